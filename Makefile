@@ -1,0 +1,37 @@
+# Everything needs only Python (3.11 or later) and make; the tools come into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test check format bench clean
+
+help:            ## this list
+	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(READY)   ## see foretop at work, without a cluster
+	@$(BIN)/foretop report -f tests/data/demo.yaml --at 2026-11-15T02:41:07Z || test $$? -eq 1
+
+test: $(READY)   ## the tests that need nothing but Python
+	$(BIN)/python -m pytest
+
+check: $(READY)  ## lint, types and the import contract
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(READY) ## put the code in order
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)  ## measure the rules against their goals (prints, never fails)
+	$(BIN)/python -m tests.bench
+
+clean:           ## remove what make built
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Everything that foretop knows about backups; imports no screen."""

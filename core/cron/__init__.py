@@ -1,0 +1,1 @@
+"""The cron dialect of Velero and Kubernetes: robfig/cron, to the second."""

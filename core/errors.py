@@ -1,0 +1,25 @@
+"""The one family of errors that foretop shows to people: what, why, and what next."""
+
+from __future__ import annotations
+
+
+class ForetopError(Exception):
+    """Something could not be done; the message is one line that a person can act on."""
+
+    def __init__(self, what: str, why: str = "", hint: str = "") -> None:
+        super().__init__(what, why, hint)
+        self.what = what
+        self.why = why
+        self.hint = hint
+
+    def __str__(self) -> str:
+        line = f"{self.what}: {self.why}" if self.why else self.what
+        return " ".join(f"{line} ({self.hint})".split()) if self.hint else " ".join(line.split())
+
+
+class BadInput(ForetopError):
+    """What a person or a file gave cannot be used."""
+
+
+class Unreadable(ForetopError):
+    """An object from a cluster or a manifest has a shape that foretop cannot read."""

@@ -1,0 +1,1 @@
+"""Typed views of the API objects that foretop reads."""
