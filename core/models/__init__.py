@@ -1,1 +1,50 @@
-"""Typed views of the API objects that foretop reads."""
+"""Typed views of the API objects that foretop reads; beyond this package nobody touches a raw dict."""
+
+from core.models.movement import DataDownload, DataMovement, DataUpload, PodVolumeBackup, PodVolumeRestore
+from core.models.nonadmin import (
+    NonAdmin,
+    NonAdminBackup,
+    NonAdminBackupStorageLocation,
+    NonAdminBackupStorageLocationRequest,
+    NonAdminRestore,
+)
+from core.models.velero import (
+    Backup,
+    BackupSpec,
+    BackupStorageLocation,
+    DeleteBackupRequest,
+    Restore,
+    RestoreSpec,
+    Schedule,
+)
+from core.models.wire import Condition, Resource, decode, from_builtins, to_builtins
+from core.models.workload import CronJob, Deployment, Event, PreScaledCronJob
+
+__all__ = [
+    "Backup",
+    "BackupSpec",
+    "BackupStorageLocation",
+    "Condition",
+    "CronJob",
+    "DataDownload",
+    "DataMovement",
+    "DataUpload",
+    "DeleteBackupRequest",
+    "Deployment",
+    "Event",
+    "NonAdmin",
+    "NonAdminBackup",
+    "NonAdminBackupStorageLocation",
+    "NonAdminBackupStorageLocationRequest",
+    "NonAdminRestore",
+    "PodVolumeBackup",
+    "PodVolumeRestore",
+    "PreScaledCronJob",
+    "Resource",
+    "Restore",
+    "RestoreSpec",
+    "Schedule",
+    "decode",
+    "from_builtins",
+    "to_builtins",
+]

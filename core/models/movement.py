@@ -1,0 +1,84 @@
+"""Velero's data movements: the volumes of a backup or restore on their way to or from storage."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from core.models.velero import BACKUP_LABEL, RESTORE_LABEL
+from core.models.wire import Resource, Wire
+
+
+class PodReference(Wire, frozen=True):
+    name: str = ""
+    namespace: str = ""
+
+
+class MovementSpec(Wire, frozen=True):
+    """The specs of all four kinds in one: each fills the fields that it has."""
+
+    cancel: bool = False
+    node: str = ""
+    volume: str = ""
+    pod: PodReference = PodReference()
+    source_namespace: str = ""
+    source_pvc: str = msgspec.field(default="", name="sourcePVC")
+    backup_storage_location: str = ""
+
+
+class BytesProgress(Wire, frozen=True):
+    bytes_done: int = 0
+    total_bytes: int = 0
+
+
+class MovementStatus(Wire, frozen=True):
+    phase: str = ""
+    message: str = ""
+    node: str = ""
+    accepted_by_node: str = ""
+    accepted_timestamp: datetime | None = None
+    start_timestamp: datetime | None = None
+    completion_timestamp: datetime | None = None
+    progress: BytesProgress = BytesProgress()
+
+
+class DataMovement(Resource, frozen=True):
+    spec: MovementSpec = MovementSpec()
+    status: MovementStatus = MovementStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase
+
+    @property
+    def node(self) -> str:
+        return self.status.node or self.spec.node or self.status.accepted_by_node
+
+    @property
+    def volume(self) -> str:
+        return self.spec.volume or self.spec.source_pvc
+
+    @property
+    def backup_name(self) -> str:
+        return self.label(BACKUP_LABEL)
+
+    @property
+    def restore_name(self) -> str:
+        return self.label(RESTORE_LABEL)
+
+
+class PodVolumeBackup(DataMovement, frozen=True):
+    pass
+
+
+class PodVolumeRestore(DataMovement, frozen=True):
+    pass
+
+
+class DataUpload(DataMovement, frozen=True):
+    pass
+
+
+class DataDownload(DataMovement, frozen=True):
+    pass

@@ -1,0 +1,28 @@
+"""What the phases of Velero's backups and restores mean for the rules; an unknown phase belongs to no set."""
+
+from __future__ import annotations
+
+WAITING = frozenset({"", "New", "Queued"})
+"""Velero has not begun: on releases without a queue a waiting backup has no status at all."""
+
+HOLDS_SLOT = frozenset({"ReadyToStart", "InProgress"})
+"""Counts against `--concurrent-backups`; finishing backups no longer do."""
+
+FINISHING = frozenset(
+    {
+        "WaitingForPluginOperations",
+        "WaitingForPluginOperationsPartiallyFailed",
+        "Finalizing",
+        "FinalizingPartiallyFailed",
+    }
+)
+
+ENDED = frozenset({"Completed", "PartiallyFailed", "Failed", "FailedValidation", "Deleting"})
+
+FAULTY = frozenset({"PartiallyFailed", "Failed", "FailedValidation"})
+
+USABLE = frozenset({"Completed", "PartiallyFailed"})
+"""Something can be restored from it."""
+
+HOLDS_SCHEDULE = frozenset({"", "New", "InProgress"})
+"""The overlap guard: a schedule with a backup in one of these starts no other."""
