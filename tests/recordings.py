@@ -1,0 +1,64 @@
+"""The recordings of the real controllers, as typed events in the order in which they arrived."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from core.models import Resource, from_builtins
+from core.models.kinds import Kind, by_plural
+
+FOLDER = Path(__file__).parent / "data" / "recordings"
+NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.jsonl")))
+VELERO_NAMESPACE = "velero"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """The story did something at this moment."""
+
+    t: datetime
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """The API server said that an object was added, modified or deleted."""
+
+    t: datetime
+    kind: Kind
+    type: str
+    object: Resource
+    raw: dict[str, Any]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.kind.plural, self.object.namespace, self.object.name
+
+
+@cache
+def read(name: str) -> tuple[Note | Event, ...]:
+    """Everything in one recording; an object that does not decode is an error here and now."""
+    lines = (FOLDER / f"{name}.jsonl").read_text().splitlines()
+    return tuple(_entry(json.loads(line)) for line in lines)
+
+
+def events(name: str, *plurals: str) -> Iterator[Event]:
+    """The events alone, of the kinds named or of all."""
+    for entry in read(name):
+        if isinstance(entry, Event) and (not plurals or entry.kind.plural in plurals):
+            yield entry
+
+
+def _entry(line: dict[str, Any]) -> Note | Event:
+    moment = datetime.fromisoformat(line["t"])
+    if "note" in line:
+        return Note(moment, line["note"])
+    kind = by_plural(line["kind"])
+    assert kind is not None, f"{line['kind']} is no kind that we know"
+    return Event(moment, kind, line["type"], from_builtins(kind.model, line["object"]), line["object"])
