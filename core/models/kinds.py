@@ -32,9 +32,7 @@ SCHEDULE = Kind("Schedule", velero.Schedule, VELERO, "v1", "schedules")
 BACKUP = Kind("Backup", velero.Backup, VELERO, "v1", "backups")
 RESTORE = Kind("Restore", velero.Restore, VELERO, "v1", "restores")
 DELETE_REQUEST = Kind("DeleteBackupRequest", velero.DeleteBackupRequest, VELERO, "v1", "deletebackuprequests")
-STORAGE = Kind(
-    "BackupStorageLocation", velero.BackupStorageLocation, VELERO, "v1", "backupstoragelocations", ("bsl",)
-)
+STORAGE = Kind("BackupStorageLocation", velero.BackupStorageLocation, VELERO, "v1", "backupstoragelocations", ("bsl",))
 POD_VOLUME_BACKUP = Kind("PodVolumeBackup", movement.PodVolumeBackup, VELERO, "v1", "podvolumebackups")
 POD_VOLUME_RESTORE = Kind("PodVolumeRestore", movement.PodVolumeRestore, VELERO, "v1", "podvolumerestores")
 DATA_UPLOAD = Kind("DataUpload", movement.DataUpload, VELERO, "v2alpha1", "datauploads")
@@ -59,9 +57,7 @@ NABSL_REQUEST = Kind(
     (),
     True,
 )
-PRESCALED = Kind(
-    "PreScaledCronJob", workload.PreScaledCronJob, "psc.cronprimer.local", "v1alpha1", "prescaledcronjobs"
-)
+PRESCALED = Kind("PreScaledCronJob", workload.PreScaledCronJob, "psc.cronprimer.local", "v1alpha1", "prescaledcronjobs")
 CRON_JOB = Kind("CronJob", workload.CronJob, "batch", "v1", "cronjobs", ("cj",), True)
 EVENT = Kind("Event", workload.Event, "", "v1", "events", ("ev",))
 DEPLOYMENT = Kind("Deployment", workload.Deployment, "apps", "v1", "deployments", ("deploy",), True)

@@ -1,0 +1,81 @@
+"""One cause, one finding: what another finding explains is told there and not again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+
+from core.rules import words
+from core.rules.triage.finding import Finding
+
+_BY_SILENCE = frozenset(
+    {
+        "schedule-overdue",
+        "storage-not-synced",
+        "queue-stalled",
+        "backup-stuck",
+        "backup-not-starting",
+        "protection-gap",
+    }
+)
+_GAP_EXPLAINED_BY = (
+    "schedule-invalid",
+    "schedule-overdue",
+    "schedule-failing",
+    "schedule-location-missing",
+    "schedule-location-read-only",
+    "schedule-paused-long",
+)
+
+
+def explained(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(_by_silence(_gaps(list(findings))))
+
+
+def _by_silence(findings: list[Finding]) -> list[Finding]:
+    """A server without a pulse explains all that stands still in its namespace."""
+    silent = {finding.subject.namespace for finding in findings if finding.code == "velero-no-pulse"}
+    swallowed: defaultdict[str, list[Finding]] = defaultdict(list)
+    kept = []
+    for finding in findings:
+        if finding.code in _BY_SILENCE and finding.subject.namespace in silent:
+            swallowed[finding.subject.namespace].append(finding)
+        else:
+            kept.append(finding)
+    return [
+        _with_consequences(finding, swallowed[finding.subject.namespace])
+        if finding.code == "velero-no-pulse"
+        else finding
+        for finding in kept
+    ]
+
+
+def _with_consequences(finding: Finding, consequences: list[Finding]) -> Finding:
+    if not consequences:
+        return finding
+    names = list(dict.fromkeys(each.subject.name or "the queue" for each in consequences))
+    return replace(
+        finding,
+        evidence=f"{finding.evidence} It explains {words.count(len(consequences), 'further finding')}: "
+        f"{words.listed(names)}.",
+        related=tuple(dict.fromkeys([*finding.related, *(each.subject for each in consequences)])),
+    )
+
+
+def _gaps(findings: list[Finding]) -> list[Finding]:
+    """A gap in protection belongs to the finding that tells why its schedule makes no good backups."""
+    reasons = {}
+    for code in reversed(_GAP_EXPLAINED_BY):
+        reasons |= {finding.subject: finding.id for finding in findings if finding.code == code}
+    gaps = {
+        reasons[finding.subject]: finding
+        for finding in findings
+        if finding.code == "protection-gap" and finding.subject in reasons
+    }
+    told = {gap.id for gap in gaps.values()}
+    return [
+        replace(finding, evidence=f"{finding.evidence} {gap.evidence}") if (gap := gaps.get(finding.id)) else finding
+        for finding in findings
+        if finding.id not in told
+    ]

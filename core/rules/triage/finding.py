@@ -1,0 +1,77 @@
+"""What triage finds: a fault, whose it is, since when, what shows it, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from core.models import Resource
+
+QUEUE = ""
+"""The kind of a finding that is about no object, such as the queue itself."""
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Subject:
+    kind: str
+    namespace: str
+    name: str
+
+    @classmethod
+    def of(cls, item: Resource) -> Subject:
+        """The model types are named as the API names the kinds."""
+        return cls(type(item).__name__, item.namespace, item.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    code: str
+    severity: Severity
+    subject: Subject
+    since: datetime | None
+    what: str
+    """A few words for the row."""
+    evidence: str
+    """What shows it, in sentences."""
+    remedy: str
+    """What to do."""
+    related: tuple[Subject, ...] = ()
+    cause: str = ""
+    """What tells it apart from another finding of the same code on the same subject."""
+    context: str = ""
+
+    @property
+    def id(self) -> str:
+        where = f"{self.subject.kind}/{self.subject.namespace}/{self.subject.name}"
+        return f"{self.code}:{where}:{self.cause}" if self.cause else f"{self.code}:{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """How long is too long; every rule takes its limits from here."""
+
+    overdue: timedelta = timedelta(minutes=2)
+    forgotten_pause: timedelta = timedelta(hours=24)
+    nothing_moved: timedelta = timedelta(minutes=15)
+    movement_waiting: timedelta = timedelta(minutes=15)
+    ready_to_start: timedelta = timedelta(minutes=2)
+    queue_idle: timedelta = timedelta(minutes=2)
+    deleting: timedelta = timedelta(minutes=10)
+    expired: timedelta = timedelta(hours=2)
+    not_synced_periods: int = 5
+    recent_failure: timedelta = timedelta(hours=24)
+    recent_restart: timedelta = timedelta(hours=1)
+    storage_request: timedelta = timedelta(minutes=10)
+    position_off: timedelta = timedelta(minutes=1)
+    expiring_soon: timedelta = timedelta(hours=24)
+    most_collisions: int = 5
+    comes_after: timedelta = timedelta(seconds=5)
+    """How long a finding must hold before it is shown; its rule has already waited where that matters."""
+    goes_after: timedelta = timedelta(seconds=20)

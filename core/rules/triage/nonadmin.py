@@ -1,0 +1,208 @@
+"""Findings about non-admin backups and restores, and about the tenants' storage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from core.models import Backup, NonAdmin, NonAdminBackup, Restore
+from core.rules import words
+from core.rules.phases import FAULTY
+from core.rules.queue import live_positions
+from core.rules.triage.finding import Finding, Severity, Subject, Thresholds
+from core.rules.triage.outcomes import OUTCOMES, reason
+from core.rules.world import World
+
+_VANISHED = frozenset({"VeleroBackupNotFound", "VeleroRestoreNotFound"})
+
+
+def refused(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for item in (*world.nabs, *world.nars):
+        accepted = item.condition("Accepted")
+        if item.phase != "BackingOff" or (accepted and (accepted.status == "True" or accepted.reason in _VANISHED)):
+            continue
+        message = accepted.message if accepted else "the controller gives no reason"
+        yield Finding(
+            "nonadmin-refused",
+            Severity.ERROR,
+            Subject.of(item),
+            accepted.last_transition_time if accepted else item.created,
+            f"refused: {message}",
+            f"The controller does not accept it ({accepted.reason if accepted else 'no condition'}): {message}. "
+            "It waits until its owner changes it.",
+            f"Tell the owner in {item.namespace} what to change; no backup is made meanwhile."
+            if isinstance(item, NonAdminBackup)
+            else f"Tell the owner in {item.namespace} what to change; nothing is restored meanwhile.",
+            (),
+            accepted.reason if accepted else "",
+        )
+
+
+def went_back(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """The phase may only go forward; the released controller breaks that when the Velero object vanishes."""
+    for item in (*world.nabs, *world.nars):
+        subject = Subject.of(item)
+        seen = world.seen.went_back.get((subject.kind, subject.namespace, subject.name))
+        accepted = item.condition("Accepted")
+        vanished = item.phase == "BackingOff" and accepted is not None and accepted.reason in _VANISHED
+        if not vanished and (seen is None or seen.after != item.phase):
+            continue
+        before = seen.before if seen else "Created"
+        since = seen.at if seen else accepted.last_transition_time if accepted else None
+        why = f": {accepted.message}" if accepted and vanished else ""
+        yield Finding(
+            "nonadmin-went-back",
+            Severity.WARNING,
+            subject,
+            since,
+            f"went back from {before} to {item.phase}",
+            f"A phase only moves forward, yet this one went from {before} to {item.phase}{why}.",
+            "Its Velero object is gone: make a new one, and find out who deleted it."
+            if vanished
+            else "Look at the non-admin controller's log.",
+        )
+
+
+def stuck_deleting(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for item in (*world.nabs, *world.nars):
+        deleting = item.condition("Deleting")
+        since = item.metadata.deletion_timestamp or (deleting.last_transition_time if deleting else None)
+        going = item.phase == "Deleting" or item.metadata.deletion_timestamp is not None
+        if not going or since is None or now - since < limits.deleting:
+            continue
+        evidence, remedy = _way_out(world, item)
+        yield Finding(
+            "nonadmin-stuck-deleting",
+            Severity.WARNING,
+            Subject.of(item),
+            since,
+            f"deleting for {words.span(now - since)}",
+            evidence,
+            remedy,
+        )
+
+
+def velero_failed(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    pairs: list[tuple[NonAdmin, Backup | Restore | None]] = [(nab, world.velero_backup(nab)) for nab in world.nabs]
+    pairs += [(nar, world.velero_restore(nar)) for nar in world.nars]
+    for item, live in pairs:
+        copied = item.velero.status
+        status = live.status if live is not None else copied
+        if item.phase != "Created" or status is None or status.phase not in FAULTY:
+            continue
+        since = status.completion_timestamp or status.start_timestamp or item.created
+        said = "; ".join(status.validation_errors) or status.failure_reason
+        why = reason(live) if live is not None else said or words.count(status.errors, "error")
+        yield Finding(
+            "nonadmin-velero-failed",
+            Severity.WARNING if status.phase == "PartiallyFailed" else Severity.ERROR,
+            Subject.of(item),
+            since,
+            f"Created, but Velero's {'backup' if isinstance(item, NonAdminBackup) else 'restore'} "
+            f"{OUTCOMES[status.phase]}",
+            f"The phase stays Created; {item.velero.name} {OUTCOMES[status.phase]}: {why}.",
+            "Read its logs, mend the cause, and let the owner make a new one.",
+            (Subject.of(live),) if live is not None else (),
+            status.phase,
+        )
+
+
+def positions_off(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """The reported place in the queue is an estimate that freezes; say where it misleads."""
+    yield from _off(world, now, limits, [(nab, world.velero_backup(nab)) for nab in world.nabs])
+    yield from _off(world, now, limits, [(nar, world.velero_restore(nar)) for nar in world.nars])
+
+
+def waiting_storage_requests(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for request in world.storage_requests:
+        source = request.status.non_admin_backup_storage_location
+        decided = request.spec.approval_decision in {"approve", "reject"} or request.phase in {
+            "Approved",
+            "Rejected",
+        }
+        if decided or request.created is None or now - request.created < limits.storage_request:
+            continue
+        asker = f"{source.namespace}/{source.name}" if source.name else request.name
+        yield Finding(
+            "storage-request-waiting",
+            Severity.WARNING,
+            Subject.of(request),
+            request.created,
+            f"{asker} waits for the administrator",
+            f"{asker} asked for a storage location at {words.moment(request.created, now)}; backups that use it are "
+            "refused until somebody decides.",
+            "Set spec.approvalDecision of the request to approve or reject.",
+            (Subject("NonAdminBackupStorageLocation", source.namespace, source.name),) if source.name else (),
+        )
+
+
+def _off(
+    world: World, now: datetime, limits: Thresholds, pairs: list[tuple[NonAdmin, Backup | Restore | None]]
+) -> Iterator[Finding]:
+    waiting = {live.namespace for _, live in pairs if live is not None}
+    everyone = world.backups if pairs and isinstance(pairs[0][1], Backup) else world.restores
+    places = {namespace: live_positions(run for run in everyone if run.namespace == namespace) for namespace in waiting}
+    for item, live in pairs:
+        info = item.state.queue_info
+        if live is None or info is None or item.phase != "Created":
+            continue
+        place = places[live.namespace].get(live.name, 0)
+        if place == info.estimated_queue_position or not _settled(item, live, now, limits.position_off):
+            continue
+        now_at = "has ended" if place == 0 else f"is number {place} in Velero's order"
+        yield Finding(
+            "position-off",
+            Severity.NOTE,
+            Subject.of(item),
+            None,
+            f"reports place {info.estimated_queue_position}, is at {place}",
+            f"The controller reports place {info.estimated_queue_position}, but {live.name} {now_at}"
+            f" ({live.phase or 'waiting'}): its estimate counts only by creation and is refreshed when a backup ends.",
+            "Trust the queue, not the estimate; nothing needs to be done.",
+            (Subject.of(live),),
+        )
+
+
+def _settled(item: NonAdmin, live: Backup | Restore, now: datetime, limit: timedelta) -> bool:
+    """The controller follows a change within the second: only an older difference counts."""
+    queued = item.condition("Queued")
+    latest = max(
+        (
+            at
+            for at in (
+                queued.last_transition_time if queued else None,
+                live.status.start_timestamp,
+                live.status.completion_timestamp,
+                live.created,
+            )
+            if at is not None
+        ),
+        default=now,
+    )
+    return now - latest >= limit
+
+
+def _way_out(world: World, item: NonAdmin) -> tuple[str, str]:
+    if isinstance(item, NonAdminBackup) and not (item.spec.delete_backup or item.spec.force_delete_backup):
+        return (
+            "It was deleted without spec.deleteBackup, so the controller keeps it and the data.",
+            "Set spec.deleteBackup to true to delete the data too, or remove the finalizer to let go of the object.",
+        )
+    request = item.status.velero_delete_backup_request if isinstance(item, NonAdminBackup) else None
+    if request and request.status and request.status.errors:
+        return (
+            f"Velero could not delete the data: {'; '.join(request.status.errors)}.",
+            "Mend the cause; the controller tries again.",
+        )
+    backup = world.velero_backup(item) if isinstance(item, NonAdminBackup) else None
+    location = world.location(backup.namespace, backup.spec.storage_location) if backup else None
+    if location is not None and location.phase == "Unavailable":
+        return (
+            f"Its data lies in {location.name}, which is unavailable: {location.status.message}.",
+            f"Mend storage location {location.name}; the deletion then goes on by itself.",
+        )
+    return (
+        "The controller has accepted the deletion and waits for Velero.",
+        "Look at the DeleteBackupRequest and the Velero log; removing the finalizer lets go of the object and "
+        "leaves the data.",
+    )

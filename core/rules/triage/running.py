@@ -1,0 +1,127 @@
+"""Findings about backups that should be moving and are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from core.models import Backup, DataMovement
+from core.rules import words
+from core.rules.queue import queue, queue_stalled
+from core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
+from core.rules.world import World
+
+_MOVING = frozenset({"InProgress", "WaitingForPluginOperations", "WaitingForPluginOperationsPartiallyFailed"})
+_MOVEMENT_WAITS = frozenset({"", "New", "Accepted", "Prepared"})
+
+
+def stuck_backups(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Neither items nor bytes have moved: the item count stands still while volumes are moved, so both must."""
+    for backup in world.backups:
+        if backup.phase not in _MOVING:
+            continue
+        movements = world.movements_by_backup.get((backup.namespace, backup.name), ())
+        moved = _last_moved(world, backup, movements)
+        if moved is None or now - moved < limits.nothing_moved:
+            continue
+        waiting = [movement for movement in movements if movement.phase in _MOVEMENT_WAITS]
+        yield Finding(
+            "backup-stuck",
+            Severity.WARNING,
+            Subject.of(backup),
+            moved,
+            f"nothing moves, {_percent(backup)}",
+            f"{_progress(backup, movements)}, unchanged for {words.span(now - moved)}.",
+            "Read its logs and look at the node agent of the volume that stands; cancel its data movements if it "
+            "cannot go on.",
+            tuple(Subject.of(movement) for movement in waiting or movements),
+        )
+
+
+def waiting_movements(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    unfinished = {(backup.namespace, backup.name) for backup in world.backups if not backup.status.completion_timestamp}
+    for movement in world.movements:
+        since = movement.status.accepted_timestamp or movement.created
+        if movement.phase not in _MOVEMENT_WAITS or since is None or now - since < limits.movement_waiting:
+            continue
+        if movement.backup_name and (movement.namespace, movement.backup_name) not in unfinished:
+            continue
+        node = f" on node {movement.node}" if movement.node else ", no node has taken it"
+        yield Finding(
+            "movement-waiting",
+            Severity.WARNING,
+            Subject.of(movement),
+            since,
+            f"volume {movement.volume or movement.name} waits{node}",
+            f"{movement.phase or 'New'} since {words.moment(since, now)}{node}; "
+            f"{movement.backup_name or movement.restore_name} cannot end before it.",
+            "Look at the node agent's pod there and whether its data mover pod can be scheduled.",
+            (Subject("Backup", movement.namespace, movement.backup_name),) if movement.backup_name else (),
+        )
+
+
+def old_ready_to_start(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for backup in world.backups:
+        if backup.phase != "ReadyToStart":
+            continue
+        since = world.seen.phase_since.get(("Backup", backup.namespace, backup.name), backup.created)
+        if since is None or now - since < limits.ready_to_start:
+            continue
+        yield Finding(
+            "backup-not-starting",
+            Severity.ERROR,
+            Subject.of(backup),
+            since,
+            "ReadyToStart and never started",
+            f"ReadyToStart for {words.span(now - since)}, which takes milliseconds as a rule: Velero restarted in "
+            "between and has forgotten it. It holds a slot of the queue.",
+            "Delete it by a DeleteBackupRequest and back up again.",
+        )
+
+
+def stalled_queues(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for namespace in world.velero_namespaces:
+        line = queue(
+            world.backups_by_namespace.get(namespace, ()),
+            concurrency=world.server(namespace).concurrency or 1,
+            now=now,
+        )
+        stall = queue_stalled(line, now, limits.queue_idle, world.seen.free_slot_since.get(namespace))
+        if stall is None:
+            continue
+        first = stall.waiting[0]
+        yield Finding(
+            "queue-stalled",
+            Severity.ERROR,
+            Subject(QUEUE, namespace, ""),
+            stall.since,
+            "the queue stands still with a free slot",
+            f"{words.count(len(stall.waiting), 'backup')} could start and {words.count(stall.free, 'slot')} is free "
+            f"since {words.moment(stall.since, now)}; {first.name} is next.",
+            "Velero hands over within a minute: look at its pod and log.",
+            tuple(Subject.of(backup) for backup in stall.waiting),
+        )
+
+
+def _last_moved(world: World, backup: Backup, movements: tuple[DataMovement, ...]) -> datetime | None:
+    keys = [("Backup", backup.namespace, backup.name)]
+    keys += [(type(item).__name__, item.namespace, item.name) for item in movements]
+    times = [at for key in keys if (at := world.seen.moved.get(key))]
+    return max(times, default=None)
+
+
+def _percent(backup: Backup) -> str:
+    progress = backup.status.progress
+    if progress is None or not progress.total_items:
+        return "no items yet"
+    return f"{100 * progress.done // progress.total_items} % of the items"
+
+
+def _progress(backup: Backup, movements: tuple[DataMovement, ...]) -> str:
+    progress = backup.status.progress
+    items = f"{progress.done:,} of {progress.total_items:,} items" if progress else "No items"
+    under_way = [movement for movement in movements if movement.phase == "InProgress"]
+    for movement in under_way[:1]:
+        done, total = movement.status.progress.bytes_done, movement.status.progress.total_bytes
+        items += f" and {done / 1e9:.1f} of {total / 1e9:.1f} GB of volume {movement.volume}"
+    return items
