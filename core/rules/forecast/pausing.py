@@ -19,6 +19,7 @@ from core.rules.forecast.timing import (
     is_due,
     missed_runs,
     next_run,
+    run_after,
 )
 from core.rules.heartbeat import Heartbeat
 

@@ -63,7 +63,7 @@ def overdue_schedules(world: World, now: datetime, limits: Thresholds) -> Iterat
         what = "overdue, held by its last backup" if late.blocker else "overdue"
         look = f" at its first look (:{beat.second:02d}) after that" if beat.second is not None else " within a minute"
         remedy = (
-            f"Look at {late.blocker.name}: Velero makes one backup{look} once it has ended; missed runs are not made up."
+            f"Look at {late.blocker.name}: one backup is made{look} once it has ended; missed runs are not made up."
             if late.blocker
             else "Look at the Velero pod and its log; pause the schedule if the backup is not wanted."
         )

@@ -90,7 +90,7 @@ def restarted_servers(world: World, now: datetime, limits: Thresholds) -> Iterat
             Subject(QUEUE, namespace, ""),
             at,
             "Velero has restarted",
-            f"Velero came up again at {words.moment(at, now)}.{lost} Queued backups go on; due schedules start at once.",
+            f"It came up again at {words.moment(at, now)}.{lost} Queued backups go on, due schedules start at once.",
             "Run again what was lost; if it happens again, look at why the pod restarts (memory, eviction).",
             tuple(Subject.of(backup) for backup in recent),
         )
