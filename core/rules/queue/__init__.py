@@ -1,9 +1,37 @@
 """Who is ahead of whom in Velero's queue, what holds a backup back, and when it should start and end."""
 
-from core.rules.queue.positions import estimated_position, estimated_positions, live_positions
+from core.rules.queue.checks import Disagreement, Positions, Stall, disagreement, queue_stalled
+from core.rules.queue.history import Expectation, History, Owner, OwnerKind, learn, owner_of
+from core.rules.queue.holds import Hold, HoldKind
+from core.rules.queue.positions import (
+    Run,
+    estimated_position,
+    estimated_positions,
+    has_ended,
+    live_positions,
+)
+from core.rules.queue.work import Queue, QueueItem, queue
 
 __all__ = [
+    "Disagreement",
+    "Expectation",
+    "History",
+    "Hold",
+    "HoldKind",
+    "Owner",
+    "OwnerKind",
+    "Positions",
+    "Queue",
+    "QueueItem",
+    "Run",
+    "Stall",
+    "disagreement",
     "estimated_position",
     "estimated_positions",
+    "has_ended",
+    "learn",
     "live_positions",
+    "owner_of",
+    "queue",
+    "queue_stalled",
 ]

@@ -6,13 +6,12 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TypeVar
 
 from core.models import Backup, Restore
 from core.rules import phases
 
 Run = Backup | Restore
-R = TypeVar("R", Backup, Restore)
+
 
 _FAR = datetime.max.replace(tzinfo=UTC)
 
@@ -69,10 +68,6 @@ def live_positions(runs: Iterable[Run]) -> Mapping[str, int]:
 def has_ended(run: Run) -> bool:
     """Velero does no more with it, failed validation included, which gets no completionTimestamp."""
     return run.phase in phases.ENDED or run.status.completion_timestamp is not None
-
-
-def is_waiting(run: Run) -> bool:
-    return run.phase in phases.WAITING and not has_ended(run)
 
 
 def order(run: Run) -> tuple[int, datetime, int, datetime, int, str]:
