@@ -1,0 +1,100 @@
+"""Time zones as the server would load them, and the stretches over which their offset stands still."""
+
+from __future__ import annotations
+
+import zoneinfo
+from bisect import bisect_right
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import lru_cache
+
+from core.cron.golang import GoError
+
+Span = tuple[datetime, datetime]
+
+_ALL_TIME: Span = (datetime.min, datetime.max)
+_PROBE = timedelta(hours=12)
+_SECOND = timedelta(seconds=1)
+# Files beside the zones that say how one machine is set up, and name no zone of their own.
+_NOT_ZONES = {"localtime", "posixrules"}
+
+
+def load(name: str) -> tzinfo | None:
+    """The zone that an expression names; None for `Local`, which means that of the time asked about."""
+    if name in ("", "UTC"):
+        return UTC
+    if name == "Local":
+        return None
+    if ".." in name or name[0] in "/\\":
+        raise GoError("time: invalid location name")
+    # Asked of the list, because file systems that ignore case would let `america/new_york` through.
+    if name in _names():
+        return zoneinfo.ZoneInfo(name)
+    if name.rstrip("/") in _folders():
+        raise GoError("is a directory")
+    raise GoError(f"unknown time zone {name}")
+
+
+@lru_cache(maxsize=1)
+def _names() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones() - _NOT_ZONES)
+
+
+@lru_cache(maxsize=1)
+def _folders() -> frozenset[str]:
+    return frozenset(name.rpartition("/")[0] or "." for name in _names())
+
+
+def has_daylight_saving(zone: tzinfo, year: int) -> bool:
+    """Whether the clocks of that zone change in that year."""
+    return any(moment.year == year for moment in _changes(zone, year))
+
+
+def to_local(zone: tzinfo, utc: datetime) -> datetime:
+    """What the wall clock shows at an instant; both without tzinfo."""
+    return zone.fromutc(utc.replace(tzinfo=zone)).replace(tzinfo=None)
+
+
+def to_utc(zone: tzinfo, local: datetime) -> datetime:
+    """Go's way from a wall time to an instant, also for wall times that do not exist or come twice."""
+    guess = local - (to_local(zone, local) - local)
+    return local - (to_local(zone, guess) - guess)
+
+
+def steady_span(zone: tzinfo, utc: datetime) -> Span:
+    """From when until when the offset is what it is at an instant, as far as the neighbouring years."""
+    if isinstance(zone, timezone):
+        return _ALL_TIME
+    changes = _changes(zone, utc.year)
+    place = bisect_right(changes, utc)
+    return changes[place - 1], changes[place]
+
+
+@lru_cache(maxsize=4096)
+def _changes(zone: tzinfo, year: int) -> tuple[datetime, ...]:
+    """When the clocks change in a year and its neighbours, between the two ends of that time."""
+    begin = datetime(max(year - 1, 2), 1, 1)
+    end = datetime(min(year + 2, 9999), 1, 1)
+    found = [begin]
+    earlier = begin
+    while earlier < end:
+        later = min(earlier + _PROBE, end)
+        if _offset(zone, earlier) != _offset(zone, later):
+            found.append(_first_change(zone, earlier, later))
+        earlier = later
+    return (*found, end)
+
+
+def _first_change(zone: tzinfo, earlier: datetime, later: datetime) -> datetime:
+    before = _offset(zone, earlier)
+    while later - earlier > _SECOND:
+        middle = earlier + (later - earlier) // 2
+        middle = middle.replace(microsecond=0)
+        if _offset(zone, middle) == before:
+            earlier = middle
+        else:
+            later = middle
+    return later
+
+
+def _offset(zone: tzinfo, utc: datetime) -> timedelta:
+    return to_local(zone, utc) - utc
