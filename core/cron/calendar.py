@@ -77,9 +77,7 @@ class Calendar:
     def _dates(self, year: int, month: int) -> int:
         return self._days[first_weekday(year, month)] & ((2 << month_length(year, month)) - 1)
 
-    def first_from(
-        self, year: int, month: int, day: int, hour: int, minute: int, last_year: int
-    ) -> WallMinute | None:
+    def first_from(self, year: int, month: int, day: int, hour: int, minute: int, last_year: int) -> WallMinute | None:
         """The first matching minute not before the given one (minute may be 60), up to the end of a year."""
         if self._months >> month & 1:
             dates = self._dates(year, month)
@@ -99,9 +97,7 @@ class Calendar:
                 year, month = year + 1, 0
         return None
 
-    def last_until(
-        self, year: int, month: int, day: int, hour: int, minute: int, first_year: int
-    ) -> WallMinute | None:
+    def last_until(self, year: int, month: int, day: int, hour: int, minute: int, first_year: int) -> WallMinute | None:
         """The last matching minute not after the given one (minute may be -1), back to the start of a year."""
         last_hour, last_minute = self._hours.bit_length() - 1, self._minutes.bit_length() - 1
         if self._months >> month & 1:

@@ -74,9 +74,7 @@ class CronSchedule:
         calendar = self._calendar
         if calendar.empty:
             return None
-        wall = calendar.first_from(
-            after.year, after.month, after.day, after.hour, after.minute + 1, _last_year(after)
-        )
+        wall = calendar.first_from(after.year, after.month, after.day, after.hour, after.minute + 1, _last_year(after))
         return None if wall is None else datetime(*wall, tzinfo=UTC)
 
     def _next_in_zone(self, zone: tzinfo, after: datetime) -> datetime | None:
@@ -86,9 +84,7 @@ class CronSchedule:
         utc = after.astimezone(UTC).replace(tzinfo=None)
         local = to_local(zone, utc)
         offset = local - utc
-        wall = calendar.first_from(
-            local.year, local.month, local.day, local.hour, local.minute + 1, _last_year(local)
-        )
+        wall = calendar.first_from(local.year, local.month, local.day, local.hour, local.minute + 1, _last_year(local))
         if wall is not None and not offset % _MINUTE:
             found = datetime(*wall) - offset
             begin, end = steady_span(zone, utc)
@@ -136,9 +132,7 @@ class CronSchedule:
             return None
         return self._previous_around(zone, utc, change, first_year)
 
-    def _previous_around(
-        self, zone: tzinfo, utc: datetime, change: datetime, first_year: int
-    ) -> datetime | None:
+    def _previous_around(self, zone: tzinfo, utc: datetime, change: datetime, first_year: int) -> datetime | None:
         """Go to a quiet day before a change of the clocks, and come forward run by run."""
         start = change - _CLEAR_OF_CHANGE - _HOUR
         latest = self._previous_in_zone(zone, start, first_year)

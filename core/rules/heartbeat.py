@@ -16,8 +16,12 @@ from core.rules.durations import duration
 
 PERIOD = timedelta(minutes=1)
 SILENT_PERIODS = 3
-_HALF_LIFE = timedelta(minutes=10)
-_ENOUGH = 0.9
+_HALF_LIFE = timedelta(minutes=3)
+_SYNC, _VALIDATION = 1.5, 0.75
+_STARTING = "during the server starting"
+
+Evidence = tuple[datetime, float]
+"""A moment of Velero's own doing, and how surely it was on the beat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +55,34 @@ def heartbeat(
 ) -> Heartbeat:
     """Learn pulse and beat of one server (one namespace of one context)."""
     watched = [(location, period) for location in locations if (period := _period(location)) is not None]
-    pulses = [at for location, _ in watched for at in _pulses(location)]
-    started = [at for location, _ in watched if (at := location.created) and not _pulses(location)]
+    signs = [sign for location, _ in watched for sign in _signs(location)]
+    waiting = [made for location, _ in watched if not _signs(location) and (made := location.created)]
+    runs = tuple(backups)
+    looks = [(at, 1.0) for at in _looks(tuple(schedules), runs)]
     return Heartbeat(
-        second=_beat(pulses, _looks(schedules, backups)),
-        pulse=max(pulses or started, default=None),
-        period=max(PERIOD, min((period for _, period in watched), default=PERIOD)) if watched else None,
+        second=_beat([*signs, *looks], last_start(runs)),
+        pulse=max((at for at, _ in signs), default=max(waiting, default=None)),
+        period=max(PERIOD, min(period for _, period in watched)) if watched else None,
     )
 
 
-def _pulses(location: BackupStorageLocation) -> list[datetime]:
-    times = (location.status.last_validation_time, location.status.last_synced_time)
-    return [at for at in times if at is not None]
+def last_start(backups: Iterable[Backup]) -> datetime | None:
+    """When Velero was last started, where it left a trace: what ran before a restart is Failed at the next start."""
+    ended = (
+        backup.status.completion_timestamp
+        for backup in backups
+        if backup.phase == "Failed" and _STARTING in backup.status.failure_reason
+    )
+    return max((at for at in ended if at is not None), default=None)
+
+
+def _signs(location: BackupStorageLocation) -> list[Evidence]:
+    """The sync keeps to the beat; the validation is asked every ten seconds and may have slipped."""
+    synced, validated = location.status.last_synced_time, location.status.last_validation_time
+    signs = [(synced, _SYNC)] if synced else []
+    if validated and not (synced and abs(validated - synced) <= timedelta(seconds=1)):
+        signs.append((validated, _VALIDATION))
+    return signs
 
 
 def _period(location: BackupStorageLocation) -> timedelta | None:
@@ -72,28 +92,33 @@ def _period(location: BackupStorageLocation) -> timedelta | None:
     return min((length for length in lengths if length > timedelta()), default=None)
 
 
-def _looks(schedules: Iterable[Schedule], backups: Iterable[Backup]) -> set[datetime]:
-    """When the controller submitted something; a pass that made ten backups counts once.
+def _looks(schedules: tuple[Schedule, ...], backups: tuple[Backup, ...]) -> set[datetime]:
+    """When the controller submitted something at its once-a-minute look; a look that made ten backups counts once.
 
-    A backup made by hand from a schedule looks like a scheduled one but moves no lastBackup, so only the
-    schedules' own times and the older backups named by the second of their creation are taken.
+    A new schedule is looked at when it is made, off the beat. A backup made by hand from a schedule is named like
+    a scheduled one and moves no lastBackup: one such among many is outvoted.
     """
-    looks = {schedule.status.last_backup for schedule in schedules if schedule.status.last_backup}
-    for backup in backups:
-        if backup.schedule_name and backup.created and backup.name.endswith(f"{backup.created:-%Y%m%d%H%M%S}"):
-            looks.add(backup.created)
-    return looks
+    made = {(schedule.namespace, schedule.name): schedule.created for schedule in schedules}
+    looks = [(schedule.created, schedule.status.last_backup) for schedule in schedules]
+    looks += [(made.get((backup.namespace, backup.schedule_name)), _named_time(backup)) for backup in backups]
+    return {at for created, at in looks if at and not (created and at - created <= timedelta(seconds=2))}
 
 
-def _beat(pulses: list[datetime], looks: set[datetime]) -> int | None:
-    """The second on which the evidence agrees, the newer the heavier: after a restart the new second wins soon."""
-    evidence = sorted([*pulses, *looks])
-    if not evidence:
+def _named_time(backup: Backup) -> datetime | None:
+    created = backup.created
+    scheduled = created and backup.schedule_name and backup.name.endswith(f"{created:-%Y%m%d%H%M%S}")
+    return created if scheduled else None
+
+
+def _beat(evidence: list[Evidence], restarted: datetime | None) -> int | None:
+    """The second on which the evidence agrees, the newer the heavier; what is older than a restart counts nothing."""
+    current = [(at, weight) for at, weight in evidence if restarted is None or at >= restarted]
+    newest = max((at for at, _ in current), default=None)
+    if newest is None:
         return None
-    newest = evidence[-1]
     weights = [0.0] * 60
-    for at in evidence:
-        weights[at.second] += math.pow(0.5, (newest - at) / _HALF_LIFE)
+    for at, weight in current:
+        weights[at.second] += weight * math.pow(0.5, (newest - at) / _HALF_LIFE)
     together = [weights[second - 1] + weights[second] + weights[(second + 1) % 60] for second in range(60)]
     best = max(range(60), key=lambda second: (together[second], weights[second]))
-    return best if together[best] >= max(_ENOUGH, sum(weights) * 0.4) else None
+    return best if together[best] >= sum(weights) / 2 else None

@@ -27,6 +27,12 @@ def span(length: timedelta) -> str:
     return _plural(seconds, "second")
 
 
+def interval(length: timedelta) -> str:
+    """After "every": `minute`, `90 seconds`."""
+    names = {timedelta(minutes=1): "minute", timedelta(hours=1): "hour", timedelta(days=1): "day"}
+    return names.get(length) or span(length)
+
+
 def count(number: int, thing: str) -> str:
     """`1 run`, `1,204 runs`."""
     return _plural(number, thing)

@@ -60,7 +60,10 @@ def overdue(
         return None
     if schedule.spec.paused:
         return Overdue(run, Holdup.PAUSED, "the schedule is paused")
-    if held := blocker(schedule, backups):
+    held = blocker(schedule, backups)
+    if held and held.created and run <= held.created and now - held.created <= grace:
+        return None
+    if held:
         return Overdue(run, Holdup.BLOCKED, _blocked(held, now), held)
     if (silence := beat.silent_for(now)) is not None:
         return Overdue(run, Holdup.NO_PULSE, f"Velero has shown no sign of life for {words.span(silence)}")

@@ -35,9 +35,7 @@ def claim(backup: Backup) -> Claim:
     included = spec.included_namespaces or ("*",)
     return Claim(
         names=frozenset(
-            name
-            for name in included
-            if not _is_pattern(name) and not _left_out(name, spec.excluded_namespaces)
+            name for name in included if not _is_pattern(name) and not _left_out(name, spec.excluded_namespaces)
         ),
         patterns=tuple(sorted({entry for entry in included if _is_pattern(entry)})),
         excluded=tuple(sorted(set(spec.excluded_namespaces))),
@@ -49,9 +47,7 @@ def meeting(one: Claim, other: Claim) -> tuple[str, ...]:
 
     Two patterns are taken to meet unless they cannot: the namespaces of the cluster are not known here.
     """
-    shared = {name for name in one.names if other.takes(name)} | {
-        name for name in other.names if one.takes(name)
-    }
+    shared = {name for name in one.names if other.takes(name)} | {name for name in other.names if one.takes(name)}
     if shared:
         return tuple(sorted(shared))
     for mine in one.patterns:

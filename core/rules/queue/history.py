@@ -79,9 +79,7 @@ class History:
     def of(self, owner: Owner) -> tuple[timedelta, ...]:
         """Those of the same name where there are enough, else those of the same team."""
         known = [self.lengths.get(key, ()) for key in _keys(owner)]
-        return next(
-            (lengths for lengths in known if len(lengths) >= FEWEST_RUNS), max(known, key=len, default=())
-        )
+        return next((lengths for lengths in known if len(lengths) >= FEWEST_RUNS), max(known, key=len, default=()))
 
     def expect(self, run: Run, now: datetime) -> Expectation:
         """Of a run that is under way, only the past runs that took longer than it has so far still tell."""
@@ -110,9 +108,7 @@ def learn(runs: Iterable[Run]) -> History:
             continue
         for key in _keys(owner_of(run)):
             seen[key].append((started, completed - started))
-    return History(
-        {key: tuple(length for _, length in nlargest(LAST_RUNS, found)) for key, found in seen.items()}
-    )
+    return History({key: tuple(length for _, length in nlargest(LAST_RUNS, found)) for key, found in seen.items()})
 
 
 def _keys(owner: Owner) -> tuple[Key, ...]:
@@ -135,9 +131,5 @@ def _why_unknown(owner: Owner, runs: int) -> str:
         return "made by hand, no earlier runs to go by"
     if runs >= FEWEST_RUNS:
         return f"already longer than the last {runs} runs"
-    whose = (
-        f"schedule {owner.name}"
-        if owner.kind is OwnerKind.SCHEDULE
-        else f"{owner.kind}s of {owner.namespace}"
-    )
+    whose = f"schedule {owner.name}" if owner.kind is OwnerKind.SCHEDULE else f"{owner.kind}s of {owner.namespace}"
     return f"too few earlier runs of {whose}: {runs}, needs {FEWEST_RUNS}"

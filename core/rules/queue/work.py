@@ -88,8 +88,7 @@ def queue(
     starts = _Starts(line, expected, holds, slots, now)
     overtaken = _overtaken(line, holds)
     items = [
-        _item(run, at, expected[at], holds.of.get(at), at in overtaken, starts, now)
-        for at, run in enumerate(line)
+        _item(run, at, expected[at], holds.of.get(at), at in overtaken, starts, now) for at, run in enumerate(line)
     ]
     return Queue(tuple(items), slots, queues, _last_moved(everyone))
 
@@ -186,7 +185,5 @@ def _shows_a_queue(line: Sequence[Run], concurrency: int | None) -> bool:
 
 
 def _last_moved(runs: Iterable[Run]) -> datetime | None:
-    moves = (
-        moment for run in runs for moment in (run.status.start_timestamp, run.status.completion_timestamp)
-    )
+    moves = (moment for run in runs for moment in (run.status.start_timestamp, run.status.completion_timestamp))
     return max((moment for moment in moves if moment is not None), default=None)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from core.rules import words
-from core.rules.triage.finding import Finding
+from core.rules.triage.finding import Finding, Subject
 
 _BY_SILENCE = frozenset(
     {
@@ -65,7 +65,7 @@ def _with_consequences(finding: Finding, consequences: list[Finding]) -> Finding
 
 def _gaps(findings: list[Finding]) -> list[Finding]:
     """A gap in protection belongs to the finding that tells why its schedule makes no good backups."""
-    reasons = {}
+    reasons: dict[Subject, str] = {}
     for code in reversed(_GAP_EXPLAINED_BY):
         reasons |= {finding.subject: finding.id for finding in findings if finding.code == code}
     gaps = {

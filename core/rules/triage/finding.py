@@ -69,8 +69,10 @@ class Thresholds:
     recent_failure: timedelta = timedelta(hours=24)
     recent_restart: timedelta = timedelta(hours=1)
     storage_request: timedelta = timedelta(minutes=10)
-    position_off: timedelta = timedelta(minutes=1)
+    position_off: timedelta = timedelta(seconds=10)
     expiring_soon: timedelta = timedelta(hours=24)
+    gap: timedelta = timedelta(minutes=30)
+    """However often a schedule runs, a good backup younger than this is no gap."""
     most_collisions: int = 5
     comes_after: timedelta = timedelta(seconds=5)
     """How long a finding must hold before it is shown; its rule has already waited where that matters."""

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from core.models import Backup, NonAdmin, NonAdminBackup, Restore
 from core.rules import words
 from core.rules.phases import FAULTY
-from core.rules.queue import live_positions
+from core.rules.queue import Positions, disagreement
 from core.rules.triage.finding import Finding, Severity, Subject, Thresholds
 from core.rules.triage.outcomes import OUTCOMES, reason
 from core.rules.world import World
@@ -109,8 +109,11 @@ def velero_failed(world: World, now: datetime, limits: Thresholds) -> Iterator[F
 
 def positions_off(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """The reported place in the queue is an estimate that freezes; say where it misleads."""
-    yield from _off(world, now, limits, [(nab, world.velero_backup(nab)) for nab in world.nabs])
-    yield from _off(world, now, limits, [(nar, world.velero_restore(nar)) for nar in world.nars])
+    of_backups, of_restores = Positions.of(world.backups), Positions.of(world.restores)
+    for nab in world.nabs:
+        yield from _off(nab, world.velero_backup(nab), of_backups, now, limits)
+    for nar in world.nars:
+        yield from _off(nar, world.velero_restore(nar), of_restores, now, limits)
 
 
 def waiting_storage_requests(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -137,30 +140,29 @@ def waiting_storage_requests(world: World, now: datetime, limits: Thresholds) ->
 
 
 def _off(
-    world: World, now: datetime, limits: Thresholds, pairs: list[tuple[NonAdmin, Backup | Restore | None]]
+    item: NonAdmin, live: Backup | Restore | None, positions: Positions, now: datetime, limits: Thresholds
 ) -> Iterator[Finding]:
-    waiting = {live.namespace for _, live in pairs if live is not None}
-    everyone = world.backups if pairs and isinstance(pairs[0][1], Backup) else world.restores
-    places = {namespace: live_positions(run for run in everyone if run.namespace == namespace) for namespace in waiting}
-    for item, live in pairs:
-        info = item.state.queue_info
-        if live is None or info is None or item.phase != "Created":
-            continue
-        place = places[live.namespace].get(live.name, 0)
-        if place == info.estimated_queue_position or not _settled(item, live, now, limits.position_off):
-            continue
-        now_at = "has ended" if place == 0 else f"is number {place} in Velero's order"
-        yield Finding(
-            "position-off",
-            Severity.NOTE,
-            Subject.of(item),
-            None,
-            f"reports place {info.estimated_queue_position}, is at {place}",
-            f"The controller reports place {info.estimated_queue_position}, but {live.name} {now_at}"
-            f" ({live.phase or 'waiting'}): its estimate counts only by creation and is refreshed when a backup ends.",
-            "Trust the queue, not the estimate; nothing needs to be done.",
-            (Subject.of(live),),
-        )
+    found = disagreement(item, positions)
+    if found is None or found.reported == found.live or live is None or item.phase != "Created":
+        return
+    if not _settled(item, live, now, limits.position_off):
+        return
+    where = "has ended" if found.live == 0 else f"is number {found.live} in Velero's order"
+    why = (
+        f"it has not looked since, and would report {found.recomputed} now"
+        if found.is_stale
+        else "it counts by the second of creation alone"
+    )
+    yield Finding(
+        "position-off",
+        Severity.NOTE,
+        Subject.of(item),
+        None,
+        f"reports place {found.reported}, is at {found.live}",
+        f"The controller reports place {found.reported}, but {live.name} {where} ({live.phase or 'waiting'}): {why}.",
+        "Trust the queue, not the estimate; nothing needs to be done.",
+        (Subject.of(live),),
+    )
 
 
 def _settled(item: NonAdmin, live: Backup | Restore, now: datetime, limit: timedelta) -> bool:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from core.models import Backup, DataMovement
 from core.rules import words
+from core.rules.phases import FINISHING
 from core.rules.queue import queue, queue_stalled
 from core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
 from core.rules.world import World
@@ -62,9 +63,7 @@ def waiting_movements(world: World, now: datetime, limits: Thresholds) -> Iterat
 
 def old_ready_to_start(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for backup in world.backups:
-        if backup.phase != "ReadyToStart":
-            continue
-        since = world.seen.phase_since.get(("Backup", backup.namespace, backup.name), backup.created)
+        since = _ready_since(world, backup) if backup.phase == "ReadyToStart" else None
         if since is None or now - since < limits.ready_to_start:
             continue
         yield Finding(
@@ -81,26 +80,38 @@ def old_ready_to_start(world: World, now: datetime, limits: Thresholds) -> Itera
 
 def stalled_queues(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for namespace in world.velero_namespaces:
-        line = queue(
-            world.backups_by_namespace.get(namespace, ()),
-            concurrency=world.server(namespace).concurrency or 1,
-            now=now,
-        )
-        stall = queue_stalled(line, now, limits.queue_idle, world.seen.free_slot_since.get(namespace))
+        backups = world.backups_by_namespace.get(namespace, ())
+        line = queue(backups, now=now, concurrency=world.server(namespace).concurrency)
+        freed = world.seen.free_slot_since.get(namespace)
+        stall = queue_stalled(line, now, slot_free_since=freed, after=limits.queue_idle)
         if stall is None:
             continue
-        first = stall.waiting[0]
+        first = stall.startable[0].run
         yield Finding(
             "queue-stalled",
             Severity.ERROR,
             Subject(QUEUE, namespace, ""),
             stall.since,
             "the queue stands still with a free slot",
-            f"{words.count(len(stall.waiting), 'backup')} could start and {words.count(stall.free, 'slot')} is free "
-            f"since {words.moment(stall.since, now)}; {first.name} is next.",
+            f"{words.count(len(stall.startable), 'backup')} could have started since {words.moment(stall.since, now)} "
+            f"({words.count(stall.free_slots, 'slot')} free); {first.name} is next.",
             "Velero hands over within a minute: look at its pod and log.",
-            tuple(Subject.of(backup) for backup in stall.waiting),
+            tuple(Subject.of(item.run) for item in stall.startable),
         )
+
+
+def _ready_since(world: World, backup: Backup) -> datetime | None:
+    """The object does not tell; where nobody watched, no earlier than anything else that moved in that queue.
+
+    A finishing backup has given up its slot at a time that nothing tells, perhaps just now, and to this one.
+    """
+    if seen := world.seen.phase_since.get(("Backup", backup.namespace, backup.name)):
+        return seen
+    others = world.backups_by_namespace.get(backup.namespace, ())
+    if any(other.phase in FINISHING for other in others):
+        return None
+    moves = [at for other in others for at in (other.started, other.status.completion_timestamp) if at is not None]
+    return max((at for at in (backup.created, *moves) if at is not None), default=None)
 
 
 def _last_moved(world: World, backup: Backup, movements: tuple[DataMovement, ...]) -> datetime | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 
-from core.cron import CronError
-from core.models import Schedule
+from core.cron import CronError, CronSchedule
+from core.models import Backup, Schedule
 from core.rules import words
+from core.rules.collisions import crowds
 from core.rules.forecast import Choice, Holdup, expression, invalid, never_fires, overdue, unpause
 from core.rules.forecast.timing import next_run
 from core.rules.history import newest_good
@@ -96,42 +97,39 @@ def forgotten_pauses(world: World, now: datetime, limits: Thresholds) -> Iterato
         ]
         due = ", due at once" if choices[0].at_once else ""
         who = f" by {owner.manager}" if owner and owner.manager else ""
+        good = newest_good(world.runs(schedule))
+        kept = f" Its newest good backup is {words.span(now - good.started)} old." if good and good.started else ""
         yield Finding(
             "schedule-paused-long",
             Severity.WARNING,
             Subject.of(schedule),
             since,
             f"paused for {words.span(now - since)}{due}",
-            f"Paused since {words.moment(since, now)} at the latest{who}. Unpausing now: {choices[0].sentence}.",
+            f"Paused since {words.moment(since, now)} at the latest{who}. Unpausing now: {choices[0].sentence}.{kept}",
             f"Unpause it if the work is done. With skip: {choices[1].sentence}.",
         )
 
 
 def colliding_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    together: defaultdict[tuple[str, datetime], list[Schedule]] = defaultdict(list)
+    by_server: defaultdict[str, list[Schedule]] = defaultdict(list)
     for schedule in world.schedules:
-        parsed = expression(schedule.spec.schedule)
-        if schedule.spec.paused or isinstance(parsed, CronError) or parsed.every is not None or invalid(schedule):
-            continue
-        if run := parsed.next(now):
-            together[schedule.namespace, run.astimezone(UTC)].append(schedule)
-    crowds = [(key, crowd) for key, crowd in together.items() if len(crowd) > _slots(world, key[0])]
-    crowds.sort(key=lambda entry: (-len(entry[1]), entry[0]))
-    for (namespace, run), crowd in crowds[: limits.most_collisions]:
-        names = sorted(schedule.name for schedule in crowd)
-        slots = _slots(world, namespace)
-        yield Finding(
-            "schedules-collide",
-            Severity.NOTE,
-            Subject(QUEUE, namespace, ""),
-            None,
-            f"{len(crowd)} schedules start together at {run:%H:%M}Z",
-            f"{words.listed(names)} are all due at {words.moment(run, now)}, and Velero works on "
-            f"{words.count(slots, 'backup')} at a time: the others wait.",
-            "Give them different minutes, or raise --concurrent-backups.",
-            tuple(Subject.of(schedule) for schedule in sorted(crowd, key=lambda schedule: schedule.name)),
-            ",".join(names) if len(names) <= 3 else f"{len(names)} from {names[0]}",
-        )
+        by_server[schedule.namespace].append(schedule)
+    for namespace, schedules in by_server.items():
+        slots = world.server(namespace).concurrency or 1
+        for crowd in crowds(schedules, now, slots, limits.most_collisions):
+            names = [schedule.name for schedule in crowd.schedules]
+            yield Finding(
+                "schedules-collide",
+                Severity.NOTE,
+                Subject(QUEUE, namespace, ""),
+                None,
+                f"{len(names)} schedules start together at {crowd.at:%H:%M}Z",
+                f"{words.listed(names)} are due in the same minute, first at {crowd.at:%H:%M}Z, and Velero works on "
+                f"{words.count(slots, 'backup')} at a time: the others wait.",
+                "Give them different minutes, or raise --concurrent-backups.",
+                tuple(Subject.of(schedule) for schedule in crowd.schedules),
+                f"{crowd.at:%H:%M}",
+            )
 
 
 def protection_gaps(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -141,46 +139,57 @@ def protection_gaps(world: World, now: datetime, limits: Thresholds) -> Iterator
         if isinstance(parsed, CronError) or parsed.never_fires:
             continue
         good = newest_good(world.runs(schedule))
-        expires = good.status.expiration if good else None
-        if good and expires and now < expires <= now + limits.expiring_soon and _expires_first(schedule, expires):
-            yield _gap(
-                schedule,
-                good.started,
-                "last good backup expires with none after it",
-                f"{good.name} is the newest good backup and expires at {words.moment(expires, now)}.",
-                good_name=good.name,
-            )
+        if good and (expires := _expires_first(schedule, good, now, limits)):
+            what = "last good backup expires with none after it"
+            evidence = f"{good.name} is the newest good backup and expires at {words.moment(expires, now)}."
+            yield _gap(schedule, good.started, what, evidence, good)
             continue
-        last = parsed.previous(now)
-        before = parsed.previous(last) if last else None
-        if parsed.every is not None:
-            before = now - 2 * parsed.every - limits.overdue
+        should = _should_have_by(parsed, now, limits)
         made = schedule.created
-        if before is None or made is None or made >= before:
+        if schedule.spec.paused or should is None or made is None or made >= should:
             continue
         if good is None:
             evidence = f"None of its backups has completed since it was made at {words.moment(made, now)}."
-            yield _gap(schedule, made, "no good backup at all", evidence)
-        elif good.started is not None and good.started < before:
+            yield _gap(schedule, made, "no good backup at all", evidence, None)
+        elif good.started is not None and good.started < should:
             evidence = (
                 f"{good.name}, started {words.moment(good.started, now)}, is the newest good backup; "
-                f"at least two runs since then should have made a newer one."
+                "at least two runs since then should have made a newer one."
             )
-            what = f"newest good backup is {words.span(now - good.started)} old"
-            yield _gap(schedule, good.started, what, evidence, good_name=good.name)
+            yield _gap(
+                schedule, good.started, f"newest good backup {words.span(now - good.started)} old", evidence, good
+            )
 
 
-def _expires_first(schedule: Schedule, expires: datetime) -> bool:
-    """Whether the backup is gone before the schedule can have made another."""
+def _should_have_by(parsed: CronSchedule, now: datetime, limits: Thresholds) -> datetime | None:
+    """The run before the last one: a good backup should have been started by then, or since."""
+    if parsed.every is not None:
+        before = now - 2 * parsed.every
+    elif (last := parsed.previous(now)) is None or (found := parsed.previous(last)) is None:
+        return None
+    else:
+        before = found
+    return min(before, now - limits.gap)
+
+
+def _expires_first(schedule: Schedule, good: Backup, now: datetime, limits: Thresholds) -> datetime | None:
+    """When the backup is gone, where that is soon for its lifetime and before the schedule can make another."""
+    expires, started = good.status.expiration, good.started
+    if expires is None or started is None or expires <= now:
+        return None
+    soon = min(limits.expiring_soon, (expires - started) / 4)
     run = None if schedule.spec.paused else next_run(schedule)
-    return run is None or run > expires
+    return expires if expires - now <= soon and (run is None or run > expires) else None
 
 
-def _gap(schedule: Schedule, since: datetime | None, what: str, evidence: str, good_name: str = "") -> Finding:
-    related = (Subject("Backup", schedule.namespace, good_name),) if good_name else ()
-    remedy = "Find out why its runs fail or are not made, and back up now; until then a restore goes back that far."
-    return Finding("protection-gap", Severity.ERROR, Subject.of(schedule), since, what, evidence, remedy, related)
-
-
-def _slots(world: World, namespace: str) -> int:
-    return world.server(namespace).concurrency or 1
+def _gap(schedule: Schedule, since: datetime | None, what: str, evidence: str, good: Backup | None) -> Finding:
+    return Finding(
+        "protection-gap",
+        Severity.ERROR,
+        Subject.of(schedule),
+        since,
+        what,
+        evidence,
+        "Find out why its runs fail or are not made, and back up now; until then a restore goes back that far.",
+        (Subject.of(good),) if good else (),
+    )

@@ -9,7 +9,7 @@ from core.models import Backup
 from core.models.velero import GC_FAILURE_LABEL
 from core.rules import words
 from core.rules.durations import duration
-from core.rules.heartbeat import PERIOD
+from core.rules.heartbeat import PERIOD, last_start
 from core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
 from core.rules.world import World
 
@@ -18,21 +18,22 @@ _GC_FAILURES = {
     "BSLCannotGet": "its storage location could not be read",
     "BSLReadOnly": "its storage location is read-only",
 }
-_KILLED = "during the server starting"
 
 
 def unavailable_locations(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for location in world.storage:
         if location.phase != "Unavailable":
             continue
-        message = location.status.message or "Velero gives no reason"
+        message = (location.status.message or "Velero gives no reason").rstrip(".")
         default = ", the default" if location.spec.default else ""
         yield Finding(
             "storage-unavailable",
             Severity.ERROR,
             Subject.of(location),
-            location.status.last_synced_time or location.created,
-            f"unavailable: {message}",
+            world.seen.phase_since.get(("BackupStorageLocation", location.namespace, location.name))
+            or location.status.last_synced_time
+            or location.created,
+            f"unavailable: {message.rpartition(': ')[2]}",
             f"Velero cannot use this location{default}: {message}. Backups to it are refused and its expired "
             "backups stay.",
             "Mend bucket, credentials or network; Velero checks again by itself within a minute.",
@@ -63,7 +64,7 @@ def silent_servers(world: World, now: datetime, limits: Thresholds) -> Iterator[
             Subject(QUEUE, namespace, ""),
             beat.pulse,
             f"no pulse of Velero for {words.span(silence)}: {what}",
-            f"Velero checks its storage every {words.span(beat.period or PERIOD)} and last did so at "
+            f"Velero checks its storage every {words.interval(beat.period or PERIOD)} and last did so at "
             f"{words.moment(beat.pulse, now)}.{also} Until it is back, nothing is backed up or restored.",
             f"Look at the Velero pod in {namespace} and its log, and at the object storage.",
         )
@@ -71,18 +72,12 @@ def silent_servers(world: World, now: datetime, limits: Thresholds) -> Iterator[
 
 def restarted_servers(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for namespace in world.velero_namespaces:
-        killed = [
-            backup
-            for backup in world.backups_by_namespace.get(namespace, ())
-            if backup.phase == "Failed" and _KILLED in backup.status.failure_reason
-        ]
-        times = [at for backup in killed if (at := backup.status.completion_timestamp)]
-        if seen := world.seen.restarted.get(namespace):
-            times.append(seen)
-        at = max(times, default=None)
+        backups = world.backups_by_namespace.get(namespace, ())
+        traces = (last_start(backups), world.seen.restarted.get(namespace))
+        at = max((trace for trace in traces if trace is not None), default=None)
         if at is None or now - at > limits.recent_restart:
             continue
-        recent = [backup for backup in killed if _ended_after(backup, at, limits)]
+        recent = [backup for backup in backups if last_start((backup,)) == at]
         lost = f" {words.listed([backup.name for backup in recent])} was running and is Failed." if recent else ""
         yield Finding(
             "velero-restarted",
@@ -111,7 +106,7 @@ def unsynced_locations(world: World, now: datetime, limits: Thresholds) -> Itera
             Subject.of(location),
             synced,
             f"not synced for {words.span(now - synced)}",
-            f"Velero reads the bucket every {words.span(period)}, and last did so at {words.moment(synced, now)}.",
+            f"Velero reads the bucket every {words.interval(period)}, and last did so at {words.moment(synced, now)}.",
             "Look at the Velero log for what the sync stumbles over; backups of other clusters are missing here.",
         )
 
@@ -124,10 +119,10 @@ def unusable_locations(world: World, now: datetime, limits: Thresholds) -> Itera
         location = world.location(schedule.namespace, name)
         if location is None and name and seen_storage:
             what, why = f"storage location {name} does not exist", "no such location is in its namespace"
-            code, related = "schedule-location-missing", ()
+            code = "schedule-location-missing"
         elif location is not None and location.spec.access_mode == "ReadOnly":
             what, why = f"writes to {location.name}, which is read-only", "its access mode is ReadOnly"
-            code, related = "schedule-location-read-only", (Subject.of(location),)
+            code = "schedule-location-read-only"
         else:
             continue
         yield Finding(
@@ -138,7 +133,7 @@ def unusable_locations(world: World, now: datetime, limits: Thresholds) -> Itera
             what,
             f"Every backup of {schedule.name} is refused: {why}.",
             "Give spec.template.storageLocation a location that can be written to, or make this one writable.",
-            related,
+            (Subject.of(location),) if location else (),
         )
 
 
@@ -174,8 +169,3 @@ def _why_kept(world: World, backup: Backup) -> str:
         if request.spec.backup_name == backup.name and request.status.errors
     ]
     return f"deleting it failed ({failed[0].status.errors[0]})" if failed else "no reason can be seen"
-
-
-def _ended_after(backup: Backup, at: datetime, limits: Thresholds) -> bool:
-    ended = backup.status.completion_timestamp
-    return ended is not None and at - ended < limits.recent_restart
