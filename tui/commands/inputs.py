@@ -1,0 +1,72 @@
+"""What a person types or hands over: times, zones, files; each refusal says what and why."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from core.clock import SystemClock
+from core.cron import CronError, CronSchedule, parse
+from core.errors import BadInput
+from core.models import manifest
+from core.models.manifest import Manifest
+
+_FIELDS = ("minute", "hour", "day of month", "month", "day of week")
+
+
+def cron(text: str) -> CronSchedule:
+    try:
+        return parse(text)
+    except CronError as problem:
+        where = "" if problem.field is None else f" in the field {_FIELDS[problem.field]}"
+        at = "" if problem.offset is None else f", at character {problem.offset + 1}"
+        raise BadInput(f"{text!r} is not a schedule that Velero takes{where}{at}", str(problem)) from None
+
+
+def zone(name: str | None) -> tzinfo:
+    if not name or name == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError):
+        raise BadInput(f"{name!r} is no time zone", "", "use a name such as Europe/Berlin") from None
+
+
+def moment(text: str | None, local: tzinfo = UTC) -> datetime:
+    """The time given, or now; a time that names no zone is one of the zone in use."""
+    if text is None:
+        return SystemClock().now()
+    try:
+        given = datetime.fromisoformat(text)
+    except ValueError:
+        hint = "use RFC 3339, such as 2026-11-15T02:30:00Z"
+        raise BadInput(f"{text!r} is no time", "", hint) from None
+    try:
+        return (given if given.tzinfo else given.replace(tzinfo=local)).astimezone(UTC)
+    except OverflowError:
+        raise BadInput(f"{text!r} is out of range", "", "use a year from 2 to 9998") from None
+
+
+def objects(source: str) -> Manifest:
+    """The objects in a file, or on standard input for `-`."""
+    name = "standard input" if source == "-" else source
+    try:
+        text = sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
+    except UnicodeDecodeError as problem:
+        raise BadInput(f"{name} cannot be read", f"it is no UTF-8 text (byte {problem.start})") from None
+    except (OSError, ValueError) as problem:
+        why = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+        raise BadInput(f"{name} cannot be read", why) from None
+    read = manifest.read(text, name)
+    if not read.objects:
+        why = str(read.unreadable[0]) if read.unreadable else _why_nothing(read)
+        raise BadInput(f"{name} holds nothing to look at", why)
+    return read
+
+
+def _why_nothing(read: Manifest) -> str:
+    if read.others:
+        return f"{read.others} objects of kinds that foretop does not read"
+    return "it is empty"
