@@ -50,7 +50,7 @@ def command(
 
 
 def runs(parsed: CronSchedule, after: datetime, count: int, zone: tzinfo) -> list[datetime]:
-    found = []
+    found: list[datetime] = []
     run = parsed.next(after.astimezone(zone))
     while run is not None and len(found) < count:
         found.append(run.astimezone(UTC))

@@ -1,0 +1,487 @@
+"""Each trouble by itself: what triage says of it, and that it keeps quiet where nothing is wrong."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from core.models import (
+    CronJob,
+    DeleteBackupRequest,
+    NonAdminBackupStorageLocationRequest,
+    PreScaledCronJob,
+    Resource,
+    from_builtins,
+)
+from core.rules.assemble import assemble
+from core.rules.triage import Finding, Severity, Thresholds, Triage, triage
+from core.rules.world import PhaseChange, Seen, Server, Unseen, World
+from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
+
+GOOD_RUNS = [
+    backup(
+        f"nightly-2026111{day}020003",
+        created=f"2026-11-1{day}T02:00:03Z",
+        started=f"2026-11-1{day}T02:00:04Z",
+        ended=f"2026-11-1{day}T02:10:00Z",
+        of="nightly",
+    )
+    for day in (3, 4, 5)
+]
+
+
+def world(*objects: Resource, seen: Seen | None = None, unseen: tuple[Unseen, ...] = (), slots: int = 1) -> World:
+    made = assemble(objects, unseen=unseen)
+    return World(
+        **{
+            **{name: getattr(made, name) for name in made.__dataclass_fields__},
+            "servers": {"velero": Server(False, slots)},
+            "seen": seen or Seen(),
+        }
+    )
+
+
+def findings(*objects: Resource, **options: Any) -> list[Finding]:
+    return list(triage(world(*objects, **options), NOW).findings)
+
+
+def codes(*objects: Resource, **options: Any) -> list[str]:
+    return [finding.code for finding in findings(*objects, **options)]
+
+
+def only(*objects: Resource, **options: Any) -> Finding:
+    found = findings(*objects, **options)
+    assert len(found) == 1, [(finding.code, finding.subject.name) for finding in found]
+    return found[0]
+
+
+def test_a_healthy_cluster_is_calm() -> None:
+    result = triage(world(location(), schedule(last="02:00:03"), *GOOD_RUNS), NOW)
+    assert result.findings == ()
+    assert result.calm
+
+
+def test_what_was_not_seen_never_counts_as_healthy() -> None:
+    gap = Unseen("prod", "BackupStorageLocation", "not allowed")
+    result = triage(world(schedule(last="02:00:03"), *GOOD_RUNS, unseen=(gap,)), NOW)
+    assert result.findings == ()
+    assert result.unseen == (gap,)
+    assert not result.calm
+
+
+def test_an_invalid_schedule_is_named_with_the_libraries_own_words() -> None:
+    found = only(location(), schedule(cron="0 0 * * 7", phase="FailedValidation"))
+    assert (found.code, found.severity) == ("schedule-invalid", Severity.ERROR)
+    assert "end of range (7) above maximum (6): 7" in found.evidence
+
+
+def test_an_expression_that_never_fires_is_called_a_runaway() -> None:
+    found = only(location(), schedule(cron="0 0 31 2 *", last="02:40:03"))
+    assert found.code == "schedule-never-fires"
+    assert "Pause" in found.remedy
+
+
+def test_a_paused_runaway_harms_nobody() -> None:
+    assert "schedule-never-fires" not in codes(location(), schedule(cron="0 0 31 2 *", paused=True))
+
+
+def test_an_overdue_schedule_names_the_backup_that_holds_it() -> None:
+    held = backup("nightly-20261115010003", "InProgress", created="01:00:03", started="01:00:03", of="nightly")
+    good = backup("nightly-20261115000003", created="00:00:03", started="00:00:03", ended="00:10:00", of="nightly")
+    found = only(location(), schedule(cron="0 * * * *", last="01:00:03"), held, good)
+    assert found.code == "schedule-overdue"
+    assert found.since == at("02:00:00")
+    assert [subject.name for subject in found.related] == ["nightly-20261115010003"]
+    assert "InProgress for 101 minutes" in found.evidence
+    assert ":03" in found.remedy
+
+
+def test_velero_without_a_pulse_is_one_finding_that_swallows_the_overdue_ones() -> None:
+    silent = location(checked="02:36:03", synced="02:36:03")
+    late = [schedule(name, cron="0 * * * *", last="01:00:03") for name in ("a", "b", "c")]
+    found = [each for each in findings(silent, *late) if each.severity is Severity.ERROR]
+    assert [each.code for each in found] == ["velero-no-pulse"]
+    assert {subject.name for subject in found[0].related} >= {"a", "b", "c"}
+    assert found[0].since == at("02:36:03")
+
+
+def test_a_server_that_still_makes_backups_has_hanging_storage() -> None:
+    silent = location(checked="02:36:03", synced="02:36:03")
+    alive = schedule(cron="*/5 * * * *", last="02:40:03")
+    fresh = backup("nightly-20261115024003", created="02:40:03", started="02:40:03", ended="02:40:09", of="nightly")
+    found = only(silent, alive, fresh)
+    assert found.code == "velero-no-pulse"
+    assert "storage hangs" in found.what
+
+
+def test_a_location_whose_checks_are_switched_off_has_no_pulse_to_miss() -> None:
+    off = location(checked="00:00:03", synced="00:00:03", spec={"validationFrequency": "0s", "backupSyncPeriod": "0"})
+    assert codes(off) == []
+
+
+@pytest.mark.parametrize(
+    ("phase", "severity"),
+    [("Failed", Severity.ERROR), ("PartiallyFailed", Severity.WARNING), ("FailedValidation", Severity.ERROR)],
+)
+def test_a_schedule_whose_last_backup_went_wrong(phase: str, severity: Severity) -> None:
+    bad = backup("nightly-20261115020003", phase, created="02:00:03", started="02:00:04", of="nightly", errors=3)
+    found = only(location(), schedule(last="02:00:03"), *GOOD_RUNS[:2], bad)
+    assert (found.code, found.severity) == ("schedule-failing", severity)
+    assert found.subject.kind == "Schedule"
+
+
+def test_failures_in_a_row_are_counted_from_the_first_of_them_and_tell_the_gap() -> None:
+    bad = [
+        backup(
+            f"nightly-2026111{day}020003",
+            "Failed",
+            created=f"2026-11-1{day}T02:00:03Z",
+            started=f"2026-11-1{day}T02:00:04Z",
+            of="nightly",
+        )
+        for day in (3, 4, 5)
+    ]
+    good = backup(
+        "nightly-20261112020003", created="2026-11-12T02:00:03Z", started="2026-11-12T02:00:04Z", of="nightly"
+    )
+    found = only(location(), schedule(last="02:00:03"), good, *bad)
+    assert "3 in a row" in found.what
+    assert found.since == at("2026-11-13T02:00:04Z")
+    assert "nightly-20261112020003" in found.evidence
+
+
+def test_backups_of_an_earlier_schedule_of_that_name_are_not_its_history() -> None:
+    synced = backup(
+        "nightly-20260901020003", "Failed", created="02:00:00", started="2026-09-01T02:00:04Z", of="nightly"
+    )
+    assert codes(location(), schedule(last="02:00:03"), *GOOD_RUNS, synced) == []
+
+
+def test_a_failed_backup_that_nobody_answers_for_is_told_for_a_day() -> None:
+    lost = backup("by-hand", "Failed", started="02:00:04", ended="02:05:00", failureReason="node gone")
+    found = only(location(), lost)
+    assert (found.code, found.subject.name) == ("backup-failed", "by-hand")
+    assert "node gone" in found.evidence
+    old = backup(
+        "by-hand",
+        "Failed",
+        created="2026-11-10T02:00:00Z",
+        started="2026-11-10T02:00:04Z",
+        ended="2026-11-10T02:05:00Z",
+    )
+    assert codes(location(), old) == []
+
+
+def test_a_restore_that_partially_failed() -> None:
+    found = only(location(), restore(phase="PartiallyFailed", completionTimestamp=at("02:05:00").isoformat(), errors=1))
+    assert (found.code, found.severity) == ("restore-failed", Severity.WARNING)
+
+
+def test_a_pause_of_days_says_what_unpausing_would_do() -> None:
+    pausing = {
+        "managedFields": [
+            {"manager": "velero", "time": "2026-11-15T02:00:00Z", "fieldsV1": {"f:status": {}}},
+            {"manager": "maria", "time": "2026-11-12T02:14:00Z", "fieldsV1": {"f:spec": {"f:paused": {}}}},
+        ]
+    }
+    found = only(location(), schedule("cassandra", "*/30 * * * *", last="2026-11-12T02:00:03Z", paused=True, **pausing))
+    assert (found.code, found.severity) == ("schedule-paused-long", Severity.WARNING)
+    assert found.since == at("2026-11-12T02:14:00Z")
+    assert "paused for 3 days, due at once" in found.what
+    assert "maria" in found.evidence
+    assert "145 runs missed" in found.evidence
+
+
+def test_a_pause_of_an_hour_is_nobodys_business() -> None:
+    assert codes(location(), schedule(cron="0 * * * *", last="01:00:03", paused=True)) == []
+
+
+def test_storage_that_is_gone_says_why_in_few_words() -> None:
+    found = only(location(phase="Unavailable", message="rpc error: code = Unknown: NoSuchBucket: access denied."))
+    assert found.code == "storage-unavailable"
+    assert found.what == "unavailable: access denied"
+
+
+def test_a_location_that_is_checked_but_no_longer_synced() -> None:
+    found = only(location(synced="01:00:03"))
+    assert (found.code, found.since) == ("storage-not-synced", at("01:00:03"))
+
+
+def test_a_schedule_that_writes_to_a_read_only_location() -> None:
+    frozen = location("archive", spec={"accessMode": "ReadOnly"})
+    found = only(location(), frozen, schedule(last="02:00:03", template={"storageLocation": "archive"}), *GOOD_RUNS)
+    assert found.code == "schedule-location-read-only"
+
+
+def test_a_schedule_that_writes_to_a_location_that_is_not_there() -> None:
+    found = only(location(), schedule(last="02:00:03", template={"storageLocation": "nope"}), *GOOD_RUNS)
+    assert found.code == "schedule-location-missing"
+
+
+def test_locations_that_may_not_be_read_are_not_called_missing() -> None:
+    gap = Unseen("", "BackupStorageLocation", "not allowed")
+    assert codes(schedule(last="02:00:03", template={"storageLocation": "nope"}), *GOOD_RUNS, unseen=(gap,)) == []
+
+
+@pytest.mark.parametrize(
+    ("labels", "extra", "why"),
+    [
+        ({"velero.io/gc-failure": "BSLReadOnly"}, {}, "read-only"),
+        ({}, {"phase": "Unavailable", "message": "no"}, "unavailable"),
+        ({}, {}, "no reason can be seen"),
+    ],
+)
+def test_an_expired_backup_that_is_still_there_says_why(
+    labels: dict[str, str], extra: dict[str, Any], why: str
+) -> None:
+    old = backup("old", labels=labels, expiration="2026-11-14T00:00:00Z", spec={"storageLocation": "default"})
+    found = [each for each in findings(location(**extra), old) if each.code == "backup-expired"]
+    assert len(found) == 1
+    assert why in found[0].evidence
+
+
+def test_velero_was_restarted_and_a_backup_lost() -> None:
+    reason = 'found a backup with status "InProgress" during the server starting, mark it as "Failed"'
+    lost = backup("g", "Failed", started="02:20:00", ended="02:35:19", failureReason=reason)
+    assert sorted(codes(location(), lost)) == ["backup-failed", "velero-restarted"]
+
+
+def test_a_backup_in_which_neither_items_nor_bytes_move() -> None:
+    stuck = backup("one", "InProgress", started="01:00:03", progress={"totalItems": 9880, "itemsBackedUp": 1204})
+    moving = upload(phase="InProgress", progress={"bytesDone": 3_100_000_000, "totalBytes": 40_000_000_000})
+    seen = Seen(moved={("Backup", "velero", "one"): at("01:10:00"), ("DataUpload", "velero", "up"): at("02:03:07")})
+    found = only(location(), stuck, moving, seen=seen)
+    assert (found.code, found.since) == ("backup-stuck", at("02:03:07"))
+    assert "1,204 of 9,880 items and 3.1 of 40.0 GB of volume data-0" in found.evidence
+
+
+def test_standing_items_are_no_stall_while_bytes_move() -> None:
+    stuck = backup("one", "InProgress", started="01:00:03")
+    moving = upload(phase="InProgress")
+    seen = Seen(moved={("Backup", "velero", "one"): at("01:10:00"), ("DataUpload", "velero", "up"): at("02:40:07")})
+    assert codes(location(), stuck, moving, seen=seen) == []
+
+
+def test_a_volume_that_waits_names_its_node() -> None:
+    waits = upload(phase="Accepted", acceptedByNode="worker-3", acceptedTimestamp=at("02:10:00").isoformat())
+    found = only(location(), backup("one", "WaitingForPluginOperations", started="02:00:04"), waits)
+    assert found.code == "movement-waiting"
+    assert "worker-3" in found.what
+
+
+def test_an_old_ready_to_start_is_stuck_after_a_restart() -> None:
+    seen = Seen(phase_since={("Backup", "velero", "one"): at("02:30:00")})
+    found = only(location(), backup("one", "ReadyToStart", created="02:29:00"), seen=seen)
+    assert (found.code, found.since) == ("backup-not-starting", at("02:30:00"))
+
+
+def test_a_queue_that_stands_still_with_a_free_slot_for_two_minutes() -> None:
+    ended = backup("first", started="02:30:00", ended="02:35:00", created="02:29:00")
+    waits = backup("second", "Queued", created="02:34:00", queuePosition=1, spec={"includedNamespaces": ["a"]})
+    found = only(location(), ended, waits)
+    assert (found.code, found.since) == ("queue-stalled", at("02:35:00"))
+
+
+def test_a_queue_that_waits_for_its_next_look_is_normal() -> None:
+    ended = backup("first", started="02:30:00", ended="02:40:00", created="02:29:00")
+    waits = backup("second", "Queued", created="02:34:00", queuePosition=1)
+    assert codes(location(), ended, waits) == []
+
+
+def test_a_refused_nab_tells_the_controllers_message() -> None:
+    refusal = condition("Accepted", "False", "InvalidBackupSpec", "spec.backupSpec.excludedNamespaces is restricted")
+    found = only(location(), nab(phase="BackingOff", conditions=[refusal]))
+    assert (found.code, found.subject.kind) == ("nonadmin-refused", "NonAdminBackup")
+    assert "excludedNamespaces is restricted" in found.what
+
+
+def test_a_mended_nab_that_is_still_backing_off_is_on_its_way() -> None:
+    assert (
+        codes(location(), nab(phase="BackingOff", conditions=[condition("Accepted", "True", "BackupAccepted")])) == []
+    )
+
+
+def test_a_nab_whose_velero_backup_vanished_went_backwards() -> None:
+    gone = condition("Accepted", "False", "VeleroBackupNotFound", "its backup has been removed")
+    found = only(location(), nab(phase="BackingOff", conditions=[gone]))
+    assert (found.code, found.severity) == ("nonadmin-went-back", Severity.WARNING)
+
+
+def test_a_phase_that_was_seen_going_back_is_an_anomaly() -> None:
+    seen = Seen(went_back={("NonAdminBackup", "team-a", "orders"): PhaseChange("Created", "New", at("02:30:00"))})
+    found = only(location(), nab(phase="New"), seen=seen)
+    assert "from Created to New" in found.what
+
+
+@pytest.mark.parametrize(
+    ("spec", "way_out"), [({}, "spec.deleteBackup"), ({"deleteBackup": True}, "DeleteBackupRequest")]
+)
+def test_a_nab_stuck_deleting_tells_the_way_out(spec: dict[str, Any], way_out: str) -> None:
+    found = only(location(), nab(phase="Deleting", spec=spec, deleted="02:20:00"))
+    assert found.code == "nonadmin-stuck-deleting"
+    assert way_out in found.remedy
+
+
+def test_a_velero_failure_under_a_created_nab_is_told_of_the_nab_only() -> None:
+    failed = backup(
+        "v1",
+        "Failed",
+        started="02:10:00",
+        ended="02:12:00",
+        failureReason="no such secret",
+        labels={"openshift.io/oadp-nab-origin-nacuuid": "u1"},
+    )
+    tenant = nab(veleroBackup={"nacuuid": "u1", "name": "v1", "namespace": "velero"})
+    found = only(location(), tenant, failed)
+    assert (found.code, found.subject.name) == ("nonadmin-velero-failed", "orders")
+    assert "no such secret" in found.evidence
+
+
+def test_where_the_backup_may_not_be_read_the_copied_status_counts() -> None:
+    copied = {"nacuuid": "u1", "name": "v1", "namespace": "velero", "status": {"phase": "PartiallyFailed", "errors": 2}}
+    found = only(location(), nab(veleroBackup=copied))
+    assert found.severity is Severity.WARNING
+    assert "2 errors" in found.evidence
+
+
+def test_a_velero_failure_under_a_created_nar() -> None:
+    copied = {"nacuuid": "u2", "name": "r1", "namespace": "velero", "status": {"phase": "Failed"}}
+    found = only(location(), nar(veleroRestore=copied))
+    assert found.subject.kind == "NonAdminRestore"
+
+
+def test_a_frozen_place_in_the_queue() -> None:
+    label = {"openshift.io/oadp-nab-origin-nacuuid": "u1"}
+    ahead = backup("a", "InProgress", created="02:20:00", started="02:20:01", spec={"includedNamespaces": ["x"]})
+    mine = backup("v1", "Queued", created="02:21:00", labels=label, queuePosition=1, spec={"includedNamespaces": ["y"]})
+    tenant = nab(
+        veleroBackup={"nacuuid": "u1", "name": "v1", "namespace": "velero"}, queueInfo={"estimatedQueuePosition": 1}
+    )
+    found = only(location(), ahead, mine, tenant)
+    assert (found.code, found.severity) == ("position-off", Severity.NOTE)
+    assert "reports place 1, is at 2" in found.what
+
+
+def test_a_delete_request_that_was_processed_with_errors() -> None:
+    request = from_builtins(
+        DeleteBackupRequest,
+        {
+            "metadata": {"name": "b-x9wbn", "namespace": "velero", "creationTimestamp": "2026-11-15T02:00:00Z"},
+            "spec": {"backupName": "b"},
+            "status": {"phase": "Processed", "errors": ["object locked"]},
+        },
+    )
+    found = only(location(), request)
+    assert found.code == "delete-failed"
+    assert "object locked" in found.evidence
+
+
+def test_a_storage_request_that_waits_for_the_administrator() -> None:
+    request = from_builtins(
+        NonAdminBackupStorageLocationRequest,
+        {
+            "metadata": {"name": "r", "namespace": "velero", "creationTimestamp": "2026-11-15T02:00:00Z"},
+            "spec": {"approvalDecision": "pending"},
+            "status": {"phase": "Pending", "nonAdminBackupStorageLocation": {"name": "own", "namespace": "team-a"}},
+        },
+    )
+    found = only(location(), request)
+    assert "team-a/own waits for the administrator" in found.what
+
+
+def test_schedules_that_start_together_are_a_note_with_all_their_names() -> None:
+    crowd = [
+        schedule(name, "30 5 * * *", last="2026-11-14T05:30:03Z", created="2026-11-14T06:00:00Z") for name in "abc"
+    ]
+    alone = schedule("d", "31 5 * * *", created="2026-11-14T06:00:00Z")
+    found = only(location(), *crowd, alone)
+    assert (found.code, found.severity) == ("schedules-collide", Severity.NOTE)
+    assert [subject.name for subject in found.related] == ["a", "b", "c"]
+    assert triage(world(location(), *crowd, alone), NOW).calm
+
+
+def test_schedules_that_fit_into_the_slots_do_not_collide() -> None:
+    pair = [schedule(name, "30 5 * * *", created="2026-11-14T06:00:00Z") for name in "ab"]
+    assert codes(location(), *pair, slots=2) == []
+
+
+def test_a_nightly_and_an_hourly_schedule_meet_once_a_day() -> None:
+    pair = [
+        schedule("hourly", "0 * * * *", created="02:30:00"),
+        schedule("nightly", "0 5 * * *", created="02:30:00"),
+    ]
+    found = only(location(), *pair)
+    assert "05:00Z" in found.what
+
+
+def test_a_gap_in_protection_that_nothing_else_explains() -> None:
+    """The runs are made by hand elsewhere or deleted: nothing failed, and yet nothing good is there."""
+    old = backup("nightly-20261112020003", created="2026-11-12T02:00:03Z", started="2026-11-12T02:00:04Z", of="nightly")
+    found = only(location(), schedule(last="02:00:03"), old)
+    assert (found.code, found.since) == ("protection-gap", at("2026-11-12T02:00:04Z"))
+
+
+def test_the_last_good_backup_of_a_paused_schedule_is_about_to_expire() -> None:
+    last = backup(
+        "nightly-20261114080003",
+        created="2026-11-14T08:00:03Z",
+        started="2026-11-14T08:00:04Z",
+        ended="2026-11-14T08:05:00Z",
+        of="nightly",
+        expiration="2026-11-15T05:00:00Z",
+    )
+    found = only(location(), schedule(cron="0 8 * * *", last="2026-11-14T08:00:03Z", paused=True), last)
+    assert found.code == "protection-gap"
+    assert "expires at 05:00:00Z" in found.evidence
+
+
+def prescaled(schedule_text: str, minutes: int, primed: str | None) -> list[Resource]:
+    made: list[Resource] = [
+        from_builtins(
+            PreScaledCronJob,
+            {
+                "metadata": {"name": "warm", "namespace": "team-a"},
+                "spec": {"warmUpTimeMins": minutes, "cronJob": {"spec": {"schedule": schedule_text}}},
+            },
+        )
+    ]
+    if primed is not None:
+        job = {"metadata": {"name": "autogen-warm", "namespace": "team-a"}, "spec": {"schedule": primed}}
+        made.append(from_builtins(CronJob, job))
+    return made
+
+
+def test_a_primed_cron_job_that_warms_in_the_wrong_hour() -> None:
+    """What the published operator makes of it, on the wrong side of the day's end."""
+    found = only(location(), *prescaled("0/15 * 1 * *", 10, "50,5,20,35 * 1 * *"))
+    assert (found.code, found.severity) == ("warmup-wrong", Severity.ERROR)
+
+
+def test_a_primed_cron_job_that_is_right_is_not_mentioned() -> None:
+    assert codes(location(), *prescaled("30 * * * *", 10, "20 * * * *")) == []
+
+
+def test_a_prescaled_cron_job_without_its_cron_job() -> None:
+    assert "no primed cron job" in only(location(), *prescaled("0 14-16 * * *", 10, None)).what
+
+
+def test_findings_come_worst_and_oldest_first_with_stable_ids() -> None:
+    objects = [
+        location(phase="Unavailable", message="no", synced="02:40:03"),
+        schedule("late", "0 * * * *", last="00:00:03"),
+        restore(phase="PartiallyFailed", completionTimestamp=at("02:05:00").isoformat()),
+    ]
+    found = findings(*objects)
+    ranks = [[Severity.ERROR, Severity.WARNING, Severity.NOTE].index(each.severity) for each in found]
+    assert ranks == sorted(ranks)
+    later = triage(world(*objects), NOW + timedelta(seconds=30)).findings
+    assert {each.id for each in later} == {each.id for each in found}
+
+
+def test_thresholds_are_parameters() -> None:
+    late = world(location(), schedule(cron="0 * * * *", last="01:00:03"))
+    patient = triage(late, NOW, Thresholds(overdue=timedelta(hours=1), gap=timedelta(hours=9)))
+    assert isinstance(patient, Triage)
+    assert "schedule-overdue" not in {each.code for each in patient.findings}

@@ -1,0 +1,95 @@
+"""Triage over the recordings: it finds every trouble in them, and every further finding is explained here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from functools import cache
+
+import pytest
+
+from core.models import Resource
+from core.rules.assemble import assemble
+from core.rules.triage import Settled, settle, triage
+from core.rules.world import Server
+from tests.recordings import NAMES, events
+
+CONCURRENCY = {"queue": 2}
+STEP = timedelta(seconds=5)
+
+STORIES: dict[str, set[tuple[str, str]]] = {
+    "schedules": {
+        ("schedule-never-fires", "never"),
+        ("schedule-invalid", "invalid"),
+        # A dozen schedules share `*/3`, and the server works on one backup at a time.
+        ("schedules-collide", ""),
+    },
+    "nonadmin": {
+        ("nonadmin-refused", "bad-namespace"),
+        ("nonadmin-refused", "bad-excluded"),
+        ("nonadmin-refused", "bad-cluster"),
+        ("nonadmin-refused", "bad-clusterscoped"),
+        ("nonadmin-refused", "bad-vsl"),
+        ("nonadmin-refused", "bad-bsl"),
+        ("nonadmin-refused", "bad-unknown"),
+        ("nonadmin-refused", "bad-mapping"),
+        ("nonadmin-refused", "bad-refused-backup"),
+        ("nonadmin-refused", "bad-schedule"),
+        # The Restore of the accepted NAR ends PartiallyFailed.
+        ("nonadmin-velero-failed", "good"),
+        # Five at once while storage stands still: all but the first report a place that is not theirs.
+        ("position-off", "wave-1"),
+        ("position-off", "wave-2"),
+        ("position-off", "wave-3"),
+        ("position-off", "wave-4"),
+        ("nonadmin-went-back", "wave-3"),
+    },
+    "queue": {
+        ("backup-failed", "g"),
+        ("velero-restarted", ""),
+        ("backup-failed", "bad"),
+        ("restore-failed", "r1"),
+        ("storage-unavailable", "default"),
+        ("schedule-failing", "guarded"),
+    },
+    "overlap": {
+        # Object storage stands still for four minutes; that explains the schedule that it holds back.
+        ("velero-no-pulse", ""),
+        ("schedules-collide", ""),
+    },
+    "overlap-1.17": {("velero-no-pulse", ""), ("schedules-collide", "")},
+}
+
+
+@cache
+def found_in(name: str) -> dict[tuple[str, str], set[str]]:
+    """Every finding that was shown at some time, looked for every five seconds and settled as on the screen."""
+    objects: dict[tuple[str, str, str], Resource] = {}
+    shown: dict[tuple[str, str], set[str]] = {}
+    state: Settled | None = None
+    waiting = list(events(name))
+    now = waiting[0].t
+    end = waiting[-1].t + 4 * STEP
+    while now <= end:
+        while waiting and waiting[0].t <= now:
+            event = waiting.pop(0)
+            objects[event.key] = event.object
+            if event.type == "DELETED":
+                del objects[event.key]
+        world = replace(assemble(objects.values()), servers={"velero": Server(False, CONCURRENCY.get(name, 1))})
+        state = settle(state, triage(world, now).findings, now)
+        for finding in state.shown.values():
+            related = shown.setdefault((finding.code, finding.subject.name), set())
+            related |= {subject.name for subject in finding.related}
+        now += STEP
+    return shown
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_trouble_of_the_story_is_found_and_nothing_else(name: str) -> None:
+    assert set(found_in(name)) == STORIES[name]
+
+
+@pytest.mark.parametrize("name", ["overlap", "overlap-1.17"])
+def test_storage_that_hangs_explains_the_schedule_that_it_holds_back(name: str) -> None:
+    assert "one" in found_in(name)["velero-no-pulse", ""]
