@@ -98,12 +98,12 @@ class Calendar:
         return None
 
     def last_until(self, year: int, month: int, day: int, hour: int, minute: int, first_year: int) -> WallMinute | None:
-        """The last matching minute not after the given one (minute may be -1), back to the start of a year."""
+        """The last matching minute not after the given one (minute may be -1), back to a first year."""
         last_hour, last_minute = self._hours.bit_length() - 1, self._minutes.bit_length() - 1
         if self._months >> month & 1:
             dates = self._dates(year, month)
             if dates >> day & 1:
-                if self._hours >> hour & 1 and (rest := self._minutes & ((2 << minute) - 1 if minute >= 0 else 0)):
+                if self._hours >> hour & 1 and (rest := self._minutes & ((1 << minute + 1) - 1)):
                     return year, month, day, hour, rest.bit_length() - 1
                 if rest := self._hours & ((1 << hour) - 1):
                     return year, month, day, rest.bit_length() - 1, last_minute

@@ -14,6 +14,7 @@ from core.cron.walk import Walk
 from core.cron.zones import steady_span, to_local
 
 _HORIZON_YEARS = 5
+_SECOND = timedelta(seconds=1)
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
 # Nearer than this to a change of the clocks, wall times may be missing or come twice.
@@ -50,7 +51,11 @@ class CronSchedule:
 
     def describe(self) -> str:
         """The schedule in plain English."""
-        return english.describe(self._spec, self.every)
+        if self.every is not None:
+            return english.describe_delay(self.every)
+        if self.never_fires:
+            return "never"
+        return english.describe(self.fields, "" if self.zone is None else str(self.zone))
 
     def next(self, after: datetime) -> datetime | None:
         """The first run strictly after an aware moment, in that moment's zone.
@@ -81,37 +86,36 @@ class CronSchedule:
         calendar = self._calendar
         if calendar.empty:
             return None
-        utc = after.astimezone(UTC).replace(tzinfo=None)
+        utc = after.astimezone(UTC)
         local = to_local(zone, utc)
         offset = local - utc
         wall = calendar.first_from(local.year, local.month, local.day, local.hour, local.minute + 1, _last_year(local))
         if wall is not None and not offset % _MINUTE:
-            found = datetime(*wall) - offset
+            found = datetime(*wall, tzinfo=UTC) - offset
             begin, end = steady_span(zone, utc)
             # The search begins at the start of the month where the month does not match.
             day = local.day if calendar.has_month(local.month) else 1
-            earliest = datetime(local.year, local.month, day) - offset
+            earliest = datetime(local.year, local.month, day, tzinfo=UTC) - offset
             if begin + _CLEAR_OF_CHANGE <= earliest and found < end - _CLEAR_OF_CHANGE:
-                return found.replace(tzinfo=UTC)
-        walked = Walk(calendar, zone, utc).find()
-        return None if walked is None else walked.replace(tzinfo=UTC)
+                return found
+        return Walk(calendar, zone, utc).find()
 
     def previous(self, before: datetime) -> datetime | None:
         """The last run strictly before an aware moment, in that moment's zone.
 
-        Where the clocks change it is the run that a server made which had been following the schedule all along.
-        None where there is none in this year and the five before it. A constant delay counts from its last run,
-        which the expression does not know: it has no previous run.
+        Where the clocks change it is the run of a server that had been following the schedule all along.
+        None where there is none in this year and the five before it. A constant delay counts from its last
+        run, which the expression does not know: it has no previous one.
         """
         own = _zone_of(before)
         if self.every is not None or self._calendar.empty:
             return None
         zone = self.zone or own
-        utc = before.astimezone(UTC).replace(tzinfo=None)
+        utc = before.astimezone(UTC)
         try:
             first_year = to_local(zone, utc).year - _HORIZON_YEARS
             found = self._previous_in_zone(zone, utc, first_year)
-            return None if found is None else found.replace(tzinfo=UTC).astimezone(own)
+            return None if found is None else found.astimezone(own)
         except (OverflowError, ValueError):
             return None
 
@@ -123,10 +127,10 @@ class CronSchedule:
         begin, end = steady_span(zone, utc)
         change = begin
         if wall is not None and not offset % _MINUTE:
-            found = datetime(*wall) - offset
+            found = datetime(*wall, tzinfo=UTC) - offset
             if found >= end - _CLEAR_OF_CHANGE:
                 change = end
-            elif datetime(*wall[:3]) - offset >= begin + _CLEAR_OF_CHANGE:
+            elif datetime(*wall[:3], tzinfo=UTC) - offset >= begin + _CLEAR_OF_CHANGE:
                 return found
         if local.year < first_year:
             return None
@@ -136,9 +140,9 @@ class CronSchedule:
         """Go to a quiet day before a change of the clocks, and come forward run by run."""
         start = change - _CLEAR_OF_CHANGE - _HOUR
         latest = self._previous_in_zone(zone, start, first_year)
-        run = self._next_in_zone(zone, (latest or start).replace(tzinfo=UTC))
-        while run is not None and (moment := run.replace(tzinfo=None)) < utc:
-            latest = moment
+        run = self._next_in_zone(zone, latest or start)
+        while run is not None and run < utc:
+            latest = run
             run = self._next_in_zone(zone, run)
         return latest
 
@@ -161,6 +165,6 @@ def _zone_of(moment: datetime) -> tzinfo:
 def _last_year(local: datetime) -> int:
     """The last year that is searched: the fifth from that of the coming second."""
     year = local.year + _HORIZON_YEARS
-    if local.second == 59 and local.month == 12 and local.day == 31 and local.hour == 23 and local.minute == 59:
+    if local.second == 59 and (local + _SECOND).year > local.year:
         year += 1
     return min(year, MAXYEAR)

@@ -1,7 +1,7 @@
 """The search through a zone whose clocks change, step by step as Velero's library makes it.
 
-Wherever the clocks change, the library's answer comes from how it steps, not from a rule: a date may be lost, a
-minute of the following day may be taken for the right one. So the steps are repeated here as they are.
+Wherever the clocks change, the library's answer comes from how it steps, not from a rule: a date may be lost,
+a minute of the following day may be taken for the right one. So the steps are repeated here as they are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOST_STEPS = 10_000
 
 
 class Walk:
-    """One search, from the second after an instant (naive, in UTC) to the first match."""
+    """One search, from the second after an instant (in UTC) to the first match."""
 
     def __init__(self, calendar: Calendar, zone: tzinfo, after: datetime) -> None:
         self._calendar = calendar
@@ -45,7 +45,7 @@ class Walk:
             self._set_wall(local)
 
     def find(self) -> datetime | None:
-        """The instant found (naive, in UTC); None past the library's horizon or where it would go on for ever."""
+        """The instant found; None past the library's horizon, or where it would go on for ever."""
         last_year = self._local.year + _YEARS_AHEAD
         stages: tuple[Callable[[], bool], ...] = (
             self._reach_month,

@@ -11,7 +11,7 @@ from core.cron.golang import GoError
 
 Span = tuple[datetime, datetime]
 
-_ALL_TIME: Span = (datetime.min, datetime.max)
+_ALL_TIME: Span = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 _PROBE = timedelta(hours=12)
 _SECOND = timedelta(seconds=1)
 # Files beside the zones that say how one machine is set up, and name no zone of their own.
@@ -50,8 +50,8 @@ def has_daylight_saving(zone: tzinfo, year: int) -> bool:
 
 
 def to_local(zone: tzinfo, utc: datetime) -> datetime:
-    """What the wall clock shows at an instant; both without tzinfo."""
-    return zone.fromutc(utc.replace(tzinfo=zone)).replace(tzinfo=None)
+    """What the wall clock shows at an instant; a reading of the wall clock is carried as if it were UTC."""
+    return zone.fromutc(utc.replace(tzinfo=zone)).replace(tzinfo=UTC)
 
 
 def to_utc(zone: tzinfo, local: datetime) -> datetime:
@@ -72,8 +72,8 @@ def steady_span(zone: tzinfo, utc: datetime) -> Span:
 @lru_cache(maxsize=4096)
 def _changes(zone: tzinfo, year: int) -> tuple[datetime, ...]:
     """When the clocks change in a year and its neighbours, between the two ends of that time."""
-    begin = datetime(max(year - 1, 2), 1, 1)
-    end = datetime(min(year + 2, 9999), 1, 1)
+    begin = datetime(max(year - 1, 2), 1, 1, tzinfo=UTC)
+    end = datetime(min(year + 2, 9999), 1, 1, tzinfo=UTC)
     found = [begin]
     earlier = begin
     while earlier < end:

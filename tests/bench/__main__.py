@@ -1,0 +1,17 @@
+"""`python -m tests.bench`: every figure beside its goal."""
+
+from __future__ import annotations
+
+from tests.bench import cron
+
+MODULES = (cron,)
+
+
+def main() -> None:
+    for module in MODULES:
+        for figure in module.measure():
+            print(figure.line())
+
+
+if __name__ == "__main__":
+    main()
