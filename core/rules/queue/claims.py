@@ -62,40 +62,45 @@ def meeting(one: Claim, other: Claim) -> tuple[str, ...]:
 class Ahead:
     """The backups ahead, held so that those which meet the next one are found at little cost.
 
-    Only the last to take a namespace is kept: it waits itself for those before it.
+    Of those that wait, only the last to take a namespace is kept: it waits itself for those before it.
     """
 
     def __init__(self) -> None:
-        self._last: dict[str, int] = {}
-        self._with_patterns: dict[Claim, int] = {}
+        self._by_name: dict[str, list[int]] = {}
+        self._by_pattern: dict[Claim, list[int]] = {}
 
     def meets(self, wanted: Claim) -> dict[int, tuple[str, ...]]:
         """Who must go first, by place in the line, and over which namespaces."""
         found: defaultdict[int, set[str]] = defaultdict(set)
         for name in self._taken_by(wanted):
-            found[self._last[name]].add(name)
-        for other, who in self._with_patterns.items():
+            for who in self._by_name[name]:
+                found[who].add(name)
+        for other, takers in self._by_pattern.items():
             shared = meeting(wanted, other)
-            if shared:
+            for who in takers if shared else ():
                 found[who].update(shared)
         return {who: tuple(sorted(found[who])) for who in sorted(found)}
 
-    def add(self, taken: Claim, who: int) -> None:
-        if taken.takes_everything:
-            self._last.clear()
-            self._with_patterns.clear()
-        elif taken.patterns:
-            for name in self._taken_by(taken):
-                del self._last[name]
-        if taken.patterns:
-            self._with_patterns[taken] = who
+    def add_running(self, taken: Claim, who: int) -> None:
+        """Those that run wait for nobody, so each of them counts."""
         for name in taken.names:
-            self._last[name] = who
+            self._by_name.setdefault(name, []).append(who)
+        if taken.patterns:
+            self._by_pattern.setdefault(taken, []).append(who)
+
+    def add_waiting(self, taken: Claim, who: int) -> None:
+        if taken.takes_everything:
+            self._by_pattern.clear()
+        for name in self._taken_by(taken):
+            del self._by_name[name]
+        self._by_name.update((name, [who]) for name in taken.names)
+        if taken.patterns:
+            self._by_pattern[taken] = [who]
 
     def _taken_by(self, wanted: Claim) -> list[str]:
         if wanted.patterns:
-            return [name for name in self._last if wanted.takes(name)]
-        return [name for name in wanted.names if name in self._last]
+            return [name for name in self._by_name if wanted.takes(name)]
+        return [name for name in wanted.names if name in self._by_name]
 
 
 def _is_pattern(entry: str) -> bool:

@@ -35,9 +35,14 @@ class Hold:
             case HoldKind.TURN:
                 return f"waits for its turn behind {names}"
             case HoldKind.NAMESPACE:
-                shared = ", ".join("all" if name == "*" else name for name in self.namespaces)
-                return f"waits for {names}: same namespace {shared}"
+                return f"waits for {names}: {_shared(self.namespaces)}"
         assert_never(self.kind)
+
+
+def _shared(namespaces: tuple[str, ...]) -> str:
+    if "*" in namespaces:
+        return "both take every namespace"
+    return f"same namespace{'s' if len(namespaces) > 1 else ''} {', '.join(namespaces)}"
 
 
 @dataclass(slots=True)
@@ -50,33 +55,40 @@ class Holds:
 
 def find_holds(line: Sequence[Run], slots: int, *, by_namespace: bool) -> Holds:
     """Free slots go to the first in line that meet nobody ahead; finishing backups are in nobody's way."""
-    found, ahead = Holds(), Ahead()
     holders = [at for at, run in enumerate(line) if run.phase in phases.HOLDS_SLOT]
-    for at in holders if by_namespace else ():
-        _add(ahead, line[at], at)
+    waiting = [at for at, run in enumerate(line) if run.phase in phases.WAITING]
+    meetings = _meetings(line, holders, waiting) if by_namespace else {}
+    found = Holds(meets={at: tuple(meetings.get(at, ())) for at in waiting})
     free, before = slots - len(holders), None
-    for at, run in enumerate(line):
-        if run.phase not in phases.WAITING:
-            continue
-        meets = _add(ahead, run, at) if by_namespace else {}
-        found.meets[at] = tuple(meets)
+    for at in waiting:
+        meets = meetings.get(at)
         if meets:
             shared = tuple(sorted({name for names in meets.values() for name in names}))
             found.of[at] = Hold(HoldKind.NAMESPACE, tuple(line[who] for who in meets), shared)
             continue
-        if free <= 0 and before is None:
-            found.of[at] = Hold(HoldKind.SLOT, tuple(line[who] for who in holders))
-        elif free <= 0 and before is not None:
-            found.of[at] = Hold(HoldKind.TURN, (line[before],))
+        if free <= 0:
+            found.of[at] = (
+                Hold(HoldKind.SLOT, tuple(line[who] for who in holders))
+                if before is None
+                else Hold(HoldKind.TURN, (line[before],))
+            )
         free, before = free - 1, at
     return found
 
 
-def _add(ahead: Ahead, run: Run, at: int) -> dict[int, tuple[str, ...]]:
-    """Restores have no say over namespaces: Velero works them one by one."""
-    if not isinstance(run, Backup):
-        return {}
-    wanted = claim(run)
-    meets = ahead.meets(wanted)
-    ahead.add(wanted, at)
-    return meets
+def _meetings(
+    line: Sequence[Run], holders: Sequence[int], waiting: Sequence[int]
+) -> dict[int, dict[int, tuple[str, ...]]]:
+    """For each one that waits, whom ahead it meets and where; restores claim nothing."""
+    ahead, found = Ahead(), dict[int, dict[int, tuple[str, ...]]]()
+    for at in holders:
+        run = line[at]
+        if isinstance(run, Backup):
+            ahead.add_running(claim(run), at)
+    for at in waiting:
+        run = line[at]
+        if isinstance(run, Backup):
+            wanted = claim(run)
+            found[at] = ahead.meets(wanted)
+            ahead.add_waiting(wanted, at)
+    return found

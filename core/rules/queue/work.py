@@ -82,7 +82,7 @@ def queue(
     queues = has_queue_phase if has_queue_phase is not None else _shows_a_queue(line, concurrency)
     running = sum(run.phase in phases.HOLDS_SLOT for run in line)
     slots = max(1, running if concurrency is None else concurrency) if queues else 1
-    past = history or learn(everyone if line else ())
+    past = history or learn(everyone, wanted=line)
     expected = [past.expect(run, now) for run in line]
     holds = find_holds(line, slots, by_namespace=queues)
     starts = _Starts(line, expected, holds, slots, now)
