@@ -1,0 +1,192 @@
+"""Expected starts and ends: from whose runs, played forward, and honest where too little is known."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.models import Backup
+from core.rules.queue import QueueItem, learn, queue
+from core.rules.queue.claims import claim, meeting
+from tests.unit.rules.backups import NOON, at, backup, past
+
+
+def expect(runs: list[Backup], now: datetime = NOON, concurrency: int = 1) -> dict[str, QueueItem]:
+    found = queue(runs, now=now, concurrency=concurrency, has_queue_phase=True)
+    return {entry.run.name: entry for entry in found.items}
+
+
+def test_a_running_backup_ends_after_the_median_of_its_schedules_last_ten_runs() -> None:
+    runs = [
+        *past("daily", 90, 90, 10, 11, 12, 10, 11, 12, 10, 11, 12, 300),
+        *past("other", 1, 1, 1, 1),
+        backup("daily-now", "InProgress", created=-5, started=-5, schedule="daily"),
+    ]
+    found = expect(runs)["daily-now"]
+    assert found.expected_end == at(-5 + 11)
+    assert (found.basis, found.note, found.expected_start) == (10, "", None)
+    assert found.running_for == timedelta(minutes=5)
+
+
+def test_one_that_runs_longer_than_most_is_expected_by_those_that_took_longer_still() -> None:
+    runs = [*past("daily", 10, 10, 10, 30, 40), backup("now", "InProgress", started=-20, schedule="daily")]
+    assert expect(runs)["now"].expected_end == at(-20 + 35)
+
+
+def test_one_that_runs_longer_than_all_before_it_has_no_expected_end() -> None:
+    runs = [*past("daily", 10, 11, 12), backup("now", "InProgress", started=-20, schedule="daily")]
+    found = expect(runs)["now"]
+    assert found.expected_end is None
+    assert found.note == "already longer than the last 3 runs"
+
+
+def test_its_own_items_tell_the_end_where_no_earlier_run_does() -> None:
+    runs = [backup("now", "InProgress", started=-20, items=(25, 100))]
+    found = expect(runs)["now"]
+    assert found.expected_end == at(60)
+    assert found.basis == 0
+
+
+def test_all_items_done_says_nothing_of_the_volumes_still_under_way() -> None:
+    assert expect([backup("now", "InProgress", started=-20, items=(100, 100))])["now"].expected_end is None
+
+
+def test_too_few_runs_are_told_and_never_made_up_from_other_schedules() -> None:
+    runs = [
+        *past("other", 1, 1, 1, 1),
+        *past("weekly", 60, 61),
+        backup("now", "InProgress", started=-20, schedule="weekly"),
+        backup("next", "Queued", place=1, schedule="other"),
+    ]
+    found = expect(runs)
+    assert found["now"].expected_end is None
+    assert found["now"].note == "too few earlier runs of schedule weekly: 2, needs 3"
+    assert found["now"].basis == 2
+    assert found["next"].expected_start is None
+    assert found["next"].note == "the end of now is not known: too few earlier runs of schedule weekly: 2, needs 3"
+
+
+def test_a_nab_is_expected_by_its_own_name_or_else_by_its_team() -> None:
+    team = [*past("", 10, 10, 10, nab="team-a/big"), *past("", 2, 2, 2, 2, nab="team-a/small")]
+    assert expect([*team, backup("b", "InProgress", started=-1, nab="team-a/big")])["b"].expected_end == at(9)
+    fresh = expect([*team, backup("n", "InProgress", started=-1, nab="team-a/new")])["n"]
+    assert (fresh.expected_end, fresh.basis) == (at(1), 7)
+    other = expect([*team, backup("o", "InProgress", started=-1, nab="team-b/big")])["o"]
+    assert (other.expected_end, other.note) == (None, "too few earlier runs of nabs of team-b: 0, needs 3")
+
+
+def test_failed_runs_and_those_of_another_cluster_teach_nothing() -> None:
+    runs = [
+        backup("failed", "Failed", created=-50, started=-50, ended=-49, schedule="daily"),
+        backup("synced", "Completed", created=-10, started=-50, ended=-49, schedule="daily"),
+        backup("invalid", "FailedValidation", created=-50, schedule="daily"),
+        backup("partial", "PartiallyFailed", created=-50, started=-50, ended=-40, schedule="daily"),
+    ]
+    assert list(learn(runs).lengths.values()) == [(timedelta(minutes=10),)]
+
+
+def test_the_line_is_played_forward_one_after_the_other() -> None:
+    runs = [
+        *past("a", 10, 10, 10),
+        *past("b", 20, 20, 20),
+        backup("a-now", "InProgress", started=-4, schedule="a", namespaces=("a",)),
+        backup("b-next", "Queued", place=1, schedule="b", namespaces=("b",)),
+        backup("a-next", "Queued", place=2, schedule="a", namespaces=("a",)),
+    ]
+    found = expect(runs)
+    assert (found["b-next"].expected_start, found["b-next"].expected_end) == (at(6), at(26))
+    assert (found["a-next"].expected_start, found["a-next"].expected_end) == (at(26), at(36))
+
+
+def test_a_later_one_overtakes_the_one_that_meets_a_running_namespace() -> None:
+    runs = [
+        *past("long", 60, 60, 60),
+        *past("short", 5, 5, 5),
+        backup("pay", "InProgress", started=0, schedule="long", namespaces=("team-pay",)),
+        backup("shop", "InProgress", started=0, schedule="short", namespaces=("shop",)),
+        backup("pay-2", "Queued", place=1, schedule="short", namespaces=("team-pay",)),
+        backup("sales", "Queued", place=2, schedule="short", namespaces=("sales",)),
+    ]
+    found = expect(runs, concurrency=2)
+    assert found["sales"].expected_start == at(5)
+    assert found["pay-2"].expected_start == at(60)
+    assert found["pay-2"].may_be_overtaken
+    assert not found["sales"].may_be_overtaken
+
+
+def test_a_slot_whose_end_is_unknown_does_not_hide_the_starts_in_the_other_slots() -> None:
+    runs = [
+        *past("short", 5, 5, 5),
+        backup("stands", "InProgress", started=-40, namespaces=("etcd",)),
+        backup("shop", "InProgress", started=0, schedule="short", namespaces=("shop",)),
+        backup("sales", "Queued", place=1, schedule="short", namespaces=("sales",)),
+        backup("etcd-2", "Queued", place=2, schedule="short", namespaces=("etcd",)),
+        backup("etcd-3", "Queued", place=3, schedule="short", namespaces=("etcd",)),
+    ]
+    found = expect(runs, concurrency=2)
+    assert found["sales"].expected_start == at(5)
+    assert found["etcd-2"].expected_start is None
+    why = "the end of stands is not known: made by hand, no earlier runs to go by"
+    assert [found["etcd-2"].note, found["etcd-3"].note] == [why, why]
+
+
+def test_a_free_slot_means_now() -> None:
+    found = expect([*past("a", 10, 10, 10), backup("next", "Queued", place=1, schedule="a")])["next"]
+    assert (found.expected_start, found.expected_end, found.hold) == (NOON, at(10), None)
+
+
+NAMESPACES = st.lists(st.sampled_from(("a", "b", "c", "d", "a*", "*")), max_size=2, unique=True).map(tuple)
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> tuple[list[Backup], int]:
+    concurrency = draw(st.integers(1, 3))
+    runs = [*past("s1", 1, 1, 1), *past("s3", 3, 3, 3), *past("s7", 7, 7, 7)]
+    for number in range(draw(st.integers(0, 12))):
+        running = number < concurrency and draw(st.booleans())
+        runs.append(
+            backup(
+                f"b{number:02}",
+                "InProgress" if running else "Queued",
+                created=-1,
+                started=0 if running else None,
+                place=None if running else number + 1,
+                namespaces=draw(NAMESPACES),
+                excluded=draw(st.sampled_from(((), ("a",), ("b", "c")))),
+                schedule=draw(st.sampled_from(("s1", "s3", "s7"))),
+            )
+        )
+    return runs, concurrency
+
+
+@given(lines())
+def test_the_starts_are_those_of_a_plain_simulation_minute_by_minute(drawn: tuple[list[Backup], int]) -> None:
+    runs, concurrency = drawn
+    found = expect(runs, concurrency=concurrency)
+    line = [entry.run for entry in found.values() if isinstance(entry.run, Backup)]
+    plain = _minute_by_minute(line, concurrency)
+    assert {name: entry.expected_start for name, entry in found.items() if entry.waits} == {
+        name: at(minute) for name, minute in plain.items()
+    }
+
+
+def _minute_by_minute(line: list[Backup], concurrency: int) -> dict[str, int]:
+    """Look at everybody at every minute, pair by pair."""
+    length = {run.name: int(run.schedule_name[1:]) for run in line}
+    ends = {run.name: length[run.name] for run in line if run.phase == "InProgress"}
+    waiting = [run for run in line if run.phase == "Queued"]
+    starts: dict[str, int] = {}
+    minute = 0
+    while waiting:
+        going = [run for run in line if ends.get(run.name, -1) > minute]
+        for run in list(waiting):
+            ahead = [*going, *waiting[: waiting.index(run)]]
+            meets = any(meeting(claim(run), claim(other)) for other in ahead)
+            if len(going) < concurrency and not meets:
+                starts[run.name], ends[run.name] = minute, minute + length[run.name]
+                waiting.remove(run)
+                going.append(run)
+        minute += 1
+    return starts

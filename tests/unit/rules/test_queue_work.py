@@ -1,0 +1,272 @@
+"""The queue as Velero works it, held against who started next in the recordings."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from core.models import Backup, Restore
+from core.rules import phases
+from core.rules.queue import HoldKind, Queue, QueueItem, queue, queue_stalled
+from tests import recordings
+from tests.unit.rules.backups import (
+    CONCURRENCY,
+    NOON,
+    World,
+    at,
+    backup,
+    backups_in,
+    restore,
+    restores_in,
+    walk,
+    world_at,
+)
+
+STARTS = {"nonadmin": 7, "overlap": 7, "overlap-1.17": 5, "queue": 16, "schedules": 52}
+"""How many backups each story started."""
+
+
+def line(world: World, name: str, now: datetime = NOON) -> Queue:
+    return queue(backups_in(world), now=now, concurrency=CONCURRENCY.get(name, 1))
+
+
+def item(found: Queue, name: str) -> QueueItem:
+    return next(entry for entry in found.items if entry.run.name == name)
+
+
+def names(runs: tuple[Backup | Restore, ...]) -> list[str]:
+    return [run.name for run in runs]
+
+
+@pytest.mark.parametrize("name", recordings.NAMES)
+def test_whoever_velero_started_was_the_first_in_line_that_nothing_held(name: str) -> None:
+    started = 0
+    for event, before in walk(name):
+        previous = before.get(event.key)
+        if not isinstance(event.object, Backup) or not isinstance(previous, Backup):
+            continue
+        if previous.phase in phases.WAITING and event.object.phase in phases.HOLDS_SLOT:
+            startable = [entry for entry in line(before, name).waiting if entry.hold is None]
+            assert startable[0].run.name == event.object.name
+            started += 1
+    assert started == STARTS[name]
+
+
+@pytest.mark.parametrize("name", recordings.NAMES)
+def test_no_recording_has_a_stalled_queue_though_a_slot_stood_free_for_most_of_a_minute(name: str) -> None:
+    free_since: datetime | None = None
+    longest = timedelta(0)
+    for event, before in walk(name):
+        found = line(before, name, event.t)
+        if not any(entry.hold is None for entry in found.waiting):
+            free_since = None
+            continue
+        free_since = free_since or event.t
+        longest = max(longest, event.t - free_since)
+        assert queue_stalled(found, event.t, slot_free_since=free_since) is None
+        assert queue_stalled(found, event.t) is None
+    assert longest < timedelta(minutes=1)
+
+
+def test_the_one_that_meets_another_waits_for_it_and_the_rest_wait_for_slots_and_turns() -> None:
+    found = line(world_at("queue", "02:33:00"), "queue")
+    holds = {entry.run.name: entry.hold for entry in found.items if entry.hold}
+    kinds = {name[:1] + name[-6:] if len(name) > 1 else name: hold.kind for name, hold in holds.items()}
+    assert kinds == {
+        "c": HoldKind.NAMESPACE,
+        "d": HoldKind.SLOT,
+        "e": HoldKind.TURN,
+        "f": HoldKind.TURN,
+        "g023135": HoldKind.NAMESPACE,
+        "g023235": HoldKind.NAMESPACE,
+    }
+    assert names(item(found, "c").blocked_by) == ["a"]
+    assert str(holds["c"]) == "waits for a: same namespace team-0"
+    assert str(holds["d"]) == "waits for a slot, taken by a, b"
+    assert str(holds["e"]) == "waits for its turn behind d"
+    assert names(item(found, "guarded-20261115023135").blocked_by) == ["f"]
+    assert names(item(found, "guarded-20261115023235").blocked_by) == ["guarded-20261115023135"]
+    assert [entry.run.name for entry in found.items if entry.may_be_overtaken] == ["c"]
+    assert (found.concurrency, found.has_queue_phase, found.free_slots) == (2, True, 0)
+
+
+def test_a_blocked_one_is_overtaken_as_velero_did_after_its_restart() -> None:
+    found = line(world_at("queue", "02:35:20.098"), "queue")
+    assert [entry.run.name for entry in found.items] == ["h", "i", "guarded-20261115023519"]
+    assert item(found, "i").may_be_overtaken
+    assert names(item(found, "i").blocked_by) == ["h"]
+    assert item(found, "guarded-20261115023519").hold is None
+
+
+def test_a_release_without_the_queue_phase_is_known_by_its_objects() -> None:
+    found = line(world_at("overlap-1.17", "02:50:00"), "overlap-1.17")
+    assert not found.has_queue_phase
+    assert [(entry.run.name[:3], entry.phase, entry.place, entry.position) for entry in found.items] == [
+        ("one", "InProgress", 1, None),
+        ("two", "", 2, None),
+    ]
+    assert str(found.items[1].hold) == "waits for a slot, taken by one-20261115024836"
+
+
+def test_without_a_queue_phase_a_shared_namespace_does_not_matter_and_one_runs_at_a_time() -> None:
+    runs = [backup("a", "InProgress", started=0, namespaces=("x",)), backup("b", created=1, namespaces=("x",))]
+    found = queue(runs, now=NOON, has_queue_phase=False, concurrency=3)
+    assert found.concurrency == 1
+    assert str(item(found, "b").hold) == "waits for a slot, taken by a"
+
+
+def test_a_concurrency_nobody_may_read_is_at_least_what_runs_now() -> None:
+    runs = [
+        backup("a", "InProgress", started=0, namespaces=("x",)),
+        backup("b", "InProgress", started=1, namespaces=("y",)),
+        backup("c", "Queued", place=1, namespaces=("z",)),
+    ]
+    assert queue(runs, now=NOON).concurrency == 2
+
+
+def test_restores_are_worked_one_at_a_time_oldest_first() -> None:
+    runs = [
+        restore("young", created=2),
+        restore("old", created=1),
+        restore("runs", "InProgress", created=0, started=0),
+    ]
+    found = queue(runs, now=at(5))
+    assert [(entry.run.name, entry.place) for entry in found.items] == [("runs", 1), ("old", 2), ("young", 3)]
+    assert names(item(found, "old").blocked_by) == ["runs"]
+    assert str(item(found, "young").hold) == "waits for its turn behind old"
+    assert item(found, "runs").running_for == timedelta(minutes=5)
+    assert found.concurrency == 1
+
+
+def test_a_restore_of_the_recordings_runs_alone() -> None:
+    found = queue(restores_in(world_at("queue", "02:36:35")), now=NOON)
+    assert [(entry.run.name, entry.phase, str(entry.owner)) for entry in found.items] == [
+        ("r1", "InProgress", "by hand")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ahead", "behind", "shared"),
+    [
+        (((), ()), (("x",), ()), ("x",)),
+        ((("*",), ()), ((), ()), ("*",)),
+        ((("*",), ("x",)), (("x",), ()), None),
+        ((("*",), ("x",)), (("x", "y"), ()), ("y",)),
+        ((("x", "y"), ("y",)), (("y",), ()), None),
+        ((("team-*",), ()), (("team-1",), ()), ("team-1",)),
+        ((("team-*",), ()), (("shop",), ()), None),
+        ((("team-*",), ("team-1",)), (("team-1",), ()), None),
+        ((("team-*",), ()), (("shop-*",), ()), None),
+        ((("team-*",), ()), (("te*",), ()), ("te*",)),
+        ((("*",), ("team-*",)), (("team-*",), ()), None),
+        ((("{a,b}-x",), ()), (("b-x",), ()), ("b-x",)),
+        ((("x",), ()), (("*",), ()), ("x",)),
+        ((("x",), ()), (("x", "y"), ()), ("x",)),
+    ],
+)
+def test_namespaces_meet_or_do_not(
+    ahead: tuple[tuple[str, ...], tuple[str, ...]],
+    behind: tuple[tuple[str, ...], tuple[str, ...]],
+    shared: tuple[str, ...] | None,
+) -> None:
+    runs = [
+        backup("ahead", "InProgress", started=0, namespaces=ahead[0], excluded=ahead[1]),
+        backup("behind", "Queued", place=1, created=1, namespaces=behind[0], excluded=behind[1]),
+    ]
+    hold = item(queue(runs, now=NOON, concurrency=5), "behind").hold
+    assert (hold.namespaces if hold else None) == shared
+
+
+def test_one_that_takes_everything_holds_all_behind_it_even_while_it_waits() -> None:
+    runs = [
+        backup("a", "InProgress", started=0, namespaces=("x",)),
+        backup("all", "Queued", place=1, created=1),
+        backup("z", "Queued", place=2, created=2, namespaces=("z",)),
+        backup("x", "Queued", place=3, created=3, namespaces=("x*",)),
+        backup("all-again", "Queued", place=4, created=4, namespaces=("*",)),
+        backup("y", "Queued", place=5, created=5, namespaces=("xy",)),
+    ]
+    found = queue(runs, now=NOON, concurrency=5)
+    assert names(item(found, "all").blocked_by) == ["a"]
+    assert names(item(found, "z").blocked_by) == ["all"]
+    assert names(item(found, "x").blocked_by) == ["all"]
+    assert names(item(found, "all-again").blocked_by) == ["all", "z", "x"]
+    assert names(item(found, "y").blocked_by) == ["all-again"]
+    assert str(item(found, "all-again").hold) == "waits for all, z, x: both take every namespace"
+
+
+def test_a_finishing_backup_holds_neither_slot_nor_namespace() -> None:
+    runs = [
+        backup("a", "Finalizing", started=0, namespaces=("x",)),
+        backup("b", "Queued", place=1, created=1, namespaces=("x",)),
+    ]
+    found = queue(runs, now=NOON, concurrency=1)
+    assert item(found, "b").hold is None
+    assert found.free_slots == 1
+
+
+def test_owners_are_told_apart() -> None:
+    runs = [
+        backup("daily-1", "InProgress", started=0, schedule="daily"),
+        backup("nab-1", "Queued", place=1, nab="team-pay/ledger"),
+        backup("mine", "Queued", place=2),
+    ]
+    found = queue(runs, now=NOON)
+    assert [str(entry.owner) for entry in found.items] == ["schedule daily", "nab team-pay/ledger", "by hand"]
+
+
+def test_a_queue_that_stands_still_with_a_free_slot_is_a_fault_after_two_minutes() -> None:
+    world = world_at("overlap", "02:44:54")
+    handed_over = datetime.fromisoformat("2026-11-15T02:44:35+00:00")
+    normal = handed_over + timedelta(minutes=2)
+    assert queue_stalled(line(world, "overlap", normal), normal) is None
+    late = normal + timedelta(seconds=1)
+    stall = queue_stalled(line(world, "overlap", late), late)
+    assert stall is not None
+    assert stall.since == handed_over
+    assert stall.free_slots == 1
+    assert [entry.run.name for entry in stall.startable] == ["two-20261115024216"]
+
+
+def test_a_backup_made_into_an_idle_queue_counts_from_its_creation() -> None:
+    runs = [
+        backup("old", "Completed", created=-60, started=-60, ended=-50),
+        backup("waits", "Queued", place=1, created=0),
+    ]
+    stall = queue_stalled(queue(runs, now=at(3)), at(3))
+    assert stall is not None
+    assert stall.since == at(0)
+
+
+def test_a_slot_given_up_at_an_unknown_time_is_judged_only_by_who_watched_it() -> None:
+    runs = [
+        backup("moves-data", "WaitingForPluginOperations", created=-90, started=-90, namespaces=("x",)),
+        backup("waits", "Queued", place=1, created=-60, namespaces=("y",)),
+    ]
+    found = queue(runs, now=NOON)
+    assert queue_stalled(found, NOON) is None
+    assert queue_stalled(found, NOON, slot_free_since=at(-1)) is None
+    stall = queue_stalled(found, NOON, slot_free_since=at(-3))
+    assert stall is not None
+    assert stall.since == at(-3)
+
+
+def test_a_finishing_backup_that_others_have_followed_hides_no_stall() -> None:
+    runs = [
+        backup("moves-data", "WaitingForPluginOperations", created=-90, started=-90, namespaces=("x",)),
+        backup("followed", "Completed", created=-80, started=-80, ended=-70, namespaces=("y",)),
+        backup("waits", "Queued", place=1, created=-60, namespaces=("y",)),
+    ]
+    stall = queue_stalled(queue(runs, now=NOON), NOON)
+    assert stall is not None
+    assert stall.since == at(-60)
+
+
+def test_full_slots_and_blocked_ones_are_no_stall() -> None:
+    runs = [
+        backup("runs", "InProgress", created=-90, started=-90, namespaces=("x",)),
+        backup("meets", "Queued", place=1, created=-60, namespaces=("x",)),
+    ]
+    assert queue_stalled(queue(runs, now=NOON, concurrency=2), NOON) is None
+    assert queue_stalled(queue(runs, now=NOON, concurrency=1), NOON) is None
