@@ -99,7 +99,7 @@ class _Starts:
     def __init__(
         self, line: Sequence[Run], expected: Sequence[Expectation], holds: Holds, slots: int, now: datetime
     ) -> None:
-        self._line, self._expected, self._meets = line, expected, holds.meets
+        self._line, self._expected = line, expected
         ends = {
             at: _end(run.status.start_timestamp or now, expected[at])
             for at, run in enumerate(line)
