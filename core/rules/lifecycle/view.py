@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import assert_never
 
 from core.models import Backup, Condition, NonAdmin, NonAdminBackup, Restore
 from core.models.velero import RunStatus
+from core.rules import words
 from core.rules.lifecycle.paths import CONDITIONS, DELETING, Path, is_lost, is_synced, is_true, path_of
 from core.rules.lifecycle.steps import Step, run_of, steps_of
 from core.rules.phases import ENDED, FAULTY, FINISHING, WAITING
@@ -159,19 +160,13 @@ def _fault(run: RunStatus) -> str:
         return f": {run.failure_reason}"
     if run.validation_errors:
         return f": {'; '.join(run.validation_errors)}"
-    return f" with {run.errors} error{'s' if run.errors != 1 else ''}" if run.errors else ""
+    return f" with {words.count(run.errors, 'error')}" if run.errors else ""
 
 
 def _for(obj: NonAdmin, now: datetime) -> str:
-    """` for 3 min`: how long the deletion has lasted, empty where it has not begun."""
+    """` for 3 minutes`: how long the deletion has lasted, empty where it has not begun."""
     deleting = obj.condition("Deleting")
     since = obj.metadata.deletion_timestamp or (deleting.last_transition_time if deleting else None)
     if since is None:
         return ""
-    lasted = max(now - since, timedelta())
-    if lasted >= timedelta(days=2):
-        return f" for {lasted.days} days"
-    minutes = int(lasted.total_seconds()) // 60
-    if minutes >= 120:
-        return f" for {minutes // 60} h"
-    return f" for {minutes} min" if minutes >= 1 else ""
+    return f" for {words.span(now - since)}"
