@@ -42,6 +42,16 @@ def restore_fields(spec: RestoreSpec) -> dict[str, Any]:
     return {**_RESTORE_ZEROS, **plain(spec)}
 
 
+def given(spec: BackupSpec | RestoreSpec) -> dict[str, object]:
+    """The fields that say something: a Go client writes `0s` for a duration that nobody gave."""
+    defaults = type(spec)()
+    return {
+        name: value
+        for name, value in msgspec.structs.asdict(spec).items()
+        if value != getattr(defaults, name) and value != "0s"
+    }
+
+
 def zeros_missing(spec: BackupSpec | RestoreSpec) -> dict[str, Any]:
     """What an update by the controller adds to a spec that a person wrote."""
     zeros = _BACKUP_ZEROS if isinstance(spec, BackupSpec) else _RESTORE_ZEROS
@@ -93,7 +103,6 @@ def _uses_scoped_filters(spec: BackupSpec) -> bool:
 
 def _enforce(spec: S, enforced: S) -> S:
     """Fields that the administrator has fixed and the user left alone take the administrator's value."""
-    missing = {
-        name: value for name, value in msgspec.structs.asdict(enforced).items() if value and not getattr(spec, name)
-    }
+    present = given(spec)
+    missing = {name: getattr(enforced, name) for name in given(enforced) if name not in present}
     return msgspec.structs.replace(spec, **missing)

@@ -14,7 +14,7 @@ from core.models import (
     NonAdminRestore,
     RestoreSpec,
 )
-from core.rules.reconcile.writes import plain
+from core.rules.reconcile.specs import given
 
 NABSL_UUID_LABEL = "openshift.io/oadp-nabsl-origin-nacuuid"
 
@@ -131,11 +131,12 @@ def _refuse_location(
 
 def _refuse_fixed(where: str, spec: BackupSpec | RestoreSpec, enforced: BackupSpec | RestoreSpec) -> str | None:
     """A field that the administrator has fixed may be left out or repeated, not changed."""
-    wanted, fixed = plain(spec), plain(enforced)
+    wanted, fixed = given(spec), given(enforced)
     for field in msgspec.structs.fields(type(enforced)):
-        name = field.encode_name
+        name = field.name
         if name in fixed and name in wanted and wanted[name] != fixed[name]:
-            return f"the administrator has restricted {where}.{name} field value to {_go_value(fixed[name])}"
+            value = _go_value(fixed[name])
+            return f"the administrator has restricted {where}.{field.encode_name} field value to {value}"
     return None
 
 

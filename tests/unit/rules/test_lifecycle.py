@@ -1,0 +1,163 @@
+"""Where an object stands, in the situations that the recording does not show."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from core.models import Backup, NonAdminBackup, NonAdminRestore, from_builtins
+from core.rules.lifecycle import Path, State, lifecycle, transition
+
+NOW = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
+ACCEPTED = {"type": "Accepted", "status": "True", "reason": "BackupAccepted", "message": "backup accepted"}
+QUEUED = {"type": "Queued", "status": "True", "reason": "BackupScheduled", "message": "Created Velero Backup object"}
+DELETING = {
+    "type": "Deleting",
+    "status": "True",
+    "reason": "DeletionPending",
+    "message": "backup accepted for deletion",
+    "lastTransitionTime": "2026-11-12T02:41:07Z",
+}
+
+
+def nab(phase: str, *conditions: dict[str, Any], uid: str = "u1", **parts: Any) -> NonAdminBackup:
+    meta = {"name": "ledger", "namespace": "team-pay", "uid": uid, **parts.pop("metadata", {})}
+    status = {"phase": phase, "conditions": list(conditions), **parts.pop("status", {})}
+    return from_builtins(NonAdminBackup, {"metadata": meta, "status": status, **parts})
+
+
+def backup(**status: Any) -> Backup:
+    return from_builtins(Backup, {"metadata": {"name": "b", "namespace": "velero"}, "status": status})
+
+
+@pytest.mark.parametrize("phase", ["Deleting", "Deletion"])
+def test_both_spellings_of_the_seed_mean_that_it_is_on_its_way_out(phase: str) -> None:
+    leaving = nab(phase, ACCEPTED, QUEUED, DELETING, metadata={"deletionTimestamp": "2026-11-12T02:41:07Z"})
+    view = lifecycle(leaving, None, NOW)
+    assert view.path is Path.API_DELETE
+    assert [(step.name, step.state) for step in view.steps][-2:] == [
+        ("Deleting", State.CURRENT),
+        ("Gone", State.AHEAD),
+    ]
+    assert "for 3 days" in view.why
+    assert "spec.deleteBackup" in view.why
+    assert transition(nab("Created", ACCEPTED, QUEUED), leaving).known
+
+
+def test_a_delete_request_with_errors_is_the_step_that_failed() -> None:
+    request = {"status": {"phase": "Processed", "errors": ["bucket not reachable"]}}
+    stuck = nab(
+        "Deleting",
+        ACCEPTED,
+        QUEUED,
+        DELETING,
+        metadata={"deletionTimestamp": "2026-11-12T02:41:07Z"},
+        spec={"deleteBackup": True},
+        status={"veleroDeleteBackupRequest": request},
+    )
+    view = lifecycle(stuck, None, NOW)
+    assert view.path is Path.DELETE
+    assert [(step.name, step.state) for step in view.steps if step.state is State.FAILED] == [
+        ("DeleteBackupRequest", State.FAILED)
+    ]
+    assert "bucket not reachable" in view.why
+
+
+def test_force_wins_over_delete_where_both_are_set() -> None:
+    both = nab("Created", ACCEPTED, QUEUED, spec={"deleteBackup": True, "forceDeleteBackup": True})
+    view = lifecycle(both, None, NOW)
+    assert view.path is Path.FORCE_DELETE
+    assert "bucket" in view.why
+
+
+def test_a_backup_that_velero_finds_invalid_never_was_in_progress() -> None:
+    made = nab("Created", ACCEPTED, QUEUED)
+    view = lifecycle(made, backup(phase="FailedValidation", validationErrors=["no such location"]), NOW)
+    assert [step.name for step in view.steps] == ["New", "Accepted", "Created", "Queued", "FailedValidation"]
+    assert view.steps[-1].state is State.FAILED
+    assert "no such location" in view.why
+
+
+def test_a_failed_backup_tells_its_reason() -> None:
+    live = backup(
+        phase="Failed", failureReason="found a backup with status InProgress", startTimestamp="2026-11-15T02:00:00Z"
+    )
+    assert "found a backup with status InProgress" in lifecycle(nab("Created", ACCEPTED, QUEUED), live, NOW).why
+
+
+def test_the_live_backup_counts_more_than_the_copy() -> None:
+    frozen = nab("Created", ACCEPTED, QUEUED, status={"veleroBackup": {"status": {"phase": "InProgress"}}})
+    assert lifecycle(frozen, None, NOW).steps[4].state is State.CURRENT
+    assert lifecycle(frozen, backup(phase="Completed", startTimestamp="2026-11-15T02:00:00Z"), NOW).steps[-1].state is (
+        State.DONE
+    )
+
+
+def test_a_phase_nobody_knows_is_shown_as_it_is() -> None:
+    view = lifecycle(nab("Created", ACCEPTED, QUEUED), backup(phase="Polishing"), NOW)
+    assert ("Polishing", State.CURRENT) in [(step.name, step.state) for step in view.steps]
+    assert not transition(nab("New"), nab("Polishing")).known
+
+
+def test_conditions_come_in_the_order_of_the_chart_and_unknown_ones_last() -> None:
+    odd = {"type": "Audited", "status": "True"}
+    view = lifecycle(nab("Deleting", odd, DELETING, QUEUED, ACCEPTED), None, NOW)
+    assert [entry.type for entry in view.conditions] == ["Accepted", "Queued", "Deleting", "Audited"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "known", "backwards"),
+    [
+        ("", "New", True, False),
+        ("New", "BackingOff", True, False),
+        ("New", "Created", True, False),
+        ("BackingOff", "Created", True, False),
+        ("Created", "Deleting", True, False),
+        ("BackingOff", "Deleting", True, False),
+        ("New", "Deleting", True, False),
+        ("", "Deleting", True, False),
+        ("Created", "BackingOff", True, True),
+        ("Created", "New", False, True),
+        ("BackingOff", "New", False, True),
+        ("Deleting", "Created", False, True),
+        ("Deleting", "BackingOff", False, True),
+        ("", "BackingOff", False, False),
+    ],
+)
+def test_a_phase_moves_forward_only(before: str, after: str, known: bool, backwards: bool) -> None:
+    step = transition(nab(before, ACCEPTED), nab(after, ACCEPTED))
+    assert (step.known, step.backwards, step.restored_by_sync) == (known, backwards, False)
+
+
+def test_queued_never_clears() -> None:
+    cleared = {**QUEUED, "status": "False"}
+    assert not transition(nab("Created", ACCEPTED, QUEUED), nab("Created", ACCEPTED, cleared)).known
+    assert not transition(nab("Created", ACCEPTED, QUEUED), nab("Created", ACCEPTED)).known
+
+
+def test_one_that_is_gone_without_having_been_marked_lost_its_finalizer_to_somebody() -> None:
+    held = {"finalizers": ["nonadminbackup.oadp.openshift.io/finalizer"]}
+    assert not transition(nab("Created", ACCEPTED, QUEUED, metadata=held), None).known
+    assert transition(nab("BackingOff", ACCEPTED), None).known
+    assert transition(nab("Deleting", DELETING, metadata=held), None).known
+
+
+def test_made_anew_under_the_same_name_is_a_first_sight_and_no_step_back() -> None:
+    step = transition(nab("Created", ACCEPTED, QUEUED), nab("", uid="u2"))
+    assert (step.known, step.backwards, step.restored_by_sync) == (True, False, False)
+
+
+def test_a_restore_being_deleted_waits_for_its_velero_restore_only() -> None:
+    nar = from_builtins(
+        NonAdminRestore,
+        {
+            "metadata": {"name": "r", "namespace": "team-pay", "deletionTimestamp": "2026-11-15T02:40:07Z"},
+            "status": {"phase": "Deleting", "conditions": [{**DELETING, "message": "restore accepted for deletion"}]},
+        },
+    )
+    view = lifecycle(nar, None, NOW)
+    assert view.next == "the Velero Restore goes"
+    assert "restore accepted for deletion" in view.why
+    assert "deleteBackup" not in view.why

@@ -1,0 +1,418 @@
+"""Every box and arrow of the seed's chart, walked by both behaviours where they agree and by each where not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.models import BackupSpec
+from core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NABSL, NAR, STORAGE
+from core.models.nonadmin import NAB_FINALIZER
+from core.rules.reconcile import Behaviour, Create, Delete, Patch, PatchStatus, Reconciled
+from tests.unit.rules.chart import NACUUID, NOW, OADP, TEAM, Chart, phases
+
+BOTH = pytest.mark.parametrize("behaviour", list(Behaviour))
+ACCEPTED = ("True", "BackupAccepted", "backup accepted")
+QUEUED = ("True", "BackupScheduled", "Created Velero Backup object")
+
+
+def made(behaviour: Behaviour = Behaviour.RELEASED) -> Chart:
+    """A NAB whose Velero Backup has just been made."""
+    chart = Chart(behaviour).add_nab()
+    chart.settle()
+    assert chart.nab.phase == "Created"
+    return chart
+
+
+def names(answer: Reconciled) -> list[tuple[str, str, str]]:
+    return [(type(write).__name__, write.kind.name, write.name) for write in answer.writes]
+
+
+# ── create and update ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@BOTH
+def test_an_empty_phase_becomes_new_before_anything_else(behaviour: Behaviour) -> None:
+    chart = Chart(behaviour).add_nab(backupSpec={"excludedNamespaces": ["velero"]})
+    assert chart.look().writes == (PatchStatus(NAB, TEAM, "ledger", {"phase": "New"}),)
+
+
+@BOTH
+def test_the_whole_way_in_the_order_of_the_chart(behaviour: Behaviour) -> None:
+    chart = Chart(behaviour).add_nab()
+    chart.step()
+    chart.step()
+    assert (chart.nab.phase, chart.condition("Accepted")) == ("New", ACCEPTED)
+    assert chart.nab.velero.nacuuid == ""
+    chart.step()
+    assert (chart.nab.velero.nacuuid, chart.nab.velero.name, chart.nab.velero.namespace) == (NACUUID, NACUUID, OADP)
+    assert chart.nab.metadata.finalizers == ()
+    chart.step()
+    assert chart.nab.metadata.finalizers == (NAB_FINALIZER,)
+    assert chart.objects.all(BACKUP) == []
+    made_and_said = chart.step()
+    assert names(made_and_said) == [("Create", "Backup", NACUUID), ("PatchStatus", "NonAdminBackup", "ledger")]
+    assert (chart.nab.phase, chart.condition("Queued")) == ("Created", QUEUED)
+    assert chart.nab.status.queue_info is not None
+    assert chart.nab.status.queue_info.estimated_queue_position == 1
+    assert chart.look() == Reconciled()
+
+
+@BOTH
+def test_a_spec_that_is_refused_backs_off_once_and_waits_for_its_user(behaviour: Behaviour) -> None:
+    chart = Chart(behaviour).add_nab(backupSpec={"includedNamespaces": ["velero"]})
+    chart.step()
+    refused = chart.step()
+    message = (
+        "NonAdminBackup spec.backupSpec.includedNamespaces is restricted, "
+        "can not contain namespaces other than: team-pay"
+    )
+    assert (chart.nab.phase, chart.condition("Accepted")) == ("BackingOff", ("False", "InvalidBackupSpec", message))
+    assert (refused.problem, refused.requeue) == (message, False)
+    assert chart.look() == Reconciled(problem=message)
+    chart.edit(backupSpec={"includedNamespaces": [TEAM]})
+    answers = chart.settle()
+    assert phases(answers) == ["Created"], "a mended one keeps BackingOff until its backup is made"
+    assert chart.condition("Accepted") == ACCEPTED
+
+
+@BOTH
+def test_a_name_once_given_is_kept(behaviour: Behaviour) -> None:
+    chart = Chart(behaviour).add_nab()
+    chart.step()
+    chart.step()
+    chart.set_status(NAB, "ledger", veleroBackup={"nacuuid": "older", "name": "older", "namespace": OADP})
+    chart.settle()
+    assert [backup.name for backup in chart.objects.all(BACKUP)] == ["older"]
+
+
+@BOTH
+def test_the_finalizers_of_others_stay(behaviour: Behaviour) -> None:
+    chart = Chart(behaviour).add_nab()
+    chart.objects.apply([Patch(NAB, TEAM, "ledger", {"metadata": {"finalizers": ["example.com/audit"]}})], NOW)
+    chart.settle()
+    assert chart.nab.metadata.finalizers == ("example.com/audit", NAB_FINALIZER)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"phase": "InProgress"},
+        {"phase": "InProgress", "startTimestamp": "2026-11-15T02:42:00Z"},
+        {"phase": "Completed", "completionTimestamp": "2026-11-15T02:43:00Z"},
+        {"phase": "InProgress", "expiration": "2026-12-15T02:42:00Z"},
+        {"phase": "PartiallyFailed", "errors": 2, "warnings": 1},
+        {"phase": "InProgress", "progress": {"totalItems": 56, "itemsBackedUp": 12}},
+        {"phase": "FailedValidation", "validationErrors": ["no such location"]},
+    ],
+)
+def test_what_velero_says_is_copied_once(behaviour: Behaviour, status: dict[str, Any]) -> None:
+    chart = made(behaviour)
+    chart.set_status(BACKUP, NACUUID, **status)
+    chart.step()
+    assert chart.nab.velero.status == chart.objects.get(BACKUP, OADP, NACUUID).status
+    assert chart.look() == Reconciled()
+
+
+@BOTH
+def test_the_place_in_the_queue_follows_those_created_earlier(behaviour: Behaviour) -> None:
+    chart = made(behaviour)
+    chart.objects.put(BACKUP, _backup("older", "2026-11-15T02:00:00Z"))
+    chart.set_status(BACKUP, NACUUID, phase="InProgress")
+    chart.step()
+    assert chart.nab.status.queue_info is not None
+    assert chart.nab.status.queue_info.estimated_queue_position == 2
+    chart.set_status(BACKUP, "older", completionTimestamp="2026-11-15T02:41:00Z")
+    assert chart.step().writes == (PatchStatus(NAB, TEAM, "ledger", {"queueInfo": {"estimatedQueuePosition": 1}}),)
+    chart.set_status(BACKUP, NACUUID, phase="Completed", completionTimestamp="2026-11-15T02:43:00Z")
+    (write,) = chart.step().writes
+    assert isinstance(write, PatchStatus)
+    assert write.patch["queueInfo"] == {"estimatedQueuePosition": 0}
+
+
+@pytest.mark.parametrize("phase", ["Queued", "ReadyToStart"])
+def test_released_the_queues_phases_are_refused_and_tried_again(phase: str) -> None:
+    chart = made(Behaviour.RELEASED)
+    chart.set_status(BACKUP, NACUUID, phase=phase)
+    answer = chart.look()
+    assert (answer.writes, answer.requeue) == ((), True)
+    assert phase in answer.problem
+
+
+def test_as_the_seed_has_it_the_queues_phases_are_copied_and_the_place_is_taken_out_again() -> None:
+    chart = made(Behaviour.SEED)
+    chart.set_status(BACKUP, NACUUID, phase="Queued", queuePosition=3)
+    chart.step()
+    copy = chart.nab.velero.status
+    assert copy is not None
+    assert (copy.phase, copy.queue_position) == ("Queued", 3)
+    chart.set_status(BACKUP, NACUUID, phase="ReadyToStart", queuePosition=None)
+    chart.step()
+    copy = chart.nab.velero.status
+    assert copy is not None
+    assert (copy.phase, copy.queue_position) == ("ReadyToStart", None)
+
+
+def test_released_a_lost_backup_sends_the_nab_back_for_good() -> None:
+    chart = made(Behaviour.RELEASED)
+    backup = chart.objects.raw[BACKUP.plural, OADP, NACUUID][1]
+    chart.objects.drop(BACKUP, OADP, NACUUID)
+    chart.settle()
+    assert chart.nab.phase == "BackingOff"
+    accepted = chart.nab.condition("Accepted")
+    assert accepted is not None
+    assert (accepted.status, accepted.reason) == ("False", "VeleroBackupNotFound")
+    chart.objects.put(BACKUP, backup)
+    assert chart.look().writes == ()
+
+
+def test_as_the_seed_has_it_a_lost_backup_is_made_again() -> None:
+    chart = made(Behaviour.SEED)
+    chart.objects.drop(BACKUP, OADP, NACUUID)
+    assert names(chart.step())[0] == ("Create", "Backup", NACUUID)
+    assert chart.nab.phase == "Created"
+    assert chart.look() == Reconciled()
+
+
+def test_a_spec_spoilt_after_the_backup_was_made_goes_back_released_and_stays_in_the_seed() -> None:
+    for behaviour, phase in ((Behaviour.RELEASED, "BackingOff"), (Behaviour.SEED, "Created")):
+        chart = made(behaviour)
+        chart.edit(backupSpec={"includeClusterResources": True})
+        chart.settle()
+        accepted = chart.nab.condition("Accepted")
+        assert accepted is not None
+        assert (chart.nab.phase, accepted.reason) == (phase, "InvalidBackupSpec")
+
+
+# ── a plain delete ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_as_the_seed_has_it_a_plain_delete_waits_for_a_word_on_the_data() -> None:
+    chart = made(Behaviour.SEED)
+    chart.objects.delete(NAB, TEAM, "ledger", NOW)
+    chart.settle()
+    way_out = (
+        "backup deletion requires setting spec.deleteBackup or spec.forceDeleteBackup to true or finalizer removal"
+    )
+    assert (chart.nab.phase, chart.condition("Deleting")) == ("Deleting", ("True", "DeletionPending", way_out))
+    assert chart.look() == Reconciled()
+    assert chart.objects.has(BACKUP, OADP, NACUUID)
+
+
+@pytest.mark.parametrize("word", ["deleteBackup", "forceDeleteBackup"])
+def test_as_the_seed_has_it_the_word_given_later_is_followed(word: str) -> None:
+    chart = made(Behaviour.SEED)
+    chart.objects.delete(NAB, TEAM, "ledger", NOW)
+    chart.settle()
+    chart.edit(**{word: True})
+    chart.settle()
+    if word == "deleteBackup":
+        assert len(chart.objects.all(DELETE_REQUEST)) == 1
+        chart.objects.drop(BACKUP, OADP, NACUUID)
+        chart.settle()
+    assert chart.objects.all(NAB) == []
+
+
+def test_released_a_plain_delete_drops_the_velero_backup_and_lets_go() -> None:
+    chart = made(Behaviour.RELEASED)
+    chart.objects.delete(NAB, TEAM, "ledger", NOW)
+    marked = chart.step()
+    assert phases([marked]) == ["Deleting"]
+    assert chart.condition("Deleting") == (
+        "True",
+        "DeletionPending",
+        "permanent backup deletion requires setting spec.deleteBackup to true",
+    )
+    assert names(chart.step()) == [("Delete", "Backup", NACUUID), ("Patch", "NonAdminBackup", "ledger")]
+    assert chart.objects.all(NAB) == chart.objects.all(BACKUP) == []
+
+
+# ── force delete ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("with_request", [True, False])
+@pytest.mark.parametrize("with_backup", [True, False])
+def test_by_force_velero_objects_go_with_the_nab(with_backup: bool, with_request: bool) -> None:
+    chart = made(Behaviour.SEED)
+    if with_request:
+        chart.objects.put(DELETE_REQUEST, _request())
+    if not with_backup:
+        chart.objects.drop(BACKUP, OADP, NACUUID)
+    chart.edit(forceDeleteBackup=True)
+    begun = chart.step()
+    assert names(begun) == [("PatchStatus", "NonAdminBackup", "ledger"), ("Delete", "NonAdminBackup", "ledger")]
+    assert begun.requeue
+    assert (chart.nab.phase, chart.condition("Deleting")) == (
+        "Deleting",
+        ("True", "DeletionPending", "backup accepted for deletion"),
+    )
+    expected = [("Patch", "NonAdminBackup", "ledger")]
+    if with_request:
+        expected.insert(0, ("Delete", "DeleteBackupRequest", "request-1"))
+    if with_backup:
+        expected.insert(0, ("Delete", "Backup", NACUUID))
+    assert names(chart.step()) == expected
+    assert chart.objects.raw == {}
+
+
+@pytest.mark.parametrize("word", ["forceDeleteBackup", "deleteBackup"])
+def test_one_that_is_being_deleted_already_is_not_deleted_twice(word: str) -> None:
+    chart = made(Behaviour.SEED)
+    chart.objects.delete(NAB, TEAM, "ledger", NOW)
+    chart.edit(**{word: True})
+    begun = chart.step()
+    assert names(begun) == [("PatchStatus", "NonAdminBackup", "ledger")]
+    assert begun.requeue
+
+
+def test_released_controllers_pass_force_over() -> None:
+    chart = made(Behaviour.RELEASED)
+    chart.edit(forceDeleteBackup=True)
+    assert chart.look() == Reconciled()
+
+
+# ── delete with the data ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@BOTH
+def test_delete_goes_by_way_of_a_request_and_ends_with_the_backup(behaviour: Behaviour) -> None:
+    chart = made(behaviour)
+    chart.edit(deleteBackup=True)
+    begun = chart.step()
+    assert names(begun) == [("PatchStatus", "NonAdminBackup", "ledger"), ("Delete", "NonAdminBackup", "ledger")]
+    assert begun.requeue
+    asked = chart.step()
+    (write,) = asked.writes
+    assert isinstance(write, Create)
+    assert (write.kind, write.generate_name, write.spec) == (DELETE_REQUEST, True, {"backupName": NACUUID})
+    assert chart.look() == Reconciled(requeue=True), "nothing to say before Velero has taken it up"
+    (request,) = chart.objects.all(DELETE_REQUEST)
+    chart.set_status(DELETE_REQUEST, request.name, phase="InProgress")
+    said = chart.step()
+    assert said.requeue
+    copied = chart.nab.status.velero_delete_backup_request
+    assert copied is not None
+    assert copied.status is not None
+    assert copied.status.phase == "InProgress"
+    assert chart.look() == Reconciled(requeue=True)
+    chart.objects.drop(BACKUP, OADP, NACUUID)
+    assert names(chart.step()) == [("Patch", "NonAdminBackup", "ledger")]
+    assert chart.objects.all(NAB) == []
+
+
+@BOTH
+def test_delete_with_no_backup_left_only_lets_go(behaviour: Behaviour) -> None:
+    chart = made(behaviour)
+    chart.objects.drop(BACKUP, OADP, NACUUID)
+    chart.edit(deleteBackup=True)
+    chart.settle()
+    assert chart.objects.raw == {}
+
+
+@BOTH
+def test_delete_of_one_that_was_never_held_ends_at_once(behaviour: Behaviour) -> None:
+    chart = Chart(behaviour).add_nab(backupSpec={"excludedNamespaces": ["velero"]})
+    chart.settle()
+    chart.edit(deleteBackup=True)
+    chart.settle()
+    assert chart.objects.raw == {}
+
+
+@BOTH
+def test_delete_of_one_held_by_others_alone_waits_for_them(behaviour: Behaviour) -> None:
+    chart = made(behaviour)
+    chart.edit(deleteBackup=True)
+    chart.step()
+    chart.objects.apply([Patch(NAB, TEAM, "ledger", {"metadata": {"finalizers": ["example.com/audit"]}})], NOW)
+    assert chart.look() == Reconciled()
+
+
+@pytest.mark.parametrize(("behaviour", "taken"), [(Behaviour.RELEASED, True), (Behaviour.SEED, False)])
+def test_released_a_delete_takes_the_restores_of_the_backup_along(behaviour: Behaviour, taken: bool) -> None:
+    chart = made(behaviour).add_nar()
+    chart.settle_restore()
+    chart.edit(deleteBackup=True)
+    chart.step()
+    first = chart.step()
+    assert (Delete(NAR, TEAM, "again") in first.writes) == taken
+
+
+# ── what is refused ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("nabsl_status", "velero_phase", "message"),
+    [
+        ({}, None, "unable to get VeleroBackupStorageLocation UUID from NonAdminBackupStorageLocation Status"),
+        ({"nacuuid": "n1"}, None, "VeleroBackupStorageLocation with NACUUID n1 not found in the OADP namespace"),
+        (
+            {"nacuuid": "n1"},
+            "Unavailable",
+            "VeleroBackupStorageLocation with NACUUID n1 is not in available state "
+            "and can not be used for the NonAdminBackup",
+        ),
+        ({"nacuuid": "n1"}, "Available", None),
+    ],
+)
+def test_a_location_that_waits_for_its_administrator_is_refused_meanwhile(
+    behaviour: Behaviour, nabsl_status: dict[str, str], velero_phase: str | None, message: str | None
+) -> None:
+    chart = Chart(behaviour).add_nab(backupSpec={"storageLocation": "ours"})
+    status = {"veleroBackupStorageLocation": nabsl_status}
+    chart.objects.put(NABSL, {"metadata": {"name": "ours", "namespace": TEAM}, "spec": {}, "status": status})
+    if velero_phase is not None:
+        labels = {"openshift.io/oadp-nabsl-origin-nacuuid": "n1"}
+        meta = {"name": "team-pay-ours", "namespace": OADP, "labels": labels}
+        chart.objects.put(STORAGE, {"metadata": meta, "spec": {}, "status": {"phase": velero_phase}})
+    chart.settle()
+    if message is None:
+        (backup,) = chart.objects.all(BACKUP)
+        assert backup.spec.storage_location == "team-pay-ours"
+    else:
+        assert chart.condition("Accepted") == ("False", "InvalidBackupSpec", message)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"ttl": "1000h0m0s"}, "the administrator has restricted spec.backupSpec.ttl field value to 240h0m0s"),
+        (
+            {"snapshotVolumes": True},
+            "the administrator has restricted spec.backupSpec.snapshotVolumes field value to false",
+        ),
+        ({"ttl": "240h0m0s"}, None),
+        ({}, None),
+    ],
+)
+def test_a_field_that_the_administrator_has_fixed_may_be_left_out_but_not_changed(
+    asked: dict[str, Any], message: str | None
+) -> None:
+    chart = Chart().add_nab(backupSpec=asked)
+    chart.enforced = BackupSpec(ttl="240h0m0s", snapshot_volumes=False)
+    chart.settle()
+    if message is None:
+        (backup,) = chart.objects.all(BACKUP)
+        assert (backup.spec.ttl, backup.spec.snapshot_volumes) == ("240h0m0s", False)
+    else:
+        assert chart.condition("Accepted") == ("False", "InvalidBackupSpec", message)
+
+
+def test_the_newer_filters_get_their_exclusions_in_their_own_fields() -> None:
+    chart = Chart().add_nab(backupSpec={"includedNamespaceScopedResources": ["pods"]})
+    chart.settle()
+    (backup,) = chart.objects.all(BACKUP)
+    assert backup.spec.excluded_resources == ()
+    assert "nonadminbackups" in backup.spec.excluded_namespace_scoped_resources
+    assert "clusterroles" in backup.spec.excluded_cluster_scoped_resources
+
+
+def _backup(name: str, created: str) -> dict[str, Any]:
+    return {"metadata": {"name": name, "namespace": OADP, "creationTimestamp": created}, "spec": {}}
+
+
+def _request() -> dict[str, Any]:
+    meta = {"name": "request-1", "namespace": OADP, "labels": {"velero.io/backup-name": NACUUID}}
+    return {"metadata": meta, "spec": {"backupName": NACUUID}}
