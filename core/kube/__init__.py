@@ -1,0 +1,1 @@
+"""The way to the clusters: kubeconfig and contexts, the raw client, the reflector, access reviews."""
