@@ -1,0 +1,103 @@
+"""How every watch is, and what that makes of a cluster as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from core.kube.sink import Health, Scope, State
+
+_GRAVEST_FIRST = (State.SIGNED_OUT, State.STALE, State.SYNCING, State.FORBIDDEN)
+_SETTLED = frozenset({State.LIVE, State.FORBIDDEN, State.NOT_INSTALLED})
+
+
+@dataclass(frozen=True, slots=True)
+class ContextHealth:
+    """One cluster: the gravest state among its watches, and what the status line says of it."""
+
+    state: State
+    synced: int = 0
+    watches: int = 0
+    since: datetime | None = None
+    retry_at: datetime | None = None
+    error: str = ""
+    forbidden: tuple[str, ...] = ()
+    not_installed: tuple[str, ...] = ()
+    unreadable: int = 0
+
+
+@dataclass(slots=True)
+class _Entry:
+    health: Health
+    lost_lines: int = 0
+
+
+@dataclass(slots=True)
+class HealthBoard:
+    """Written by the watches; `revision` moves with every change, so a reader can tell whether to look."""
+
+    revision: int = 0
+    _entries: dict[Scope, _Entry] = field(default_factory=dict)
+
+    def report(self, scope: Scope, health: Health) -> None:
+        entry = self._entries.get(scope)
+        if entry is None:
+            self._entries[scope] = _Entry(health)
+        elif entry.health == health:
+            return
+        else:
+            entry.health = health
+        self.revision += 1
+
+    def lost_line(self, scope: Scope) -> None:
+        """Something came that had not even a name; it can only be counted."""
+        if entry := self._entries.get(scope):
+            entry.lost_lines += 1
+            self.revision += 1
+
+    def forget(self, scope: Scope) -> None:
+        if self._entries.pop(scope, None) is not None:
+            self.revision += 1
+
+    def of(self, scope: Scope) -> Health | None:
+        entry = self._entries.get(scope)
+        return entry.health if entry else None
+
+    def watches(self, context: str | None = None) -> Iterator[tuple[Scope, Health]]:
+        for scope, entry in self._entries.items():
+            if context is None or scope.context == context:
+                yield scope, entry.health
+
+    def contexts(self) -> Mapping[str, ContextHealth]:
+        """Every cluster in the order in which it was first heard of."""
+        names = dict.fromkeys(scope.context for scope in self._entries)
+        return {name: self.context(name) for name in names}
+
+    def context(self, name: str) -> ContextHealth:
+        mine = {scope: entry for scope, entry in self._entries.items() if scope.context == name}
+        states = [entry.health.state for entry in mine.values()]
+        if not mine:
+            return ContextHealth(State.SYNCING)
+        gravest = next((state for state in _GRAVEST_FIRST if state in states), State.LIVE)
+        telling = [entry.health for entry in mine.values() if entry.health.state is gravest]
+        errors = [health.error for health in telling if health.error]
+        retries = [health.retry_at for health in telling if health.retry_at]
+        return ContextHealth(
+            state=gravest,
+            synced=sum(state in _SETTLED for state in states),
+            watches=len(states),
+            since=min((health.since for health in telling), default=None),
+            retry_at=min(retries, default=None),
+            error=errors[-1] if errors else "",
+            forbidden=_kinds(mine, State.FORBIDDEN),
+            not_installed=_kinds(mine, State.NOT_INSTALLED),
+            unreadable=sum(entry.lost_lines for entry in mine.values()),
+        )
+
+
+def _kinds(entries: Mapping[Scope, _Entry], state: State) -> tuple[str, ...]:
+    """The kinds of which nothing at all is seen for this reason; one namespace of many is not the kind."""
+    plurals = {scope.kind.plural for scope, entry in entries.items() if entry.health.state is state}
+    seen = {scope.kind.plural for scope, entry in entries.items() if entry.health.state is not state}
+    return tuple(sorted(plurals - seen))

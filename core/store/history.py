@@ -1,0 +1,118 @@
+"""What was seen to change in this run, bounded: phases, conditions, pauses, and whether work moves."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from datetime import datetime
+
+from core.models import Backup, DataMovement, NonAdmin, NonAdminBackupStorageLocation, Restore, Schedule
+from core.models.wire import Resource
+from core.store.keys import Key
+
+PER_OBJECT = 32
+OVERALL = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One change as this run saw it; `what` is `phase`, `paused` or the name of a condition."""
+
+    at: datetime
+    key: Key
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How far work has come and since when it stands there.
+
+    Until it was seen to move, `since` is the moment at which it was first seen: it may stand for longer.
+    """
+
+    done: int
+    total: int
+    since: datetime
+    seen_moving: bool = False
+
+
+class History:
+    """The last changes of every object that still exists, and the last ones overall."""
+
+    def __init__(self, per_object: int = PER_OBJECT, overall: int = OVERALL) -> None:
+        self._per_object = per_object
+        self._of: dict[Key, deque[Transition]] = {}
+        self._all: deque[Transition] = deque(maxlen=overall)
+        self._paces: dict[Key, Pace] = {}
+
+    def of(self, key: Key) -> tuple[Transition, ...]:
+        """Oldest first."""
+        return tuple(self._of.get(key, ()))
+
+    def recent(self) -> tuple[Transition, ...]:
+        """Of all objects, gone ones included, oldest first."""
+        return tuple(self._all)
+
+    def pace(self, key: Key) -> Pace | None:
+        return self._paces.get(key)
+
+    def note(self, key: Key, before: Resource | None, after: Resource | None, at: datetime) -> None:
+        """Compares two versions; an object that is gone, or another one of the same name, starts afresh."""
+        if before is None or after is None or before.metadata.uid != after.metadata.uid:
+            self._of.pop(key, None)
+            self._paces.pop(key, None)
+        else:
+            self._compare(key, before, after, at)
+        if after is not None:
+            self._measure(key, after, at)
+
+    def _compare(self, key: Key, before: Resource, after: Resource, at: datetime) -> None:
+        old, new = _facts(before), _facts(after)
+        for what in {**old, **new}:
+            was, now = old.get(what, ""), new.get(what, "")
+            if was != now:
+                seen = Transition(at, key, what, was, now)
+                self._all.append(seen)
+                self._of.setdefault(key, deque(maxlen=self._per_object)).append(seen)
+
+    def _measure(self, key: Key, resource: Resource, at: datetime) -> None:
+        amount = _amount(resource)
+        if amount is None:
+            self._paces.pop(key, None)
+            return
+        done, total = amount
+        held = self._paces.get(key)
+        if held is None or held.done != done:
+            self._paces[key] = Pace(done, total, at, seen_moving=held is not None)
+        elif held.total != total:
+            self._paces[key] = Pace(done, total, held.since, held.seen_moving)
+
+
+def _facts(resource: Resource) -> dict[str, str]:
+    """What is worth remembering when it changes."""
+    phase = getattr(resource, "phase", None)
+    facts = {"phase": phase} if isinstance(phase, str) else {}
+    if isinstance(resource, Schedule):
+        facts["paused"] = "true" if resource.spec.paused else "false"
+    elif isinstance(resource, NonAdmin):
+        facts |= {entry.type: entry.status for entry in resource.state.conditions}
+    elif isinstance(resource, NonAdminBackupStorageLocation):
+        facts |= {entry.type: entry.status for entry in resource.status.conditions}
+    return facts
+
+
+def _amount(resource: Resource) -> tuple[int, int] | None:
+    """Items or bytes done and in all, for work that is under way."""
+    if isinstance(resource, Backup | Restore):
+        status = resource.status
+        if status.start_timestamp is None or status.completion_timestamp is not None:
+            return None
+        progress = status.progress
+        return (progress.done, progress.total_items) if progress else (0, 0)
+    if isinstance(resource, DataMovement):
+        if resource.status.completion_timestamp is not None:
+            return None
+        return (resource.status.progress.bytes_done, resource.status.progress.total_bytes)
+    return None

@@ -1,0 +1,80 @@
+"""The ways in which the rules look objects up, each kept right change by change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+from core.models import Backup, DataMovement, Event, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
+from core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
+from core.models.wire import Resource
+from core.store.keys import Key
+
+M = TypeVar("M", bound=Resource)
+Bucket = tuple[Hashable, ...]
+
+
+class Index(Generic[M]):
+    """Objects of one model by something that is written in them; an object without it is in no bucket."""
+
+    def __init__(self, model: type[M], bucket_of: Callable[[M], Bucket]) -> None:
+        self._model = model
+        self._bucket_of = bucket_of
+        self._buckets: dict[Bucket, dict[Key, M]] = {}
+
+    def get(self, context: str, *bucket: Hashable) -> tuple[M, ...]:
+        return tuple(self._buckets.get((context, *bucket), {}).values())
+
+    def keys(self, context: str, *bucket: Hashable) -> tuple[Key, ...]:
+        return tuple(self._buckets.get((context, *bucket), {}))
+
+    def move(self, key: Key, before: Resource | None, after: Resource | None) -> None:
+        """Takes the object out of the bucket it was in and puts it into the one where it now belongs."""
+        old, new = self._bucket(key, before), self._bucket(key, after)
+        if old is not None and old != new:
+            rest = self._buckets[old]
+            del rest[key]
+            if not rest:
+                del self._buckets[old]
+        if new is not None and isinstance(after, self._model):
+            self._buckets.setdefault(new, {})[key] = after
+
+    def _bucket(self, key: Key, resource: Resource | None) -> Bucket | None:
+        if not isinstance(resource, self._model):
+            return None
+        bucket = self._bucket_of(resource)
+        return (key.context, *bucket) if bucket[-1] != "" else None
+
+
+class Indexes:
+    """All of them; where a bucket has a namespace it is the namespace of the objects in it."""
+
+    def __init__(self) -> None:
+        self.backups_by_schedule = Index(Backup, lambda item: (item.namespace, item.schedule_name))
+        self.backups_by_nacuuid = Index(Backup, lambda item: (item.label(NAB_UUID_LABEL),))
+        self.restores_by_nacuuid = Index(Restore, lambda item: (item.label(NAR_UUID_LABEL),))
+        self.restores_by_backup = Index(Restore, lambda item: (item.namespace, item.spec.backup_name))
+        self.movements_by_backup = Index(DataMovement, lambda item: (item.namespace, item.backup_name))
+        self.movements_by_restore = Index(DataMovement, lambda item: (item.namespace, item.restore_name))
+        self.events_by_uid = Index(Event, lambda item: (item.involved_object.uid,))
+        self.nabs_by_velero = Index(NonAdminBackup, _velero_name)
+        self.nars_by_velero = Index(NonAdminRestore, _velero_name)
+        self._all = (
+            self.backups_by_schedule,
+            self.backups_by_nacuuid,
+            self.restores_by_nacuuid,
+            self.restores_by_backup,
+            self.movements_by_backup,
+            self.movements_by_restore,
+            self.events_by_uid,
+            self.nabs_by_velero,
+            self.nars_by_velero,
+        )
+
+    def move(self, key: Key, before: Resource | None, after: Resource | None) -> None:
+        for index in self._all:
+            index.move(key, before, after)
+
+
+def _velero_name(item: NonAdmin) -> Bucket:
+    return (item.velero.namespace, item.velero.name)

@@ -1,0 +1,109 @@
+"""One watch's way into the store: it adds and removes what this watch sees, and nothing else."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Protocol
+
+from core.clock import Clock
+from core.kube.sink import EventType, Health, Scope
+from core.models.wire import Resource
+from core.store.health import HealthBoard
+from core.store.keys import Key, garbled, is_older
+
+REMEMBERED_DELETIONS = 1000
+
+
+class Shelves(Protocol):
+    """The part of the store that a sink writes to."""
+
+    health: HealthBoard
+
+    def get(self, key: Key) -> Resource | None: ...
+
+    def put(self, key: Key, after: Resource | None, at: datetime) -> None: ...
+
+    def hold(self, key: Key) -> None: ...
+
+    def release(self, key: Key, at: datetime) -> None: ...
+
+
+class WatchSink:
+    """Knows which keys its watch has shown, so that a new list removes exactly what vanished from it."""
+
+    def __init__(self, shelves: Shelves, scope: Scope, clock: Clock) -> None:
+        self._shelves = shelves
+        self._scope = scope
+        self._clock = clock
+        self._held: set[Key] = set()
+        self._listed: set[Key] = set()
+        self._deleted: OrderedDict[Key, Resource] = OrderedDict()
+
+    def replace_begin(self) -> None:
+        self._listed = set()
+
+    def page(self, objects: Iterable[Resource]) -> None:
+        at = self._clock.now()
+        for resource in objects:
+            key = self._key(resource)
+            self._listed.add(key)
+            self._see(key, resource, at)
+
+    def replace_end(self) -> None:
+        at = self._clock.now()
+        for key in self._held - self._listed:
+            self._lose(key, at)
+        self._listed = set()
+        self._deleted.clear()
+
+    def apply(self, event: EventType, resource: Resource) -> None:
+        """Takes an event unless the server is known to have said something later about the same object."""
+        key, at = self._key(resource), self._clock.now()
+        known = self._shelves.get(key) or self._deleted.get(key)
+        if known is not None and is_older(resource, known):
+            return
+        if event == "DELETED":
+            self._lose(key, at)
+            self._remember_deletion(key, resource)
+        else:
+            self._see(key, resource, at)
+
+    def unreadable(self, namespace: str, name: str, problem: str) -> None:
+        if not name:
+            self._shelves.health.lost_line(self._scope)
+            return
+        key = Key(self._scope.context, self._scope.kind.plural, namespace, name)
+        self._listed.add(key)
+        self._see(key, garbled(namespace, name, problem), self._clock.now())
+
+    def health(self, health: Health) -> None:
+        self._shelves.health.report(self._scope, health)
+
+    def release_all(self) -> None:
+        at = self._clock.now()
+        for key in tuple(self._held):
+            self._lose(key, at)
+
+    def _key(self, resource: Resource) -> Key:
+        meta = resource.metadata
+        return Key(self._scope.context, self._scope.kind.plural, meta.namespace, meta.name)
+
+    def _see(self, key: Key, resource: Resource, at: datetime) -> None:
+        if key not in self._held:
+            self._held.add(key)
+            self._shelves.hold(key)
+        self._shelves.put(key, resource, at)
+
+    def _lose(self, key: Key, at: datetime) -> None:
+        if key in self._held:
+            self._held.discard(key)
+            self._shelves.release(key, at)
+
+    def _remember_deletion(self, key: Key, resource: Resource) -> None:
+        """A late MODIFIED of something deleted must not bring it back; the next list settles it for good."""
+        self._deleted[key] = resource
+        self._deleted.move_to_end(key)
+        if len(self._deleted) > REMEMBERED_DELETIONS:
+            self._deleted.popitem(last=False)

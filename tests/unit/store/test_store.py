@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+from core.kube.sink import Health, Scope, State
+from core.models import Backup, NonAdminBackup, Schedule
+from core.models.kinds import BACKUP, NAB, POD_VOLUME_BACKUP
+from core.store import Garbled, Key, Store
+from core.store.sink import REMEMBERED_DELETIONS
+from tests.unit.store.making import START, Watched, backup, gone, nab, schedule
+
+
+def test_a_backup_that_vanished_while_the_watch_was_down_is_gone_after_the_next_list() -> None:
+    seen = Watched()
+    seen.list(backup("kept"), backup("deleted-meanwhile"))
+    seen.list(backup("kept"), backup("new", 2))
+    assert seen.names() == {"kept", "new"}
+
+
+def test_a_list_that_was_broken_off_removes_nothing() -> None:
+    seen = Watched()
+    seen.list(backup("a"), backup("b"))
+    seen.sink.replace_begin()
+    seen.sink.page([backup("a")])
+    assert seen.names() == {"a", "b"}
+    seen.list(backup("b"))
+    assert seen.names() == {"b"}
+
+
+def test_the_list_of_one_namespace_leaves_the_other_namespaces_alone() -> None:
+    seen = Watched(NAB)
+    pay = seen.store.sink(Scope("prod", NAB, "team-pay"), seen.clock)
+    web = seen.store.sink(Scope("prod", NAB, "team-web"), seen.clock)
+    seen.list(nab("ledger", "team-pay"), sink=pay)
+    seen.list(nab("cms", "team-web"), sink=web)
+    seen.list(sink=pay)
+    assert seen.names() == {"cms"}
+
+
+def test_an_object_that_two_watches_see_stays_until_both_have_lost_it() -> None:
+    seen = Watched()
+    narrow = seen.store.sink(Scope("prod", BACKUP, "velero", "team=pay"), seen.clock)
+    seen.list(backup("ledger"))
+    seen.list(backup("ledger"), sink=narrow)
+    narrow.apply("DELETED", gone(backup("ledger"), 2))
+    assert seen.names() == {"ledger"}
+    seen.sink.apply("DELETED", gone(backup("ledger"), 2))
+    assert seen.names() == set()
+
+
+def test_ending_a_watch_takes_along_what_only_it_showed() -> None:
+    seen = Watched()
+    narrow = Scope("prod", BACKUP, "", "team=pay")
+    seen.list(backup("both"), backup("wide"))
+    seen.list(backup("both"), backup("narrow"), sink=seen.store.sink(narrow, seen.clock))
+    seen.store.drop(narrow)
+    assert seen.names() == {"both", "wide"}
+
+
+def test_late_events_neither_undo_a_change_nor_bring_back_the_dead() -> None:
+    seen = Watched()
+    seen.list(backup("a", 5, phase="Queued"), backup("b", 5))
+    seen.sink.apply("MODIFIED", backup("a", 8, phase="InProgress"))
+    seen.sink.apply("MODIFIED", backup("a", 7, phase="Queued"))
+    seen.sink.apply("DELETED", gone(backup("b"), 9))
+    seen.sink.apply("MODIFIED", backup("b", 6))
+    held = seen.store.find(Backup, "prod", "velero", "a")
+    assert held is not None
+    assert held.phase == "InProgress"
+    assert seen.names() == {"a"}
+
+
+def test_an_object_made_again_under_its_old_name_is_taken() -> None:
+    seen = Watched()
+    seen.list(backup("a", 5))
+    seen.sink.apply("DELETED", gone(backup("a"), 9))
+    seen.sink.apply("ADDED", backup("a", 10))
+    assert seen.names() == {"a"}
+
+
+def test_a_cluster_put_back_from_an_old_etcd_snapshot_is_believed() -> None:
+    seen = Watched()
+    seen.list(backup("a", 900, phase="Completed"))
+    seen.list(backup("a", 30, phase="New"))
+    held = seen.store.find(Backup, "prod", "velero", "a")
+    assert held is not None
+    assert held.phase == "New"
+
+
+def test_deletions_are_not_remembered_without_end() -> None:
+    seen = Watched()
+    for number in range(REMEMBERED_DELETIONS + 50):
+        seen.sink.apply("DELETED", gone(backup(f"b-{number}"), 5))
+    assert len(seen.sink._deleted) == REMEMBERED_DELETIONS
+
+
+def test_one_unreadable_object_is_one_bad_row_until_it_is_mended() -> None:
+    seen = Watched()
+    seen.list(backup("a"), backup("b"))
+    seen.sink.unreadable("velero", "a", "status.errors: Expected int, got str")
+    stand_in = seen.store.get(seen.key("a"))
+    assert isinstance(stand_in, Garbled)
+    assert "errors" in stand_in.problem
+    assert seen.names() == {"a", "b"}
+    assert [item.name for item in seen.store.all("prod", Backup)] == ["b"]
+    seen.sink.apply("MODIFIED", backup("a", 3))
+    assert seen.store.unreadable == {}
+    assert seen.names() == {"a", "b"}
+
+
+def test_an_unreadable_object_in_a_list_survives_the_end_of_that_list() -> None:
+    seen = Watched()
+    seen.sink.replace_begin()
+    seen.sink.unreadable("velero", "bad", "broken")
+    seen.sink.page([backup("good")])
+    seen.sink.replace_end()
+    assert seen.names() == {"bad", "good"}
+    seen.list(backup("good"))
+    assert seen.names() == {"good"}
+
+
+def test_the_same_name_in_two_clusters_is_two_objects() -> None:
+    store, one = Store(), Watched()
+    for context in ("eu", "us"):
+        sink = store.sink(Scope(context, BACKUP), one.clock)
+        one.list(backup("a", phase=context), sink=sink)
+    assert [item.phase for item in store.all("us", Backup)] == ["us"]
+    assert store.contexts() == ("eu", "us")
+    store.drop(Scope("eu", BACKUP))
+    assert store.all("eu", Backup) == ()
+    assert len(store.all("us", Backup)) == 1
+
+
+def test_a_file_fills_the_store_as_a_watch_would() -> None:
+    seen = Watched()
+    seen.store.fill("file", [schedule("daily"), backup("daily-1"), backup("daily-2")], seen.clock)
+    assert len(seen.store.all("file", Backup)) == 2
+    assert len(seen.store.all("file", Schedule)) == 1
+    assert seen.store.health.context("file").state is State.LIVE
+
+
+def test_lists_are_made_once_for_each_change() -> None:
+    seen = Watched()
+    seen.list(backup("a"))
+    first = seen.store.all("prod", Backup)
+    assert seen.store.all("prod", Backup) is first
+    seen.sink.apply("ADDED", backup("b"))
+    assert {item.name for item in seen.store.all("prod", Backup)} == {"a", "b"}
+
+
+def test_backups_are_found_by_schedule_and_follow_a_changed_label() -> None:
+    seen = Watched()
+    label = "velero.io/schedule-name"
+    seen.list(backup("x-1", labels={label: "x"}), backup("x-2", labels={label: "x"}), backup("by-hand"))
+    by_schedule = seen.store.indexes.backups_by_schedule
+    assert {item.name for item in by_schedule.get("prod", "velero", "x")} == {"x-1", "x-2"}
+    seen.sink.apply("MODIFIED", backup("x-2", 2, labels={label: "y"}))
+    seen.sink.apply("MODIFIED", backup("x-1", 2, labels={label: "x"}, phase="Completed"))
+    assert [item.phase for item in by_schedule.get("prod", "velero", "x")] == ["Completed"]
+    assert by_schedule.keys("prod", "velero", "y") == (seen.key("x-2"),)
+    seen.list()
+    assert by_schedule.get("prod", "velero", "x") == ()
+    assert by_schedule.get("other", "velero", "y") == ()
+
+
+def test_a_nab_is_found_from_its_velero_backup_and_the_other_way_round() -> None:
+    seen = Watched(NAB)
+    velero = {"nacuuid": "u-1", "name": "pay-ledger-u-1", "namespace": "openshift-adp"}
+    seen.list(nab("ledger", "team-pay", veleroBackup=velero), nab("fresh", "team-pay"))
+    made = backup("pay-ledger-u-1", labels={"openshift.io/oadp-nab-origin-nacuuid": "u-1"})
+    seen.list(made, sink=seen.store.sink(Scope("prod", BACKUP), seen.clock))
+    found: tuple[NonAdminBackup, ...] = seen.store.indexes.nabs_by_velero.get(
+        "prod", "openshift-adp", "pay-ledger-u-1"
+    )
+    assert [item.name for item in found] == ["ledger"]
+    assert seen.store.indexes.backups_by_nacuuid.get("prod", "u-1") == (made,)
+    assert seen.store.indexes.nabs_by_velero.get("prod", "", "") == ()
+
+
+def test_what_happened_to_a_backup_is_remembered_with_the_time_at_which_it_was_seen() -> None:
+    seen = Watched()
+    seen.list(backup("a", 1))
+    seen.clock.advance(timedelta(seconds=30))
+    seen.sink.apply("MODIFIED", backup("a", 2, phase="Queued", queuePosition=1))
+    seen.sink.apply("MODIFIED", backup("a", 3, phase="Queued", queuePosition=2))
+    seen.clock.advance(timedelta(seconds=30))
+    seen.list(backup("a", 9, phase="InProgress"))
+    told = [(step.at - START, step.before, step.after) for step in seen.store.history.of(seen.key("a"))]
+    assert told == [(timedelta(seconds=30), "", "Queued"), (timedelta(seconds=60), "Queued", "InProgress")]
+    seen.list()
+    assert seen.store.history.of(seen.key("a")) == ()
+    assert len(seen.store.history.recent()) == 2
+
+
+def test_conditions_and_pauses_are_remembered_too() -> None:
+    seen = Watched(NAB)
+    seen.list(nab("ledger", "team-pay", 1, phase="New"))
+    accepted = {"type": "Accepted", "status": "False"}
+    seen.sink.apply("MODIFIED", nab("ledger", "team-pay", 2, phase="New", conditions=[accepted]))
+    assert [(step.what, step.after) for step in seen.store.history.recent()] == [("Accepted", "False")]
+
+
+def test_items_that_stand_still_are_timed_from_when_they_last_moved() -> None:
+    seen = Watched()
+    running = {"phase": "InProgress", "startTimestamp": "2026-11-15T02:00:00Z"}
+
+    def at(version: int, items: int) -> Backup:
+        return backup("a", version, progress={"itemsBackedUp": items, "totalItems": 100}, **running)
+
+    seen.list(at(1, 10))
+    first = seen.store.history.pace(seen.key("a"))
+    assert first is not None
+    assert (first.since, first.seen_moving) == (START, False)
+    seen.clock.advance(timedelta(minutes=5))
+    seen.sink.apply("MODIFIED", at(2, 12))
+    seen.clock.advance(timedelta(minutes=5))
+    seen.sink.apply("MODIFIED", at(3, 12))
+    pace = seen.store.history.pace(seen.key("a"))
+    assert pace is not None
+    assert (pace.done, pace.total, pace.since - START, pace.seen_moving) == (
+        12,
+        100,
+        timedelta(minutes=5),
+        True,
+    )
+    ended = {**running, "completionTimestamp": "2026-11-15T02:50:00Z"}
+    seen.sink.apply("MODIFIED", backup("a", 4, **ended))
+    assert seen.store.history.pace(seen.key("a")) is None
+
+
+def test_the_health_of_a_cluster_is_that_of_its_worst_watch() -> None:
+    seen = Watched()
+    pods = seen.store.sink(Scope("prod", POD_VOLUME_BACKUP), seen.clock)
+    nabs = seen.store.sink(Scope("prod", NAB), seen.clock)
+    seen.sink.health(Health(State.LIVE, START))
+    pods.health(Health(State.SYNCING, START))
+    nabs.health(Health(State.NOT_INSTALLED, START))
+    board = seen.store.health
+    now = board.context("prod")
+    assert (now.state, now.synced, now.watches) == (State.SYNCING, 2, 3)
+    pods.health(Health(State.FORBIDDEN, START, "podvolumebackups is forbidden"))
+    assert board.context("prod").forbidden == ("podvolumebackups",)
+    assert board.context("prod").state is State.FORBIDDEN
+    later = START + timedelta(seconds=8)
+    seen.sink.health(Health(State.STALE, START, "connection refused", retry_at=later))
+    stale = board.context("prod")
+    assert (stale.state, stale.error, stale.retry_at) == (State.STALE, "connection refused", later)
+    seen.sink.unreadable("", "", "half a line")
+    assert board.context("prod").unreadable == 1
+
+
+def test_the_same_health_twice_is_no_news() -> None:
+    seen = Watched()
+    seen.sink.health(Health(State.LIVE, START))
+    before = seen.store.health.revision
+    seen.sink.health(Health(State.LIVE, START))
+    assert seen.store.health.revision == before
+    seen.sink.health(Health(State.STALE, START))
+    assert seen.store.health.revision > before
+
+
+def test_one_forbidden_namespace_of_two_does_not_make_the_kind_forbidden() -> None:
+    seen = Watched(NAB)
+    seen.store.sink(Scope("prod", NAB, "a"), seen.clock).health(Health(State.FORBIDDEN, START))
+    seen.store.sink(Scope("prod", NAB, "b"), seen.clock).health(Health(State.LIVE, START))
+    assert seen.store.health.context("prod").forbidden == ()
+
+
+def test_keys_sort_by_cluster_kind_namespace_and_name() -> None:
+    keys = [Key("b", "backups", "x", "1"), Key("a", "schedules", "x", "1"), Key("a", "backups", "y", "0")]
+    assert [key.context + key.kind for key in sorted(keys)] == ["abackups", "aschedules", "bbackups"]

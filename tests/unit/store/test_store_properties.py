@@ -1,0 +1,152 @@
+"""Whatever the order of events, faults and new lists: the store is what the server is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.kube.sink import EventType, Scope
+from core.models import Backup
+from core.models.kinds import BACKUP
+from core.store import Change, Key, Store
+from core.store.sink import WatchSink
+from tests.unit.store.making import Watched, backup
+
+NAMES = ("a", "b", "c", "d")
+SCHEDULE_LABEL = "velero.io/schedule-name"
+Fault = Literal["none", "twice", "late", "lost"]
+
+
+@dataclass
+class Server:
+    """The truth: objects with versions, and for each watch the events that it has not been sent."""
+
+    version: int = 0
+    objects: dict[str, Backup] = field(default_factory=dict)
+
+    def write(self, name: str, schedule: str) -> tuple[EventType, Backup]:
+        self.version += 1
+        event: EventType = "MODIFIED" if name in self.objects else "ADDED"
+        self.objects[name] = backup(name, self.version, labels={SCHEDULE_LABEL: schedule})
+        return event, self.objects[name]
+
+    def delete(self, name: str) -> tuple[EventType, Backup] | None:
+        held = self.objects.pop(name, None)
+        if held is None:
+            return None
+        self.version += 1
+        return "DELETED", backup(name, self.version, labels=held.metadata.labels)
+
+
+@dataclass
+class Line:
+    """A watch over a connection that repeats, delays and loses; after a loss it lists again."""
+
+    sink: WatchSink
+    late: list[tuple[EventType, Backup]] = field(default_factory=list)
+    must_list: bool = True
+
+    def send(self, event: tuple[EventType, Backup], fault: Fault) -> None:
+        if fault == "lost":
+            self.must_list = True
+        elif fault == "late":
+            self.late.append(event)
+        else:
+            for _ in range(2 if fault == "twice" else 1):
+                self.sink.apply(*event)
+
+    def settle(self, server: Server, pages: int) -> None:
+        for event in self.late:
+            self.sink.apply(*event)
+        self.late.clear()
+        if self.must_list:
+            self.relist(server, pages)
+
+    def relist(self, server: Server, pages: int) -> None:
+        self.sink.replace_begin()
+        everything = list(server.objects.values())
+        for start in range(0, len(everything), pages):
+            self.sink.page(everything[start : start + pages])
+        self.sink.replace_end()
+        self.must_list = False
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(("write", "write", "delete", "relist", "settle", "drain")),
+        st.sampled_from(NAMES),
+        st.sampled_from(("nightly", "hourly", "")),
+        st.lists(st.sampled_from(("none", "none", "twice", "late", "lost")), min_size=2, max_size=2),
+        st.integers(1, 3),
+    ),
+    max_size=40,
+)
+
+
+def held(store: Store) -> dict[str, Backup]:
+    return {item.name: item for item in store.all("prod", Backup)}
+
+
+def follow(mirror: dict[Key, object], drained: dict[Key, Change]) -> None:
+    for key, change in drained.items():
+        assert mirror.get(key) == change.before
+        if change.after is None:
+            del mirror[key]
+        else:
+            mirror[key] = change.after
+
+
+@given(STEPS)
+def test_two_overlapping_watches_over_bad_lines_end_with_what_the_server_has(
+    steps: list[tuple[str, str, str, list[Fault], int]],
+) -> None:
+    seen = Watched()
+    other = seen.store.sink(Scope("prod", BACKUP, "velero"), seen.clock)
+    server, lines = Server(), (Line(seen.sink), Line(other))
+    feed, mirror = seen.store.feed.subscribe(), dict[Key, object]()
+    for action, name, schedule, faults, pages in steps:
+        event = server.write(name, schedule) if action == "write" else None
+        event = server.delete(name) if action == "delete" else event
+        for line, fault in zip(lines, faults, strict=True):
+            if event is not None:
+                line.send(event, fault)
+            elif action == "settle":
+                line.settle(server, pages)
+        if action == "relist":
+            lines[0].relist(server, pages)
+        if action == "drain":
+            follow(mirror, feed.drain())
+    for line in lines:
+        line.settle(server, 2)
+        line.relist(server, 2)
+    assert held(seen.store) == server.objects
+    follow(mirror, feed.drain())
+    assert {key.name: item for key, item in mirror.items()} == server.objects
+    assert_indexes_agree(seen.store)
+
+
+@given(STEPS)
+def test_one_watch_that_repeats_and_delays_needs_no_new_list(
+    steps: list[tuple[str, str, str, list[Fault], int]],
+) -> None:
+    seen = Watched()
+    server, line = Server(), Line(seen.sink, must_list=False)
+    for action, name, schedule, faults, pages in steps:
+        event = server.write(name, schedule) if action in ("write", "relist") else None
+        event = server.delete(name) if action == "delete" else event
+        if event is not None:
+            line.send(event, "late" if faults[0] == "lost" else faults[0])
+        elif action == "settle":
+            line.settle(server, pages)
+    line.settle(server, 2)
+    assert held(seen.store) == server.objects
+
+
+def assert_indexes_agree(store: Store) -> None:
+    for wanted in ("nightly", "hourly"):
+        indexed = {item.name for item in store.indexes.backups_by_schedule.get("prod", "velero", wanted)}
+        assert indexed == {name for name, item in held(store).items() if item.schedule_name == wanted}
+    assert store.indexes.backups_by_schedule.get("prod", "velero", "") == ()
