@@ -51,9 +51,7 @@ class Feed:
     def __init__(self) -> None:
         self._subscriptions: list[Subscription] = []
 
-    def subscribe(
-        self, kinds: Collection[str] | None = None, wake: Callable[[], None] | None = None
-    ) -> Subscription:
+    def subscribe(self, kinds: Collection[str] | None = None, wake: Callable[[], None] | None = None) -> Subscription:
         """Changes of these kinds (plurals) from now on; `wake` is called when the first one comes in."""
         subscription = Subscription(kinds, wake)
         self._subscriptions.append(subscription)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -27,11 +28,12 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How far work has come and since when it stands there.
+    """How far work has come, in items or bytes, and since when it stands there.
 
     Until it was seen to move, `since` is the moment at which it was first seen: it may stand for longer.
     """
 
+    phase: str
     done: int
     total: int
     since: datetime
@@ -58,6 +60,16 @@ class History:
     def pace(self, key: Key) -> Pace | None:
         return self._paces.get(key)
 
+    def paces(self, context: str) -> Iterator[tuple[Key, Pace]]:
+        """All work under way in one cluster."""
+        return ((key, pace) for key, pace in self._paces.items() if key.context == context)
+
+    def phases(self, context: str) -> Iterator[Transition]:
+        """The phase changes of the objects of one cluster that still exist, oldest first for each of them."""
+        for key, steps in self._of.items():
+            if key.context == context:
+                yield from (step for step in steps if step.what == "phase")
+
     def note(self, key: Key, before: Resource | None, after: Resource | None, at: datetime) -> None:
         """Compares two versions; an object that is gone, or another one of the same name, starts afresh."""
         if before is None or after is None or before.metadata.uid != after.metadata.uid:
@@ -82,12 +94,14 @@ class History:
         if amount is None:
             self._paces.pop(key, None)
             return
-        done, total = amount
+        phase, done, total = amount
         held = self._paces.get(key)
-        if held is None or held.done != done:
-            self._paces[key] = Pace(done, total, at, seen_moving=held is not None)
+        if held is None:
+            self._paces[key] = Pace(phase, done, total, _ended(resource) or at)
+        elif (held.phase, held.done) != (phase, done):
+            self._paces[key] = Pace(phase, done, total, at, seen_moving=True)
         elif held.total != total:
-            self._paces[key] = Pace(done, total, held.since, held.seen_moving)
+            self._paces[key] = Pace(phase, done, total, held.since, held.seen_moving)
 
 
 def _facts(resource: Resource) -> dict[str, str]:
@@ -103,16 +117,22 @@ def _facts(resource: Resource) -> dict[str, str]:
     return facts
 
 
-def _amount(resource: Resource) -> tuple[int, int] | None:
-    """Items or bytes done and in all, for work that is under way."""
+def _amount(resource: Resource) -> tuple[str, int, int] | None:
+    """Phase, items or bytes done, and in all, for work that is under way.
+
+    A volume that has ended still counts: its end is the last move of the backup that it belongs to.
+    """
     if isinstance(resource, Backup | Restore):
         status = resource.status
         if status.start_timestamp is None or status.completion_timestamp is not None:
             return None
         progress = status.progress
-        return (progress.done, progress.total_items) if progress else (0, 0)
+        return (status.phase, progress.done, progress.total_items) if progress else (status.phase, 0, 0)
     if isinstance(resource, DataMovement):
-        if resource.status.completion_timestamp is not None:
-            return None
-        return (resource.status.progress.bytes_done, resource.status.progress.total_bytes)
+        progress_in_bytes = resource.status.progress
+        return resource.status.phase, progress_in_bytes.bytes_done, progress_in_bytes.total_bytes
     return None
+
+
+def _ended(resource: Resource) -> datetime | None:
+    return resource.status.completion_timestamp if isinstance(resource, DataMovement) else None

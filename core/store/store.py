@@ -10,12 +10,16 @@ from core.clock import Clock
 from core.kube.sink import Health, Scope, State
 from core.models.kinds import Kind
 from core.models.wire import Resource
+from core.rules.world import World
+from core.store.beats import Beats
 from core.store.feed import Feed
 from core.store.health import HealthBoard
 from core.store.history import History
 from core.store.indexes import Indexes
 from core.store.keys import Garbled, Key, kind_of
 from core.store.sink import WatchSink
+from core.store.slots import Slots
+from core.store.worlds import Worlds
 
 R = TypeVar("R", bound=Resource)
 
@@ -27,9 +31,13 @@ class Store:
         self.indexes = Indexes()
         self.feed = Feed()
         self.history = History()
+        self.slots = Slots()
+        self.beats = Beats()
         self.health = HealthBoard()
+        self._worlds = Worlds(self)
         self._tables: dict[tuple[str, str], dict[Key, Resource]] = {}
         self._listed: dict[tuple[str, str], tuple[Resource, ...]] = {}
+        self._revisions: dict[str, int] = {}
         self._garbled: dict[Key, Garbled] = {}
         self._sinks: dict[Scope, WatchSink] = {}
         self._holders: dict[Key, int] = {}
@@ -60,6 +68,14 @@ class Store:
     @property
     def unreadable(self) -> Mapping[Key, Garbled]:
         return self._garbled
+
+    def revision(self, context: str) -> int:
+        """Moves with every change of an object of that cluster."""
+        return self._revisions.get(context, 0)
+
+    def world(self, context: str) -> World:
+        """What the rules look at; the same value again as long as nothing has changed."""
+        return self._worlds.of(context)
 
     def contexts(self) -> tuple[str, ...]:
         """The clusters that a watch or a file has spoken of."""
@@ -108,6 +124,7 @@ class Store:
             return
         place = (key.context, key.kind)
         self._listed.pop(place, None)
+        self._revisions[key.context] = self.revision(key.context) + 1
         if isinstance(after, Garbled):
             self._tables.get(place, {}).pop(key, None)
             self._garbled[key] = after
@@ -120,6 +137,8 @@ class Store:
                 table[key] = after
         self.indexes.move(key, before, after)
         self.history.note(key, before, after, at)
+        self.slots.note(key, before, after, at)
+        self.beats.note(key, before, after)
         self.feed.publish(key, before, after)
 
 

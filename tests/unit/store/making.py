@@ -25,9 +25,7 @@ def meta(name: str, namespace: str = "velero", version: int = 1, **more: object)
 
 
 def backup(name: str, version: int = 1, labels: dict[str, str] | None = None, **status: object) -> Backup:
-    return from_builtins(
-        Backup, {"metadata": meta(name, version=version, labels=labels or {}), "status": status}
-    )
+    return from_builtins(Backup, {"metadata": meta(name, version=version, labels=labels or {}), "status": status})
 
 
 def schedule(name: str, version: int = 1, **spec: object) -> Schedule:
@@ -40,9 +38,7 @@ def nab(name: str, namespace: str, version: int = 1, **status: object) -> NonAdm
 
 def gone(resource: Resource, version: int) -> Resource:
     """What a DELETED event carries of an object that may no longer be decoded."""
-    return Resource(
-        metadata=Metadata(name=resource.name, namespace=resource.namespace, resource_version=str(version))
-    )
+    return Resource(metadata=Metadata(name=resource.name, namespace=resource.namespace, resource_version=str(version)))
 
 
 class Watched:

@@ -1,0 +1,40 @@
+"""Since when Velero has had a slot free, as this run has seen it: the objects themselves do not keep that."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from core.models import Backup
+from core.models.wire import Resource
+from core.rules.phases import HOLDS_SLOT
+from core.store.keys import Key
+
+
+class Slots:
+    """Counts the backups of each Velero that hold a slot, and remembers when the count fell."""
+
+    def __init__(self) -> None:
+        self._holding: dict[tuple[str, str], int] = {}
+        self._at_most: dict[tuple[str, str], dict[int, datetime]] = {}
+
+    def free_since(self, context: str, namespace: str, concurrency: int) -> datetime | None:
+        """None where no slot is free, or where it was free before this run began."""
+        return self._at_most.get((context, namespace), {}).get(concurrency - 1)
+
+    def note(self, key: Key, before: Resource | None, after: Resource | None, at: datetime) -> None:
+        held, holds = _holds(before), _holds(after)
+        if held == holds:
+            return
+        velero = (key.context, key.namespace)
+        count = self._holding.get(velero, 0)
+        since = self._at_most.setdefault(velero, {})
+        if holds:
+            since.pop(count, None)
+            self._holding[velero] = count + 1
+        else:
+            since[count - 1] = at
+            self._holding[velero] = count - 1
+
+
+def _holds(resource: Resource | None) -> bool:
+    return isinstance(resource, Backup) and resource.phase in HOLDS_SLOT

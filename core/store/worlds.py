@@ -1,0 +1,128 @@
+"""The store as the rules want it: one frozen World for a cluster, made anew only when something has changed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from core.models import (
+    Backup,
+    BackupStorageLocation,
+    CronJob,
+    DataDownload,
+    DataUpload,
+    DeleteBackupRequest,
+    Deployment,
+    NonAdminBackup,
+    NonAdminBackupStorageLocation,
+    NonAdminBackupStorageLocationRequest,
+    NonAdminRestore,
+    PodVolumeBackup,
+    PodVolumeRestore,
+    PreScaledCronJob,
+    Resource,
+    Restore,
+    Schedule,
+)
+from core.models.kinds import by_plural
+from core.rules.servers import server
+from core.rules.world import Key as RuleKey
+from core.rules.world import PhaseChange, Seen, Server, Unseen, World
+from core.store.beats import Beats
+from core.store.health import HealthBoard
+from core.store.history import History
+from core.store.keys import Key
+from core.store.slots import Slots
+from core.store.unseen import unseen
+
+R = TypeVar("R", bound=Resource)
+_WAY = {"": 0, "New": 0, "BackingOff": 1, "Created": 2, "Deleting": 3}
+"""A non-admin object goes forward through these; a step to a smaller number is one back."""
+
+
+class Facts(Protocol):
+    """The part of the store that a World is made from."""
+
+    history: History
+    slots: Slots
+    beats: Beats
+    health: HealthBoard
+
+    def all(self, context: str, model: type[R]) -> tuple[R, ...]: ...
+
+    def revision(self, context: str) -> int: ...
+
+
+class Worlds:
+    """Remembers the last World of each cluster."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._made: dict[str, tuple[tuple[int, int], World]] = {}
+
+    def of(self, context: str) -> World:
+        version = (self._facts.revision(context), self._facts.health.revision)
+        held = self._made.get(context)
+        if held is not None and held[0] == version:
+            return held[1]
+        blind = unseen(context, self._facts.health)
+        if held is not None and held[0][0] == version[0] and held[1].unseen == blind:
+            world = held[1]
+        else:
+            world = self._make(context, blind)
+        self._made[context] = (version, world)
+        return world
+
+    def _make(self, context: str, blind: tuple[Unseen, ...]) -> World:
+        every = self._facts.all
+        running = {item.namespace: known for item in every(context, Deployment) if (known := server(item)) is not None}
+        movements = (PodVolumeBackup, PodVolumeRestore, DataUpload, DataDownload)
+        backups = every(context, Backup)
+        return World(
+            context=context,
+            schedules=every(context, Schedule),
+            backups=backups,
+            restores=every(context, Restore),
+            delete_requests=every(context, DeleteBackupRequest),
+            storage=every(context, BackupStorageLocation),
+            movements=tuple(item for model in movements for item in every(context, model)),
+            nabs=every(context, NonAdminBackup),
+            nars=every(context, NonAdminRestore),
+            nabsls=every(context, NonAdminBackupStorageLocation),
+            storage_requests=every(context, NonAdminBackupStorageLocationRequest),
+            prescaled=every(context, PreScaledCronJob),
+            cron_jobs=every(context, CronJob),
+            servers=running,
+            unseen=blind,
+            seen=self._seen(context, {item.namespace for item in backups}, running),
+        )
+
+    def _seen(self, context: str, namespaces: set[str], running: dict[str, Server]) -> Seen:
+        since: dict[RuleKey, datetime] = {}
+        back: dict[RuleKey, PhaseChange] = {}
+        for step in self._facts.history.phases(context):
+            since[rule_key(step.key)] = step.at
+            if _WAY.get(step.after, 9) < _WAY.get(step.before, 0):
+                back[rule_key(step.key)] = PhaseChange(step.before, step.after, step.at)
+        free = {
+            namespace: at
+            for namespace in namespaces
+            if (at := self._facts.slots.free_since(context, namespace, _slots(running.get(namespace))))
+        }
+        return Seen(
+            phase_since=since,
+            moved={rule_key(key): pace.since for key, pace in self._facts.history.paces(context)},
+            went_back=back,
+            restarted=self._facts.beats.restarted(context),
+            free_slot_since=free,
+        )
+
+
+def rule_key(key: Key) -> RuleKey:
+    """The rules know one cluster at a time, and name kinds as the API does."""
+    kind = by_plural(key.kind)
+    return (kind.name if kind else key.kind), key.namespace, key.name
+
+
+def _slots(server: Server | None) -> int:
+    return server.concurrency if server and server.concurrency else 1

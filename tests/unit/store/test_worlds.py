@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Literal, cast
+
+import pytest
+
+from core.clock import ManualClock
+from core.kube.sink import EventType, Health, Scope, State
+from core.models import Backup, DataUpload, Deployment
+from core.models.kinds import BACKUP, DATA_UPLOAD, DEPLOYMENT, NAB, SCHEDULE, STORAGE
+from core.models.wire import from_builtins
+from core.rules.world import Unseen, World
+from core.store import Store
+from tests import recordings
+from tests.unit.store.making import START, Watched, backup, meta
+
+
+class Replay:
+    """A recording of the real controllers put through the store, watched at every event."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.store = Store()
+        self.clock = ManualClock(START)
+        self.worlds: list[tuple[datetime, World]] = []
+
+    def run(self) -> Replay:
+        for event in recordings.events(self.name):
+            self.clock.set(event.t)
+            sink = self.store.sink(Scope("box", event.kind), self.clock)
+            sink.apply(cast(EventType, event.type), event.object)
+            self.worlds.append((event.t, self.store.world("box")))
+        return self
+
+    @property
+    def last(self) -> World:
+        return self.worlds[-1][1]
+
+
+@pytest.mark.parametrize("name", recordings.NAMES)
+def test_after_a_recording_the_store_holds_what_the_recording_left(name: str) -> None:
+    expected = {}
+    for event in recordings.events(name):
+        if event.type == "DELETED":
+            del expected[event.key]
+        else:
+            expected[event.key] = event.object
+    store = Replay(name).run().store
+    held = {key[1:]: item for plural in {kind for kind, _, _ in expected} for key, item in store.items("box", plural)}
+    assert held == expected
+
+
+def test_a_restart_of_velero_is_seen_by_its_new_second() -> None:
+    killed = next(
+        entry.t
+        for entry in recordings.read("queue")
+        if isinstance(entry, recordings.Note) and "Velero restarts" in entry.text
+    )
+    restarted = Replay("queue").run().last.seen.restarted["velero"]
+    assert killed < restarted < killed + timedelta(seconds=30)
+
+
+@pytest.mark.parametrize("name", [name for name in recordings.NAMES if name != "queue"])
+def test_storage_that_hangs_and_comes_back_is_not_taken_for_a_restart(name: str) -> None:
+    assert all(not world.seen.restarted for _, world in Replay(name).run().worlds)
+
+
+def test_a_nab_that_lost_its_velero_backup_is_remembered_as_gone_back() -> None:
+    backwards = {
+        (key, step.before, step.after)
+        for _, world in Replay("nonadmin").run().worlds
+        for key, step in world.seen.went_back.items()
+    }
+    assert backwards
+    assert {(before, after) for _, before, after in backwards} == {("Created", "BackingOff")}
+
+
+def test_the_world_is_made_anew_only_when_something_changed() -> None:
+    seen = Watched()
+    seen.sink.health(Health(State.LIVE, START))
+    seen.list(backup("a"))
+    first = seen.store.world("prod")
+    seen.list(backup("a"))
+    elsewhere = seen.store.sink(Scope("other", BACKUP), seen.clock)
+    elsewhere.health(Health(State.SYNCING, START))
+    seen.list(backup("b"), sink=elsewhere)
+    assert seen.store.world("prod") is first
+    seen.sink.apply("MODIFIED", backup("a", 2))
+    assert seen.store.world("prod") is not first
+
+
+def test_a_slot_that_came_free_is_timed_and_one_that_is_taken_again_is_not() -> None:
+    seen = Watched()
+    deployment = from_builtins(
+        Deployment,
+        {
+            "metadata": meta("velero"),
+            "spec": {
+                "template": {"spec": {"containers": [{"name": "velero", "args": ["server", "--concurrent-backups=2"]}]}}
+            },
+        },
+    )
+    seen.list(deployment, sink=seen.store.sink(Scope("prod", DEPLOYMENT), seen.clock))
+    seen.list(backup("a", 1, phase="InProgress"), backup("b", 1, phase="InProgress"), backup("c", 1, phase="Queued"))
+
+    def free() -> datetime | None:
+        return seen.store.world("prod").seen.free_slot_since.get("velero")
+
+    assert free() is None
+    seen.clock.advance(timedelta(seconds=10))
+    seen.sink.apply("MODIFIED", backup("a", 2, phase="Finalizing"))
+    assert free() == START + timedelta(seconds=10)
+    seen.clock.advance(timedelta(seconds=10))
+    seen.sink.apply("MODIFIED", backup("b", 3, phase="Finalizing"))
+    assert free() == START + timedelta(seconds=10)
+    seen.sink.apply("MODIFIED", backup("c", 4, phase="ReadyToStart"))
+    seen.sink.apply("MODIFIED", backup("c", 5, phase="InProgress"))
+    assert free() == START + timedelta(seconds=10)
+    seen.sink.apply("ADDED", backup("d", 6, phase="ReadyToStart"))
+    assert free() is None
+
+
+def test_bytes_that_move_are_told_apart_from_items_that_stand() -> None:
+    seen = Watched()
+    started = {"phase": "InProgress", "startTimestamp": "2026-11-15T02:00:00Z"}
+    seen.list(backup("a", 1, **started))
+    uploads = seen.store.sink(Scope("prod", DATA_UPLOAD), seen.clock)
+
+    def volume(version: int, done: int, phase: str = "InProgress") -> DataUpload:
+        labels = {"velero.io/backup-name": "a"}
+        status = {"phase": phase, "progress": {"bytesDone": done, "totalBytes": 100}}
+        return from_builtins(DataUpload, {"metadata": meta("v", version=version, labels=labels), "status": status})
+
+    uploads.apply("ADDED", volume(1, 10))
+    seen.clock.advance(timedelta(minutes=20))
+    uploads.apply("MODIFIED", volume(2, 100))
+    seen.clock.advance(timedelta(minutes=1))
+    uploads.apply("MODIFIED", volume(3, 100, "Completed"))
+    moved = seen.store.world("prod").seen.moved
+    assert moved["Backup", "velero", "a"] == START
+    assert moved["DataUpload", "velero", "v"] == START + timedelta(minutes=21)
+    assert [item.name for item in seen.store.indexes.movements_by_backup.get("prod", "velero", "a")] == ["v"]
+
+
+Trouble = Literal["live", "syncing", "stale", "signed out", "not allowed", "not installed"]
+
+
+@pytest.mark.parametrize(
+    ("schedules", "nabs", "expected"),
+    [
+        ("live", "live", ()),
+        ("live", "not installed", ()),
+        ("not installed", "live", (Unseen("prod", "Schedule", "not installed"),)),
+        ("live", "not allowed", (Unseen("prod", "NonAdminBackup", "not allowed"),)),
+        ("signed out", "signed out", (Unseen("prod", "", "signed out"),)),
+        ("syncing", "live", (Unseen("prod", "Schedule", "syncing"),)),
+        ("stale", "live", (Unseen("prod", "Schedule", "stale since 02:41:07Z"),)),
+    ],
+)
+def test_what_was_not_seen_is_said(schedules: Trouble, nabs: Trouble, expected: tuple[Unseen, ...]) -> None:
+    seen = Watched()
+    for kind, state in ((SCHEDULE, schedules), (NAB, nabs)):
+        seen.store.sink(Scope("prod", kind), seen.clock).health(Health(State(state), START))
+    assert seen.store.world("prod").unseen == expected
+
+
+def test_a_right_that_is_missing_in_one_namespace_is_named_with_it() -> None:
+    seen = Watched()
+    for namespace, state in (("a", State.LIVE), ("b", State.FORBIDDEN)):
+        seen.store.sink(Scope("prod", NAB, namespace), seen.clock).health(Health(state, START))
+    assert seen.store.world("prod").unseen == (Unseen("prod", "NonAdminBackup", "not allowed in b"),)
+
+
+def test_rules_that_need_no_deployment_and_no_events_do_not_miss_them() -> None:
+    seen = Watched()
+    for kind, state in ((STORAGE, State.LIVE), (DEPLOYMENT, State.FORBIDDEN)):
+        seen.store.sink(Scope("prod", kind), seen.clock).health(Health(state, START))
+    assert seen.store.world("prod").unseen == ()
+
+
+def test_the_world_has_the_objects_of_its_own_cluster_only() -> None:
+    seen = Watched()
+    seen.list(backup("a"))
+    seen.list(backup("b"), sink=seen.store.sink(Scope("other", BACKUP), seen.clock))
+    backups: tuple[Backup, ...] = seen.store.world("other").backups
+    assert [item.name for item in backups] == ["b"]
