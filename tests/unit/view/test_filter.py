@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import pytest
+
+from core.errors import BadInput
+from core.view.filter import Facets, parse_filter
+from core.view.selector import selector
+
+FIELDS = ("name", "namespace", "phase")
+
+
+def row(name: str, phase: str, **labels: str) -> Facets:
+    return Facets(f"velero {name} {phase}".lower(), {"name": name, "namespace": "velero", "phase": phase}, labels)
+
+
+ROWS = (
+    row("etcd-hourly", "Completed", tier="db", team="core"),
+    row("mongo-nightly", "PartiallyFailed", tier="db"),
+    row("sales-hourly", "Failed", tier="web", team="sales"),
+    row("broken", ""),
+)
+
+
+def shown(text: str) -> list[str]:
+    wanted = parse_filter(text, FIELDS)
+    return [entry.fields["name"].partition("-")[0] for entry in ROWS if wanted(entry)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ["etcd", "mongo", "sales", "broken"]),
+        ("HOURLY", ["etcd", "sales"]),
+        ("!hourly", ["mongo", "broken"]),
+        ("hourly !etcd", ["sales"]),
+        ("phase:Failed", ["sales"]),
+        ("phase:failed,completed", ["etcd", "sales"]),
+        ("phase:*failed", ["mongo", "sales"]),
+        ("!phase:Completed", ["mongo", "sales", "broken"]),
+        ("PHASE:failed", ["sales"]),
+        ("phase:", ["broken"]),
+        ("name:etcd-*", ["etcd"]),
+        ("-l tier=db", ["etcd", "mongo"]),
+        ("-l tier=db,team", ["etcd"]),
+        ("-l tier=db,!team", ["mongo"]),
+        ("-l tier in (db, web) hourly", ["etcd", "sales"]),
+        ("-l tier notin (db)", ["sales", "broken"]),
+        ("-l 'tier in (web, x), team = sales'", ["sales"]),
+        ("-l tier!=db !broken", ["sales"]),
+        ("-f mgnly", ["mongo"]),
+        ("-f hrly -l team=core", ["etcd"]),
+        ("'hourly completed'", ["etcd"]),
+        ("!'hourly completed'", ["mongo", "sales", "broken"]),
+        ("'phase:Failed'", []),
+        ("-nightly", ["mongo"]),
+        ("phase:'failed'", ["sales"]),
+    ],
+)
+def test_filters_show_what_they_say(text: str, expected: list[str]) -> None:
+    assert shown(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("-l", "-l needs a label selector"),
+        ("-f", "-f needs a text"),
+        ("!", "a text is missing after !"),
+        ("''", "a text is missing"),
+        ("'open", "the quote ' is not closed"),
+        ("color:red", "the fields are name, namespace, phase"),
+        ("-l =x", "a label is missing"),
+        ("-l app=web,", "a label is missing"),
+        ("-l app=we@b", "is not understood"),
+        ("-l 'app=web)'", "is not understood"),
+        ("!-l app", "! does not go with -l"),
+    ],
+)
+def test_a_bad_filter_is_told_in_one_line(text: str, part: str) -> None:
+    with pytest.raises(BadInput) as problem:
+        parse_filter(text, FIELDS)
+    assert part in str(problem.value)
+    assert "\n" not in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "fits"),
+    [
+        ("", {}, True),
+        ("a", {"a": ""}, True),
+        ("a", {}, False),
+        ("!a", {}, True),
+        ("a=", {"a": ""}, True),
+        ("a==b", {"a": "b"}, True),
+        ("a!=b", {}, True),
+        ("a!=b", {"a": "b"}, False),
+        ("a in (b)", {}, False),
+        ("a notin (b,c)", {"a": "d"}, True),
+        ("velero.io/schedule-name=x-1", {"velero.io/schedule-name": "x-1"}, True),
+        ("a in (b,c),d>3,e<5", {"a": "c", "d": "4", "e": "4"}, True),
+        ("d>3", {"d": "3"}, False),
+        ("d>3", {"d": "many"}, False),
+        ("d<0", {"d": "-1"}, True),
+    ],
+)
+def test_selectors_choose_as_kubectl_does(text: str, labels: dict[str, str], fits: bool) -> None:
+    assert selector(text).matches(labels) is fits
+
+
+@pytest.mark.parametrize("text", ["a in b", "a,", "=b", "a=b=c", "a b", "!a=b"])
+def test_a_selector_that_kubectl_would_refuse_is_refused(text: str) -> None:
+    with pytest.raises(BadInput):
+        selector(text)

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.store.keys import Key
+from core.view.table import Changed, Edit, Inserted, Removed, Reset, Table
+
+
+@dataclass(frozen=True)
+class Row:
+    size: int | None
+    note: str = ""
+
+
+def key(name: str) -> Key:
+    return Key("prod", "backups", "velero", name)
+
+
+def by_size(row: Row) -> int | None:
+    return row.size
+
+
+def small(row: Row) -> bool:
+    return row.size is None or row.size < 5
+
+
+def names(table: Table[Row]) -> list[str]:
+    return [row_key.name for row_key, _ in table]
+
+
+def replay(lines: list[Key], table: Table[Row], edits: list[Edit]) -> list[Key]:
+    """A screen that knows the table by its edits only; it asks for the row of a line when it paints it."""
+    for edit in edits:
+        match edit:
+            case Inserted(at):
+                lines.insert(at, key(""))
+            case Removed(at):
+                del lines[at]
+            case Changed(_):
+                pass
+            case Reset():
+                lines = [key("")] * len(table)
+    return lines
+
+
+def test_rows_come_in_order_and_those_without_a_value_last() -> None:
+    table = Table[Row](by_size)
+    for name, size in (("b", 2), ("none", None), ("a", 1), ("c", 2)):
+        table.put(key(name), Row(size))
+    assert names(table) == ["a", "b", "c", "none"]
+    table.sort(by_size, reverse=True)
+    assert names(table) == ["c", "b", "a", "none"]
+
+
+def test_a_change_that_moves_nothing_repaints_one_line() -> None:
+    table = Table[Row](by_size)
+    table.put(key("a"), Row(1))
+    table.put(key("b"), Row(2))
+    assert table.put(key("b"), Row(2, "new")) == [Changed(1)]
+    assert table.put(key("b"), Row(2, "new")) == []
+    assert table.put(key("b"), Row(0, "new")) == [Removed(1), Inserted(0)]
+    assert table.remove(key("a")) == [Removed(1)]
+    assert table.remove(key("a")) == []
+
+
+def test_a_row_that_no_longer_fits_the_filter_leaves_and_is_still_known() -> None:
+    table = Table[Row](by_size, small)
+    table.put(key("a"), Row(1))
+    assert table.put(key("a"), Row(9)) == [Removed(0)]
+    assert (len(table), table.total, table.index_of(key("a"))) == (0, 1, None)
+    assert table.put(key("a"), Row(10)) == []
+    assert table.put(key("a"), Row(3)) == [Inserted(0)]
+
+
+def test_the_cursor_finds_its_row_again_by_key() -> None:
+    table = Table[Row](by_size)
+    for size in range(10):
+        table.put(key(f"n{size}"), Row(size))
+    table.remove(key("n3"))
+    assert table.index_of(key("n7")) == 6
+    assert table.key_at(6) == key("n7")
+    assert [row.size for _, row in table.window(5, 8)] == [6, 7, 8]
+    assert [row.size for _, row in table.window(7, 99)] == [8, 9]
+
+
+def test_new_findings_touch_only_the_lines_that_differ() -> None:
+    table = Table[Row](by_size)
+    table.replace([(key("a"), Row(1)), (key("b"), Row(2)), (key("c"), Row(3))])
+    edits = table.replace([(key("a"), Row(1)), (key("c"), Row(3, "worse")), (key("d"), Row(4))])
+    assert edits == [Removed(1), Changed(1), Inserted(2)]
+
+
+class Counted:
+    """Counts how often rows are derived."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, row: Row) -> int | None:
+        self.calls += 1
+        return row.size
+
+
+@pytest.mark.parametrize("rows", [10, 5_000])
+def test_one_change_derives_one_row_however_many_there_are(rows: int) -> None:
+    sort = Counted()
+    table = Table[Row](sort)
+    for number in range(rows):
+        table.put(key(f"n{number}"), Row(number))
+    sort.calls = 0
+    table.put(key("n5"), Row(7))
+    table.remove(key("n6"))
+    assert sort.calls == 1
+    table.sort(sort, reverse=True)
+    assert sort.calls == rows
+
+
+STEP = st.one_of(
+    st.tuples(st.just("put"), st.sampled_from("abcdef"), st.none() | st.integers(0, 9), st.sampled_from(("", "x"))),
+    st.tuples(st.just("remove"), st.sampled_from("abcdef")),
+    st.tuples(st.just("sort"), st.booleans(), st.booleans()),
+    st.tuples(st.just("filter"), st.booleans()),
+    st.tuples(st.just("replace"), st.dictionaries(st.sampled_from("abcdef"), st.none() | st.integers(0, 9))),
+)
+
+
+@given(st.lists(STEP, max_size=30))
+def test_the_table_is_what_sorting_and_filtering_everything_anew_would_give(steps: list[tuple[Any, ...]]) -> None:
+    table, model, lines = Table[Row](by_size), dict[Key, Row](), list[Key]()
+    by_value, reverse, only_small = True, False, False
+    for step in steps:
+        edits: list[Edit] = []
+        match step:
+            case ("put", name, size, note):
+                model[key(name)] = Row(size, note)
+                edits = table.put(key(name), Row(size, note))
+            case ("remove", name):
+                model.pop(key(name), None)
+                edits = table.remove(key(name))
+            case ("sort", value, backwards):
+                by_value, reverse = value, backwards
+                edits = table.sort(by_size if value else lambda _: None, reverse=backwards)
+            case ("filter", wanted):
+                only_small = wanted
+                edits = table.filter(small if wanted else lambda _: True)
+            case ("replace", rows):
+                model = {key(name): Row(size) for name, size in rows.items()}
+                edits = table.replace(model.items())
+        lines = replay(lines, table, edits)
+        expected = anew(model, by_value, reverse, only_small)
+        assert [row_key for row_key, _ in table] == expected
+        assert len(lines) == len(table)
+        assert [table.index_of(row_key) for row_key in expected] == list(range(len(expected)))
+        assert all(table.get(row_key) == row for row_key, row in model.items())
+
+
+def anew(model: dict[Key, Row], by_value: bool, reverse: bool, only_small: bool) -> list[Key]:
+    kept = {row_key: row for row_key, row in model.items() if small(row) or not only_small}
+    if not by_value:
+        return sorted(kept, reverse=reverse)
+    valued = [row_key for row_key in kept if kept[row_key].size is not None]
+    empty = [row_key for row_key in kept if kept[row_key].size is None]
+    valued.sort(key=lambda row_key: (kept[row_key].size or 0, row_key), reverse=reverse)
+    return [*valued, *sorted(empty, reverse=reverse)]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdef"), st.none() | st.integers(0, 9)), max_size=20), st.booleans())
+def test_a_screen_that_follows_the_edits_shows_the_right_rows(
+    puts: list[tuple[str, int | None]], backwards: bool
+) -> None:
+    table, screen = Table[Row](by_size), list[tuple[Key, Row]]()
+    table.sort(by_size, reverse=backwards)
+    for name, size in puts:
+        before = dict(screen)
+        edits = table.put(key(name), Row(size)) if size != 3 else table.remove(key(name))
+        for edit in edits:
+            match edit:
+                case Inserted(at):
+                    screen.insert(at, (key(name), Row(size)))
+                case Removed(at):
+                    assert screen.pop(at)[0] == key(name)
+                case Changed(at):
+                    assert screen[at][0] == key(name)
+                    screen[at] = (key(name), Row(size))
+                case Reset():
+                    raise AssertionError("a single change never resets")
+        assert screen == list(table), before

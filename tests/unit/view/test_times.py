@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from core.view import times
+
+NOW = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "short", "until"),
+    [
+        (-5, "0s", "in 0s"),
+        (20, "20s", "in 20s"),
+        (60, "1m", "in 1m"),
+        (41 * 60 + 59, "41m", "in 41m"),
+        (3600, "1h", "in 1h"),
+        (6060, "1h41m", "in 1h 41m"),
+        (85_680, "23h48m", "in 23h 48m"),
+        (97_200, "1d3h", "in 1d 3h"),
+        (86_400 * 29 + 5, "29d", "in 29d"),
+    ],
+)
+def test_spans_are_short(seconds: int, short: str, until: str) -> None:
+    assert times.short(timedelta(seconds=seconds)) == short
+    assert times.until(timedelta(seconds=seconds)) == until
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(42, "42s"), (242, "4m2s"), (240, "4m"), (720, "12m"), (601, "10m")])
+def test_what_took_minutes_is_told_to_the_second(seconds: int, shown: str) -> None:
+    assert times.took(timedelta(seconds=seconds)) == shown
+
+
+@pytest.mark.parametrize(
+    ("at", "shown"),
+    [
+        (None, ""),
+        (datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC), "02:30:03"),
+        (datetime(2026, 11, 14, 22, 0, 3, tzinfo=UTC), "22:00:03"),
+        (datetime(2026, 11, 12, 2, 30, tzinfo=UTC), "12 Nov"),
+        (datetime(2025, 3, 1, 2, 30, tzinfo=UTC), "2025-03-01"),
+    ],
+)
+def test_a_moment_is_as_exact_as_its_age_allows(at: datetime | None, shown: str) -> None:
+    assert times.time_of_day(at, NOW) == shown
+
+
+def test_an_age_without_a_beginning_is_empty() -> None:
+    assert times.age(None, NOW) == ""
+    assert times.age(NOW - timedelta(minutes=3), NOW) == "3m"
