@@ -1,0 +1,73 @@
+"""What foretop must know to reach one cluster, whichever file or service account it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+DEFAULT_NAMESPACE = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class ExecConfig:
+    """An exec plugin: two contexts with an equal one share its answer."""
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    api_version: str = "client.authentication.k8s.io/v1"
+    interactive_mode: str = "IfAvailable"
+    install_hint: str = ""
+    cluster_info: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Impersonation:
+    """Whom to act as (`--as`, `--as-group`)."""
+
+    user: str = ""
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+    extra: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who we are to the cluster; nothing secret shows in its printed form."""
+
+    token: str = field(default="", repr=False)
+    token_file: str = ""
+    username: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+    certificate: bytes = field(default=b"", repr=False)
+    key: bytes = field(default=b"", repr=False)
+    plugin: ExecConfig | None = None
+    oidc_token: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextConfig:
+    """One context, read and checked, with every file that it names already in memory."""
+
+    name: str
+    server: str
+    namespace: str = DEFAULT_NAMESPACE
+    ca: str = field(default="", repr=False)
+    insecure: bool = False
+    tls_server_name: str = ""
+    proxy: str = ""
+    identity: Identity = Identity()
+    impersonation: Impersonation = Impersonation()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says about connecting."""
+
+    kubeconfig: str = ""
+    contexts: tuple[str, ...] = ()
+    as_user: str = ""
+    as_groups: tuple[str, ...] = ()
+
+
+Reload = Callable[[], ContextConfig]

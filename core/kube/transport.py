@@ -1,0 +1,135 @@
+"""The kubernetes package's HTTP transport, set up so that it behaves as kubectl's does.
+
+The package is imported here only when a connection is made: it costs more than the first paint may.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import ssl
+import tempfile
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from core.errors import BadInput
+from core.kube.auth import Credentials
+from core.kube.config import ContextConfig
+from core.kube.failures import SignedOut, Unreachable
+
+if TYPE_CHECKING:
+    from kubernetes.aio.client.rest import RESTClientObject
+
+UNLIMITED = 0
+READ_BUFFER = 2**18
+
+
+def make_transport(config: ContextConfig, credentials: Credentials) -> RESTClientObject:
+    """A pool of connections to one server with one client certificate."""
+    import aiohttp
+    from kubernetes.aio.client import Configuration
+    from kubernetes.aio.client.rest import RESTClientObject
+
+    settings = Configuration(
+        host=config.server,
+        ca_cert_data=config.ca or None,
+        verify_ssl=not config.insecure,
+        tls_server_name=config.tls_server_name or None,
+        # The package's own default would hold back the hundred-and-first watch without a word.
+        connection_pool_maxsize=UNLIMITED,
+        proxy=config.proxy or None,
+        # The environment's proxies are settled by our own rules, and a netrc is none of kubectl's business.
+        client_session_kwargs={
+            "trust_env": False,
+            "read_bufsize": READ_BUFFER,
+            "cookie_jar": aiohttp.DummyCookieJar(),
+        },
+    )
+    # Go does not ask for the key usages that newer Pythons insist on, and many clusters' CAs lack them.
+    settings.disable_strict_ssl_verification = True
+    try:
+        transport = RESTClientObject(settings)
+    except ssl.SSLError:
+        raise BadInput(
+            f"The certificate-authority of {config.name} cannot be used",
+            "it is not a PEM certificate",
+            "see kubectl config view --raw",
+        ) from None
+    if credentials.certificate:
+        load_certificate(transport.ssl_context, config.name, credentials)
+    return transport
+
+
+def load_certificate(context: ssl.SSLContext, name: str, credentials: Credentials) -> None:
+    """OpenSSL wants files; these have no name, so that no key outlives the process, however it ends."""
+    try:
+        with _nameless(credentials.certificate) as certificate, _nameless(credentials.key) as key:
+            context.load_cert_chain(certificate, key, password=_no_password)
+    except (ssl.SSLError, _EncryptedKey):
+        raise SignedOut(
+            f"The client certificate of {name} cannot be used",
+            "certificate and key do not belong together, are not PEM, or the key has a passphrase",
+            "see kubectl config view --raw",
+        ) from None
+
+
+class _EncryptedKey(Exception):
+    """OpenSSL would ask the terminal for a passphrase."""
+
+
+def _no_password() -> bytes:
+    raise _EncryptedKey
+
+
+@contextlib.contextmanager
+def _nameless(content: bytes) -> Iterator[str]:
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        yield f"/dev/fd/{file.fileno()}"
+
+
+def explain(server: str, problem: Exception) -> Unreachable:
+    """One line for whatever the transport raises."""
+    import aiohttp
+
+    what = f"{server} cannot be reached"
+    match problem:
+        case aiohttp.ClientConnectorCertificateError():
+            return Unreachable(f"{server} is not trusted", *_certificate_trouble(problem.certificate_error))
+        case aiohttp.ClientConnectorSSLError():
+            return Unreachable(what, f"TLS: {problem.strerror or problem}", "is it really an https server?")
+        case aiohttp.ClientConnectorDNSError():
+            return Unreachable(what, "its name is not known", "check the server's name, the network or the VPN")
+        case aiohttp.ClientProxyConnectionError():
+            return Unreachable(what, "the proxy does not answer", "check proxy-url and HTTPS_PROXY")
+        case aiohttp.ClientHttpProxyError():
+            return Unreachable(what, f"the proxy answered {problem.status} {problem.message}", "check the proxy")
+        case aiohttp.ClientConnectorError():
+            return Unreachable(what, _system_reason(problem.os_error), "check the address, the network or the VPN")
+        case TimeoutError():
+            return Unreachable(what, "no answer in time", "check the network or the VPN")
+        case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError() | ConnectionError():
+            return Unreachable(f"The connection to {server} was cut")
+        case aiohttp.InvalidURL():
+            return Unreachable(what, "its address is malformed", "see kubectl config view")
+        case _:
+            return Unreachable(what, str(problem) or type(problem).__name__)
+
+
+def _certificate_trouble(problem: Exception) -> tuple[str, str]:
+    reason = getattr(problem, "verify_message", "") or str(problem)
+    if "expired" in reason:
+        return "its certificate has expired", "renew it, or check this machine's clock"
+    if "not yet valid" in reason:
+        return "its certificate is not valid yet", "check this machine's clock"
+    if "ostname mismatch" in reason or "IP address mismatch" in reason:
+        return reason.rstrip("."), "set tls-server-name in the kubeconfig to a name in the certificate"
+    return f"{reason}: the CA is not the one in the kubeconfig", "check certificate-authority"
+
+
+def _system_reason(problem: OSError) -> str:
+    if problem.errno is None:
+        return str(problem)
+    reason = os.strerror(problem.errno) if problem.errno > 0 else str(problem)
+    return reason.lower()
