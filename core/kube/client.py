@@ -16,7 +16,7 @@ from core.kube.auth import Authenticator, Credentials
 from core.kube.config import ContextConfig
 from core.kube.failures import ApiError, ReadOnlyRefused, SignedOut
 from core.kube.servertime import ServerTime
-from core.kube.transport import explain, make_transport
+from core.kube.transport import explain, import_in_background, make_transport
 
 if TYPE_CHECKING:
     import aiohttp
@@ -127,7 +127,9 @@ class ApiClient:
                 )
             if response.status >= 400:
                 content = await self._read(response)
-                raise api_error(response.status, content, response.reason, response.headers.get("Retry-After"))
+                raise api_error(
+                    response.status, content, response.reason, response.headers.get("Retry-After")
+                )
             yield response
         finally:
             # Not given back to the pool: what is unread of a watch would be read by the next request.
@@ -145,6 +147,7 @@ class ApiClient:
         content_type: str,
         silence: float,
     ) -> aiohttp.ClientResponse:
+        await import_in_background()
         import aiohttp
         from yarl import URL
 
@@ -152,7 +155,7 @@ class ApiClient:
         query = f"?{urlencode(params)}" if params else ""
         sent = self._clock.now()
         try:
-            answer = await transport.request(
+            answer = await transport.request(  # type: ignore[no-untyped-call]  # generated, without types
                 method,
                 URL(f"{self.config.server}{path}{query}", encoded=True),
                 headers=self._headers(credentials, content_type),
@@ -168,7 +171,7 @@ class ApiClient:
         return response
 
     async def _transport_for(self, credentials: Credentials) -> RESTClientObject:
-        """The pool that fits; a renewed certificate or a changed kubeconfig ends the old one and its watches."""
+        """The pool that fits; a renewed certificate or a changed kubeconfig ends the old one's watches."""
         wanted = (self.config, credentials.certificate, credentials.key)
         if self._transport is not None and self._made_for == wanted:
             return self._transport
@@ -200,7 +203,9 @@ class ApiClient:
         if not self._read_only or method == "GET" or (method == "POST" and path in REVIEWS):
             return
         raise ReadOnlyRefused(
-            f"{method} {path} was not sent", "read-only is on", "start foretop without --read-only to change things"
+            f"{method} {path} was not sent",
+            "read-only is on",
+            "start foretop without --read-only to change things",
         )
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
@@ -235,7 +240,9 @@ def api_error(status: int, content: bytes, reason: str | None, retry_after: str 
     try:
         told = msgspec.json.decode(content, type=_Status)
     except msgspec.DecodeError:
-        told = _Status(message="" if content.lstrip()[:1] == b"<" else content[:200].decode("utf-8", "replace"))
+        told = _Status(
+            message="" if content.lstrip()[:1] == b"<" else content[:200].decode("utf-8", "replace")
+        )
     wait = retry_after if retry_after is not None else str((told.details or {}).get("retryAfterSeconds", ""))
     try:
         seconds = float(wait)

@@ -69,7 +69,7 @@ class ExecPlugins:
         slot = self._slots.setdefault(config, _Slot())
         async with slot.lock:
             now = self._clock.now()
-            # A plugin whose answers seem expired at once (a wrong clock) or that fails is not run without end.
+            # A plugin that fails, or whose answers seem expired at once (a wrong clock), gets its rest.
             rested = slot.ran_at is None or not timedelta() <= now - slot.ran_at < REST
             if slot.credential is not None and not (rested and _expired(slot.credential, now)):
                 return slot.credential
@@ -91,8 +91,8 @@ class ExecPlugins:
             slot.credential = None
 
     def sign_in(self, config: ExecConfig) -> None:
-        """Runs the plugin on the plain terminal, where a person can answer it; the screen must be put aside."""
-        process = subprocess.run(  # noqa: S603
+        """Runs the plugin on the plain terminal, where a person can answer it; call it with the screen put aside."""
+        process = subprocess.run(
             [config.command, *config.args],
             env=self._environment(config, interactive=True),
             stdout=subprocess.PIPE,
@@ -106,7 +106,7 @@ class ExecPlugins:
         if config.interactive_mode == "Always":
             raise SignedOut(f"{_name(config)} asks a person each time", hint="sign in on the plain terminal")
         try:
-            # A session of its own has no terminal, so that nothing can be written over the screen or read there.
+            # A session of its own has no terminal, so that no prompt can be written over the screen.
             process = await asyncio.create_subprocess_exec(
                 config.command,
                 *config.args,

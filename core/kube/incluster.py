@@ -28,7 +28,9 @@ def read_service_account(
         ca = (place / "ca.crt").read_text("ascii")
     except (OSError, UnicodeDecodeError):
         raise BadInput(
-            "The pod's service account cannot be used", f"{place / 'ca.crt'} is not readable", "give --kubeconfig"
+            "The pod's service account cannot be used",
+            f"{place / 'ca.crt'} is not readable",
+            "give --kubeconfig",
         ) from None
     try:
         namespace = (place / "namespace").read_text("utf-8").strip()

@@ -84,7 +84,7 @@ def _paths(options: Options, environ: Mapping[str, str]) -> list[Path]:
 def _read(path: Path, required: bool) -> Mapping[str, Any] | None:
     what = f"Cannot read the kubeconfig {path}"
     try:
-        content = yaml.load(path.read_bytes(), Loader=_Loader)  # noqa: S506 - a safe loader, the fast one if built
+        content = yaml.load(path.read_bytes(), Loader=_Loader)
     except FileNotFoundError:
         if required:
             raise BadInput(what, "there is no such file", "check --kubeconfig") from None
@@ -105,11 +105,13 @@ def _read(path: Path, required: bool) -> Mapping[str, Any] | None:
 
 
 def _named(section: object, title: str, path: Path) -> list[tuple[str, Mapping[str, Any]]]:
-    found = []
+    found: list[tuple[str, Mapping[str, Any]]] = []
     for item in section if isinstance(section, list) else []:
         name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(name, str):
-            raise BadInput(f"Cannot read the kubeconfig {path}", f"an entry of {title} has no name", "name it")
+            raise BadInput(
+                f"Cannot read the kubeconfig {path}", f"an entry of {title} has no name", "name it"
+            )
         body = item.get(title.removesuffix("s"))
         found.append((name, body if isinstance(body, dict) else {}))
     return found

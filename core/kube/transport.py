@@ -5,9 +5,12 @@ The package is imported here only when a connection is made: it costs more than 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import importlib
 import os
 import ssl
+import sys
 import tempfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -22,6 +25,13 @@ if TYPE_CHECKING:
 
 UNLIMITED = 0
 READ_BUFFER = 2**18
+_PACKAGE = "kubernetes.aio.client.rest"
+
+
+async def import_in_background() -> None:
+    """The package takes a good while to load; the screen stays alive meanwhile."""
+    if _PACKAGE not in sys.modules:
+        await asyncio.to_thread(importlib.import_module, _PACKAGE)
 
 
 def make_transport(config: ContextConfig, credentials: Credentials) -> RESTClientObject:
@@ -83,7 +93,8 @@ def _no_password() -> bytes:
 
 @contextlib.contextmanager
 def _nameless(content: bytes) -> Iterator[str]:
-    with tempfile.TemporaryFile() as file:
+    memory = os.fdopen(os.memfd_create("certificate"), "w+b") if hasattr(os, "memfd_create") else None
+    with memory or tempfile.TemporaryFile() as file:
         file.write(content)
         file.seek(0)
         yield f"/dev/fd/{file.fileno()}"
@@ -100,13 +111,19 @@ def explain(server: str, problem: Exception) -> Unreachable:
         case aiohttp.ClientConnectorSSLError():
             return Unreachable(what, f"TLS: {problem.strerror or problem}", "is it really an https server?")
         case aiohttp.ClientConnectorDNSError():
-            return Unreachable(what, "its name is not known", "check the server's name, the network or the VPN")
+            return Unreachable(
+                what, "its name is not known", "check the server's name, the network or the VPN"
+            )
         case aiohttp.ClientProxyConnectionError():
             return Unreachable(what, "the proxy does not answer", "check proxy-url and HTTPS_PROXY")
         case aiohttp.ClientHttpProxyError():
-            return Unreachable(what, f"the proxy answered {problem.status} {problem.message}", "check the proxy")
+            return Unreachable(
+                what, f"the proxy answered {problem.status} {problem.message}", "check the proxy"
+            )
         case aiohttp.ClientConnectorError():
-            return Unreachable(what, _system_reason(problem.os_error), "check the address, the network or the VPN")
+            return Unreachable(
+                what, _system_reason(problem.os_error), "check the address, the network or the VPN"
+            )
         case TimeoutError():
             return Unreachable(what, "no answer in time", "check the network or the VPN")
         case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError() | ConnectionError():

@@ -1,0 +1,66 @@
+"""How long to wait, and the waiting itself; sleep and chance are handed in so that tests need neither."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from random import Random
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """The numbers of a watch, in seconds unless they say otherwise."""
+
+    chunk: int = 500
+    watch: tuple[int, int] = (300, 600)
+    # A real server's bookmarks come at least every 75 seconds.
+    idle: float = 100.0
+    short_watch: float = 1.0
+    first_delay: float = 0.5
+    longest_delay: float = 30.0
+    ask_again: float = 60.0
+
+
+class Pace:
+    """Waits for the watches of one cluster, and can be told not to."""
+
+    def __init__(self, sleep: Sleep = asyncio.sleep, random: Random | None = None) -> None:
+        self._sleep = sleep
+        self._hurried = asyncio.Event()
+        self.random = random or Random()
+
+    async def wait(self, seconds: float) -> None:
+        waits = {
+            asyncio.ensure_future(self._sleep(seconds)),
+            asyncio.ensure_future(self._hurried.wait()),
+        }
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in waits:
+                one.cancel()
+
+    def hurry(self) -> None:
+        """Whoever waits goes on now: somebody has signed in, or asked for another try."""
+        self._hurried.set()
+        self._hurried = asyncio.Event()
+
+
+class Backoff:
+    """Doubles from the first delay to the longest, with jitter, until something works."""
+
+    def __init__(self, timing: Timing, random: Random) -> None:
+        self._timing = timing
+        self._random = random
+        self.failures = 0
+
+    def next(self) -> float:
+        base = self._timing.first_delay * 2.0 ** min(self.failures, 16)
+        self.failures += 1
+        return float(min(self._timing.longest_delay, base)) * self._random.uniform(0.75, 1.25)
+
+    def reset(self) -> None:
+        self.failures = 0
