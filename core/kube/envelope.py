@@ -9,6 +9,8 @@ import msgspec
 from core.errors import Unreadable
 from core.kube.client import api_error
 from core.kube.failures import ApiError
+from core.models.kinds import Kind
+from core.models.wire import Resource, decode
 
 
 class ListMeta(msgspec.Struct, rename="camel", frozen=True):
@@ -45,22 +47,33 @@ def read_page(body: bytes) -> ListPage:
     """A chunk of a list; one that is no list at all means that something else than an API server answered."""
     try:
         return _PAGE.decode(body)
-    except msgspec.DecodeError as problem:
+    except (ValueError, RecursionError) as problem:
         raise ApiError(200, "", f"the answer is not a list: {problem}") from None
 
 
 def read_event(line: bytes) -> WatchEvent:
     try:
         return _EVENT.decode(line)
-    except msgspec.DecodeError as problem:
+    except (ValueError, RecursionError) as problem:
         raise Unreadable("A line of the watch cannot be read", str(problem)) from None
+
+
+def read_object(kind: Kind, raw: msgspec.Raw) -> Resource:
+    """One object with a name; whatever is wrong with it (bad UTF-8, no end of nesting) is Unreadable."""
+    try:
+        found = decode(kind.model, raw)
+    except (ValueError, RecursionError) as problem:
+        raise Unreadable(f"{kind.name} cannot be read", str(problem)) from None
+    if not found.name:
+        raise Unreadable(f"{kind.name} cannot be read", "it has no name")
+    return found
 
 
 def identify(raw: msgspec.Raw) -> Identified:
     """Name and version of an object of any shape, empty where it has none."""
     try:
         value: Any = msgspec.json.decode(raw)
-    except msgspec.DecodeError:
+    except (ValueError, RecursionError):
         return Identified()
     meta = value.get("metadata") if isinstance(value, dict) else None
     if not isinstance(meta, dict):

@@ -91,7 +91,7 @@ class ExecPlugins:
             slot.credential = None
 
     def sign_in(self, config: ExecConfig) -> None:
-        """Runs the plugin on the plain terminal, where a person can answer it; call it with the screen put aside."""
+        """Runs the plugin on the plain terminal, where a person can answer it; the screen must be aside."""
         process = subprocess.run(
             [config.command, *config.args],
             env=self._environment(config, interactive=True),

@@ -12,11 +12,11 @@ from core.errors import ForetopError, Unreadable
 from core.kube import paths
 from core.kube.client import ApiClient
 from core.kube.discovery import served_version
-from core.kube.envelope import WatchEvent, error_of, identify, read_event, read_page
+from core.kube.envelope import WatchEvent, error_of, identify, read_event, read_object, read_page
 from core.kube.failures import ApiError, SignedOut, Unreachable
 from core.kube.pace import Backoff, Pace, Timing
 from core.kube.sink import EventType, Health, Scope, Sink, State
-from core.models.wire import Resource, decode, from_builtins
+from core.models.wire import Resource, from_builtins
 
 _CHANGES: dict[str, EventType] = {name: name for name in get_args(EventType)}
 _WORTH_RESUMING = frozenset({429, 500, 502, 503, 504})
@@ -92,7 +92,7 @@ class Reflector:
         objects = []
         for raw in items:
             try:
-                objects.append(self._named(decode(self._scope.kind.model, raw)))
+                objects.append(read_object(self._scope.kind, raw))
             except Unreadable as problem:
                 self._show_unreadable(raw, problem)
         return objects
@@ -143,7 +143,7 @@ class Reflector:
 
     def _change(self, change: EventType, event: WatchEvent) -> None:
         try:
-            changed = self._named(decode(self._scope.kind.model, event.object))
+            changed = read_object(self._scope.kind, event.object)
         except Unreadable as problem:
             self._change_unreadable(change, event.object, problem)
             return
@@ -158,11 +158,6 @@ class Reflector:
         else:
             self._show_unreadable(raw, problem)
         self._version = known.version or self._version
-
-    def _named(self, found: Resource) -> Resource:
-        if not found.name:
-            raise Unreadable(f"{self._scope.kind.name} cannot be read", "it has no name")
-        return found
 
     def _show_unreadable(self, raw: msgspec.Raw, problem: Unreadable) -> None:
         known = identify(raw)

@@ -1,0 +1,318 @@
+"""A reflector against a server that misbehaves: after each fault the sink has what the server has."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from core.kube.pace import Timing
+from core.kube.sink import State
+from tests.wire.rough import RoughServer, Script, answer, hang_up, serving
+from tests.wire.watching import Naps, following
+
+
+@pytest_asyncio.fixture
+async def server() -> AsyncIterator[RoughServer]:
+    async with serving(RoughServer()) as running:
+        for name in ("daily", "hourly", "weekly"):
+            await running.put(name, spec={"schedule": "@daily"})
+        yield running
+
+
+async def test_everything_there_is_listed_and_what_changes_is_followed(server: RoughServer) -> None:
+    async with following(server) as sink:
+        await server.until_watched()
+        await server.put("daily", spec={"schedule": "@daily", "paused": True})
+        await server.put("new", spec={"schedule": "@hourly"})
+        await server.delete("weekly")
+        await sink.until_equal(server)
+        assert sorted(sink.objects) == ["daily", "hourly", "new"]
+        assert [health.state for health in sink.healths] == [State.SYNCING, State.LIVE]
+
+
+async def test_a_long_list_comes_in_chunks_and_says_how_far_it_is(server: RoughServer) -> None:
+    for number in range(1234):
+        server.version += 1
+        meta = {"name": f"s{number}", "namespace": "velero", "resourceVersion": str(server.version)}
+        server.objects[f"s{number}"] = {"metadata": meta}
+    async with following(server) as sink:
+        await sink.until_equal(server)
+        await server.until_watched()
+    assert [params["limit"] for params in server.lists()] == ["500", "500", "500"]
+    assert [(health.seen, health.expected) for health in sink.healths[1:3]] == [(500, 1237), (1000, 1237)]
+
+
+async def test_a_connection_cut_in_the_middle_of_a_line_is_resumed_without_a_new_list(
+    server: RoughServer,
+) -> None:
+    server.scripts.append(Script(cut_inside_line=2))
+    async with following(server) as sink:
+        await server.until_watched()
+        for number in range(4):
+            await server.put(f"more-{number}")
+        await sink.until_equal(server)
+    assert len(server.lists()) == 1
+    assert len(server.watches()) == 2
+
+
+async def test_a_watch_that_stalls_without_closing_is_cut_and_resumed(server: RoughServer) -> None:
+    server.scripts.append(Script(stall=True))
+    async with following(server, Timing(idle=0.2)) as sink:
+        await server.until_watched()
+        await server.put("unseen")
+        await sink.until_equal(server)
+    assert len(server.lists()) == 1
+
+
+async def test_what_was_deleted_while_the_place_was_lost_vanishes_with_the_new_list(
+    server: RoughServer,
+) -> None:
+    server.scripts.append(Script(end_after=1))
+    async with following(server) as sink:
+        await server.until_watched()
+        server.objects.pop("weekly")
+        server.version += 5
+        await server.compact()
+        await server.put("last-seen")
+        await sink.until_equal(server)
+        assert "weekly" not in sink.objects
+    assert sink.replacements == 2
+
+
+async def test_an_error_event_that_says_expired_leads_to_a_new_list(server: RoughServer) -> None:
+    server.scripts.append(Script(error_after=1))
+    async with following(server) as sink:
+        await server.until_watched()
+        await server.put("one")
+        await sink.until(lambda: sink.replacements == 2)
+        await server.put("two")
+        await sink.until_equal(server)
+
+
+async def test_a_continue_token_that_expires_halfway_is_followed_by_one_whole_list(
+    server: RoughServer,
+) -> None:
+    for number in range(40):
+        await server.put(f"s{number}")
+    server.forget_continue_tokens = True
+    async with following(server, Timing(chunk=20)) as sink:
+        await sink.until_equal(server)
+        await server.until_watched()
+    assert ["limit" in params for params in server.lists()] == [True, True, False]
+
+
+async def test_a_busy_server_is_given_the_time_that_it_asks_for(server: RoughServer) -> None:
+    naps = Naps()
+    server.list_faults.append(answer(429, "TooManyRequests", "storage is (re)initializing", retry_after=17))
+    async with following(server, naps=naps) as sink:
+        await sink.until_equal(server)
+    assert naps.taken == [17.0]
+    assert sink.healths[1].state is State.STALE
+    assert "storage is (re)initializing" in sink.healths[1].error
+
+
+async def test_waits_grow_to_half_a_minute_and_start_over_after_a_success(server: RoughServer) -> None:
+    naps = Naps()
+    server.list_faults.extend([answer(500, "InternalError", "etcd")] * 9)
+    async with following(server, naps=naps) as sink:
+        await sink.until_equal(server)
+        await server.until_watched()
+        server.watch_faults.append(answer(503, "ServiceUnavailable"))
+        await server.put("a")
+        await sink.until_equal(server)
+        before = len(naps.taken)
+        assert naps.taken[:before] == sorted(naps.taken[:7]) + naps.taken[7:before]
+        assert 0.375 <= naps.taken[0] <= 0.625
+        assert all(22.5 <= nap <= 37.5 for nap in naps.taken[7:9])
+
+
+async def test_a_server_that_cannot_be_reached_leaves_the_rows_and_says_since_when(
+    server: RoughServer,
+) -> None:
+    server.scripts.append(Script(cut_inside_line=1))
+    server.watch_faults.append(hang_up)
+    async with following(server) as sink:
+        await sink.until(lambda: sink.state is State.LIVE)
+        server.watch_faults.extend([hang_up, hang_up])
+        await server.put("lost")
+        await sink.until(lambda: sink.state is State.STALE)
+        stale = sink.healths[-1]
+        assert len(sink.objects) >= 3
+        assert stale.error
+        assert stale.retry_at is not None
+        assert stale.retry_at > stale.since
+        await sink.until_equal(server)
+        await sink.until(lambda: sink.state is State.LIVE)
+
+
+async def test_a_line_that_is_no_json_is_counted_and_the_watch_goes_on(server: RoughServer) -> None:
+    def garble(lines: list[bytes]) -> list[bytes]:
+        return [b'{"type": "ADDED", "object": {"metadata"\n', b"\xff\xfe\n", *lines]
+
+    server.scripts.append(Script(twist=garble))
+    async with following(server) as sink:
+        await server.until_watched()
+        await server.put("after")
+        await sink.until_equal(server)
+        assert sink.lost_lines == 2
+        assert server.watching == 1
+
+
+async def test_an_event_lost_in_an_unreadable_line_is_made_good_when_the_watch_ends(
+    server: RoughServer,
+) -> None:
+    server.scripts.append(Script(twist=lambda lines: [b"{]\n" for _ in lines], end_after=1))
+    async with following(server) as sink:
+        await server.until_watched()
+        await server.put("swallowed")
+        await sink.until_equal(server)
+    assert sink.lost_lines == 1
+    assert sink.replacements == 2
+
+
+async def test_one_unreadable_object_is_one_unreadable_row(server: RoughServer) -> None:
+    await server.put("odd", spec={"schedule": 7})
+    async with following(server) as sink:
+        await server.until_watched()
+        assert sorted(sink.objects) == ["daily", "hourly", "weekly"]
+        assert "spec.schedule" in sink.bad["odd"]
+        await server.put("odd", spec={"schedule": "@daily"})
+        await sink.until_equal(server)
+        assert not sink.bad
+        await server.put("odd", spec="nonsense")
+        await sink.until(lambda: "odd" in sink.bad)
+        await server.delete("odd")
+        await sink.until(lambda: not sink.bad)
+        await sink.until_equal(server)
+
+
+async def test_bytes_that_are_not_utf_8_cost_one_object(server: RoughServer) -> None:
+    def spoil(lines: list[bytes]) -> list[bytes]:
+        return [line.replace(b"spoil-me", b"\xff\xfe\xfd") for line in lines]
+
+    server.scripts.append(Script(twist=spoil))
+    async with following(server) as sink:
+        await server.until_watched()
+        await server.put("odd", spec={"schedule": "spoil-me"})
+        await server.put("fine")
+        await sink.until(lambda: "fine" in sink.objects)
+        assert "odd" not in sink.objects
+        assert len(sink.bad) + sink.lost_lines == 1
+
+
+async def test_events_that_come_twice_or_in_the_wrong_order_do_no_harm(server: RoughServer) -> None:
+    server.scripts.append(Script(twist=lambda lines: [*reversed(lines), *lines]))
+    async with following(server) as sink:
+        await server.until_watched()
+        server.holding = True
+        await server.put("x", spec={"schedule": "1 * * * *"})
+        await server.put("x", spec={"schedule": "2 * * * *"})
+        await server.delete("daily")
+        await server.put("end")
+        await server.put("y")
+        await server.delete("y")
+        await server.release()
+        await sink.until_equal(server)
+        assert len(server.watches()) == 1
+
+
+async def test_an_object_of_five_megabytes_is_taken_in_list_and_watch(server: RoughServer) -> None:
+    weight = {"blob": "x" * 5_000_000}
+    await server.put("heavy", metadata_extra=weight)
+    async with following(server) as sink:
+        await sink.until_equal(server)
+        await server.put("heavy", metadata_extra={"blob": "y" * 5_000_000})
+        await sink.until_equal(server)
+
+
+async def test_compressed_watches_and_lists_are_read(server: RoughServer) -> None:
+    await server.put("wide", spec={"schedule": "x" * 200_000})
+    server.scripts.append(Script(gzipped=True))
+    async with following(server) as sink:
+        await server.until_watched()
+        await server.put("daily", spec={"paused": True})
+        await server.put("end")
+        await sink.until_equal(server)
+
+
+async def test_a_watch_that_drips_byte_by_byte_is_followed_all_the_same(server: RoughServer) -> None:
+    server.scripts.append(Script(drip=True))
+    async with following(server, Timing(idle=5.0)) as sink:
+        await server.until_watched()
+        await server.put("slow")
+        await sink.until_equal(server)
+    assert len(server.watches()) == 1
+
+
+async def test_a_watch_that_ends_as_soon_as_it_began_is_not_asked_for_in_a_circle(
+    server: RoughServer,
+) -> None:
+    async def end_at_once(request: object) -> None:
+        return None
+
+    naps = Naps()
+    server.watch_faults.extend([end_at_once] * 4)
+    async with following(server, naps=naps) as sink:
+        await server.until_watched()
+        await sink.until_equal(server)
+    assert len(naps.taken) == 4
+    assert naps.taken == sorted(naps.taken)
+
+
+async def test_a_kind_that_may_not_be_listed_says_so_and_is_asked_for_each_minute(
+    server: RoughServer,
+) -> None:
+    naps = Naps()
+    server.list_faults.extend([answer(403, "Forbidden")] * 2)
+    async with following(server, naps=naps) as sink:
+        await sink.until_equal(server)
+    assert naps.taken == [60.0, 60.0]
+    assert sink.healths[1].state is State.FORBIDDEN
+    assert "list on schedules.velero.io in all namespaces is not allowed" in sink.healths[1].error
+
+
+async def test_a_kind_that_is_installed_later_is_found(server: RoughServer) -> None:
+    naps = Naps()
+    server.list_faults.extend([answer(404, "NotFound")] * 2)
+    async with following(server, naps=naps) as sink:
+        await sink.until_equal(server)
+    assert naps.taken == [60.0, 60.0]
+    assert sink.healths[1].state is State.NOT_INSTALLED
+
+
+async def test_the_bookmark_moves_the_place_to_resume_from(server: RoughServer) -> None:
+    server.version = 500
+    mark = await server.bookmark()
+    server.version = 4
+    server.scripts.append(Script(twist=lambda lines: [*lines, mark + b"\n"], end_after=1))
+    async with following(server) as sink:
+        await server.until_watched()
+        await server.put("a")
+        await sink.until_equal(server)
+        async with asyncio.timeout(10), server.news:
+            await server.news.wait_for(lambda: len(server.watches()) == 2)
+    assert [params["resourceVersion"] for params in server.watches()] == ["4", "500"]
+
+
+@pytest.mark.parametrize("code", [500, 502, 503, 504])
+async def test_a_refused_watch_is_resumed_where_it_was(server: RoughServer, code: int) -> None:
+    server.watch_faults.append(answer(code, "Trouble"))
+    async with following(server) as sink:
+        await server.until_watched()
+        await sink.until_equal(server)
+    assert len(server.lists()) == 1
+    assert len({params["resourceVersion"] for params in server.watches()}) == 1
+
+
+async def test_a_place_that_lies_in_a_restored_servers_future_leads_to_a_new_list(
+    server: RoughServer,
+) -> None:
+    message = "Too large resource version: 9000, current: 12"
+    server.watch_faults.append(answer(504, "Timeout", message))
+    async with following(server) as sink:
+        await server.until_watched()
+        await sink.until_equal(server)
+    assert len(server.lists()) == 2
