@@ -84,9 +84,7 @@ class Authenticator:
                 self._file_read = now
             except (OSError, UnicodeDecodeError) as problem:
                 if not (self._file_token or identity.token):
-                    raise SignedOut(
-                        f"The token file {identity.token_file} cannot be read", str(problem)
-                    ) from None
+                    raise SignedOut(f"The token file {identity.token_file} cannot be read", str(problem)) from None
         return self._file_token
 
     def _oidc_token(self) -> str:

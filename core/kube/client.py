@@ -89,9 +89,7 @@ class ApiClient:
             return Response(response.status, dict(response.headers), content)
 
     @asynccontextmanager
-    async def stream(
-        self, path: str, params: Mapping[str, str], idle: float
-    ) -> AsyncIterator[AsyncIterator[bytes]]:
+    async def stream(self, path: str, params: Mapping[str, str], idle: float) -> AsyncIterator[AsyncIterator[bytes]]:
         """The lines of an answer as they come; silence for longer than `idle` seconds ends it."""
         async with self._open("GET", path, params, None, JSON, idle) as response:
             yield self._lines(response)
@@ -127,9 +125,7 @@ class ApiClient:
                 )
             if response.status >= 400:
                 content = await self._read(response)
-                raise api_error(
-                    response.status, content, response.reason, response.headers.get("Retry-After")
-                )
+                raise api_error(response.status, content, response.reason, response.headers.get("Retry-After"))
             yield response
         finally:
             # Not given back to the pool: what is unread of a watch would be read by the next request.
@@ -160,9 +156,7 @@ class ApiClient:
                 URL(f"{self.config.server}{path}{query}", encoded=True),
                 headers=self._headers(credentials, content_type),
                 body=body,
-                _request_timeout=aiohttp.ClientTimeout(
-                    total=None, sock_connect=CONNECT_LIMIT, sock_read=silence
-                ),
+                _request_timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=silence),
             )
         except (aiohttp.ClientError, OSError) as problem:
             raise explain(self.config.server, problem) from None
@@ -240,9 +234,7 @@ def api_error(status: int, content: bytes, reason: str | None, retry_after: str 
     try:
         told = msgspec.json.decode(content, type=_Status)
     except msgspec.DecodeError:
-        told = _Status(
-            message="" if content.lstrip()[:1] == b"<" else content[:200].decode("utf-8", "replace")
-        )
+        told = _Status(message="" if content.lstrip()[:1] == b"<" else content[:200].decode("utf-8", "replace"))
     wait = retry_after if retry_after is not None else str((told.details or {}).get("retryAfterSeconds", ""))
     try:
         seconds = float(wait)

@@ -78,9 +78,7 @@ def read_context(
     server = _server(cluster, secure=bool(ca) or cluster.flag("insecure-skip-tls-verify"))
     insecure = cluster.flag("insecure-skip-tls-verify")
     if ca and insecure:
-        raise cluster.bad(
-            "insecure-skip-tls-verify", "a certificate-authority is given too", "keep one of them"
-        )
+        raise cluster.bad("insecure-skip-tls-verify", "a certificate-authority is given too", "keep one of them")
     return ContextConfig(
         name=context.name,
         server=server,
@@ -166,9 +164,7 @@ def _oidc_token(user: Entry) -> str:
         return ""
     name = provider.text("name")
     if name != "oidc":
-        raise user.bad(
-            f"auth-provider {name!r}", "Kubernetes has dropped it", "use the provider's exec plugin"
-        )
+        raise user.bad(f"auth-provider {name!r}", "Kubernetes has dropped it", "use the provider's exec plugin")
     config = provider.part("config")
     token = config.text("id-token") if config else ""
     if not token:

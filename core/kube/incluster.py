@@ -17,9 +17,7 @@ def in_cluster(environ: Mapping[str, str], folder: str = _FOLDER) -> bool:
     return bool(environ.get("KUBERNETES_SERVICE_HOST")) and Path(folder, "token").is_file()
 
 
-def read_service_account(
-    environ: Mapping[str, str], options: Options, folder: str = _FOLDER
-) -> ContextConfig:
+def read_service_account(environ: Mapping[str, str], options: Options, folder: str = _FOLDER) -> ContextConfig:
     """The pod's own cluster; its token is named, not read, because the kubelet renews the file."""
     host = environ.get("KUBERNETES_SERVICE_HOST", "")
     port = environ.get("KUBERNETES_SERVICE_PORT", "443")

@@ -109,9 +109,7 @@ def _named(section: object, title: str, path: Path) -> list[tuple[str, Mapping[s
     for item in section if isinstance(section, list) else []:
         name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(name, str):
-            raise BadInput(
-                f"Cannot read the kubeconfig {path}", f"an entry of {title} has no name", "name it"
-            )
+            raise BadInput(f"Cannot read the kubeconfig {path}", f"an entry of {title} has no name", "name it")
         body = item.get(title.removesuffix("s"))
         found.append((name, body if isinstance(body, dict) else {}))
     return found
@@ -133,9 +131,7 @@ def _current(kubeconfig: Kubeconfig) -> str:
     )
 
 
-def _context(
-    kubeconfig: Kubeconfig, name: str, options: Options, environ: Mapping[str, str]
-) -> ContextConfig:
+def _context(kubeconfig: Kubeconfig, name: str, options: Options, environ: Mapping[str, str]) -> ContextConfig:
     entry = kubeconfig.contexts.get(name)
     if entry is None:
         known = f"it has {_listed(kubeconfig.contexts)}" if kubeconfig.contexts else "it has none"

@@ -33,9 +33,7 @@ def _checked(url: str, where: str) -> str:
             "foretop speaks HTTP CONNECT to proxies, not SOCKS",
             "name an http:// proxy there, or tunnel the port with ssh -L",
         )
-    raise BadInput(
-        f"The proxy in {where} cannot be used", f"{scheme or 'no'} scheme", "use http:// or https://"
-    )
+    raise BadInput(f"The proxy in {where} cannot be used", f"{scheme or 'no'} scheme", "use http:// or https://")
 
 
 def _bypassed(host: str, port: int, environ: Mapping[str, str]) -> bool:
@@ -43,9 +41,7 @@ def _bypassed(host: str, port: int, environ: Mapping[str, str]) -> bool:
     if host == "localhost" or (address is not None and address.is_loopback):
         return True
     listed = environ.get("NO_PROXY") or environ.get("no_proxy") or ""
-    return any(
-        _matches(entry.strip().lower(), host.lower(), port) for entry in listed.split(",") if entry.strip()
-    )
+    return any(_matches(entry.strip().lower(), host.lower(), port) for entry in listed.split(",") if entry.strip())
 
 
 def _matches(entry: str, host: str, port: int) -> bool:

@@ -111,19 +111,13 @@ def explain(server: str, problem: Exception) -> Unreachable:
         case aiohttp.ClientConnectorSSLError():
             return Unreachable(what, f"TLS: {problem.strerror or problem}", "is it really an https server?")
         case aiohttp.ClientConnectorDNSError():
-            return Unreachable(
-                what, "its name is not known", "check the server's name, the network or the VPN"
-            )
+            return Unreachable(what, "its name is not known", "check the server's name, the network or the VPN")
         case aiohttp.ClientProxyConnectionError():
             return Unreachable(what, "the proxy does not answer", "check proxy-url and HTTPS_PROXY")
         case aiohttp.ClientHttpProxyError():
-            return Unreachable(
-                what, f"the proxy answered {problem.status} {problem.message}", "check the proxy"
-            )
+            return Unreachable(what, f"the proxy answered {problem.status} {problem.message}", "check the proxy")
         case aiohttp.ClientConnectorError():
-            return Unreachable(
-                what, _system_reason(problem.os_error), "check the address, the network or the VPN"
-            )
+            return Unreachable(what, _system_reason(problem.os_error), "check the address, the network or the VPN")
         case TimeoutError():
             return Unreachable(what, "no answer in time", "check the network or the VPN")
         case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError() | ConnectionError():

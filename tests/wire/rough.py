@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import zlib
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -66,9 +67,7 @@ class RoughServer:
     list_faults: deque[Fault] = field(default_factory=deque)
     watch_faults: deque[Fault] = field(default_factory=deque)
     scripts: deque[Script] = field(default_factory=deque)
-    other: dict[tuple[str, str], Callable[[web.Request], Awaitable[web.StreamResponse]]] = field(
-        default_factory=dict
-    )
+    other: dict[tuple[str, str], Callable[[web.Request], Awaitable[web.StreamResponse]]] = field(default_factory=dict)
     seen: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     watching: int = 0
     closing: bool = False
@@ -152,7 +151,7 @@ class RoughServer:
         script = self.scripts.popleft() if self.scripts else Script()
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
         if script.gzipped:
-            response.enable_compression(web.ContentCoding.gzip)
+            response.headers["Content-Encoding"] = "gzip"
         await response.prepare(request)
         self.watching += 1
         await self.nudge()
@@ -163,10 +162,9 @@ class RoughServer:
             await self.nudge()
         return response
 
-    async def _feed(
-        self, request: web.Request, response: web.StreamResponse, script: Script, position: int
-    ) -> None:
+    async def _feed(self, request: web.Request, response: web.StreamResponse, script: Script, position: int) -> None:
         sent = 0
+        packer = zlib.compressobj(wbits=31)
         while await self._fresh(position, script):
             fresh = [(version, event) for version, event in self.log if version > position]
             position = fresh[-1][0]
@@ -176,7 +174,8 @@ class RoughServer:
                     await response.write(line[: len(line) // 2])
                     await hang_up(request)
                     return
-                await _write(response, line, script.drip)
+                packed = packer.compress(line) + packer.flush(zlib.Z_SYNC_FLUSH)
+                await _write(response, packed if script.gzipped else line, script.drip)
                 if sent == script.error_after:
                     gone = {"kind": "Status", "code": 410, "reason": "Expired"}
                     await _write(response, json.dumps({"type": "ERROR", "object": gone}).encode() + b"\n")
@@ -201,9 +200,7 @@ class RoughServer:
         await self.nudge()
 
     async def bookmark(self) -> bytes:
-        return json.dumps(
-            {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": str(self.version)}}}
-        ).encode()
+        return json.dumps({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": str(self.version)}}}).encode()
 
     async def until_watched(self, times: int = 1) -> None:
         async with asyncio.timeout(10), self.news:

@@ -79,8 +79,8 @@ class MemorySink:
         self._news.set()
 
     @property
-    def state(self) -> State:
-        return self.healths[-1].state
+    def state(self) -> State | None:
+        return self.healths[-1].state if self.healths else None
 
     def versions(self) -> dict[str, str]:
         return {name: found.metadata.resource_version for name, found in self.objects.items()}
