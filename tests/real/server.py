@@ -1,0 +1,84 @@
+"""A server process that a test may start, kill and start again on the same port."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+LEASH = Path(__file__).with_name("leash.py")
+START_LIMIT_SECONDS = 60.0
+PAUSE_SECONDS = 0.05
+
+
+class ServerError(Exception):
+    """A server of the test cluster did not come up; the message has the end of its log."""
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on, below those the system hands out to clients.
+
+    A client that keeps trying one of those while its server is down can end up connected to itself, and then
+    the server cannot come back.
+    """
+    while True:
+        port = random.randint(20_000, 32_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+class Server:
+    """One server on a leash, with its log in a file."""
+
+    def __init__(self, command: Sequence[str | Path], log: Path, is_ready: Callable[[], bool]) -> None:
+        self._command = [str(word) for word in command]
+        self._log = log
+        self._is_ready = is_ready
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def runs(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def start(self) -> None:
+        """Start it, and come back when it is ready."""
+        if self._process is not None:
+            raise RuntimeError(f"{self._command[0]} runs already")
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", str(LEASH), *self._command],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.wait_until_ready()
+
+    def wait_until_ready(self) -> None:
+        deadline = time.monotonic() + START_LIMIT_SECONDS
+        while not self._is_ready():
+            if not self.runs:
+                self._give_up("ended while starting")
+            if time.monotonic() > deadline:
+                self._give_up(f"was not ready after {START_LIMIT_SECONDS:.0f} s")
+            time.sleep(PAUSE_SECONDS)
+
+    def kill(self) -> None:
+        """End it as `kill -9` does, and come back when it is gone."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait()
+
+    def _give_up(self, what: str) -> None:
+        last_lines = self._log.read_text(errors="replace").splitlines()[-15:]
+        self.kill()
+        raise ServerError("\n".join([f"{Path(self._command[0]).name} {what}; its log ends:", *last_lines]))
