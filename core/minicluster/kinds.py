@@ -1,0 +1,190 @@
+"""The kinds that the box serves: Velero's, OADP's and the prescaler's own, and the built-in ones they lean on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from importlib import resources
+from typing import Any
+
+import msgspec
+
+Json = dict[str, Any]
+
+OPEN: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+class Column(msgspec.Struct, frozen=True):
+    """One printer column, as `kubectl get` shows it."""
+
+    name: str
+    type: str
+    path: str = msgspec.field(name="jsonPath")
+    format: str = ""
+    priority: int = 0
+
+
+class Kind(msgspec.Struct, frozen=True, eq=False):
+    """How one kind is named, where it lives, and which rules its writes follow.
+
+    A custom kind (`custom`) is pruned and validated by its schema; a built-in one keeps unknown fields.
+    """
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    singular: str
+    short_names: tuple[str, ...] = ()
+    status_subresource: bool = False
+    columns: tuple[Column, ...] = ()
+    schema: Json = msgspec.field(default_factory=lambda: OPEN)
+    namespaced: bool = True
+    custom: bool = True
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def list_kind(self) -> str:
+        return f"{self.kind}List"
+
+    @property
+    def resource(self) -> str:
+        """The plural with its group, as errors name it: `schedules.velero.io`."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def qualified_kind(self) -> str:
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+    @property
+    def tracks_generation(self) -> bool:
+        return self.custom or self.group in ("apps", "batch", "apiextensions.k8s.io")
+
+    def collection_path(self, namespace: str = "") -> str:
+        root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+        return f"{root}/namespaces/{namespace}/{self.plural}" if namespace else f"{root}/{self.plural}"
+
+
+class Catalog:
+    """All kinds of one box, found by address or by name."""
+
+    def __init__(self, kinds: Iterable[Kind]) -> None:
+        self._kinds = tuple(kinds)
+        self._by_address = {(kind.group, kind.version, kind.plural): kind for kind in self._kinds}
+        self._by_name = {kind.kind: kind for kind in self._kinds}
+
+    def __iter__(self) -> Iterator[Kind]:
+        return iter(self._kinds)
+
+    def at(self, group: str, version: str, plural: str) -> Kind | None:
+        return self._by_address.get((group, version, plural))
+
+    def named(self, name: str) -> Kind:
+        """The kind with this name in the API's spelling, such as `Schedule`."""
+        return self._by_name[name]
+
+    def find(self, api_version: str, name: str) -> Kind | None:
+        kind = self._by_name.get(name)
+        return kind if kind is not None and kind.api_version == api_version else None
+
+
+def load_catalog() -> Catalog:
+    """The table as it ships: the released definitions plus the few kinds described here."""
+    text = resources.files(__package__).joinpath("data", "crds.json").read_bytes()
+    return Catalog((*msgspec.json.decode(text, type=tuple[Kind, ...]), *_more_custom(), *_built_in()))
+
+
+def _age(name: str = "Age", path: str = ".metadata.creationTimestamp") -> Column:
+    return Column(name, "date", path)
+
+
+def _more_custom() -> tuple[Kind, ...]:
+    prescaled: Json = {
+        "type": "object",
+        "properties": {
+            "spec": {
+                "type": "object",
+                "required": ["cronJob"],
+                "properties": {
+                    "warmUpTimeMins": {"type": "integer", "format": "int64"},
+                    "primerSchedule": {"type": "string"},
+                    "cronJob": OPEN,
+                },
+            },
+            "status": OPEN,
+        },
+    }
+    loose: Json = {"type": "object", "properties": {"spec": OPEN, "status": OPEN}}
+    return (
+        Kind(
+            "psc.cronprimer.local",
+            "v1alpha1",
+            "PreScaledCronJob",
+            "prescaledcronjobs",
+            "prescaledcronjob",
+            schema=prescaled,
+        ),
+        Kind(
+            "oadp.openshift.io",
+            "v1alpha1",
+            "DataProtectionApplication",
+            "dataprotectionapplications",
+            "dataprotectionapplication",
+            ("dpa",),
+            status_subresource=True,
+            schema=loose,
+        ),
+    )
+
+
+def _built_in() -> tuple[Kind, ...]:
+    def core(name: str, plural: str, short: str, columns: tuple[Column, ...], status: bool = False) -> Kind:
+        shorts = (short,) if short else ()
+        return Kind("", "v1", name, plural, name.lower(), shorts, status, columns, custom=False)
+
+    def text(name: str, path: str) -> Column:
+        return Column(name, "string", path)
+
+    ready = Column("Ready", "integer", ".status.readyReplicas")
+    wanted = Column("Desired", "integer", ".spec.replicas")
+    events = (
+        _age("Last Seen", ".lastTimestamp"),
+        text("Type", ".type"),
+        text("Reason", ".reason"),
+        text("Object", ".involvedObject.name"),
+        text("Message", ".message"),
+    )
+    jobs = (text("Schedule", ".spec.schedule"), Column("Suspend", "boolean", ".spec.suspend"), _age())
+    phase = (text("Status", ".status.phase"), _age())
+    definition = ("CustomResourceDefinition", "customresourcedefinitions", "customresourcedefinition")
+    created = (Column("Created At", "date", ".metadata.creationTimestamp"),)
+    deployment = (
+        "apps",
+        "v1",
+        "Deployment",
+        "deployments",
+        "deployment",
+        ("deploy",),
+        True,
+        (wanted, ready, _age()),
+    )
+    return (
+        msgspec.structs.replace(core("Namespace", "namespaces", "ns", phase, True), namespaced=False),
+        core("Event", "events", "ev", events),
+        core("ConfigMap", "configmaps", "cm", (_age(),)),
+        core("Pod", "pods", "po", phase, True),
+        Kind(*deployment, custom=False),
+        Kind("batch", "v1", "CronJob", "cronjobs", "cronjob", ("cj",), True, jobs, custom=False),
+        Kind(
+            "apiextensions.k8s.io",
+            "v1",
+            *definition,
+            ("crd", "crds"),
+            True,
+            created,
+            namespaced=False,
+            custom=False,
+        ),
+    )

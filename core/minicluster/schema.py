@@ -1,0 +1,190 @@
+"""What a structural schema does to an object: unknown fields go, defaults come, the rest is judged.
+
+Only the words that the shipped definitions use are understood: type, nullable, properties, additionalProperties,
+items, required, enum, pattern, format date-time, minimum, minLength, maxLength, minItems, default and the marks for
+open objects and int-or-string. Each works as in a CustomResourceDefinition.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from core.minicluster.kinds import Json
+from core.minicluster.status import Cause
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+}
+_ALWAYS = frozenset({"apiVersion", "kind", "metadata"})
+
+
+def shape_object(body: Json, schema: Json) -> tuple[Json, list[str]]:
+    """The object with unknown fields pruned and defaults filled in, and the paths that were pruned."""
+    dropped: list[str] = []
+    rest = {key: value for key, value in body.items() if key not in _ALWAYS}
+    properties = {key: value for key, value in schema.get("properties", {}).items() if key not in _ALWAYS}
+    shaped = _shape_map(rest, {**schema, "properties": properties}, "", dropped)
+    head: Json = {key: body[key] for key in sorted(_ALWAYS) if key in body}
+    return {**head, **shaped}, dropped
+
+
+def _shape(value: Any, schema: Json, path: str, dropped: list[str]) -> Any:
+    if isinstance(value, dict):
+        return _shape_map(value, schema, path, dropped)
+    items = schema.get("items")
+    if isinstance(value, list) and items is not None:
+        return [_shape(each, items, f"{path}[{index}]", dropped) for index, each in enumerate(value)]
+    return value
+
+
+def _shape_map(value: Json, schema: Json, path: str, dropped: list[str]) -> Json:
+    known: Json = schema.get("properties", {})
+    extra = schema.get("additionalProperties")
+    keep = schema.get("x-kubernetes-preserve-unknown-fields", False) or (extra is True)
+    shaped: Json = {}
+    for key, each in value.items():
+        place = f"{path}.{key}" if path else key
+        child = known.get(key, extra if isinstance(extra, dict) else None)
+        if child is not None:
+            if each is None and not child.get("nullable") and "default" in child:
+                continue
+            shaped[key] = _shape(each, child, place, dropped)
+        elif keep:
+            shaped[key] = each
+        else:
+            dropped.append(place)
+    for key, child in known.items():
+        if "default" in child and key not in shaped:
+            shaped[key] = child["default"]
+    return shaped
+
+
+def check_object(body: Json, schema: Json) -> list[Cause]:
+    """Every way in which the object breaks its schema."""
+    causes: list[Cause] = []
+    properties: Json = schema.get("properties", {})
+    for key in schema.get("required", ()):
+        if key not in body:
+            causes.append(_required(key))
+    for key, child in properties.items():
+        if key in body and key not in _ALWAYS:
+            _check(body[key], child, key, causes)
+    return causes
+
+
+def _required(path: str) -> Cause:
+    return Cause("FieldValueRequired", path, "Required value")
+
+
+def _check(value: Any, schema: Json, path: str, causes: list[Cause]) -> None:
+    if value is None and schema.get("nullable"):
+        return
+    if not _type_fits(value, schema):
+        found = _type_name(value)
+        causes.append(_type_cause(path, schema.get("type", ""), found))
+        return
+    if isinstance(value, dict):
+        _check_map(value, schema, path, causes)
+    elif isinstance(value, list):
+        _check_list(value, schema, path, causes)
+    elif isinstance(value, str):
+        _check_text(value, schema, path, causes)
+    elif "minimum" in schema and not isinstance(value, bool) and value < schema["minimum"]:
+        limit = schema["minimum"]
+        causes.append(_bad(path, value, f"should be greater than or equal to {limit}"))
+    if "enum" in schema and value not in schema["enum"]:
+        known = ", ".join(quote(each) for each in schema["enum"])
+        message = f"Unsupported value: {quote(value)}: supported values: {known}"
+        causes.append(Cause("FieldValueNotSupported", path, message))
+
+
+def _type_fits(value: Any, schema: Json) -> bool:
+    if schema.get("x-kubernetes-int-or-string"):
+        return isinstance(value, int | str) and not isinstance(value, bool)
+    wanted = _TYPES.get(schema.get("type", ""))
+    if wanted is None:
+        return True
+    if isinstance(value, bool):
+        return wanted == (bool,)
+    if isinstance(value, float) and wanted == (int,):
+        return value.is_integer()
+    return isinstance(value, wanted)
+
+
+def _type_name(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, float):
+        return "number"
+    return next(name for name, types in _TYPES.items() if isinstance(value, types))
+
+
+def _type_cause(path: str, wanted: str, found: str) -> Cause:
+    message = f'Invalid value: "{found}": {path} in body must be of type {wanted}: "{found}"'
+    return Cause("FieldValueTypeInvalid", path, message)
+
+
+def _check_map(value: Json, schema: Json, path: str, causes: list[Cause]) -> None:
+    known: Json = schema.get("properties", {})
+    extra = schema.get("additionalProperties")
+    for key in schema.get("required", ()):
+        if key not in value:
+            causes.append(_required(f"{path}.{key}"))
+    for key, each in value.items():
+        child = known.get(key, extra if isinstance(extra, dict) else None)
+        if child is not None:
+            _check(each, child, f"{path}.{key}", causes)
+
+
+def _check_list(value: list[Any], schema: Json, path: str, causes: list[Cause]) -> None:
+    if len(value) < schema.get("minItems", 0):
+        causes.append(_bad(path, len(value), f"should have at least {schema['minItems']} items"))
+    if items := schema.get("items"):
+        for index, each in enumerate(value):
+            _check(each, items, f"{path}[{index}]", causes)
+
+
+def _check_text(value: str, schema: Json, path: str, causes: list[Cause]) -> None:
+    if len(value) < schema.get("minLength", 0):
+        causes.append(_bad(path, value, f"should be at least {schema['minLength']} chars long"))
+    if len(value) > schema.get("maxLength", len(value)):
+        message = f"Too long: may not be more than {schema['maxLength']} bytes"
+        causes.append(Cause("FieldValueTooLong", path, message))
+    pattern = schema.get("pattern")
+    if pattern and not _compiled(pattern).search(value):
+        causes.append(_bad(path, value, f"should match '{pattern}'"))
+    if schema.get("format") == "date-time" and not _is_time(value):
+        causes.append(_bad(path, value, f'must be of type date-time: "{value}"'))
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
+
+
+def _bad(path: str, value: Any, what: str) -> Cause:
+    return Cause("FieldValueInvalid", path, f"Invalid value: {quote(value)}: {path} in body {what}")
+
+
+def quote(value: Any) -> str:
+    """A value as the messages show it."""
+    return msgspec.json.encode(value).decode()

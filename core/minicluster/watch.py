@@ -1,0 +1,139 @@
+"""A watch: first what is there (if asked for), then every change that the selection can see, then bookmarks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import NamedTuple
+
+from core.minicluster.journal import Change, ChangeType, Compacted, Cursor, Stored, watch_frame
+from core.minicluster.kinds import Json, Kind
+from core.minicluster.reading import ListOptions, parse_version
+from core.minicluster.requests import timeout_seconds
+from core.minicluster.selectors import Selection
+from core.minicluster.status import ApiError, expired, invalid_options
+from core.minicluster.storage import Storage
+
+BOOKMARK_SECONDS = 60.0
+DEFAULT_TIMEOUT = 1800.0
+INITIAL_END: Json = {"annotations": {"k8s.io/initial-events-end": "true"}}
+
+
+class WatchOptions(NamedTuple):
+    """The query of a watch; `initial` is the client's sendInitialEvents, None where it does not say."""
+
+    version: int
+    bookmarks: bool
+    timeout: float
+    initial: bool | None
+
+    @property
+    def starts_with_all(self) -> bool:
+        return bool(self.initial) or (self.version == 0 and self.initial is None)
+
+
+def watch_options(query: Mapping[str, str]) -> WatchOptions:
+    initial = {"true": True, "1": True, "false": False, "0": False}.get(query.get("sendInitialEvents", ""))
+    match = query.get("resourceVersionMatch", "")
+    if initial is None and match:
+        message = (
+            "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        )
+        raise invalid_options("ListOptions", "resourceVersionMatch", "FieldValueForbidden", message)
+    if initial is not None and match != "NotOlderThan":
+        message = "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        raise invalid_options("ListOptions", "resourceVersionMatch", "FieldValueForbidden", message)
+    bookmarks = query.get("allowWatchBookmarks", "") in ("1", "true")
+    timeout = float(timeout_seconds(query)) or DEFAULT_TIMEOUT
+    return WatchOptions(parse_version(query.get("resourceVersion", "")), bookmarks, timeout, initial)
+
+
+class Watch:
+    """One client's view of one kind, as batches of events (type and object)."""
+
+    def __init__(self, storage: Storage, kind: Kind, selection: Selection, options: WatchOptions) -> None:
+        self._storage = storage
+        self._kind = kind
+        self._selection = selection
+        self._options = options
+
+    async def batches(self, closing: asyncio.Event) -> AsyncIterator[list[Event]]:
+        """Until the time is up, the client goes or the server closes."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._options.timeout
+        beat = loop.time() + BOOKMARK_SECONDS
+        start = self._storage.version if self._options.starts_with_all else self._options.version
+        try:
+            cursor = Cursor(self._storage.shelves.shelf(self._kind).journal, start)
+        except Compacted as gone:
+            yield [self._too_old(start, gone)]
+            return
+        try:
+            yield self._initial()
+            while not closing.is_set() and (now := loop.time()) < end:
+                if events := self._news(cursor):
+                    yield events
+                if self._options.bookmarks and now >= beat:
+                    beat = now + BOOKMARK_SECONDS
+                    yield [self._bookmark()]
+                await cursor.news(min(beat, end) - loop.time())
+            if self._options.bookmarks and not closing.is_set():
+                yield [*self._news(cursor), self._bookmark()]
+        except Compacted as gone:
+            yield [self._too_old(start, gone)]
+        finally:
+            cursor.close()
+
+    def _initial(self) -> list[Event]:
+        if not self._options.starts_with_all:
+            return []
+        page = self._storage.reader.list(self._kind, self._selection, ListOptions())
+        events = [Event(ChangeType.ADDED, stored) for stored in page.items]
+        if self._options.initial and self._options.bookmarks:
+            events.append(self._bookmark(INITIAL_END))
+        return events
+
+    def _news(self, cursor: Cursor) -> list[Event]:
+        floor = self._options.version
+        seen = (self._seen(change) for change in cursor.take() if change.version > floor)
+        return [event for event in seen if event is not None]
+
+    def _seen(self, change: Change) -> Event | None:
+        """A change as this selection sees it: objects come into it and leave it."""
+        selection = self._selection
+        now = change.type is not ChangeType.DELETED and selection.matches(change.body)
+        before = change.old is not None and selection.matches(change.old.body)
+        if now:
+            type_ = ChangeType.MODIFIED if before else ChangeType.ADDED
+            return Event(type_, change.new, change)
+        if before:
+            stored = change.new if change.type is ChangeType.DELETED else change.parting
+            return Event(ChangeType.DELETED, stored, change)
+        return None
+
+    def _bookmark(self, meta: Json | None = None) -> Event:
+        version = self._storage.version
+        body: Json = {"kind": self._kind.kind, "apiVersion": self._kind.api_version}
+        body["metadata"] = {"resourceVersion": str(version), **(meta or {})}
+        return Event("BOOKMARK", Stored(body, version))
+
+    def _too_old(self, asked: int, gone: Compacted) -> Event:
+        return error_event(expired(f"too old resource version: {asked} ({gone.floor})"))
+
+
+class Event(NamedTuple):
+    """One line of a watch."""
+
+    type: str
+    stored: Stored
+    change: Change | None = None
+
+    @property
+    def frame(self) -> bytes:
+        if self.change is not None and self.type == self.change.type:
+            return self.change.frame
+        return watch_frame(self.type, self.stored.raw)
+
+
+def error_event(error: ApiError) -> Event:
+    return Event("ERROR", Stored(error.status(), 0))

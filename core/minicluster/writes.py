@@ -1,0 +1,221 @@
+"""Creating and changing objects: what the server fills in, prunes, refuses, counts and records on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from core.clock import Clock
+from core.minicluster import managed, objectmeta
+from core.minicluster.journal import Key, Stored
+from core.minicluster.kinds import Json, Kind
+from core.minicluster.schema import check_object, shape_object
+from core.minicluster.shelf import Shelves
+from core.minicluster.status import (
+    ApiError,
+    Cause,
+    already_exists,
+    bad_request,
+    conflict,
+    forbidden,
+    invalid,
+    not_found,
+)
+
+
+class Options(NamedTuple):
+    """How a write is meant: by whom, for real or not, and what to do about unknown fields."""
+
+    manager: str = "minicluster"
+    dry_run: bool = False
+    strict: bool = False
+
+
+class Written(NamedTuple):
+    """The object after a write, and the paths of fields that no schema knows."""
+
+    stored: Stored
+    dropped: list[str]
+    created: bool = False
+
+
+class Writer:
+    """Turns what a client sent into what is stored, by the rules of the kind."""
+
+    def __init__(self, shelves: Shelves, clock: Clock, identities: objectmeta.Identities) -> None:
+        self._shelves = shelves
+        self._clock = clock
+        self._identities = identities
+
+    def create(self, kind: Kind, body: Json, namespace: str, options: Options) -> Written:
+        self._check_envelope(kind, body, namespace)
+        meta = objectmeta.for_create(kind, body["metadata"], namespace, self._clock.now(), self._identities)
+        self._check_namespace(kind, namespace, meta.get("name", ""))
+        if body["metadata"].get("resourceVersion"):
+            raise ApiError(500, "InternalError", "resourceVersion should not be set on objects to be created")
+        meta.pop("resourceVersion", None)
+        fresh = {**body, "apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta}
+        if kind.status_subresource and kind.custom:
+            fresh.pop("status", None)
+        fresh, dropped = self._shape(kind, _with_defaults(kind, fresh), options)
+        self._judge(kind, fresh, None)
+        key = (meta.get("namespace", ""), meta["name"])
+        if self._shelves.find(kind, key) is not None:
+            raise already_exists(kind, meta["name"])
+        meta["managedFields"] = self._record(kind, None, fresh, options, "")
+        if options.dry_run:
+            return Written(Stored(fresh, 0), dropped, True)
+        return Written(self._shelves.put(kind, key, fresh), dropped, True)
+
+    def update(self, kind: Kind, key: Key, body: Json, options: Options, subresource: str = "") -> Written:
+        self._check_envelope(kind, body, key[0])
+        name = body["metadata"].get("name", "")
+        if name != key[1]:
+            raise bad_request(
+                f"the name of the object ({name}) does not match the name on the URL ({key[1]})"
+            )
+        old = self.existing(kind, key)
+        if kind.custom and not body["metadata"].get("resourceVersion"):
+            message = "Invalid value: 0: must be specified for an update"
+            raise invalid(kind, key[1], [Cause("FieldValueInvalid", "metadata.resourceVersion", message)])
+        return self._replace(kind, key, old, body, options, subresource)
+
+    def patch(
+        self, kind: Kind, key: Key, change: Callable[[Json], Json], options: Options, subresource: str = ""
+    ) -> Written:
+        old = self.existing(kind, key)
+        body = change(old.body)
+        if body.get("metadata") is None:
+            body = {**body, "metadata": {}}
+        self._check_envelope(kind, body, key[0])
+        if (name := body["metadata"].get("name", key[1])) != key[1]:
+            message = f'Invalid value: "{name}": field is immutable'
+            raise invalid(kind, key[1], [Cause("FieldValueInvalid", "metadata.name", message)])
+        return self._replace(kind, key, old, body, options, subresource)
+
+    def existing(self, kind: Kind, key: Key) -> Stored:
+        stored = self._shelves.find(kind, key)
+        if stored is None:
+            raise not_found(kind, key[1])
+        return stored
+
+    def _replace(
+        self, kind: Kind, key: Key, old: Stored, body: Json, options: Options, subresource: str
+    ) -> Written:
+        _check_preconditions(kind, old, body["metadata"])
+        new = _next_version(kind, old.body, body, subresource)
+        new, dropped = self._shape(kind, new, options)
+        _count_generation(kind, old.body, new)
+        self._judge(kind, new, old.body)
+        meta = new["metadata"]
+        meta["resourceVersion"] = old.body["metadata"]["resourceVersion"]
+        if new == old.body:
+            return Written(old, dropped)
+        meta["managedFields"] = self._record(kind, old.body, new, options, subresource)
+        if options.dry_run:
+            return Written(Stored(new, old.version), dropped)
+        if (
+            "deletionTimestamp" in meta
+            and not meta.get("finalizers")
+            and not _has_namespace_finalizer(kind, new)
+        ):
+            self._shelves.remove(kind, key)
+            return Written(Stored(new, old.version), dropped)
+        return Written(self._shelves.put(kind, key, new), dropped)
+
+    def _record(
+        self, kind: Kind, old: Json | None, new: Json, options: Options, subresource: str
+    ) -> list[Json]:
+        time = objectmeta.stamp(self._clock.now())
+        return managed.record(kind, old, new, options.manager, subresource, time)
+
+    def _shape(self, kind: Kind, body: Json, options: Options) -> tuple[Json, list[str]]:
+        if not kind.custom:
+            return body, []
+        shaped, dropped = shape_object(body, kind.schema)
+        if dropped and options.strict:
+            listed = ", ".join(f'unknown field "{path}"' for path in dropped)
+            raise bad_request(
+                f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: '
+                f"strict decoding error: {listed}"
+            )
+        return shaped, dropped
+
+    def _judge(self, kind: Kind, body: Json, old: Json | None) -> None:
+        causes = objectmeta.check(body["metadata"], old["metadata"] if old else None)
+        causes += check_object(body, kind.schema)
+        if causes:
+            raise invalid(kind, body["metadata"].get("name", ""), causes)
+
+    def _check_envelope(self, kind: Kind, body: Json, namespace: str) -> None:
+        objectmeta.check_types(body.setdefault("metadata", {}))
+        sent = body.get("kind", kind.kind), body.get("apiVersion", kind.api_version)
+        if not sent[0] or not sent[1]:
+            raise bad_request("Object 'Kind' is missing in the body")
+        if sent != (kind.kind, kind.api_version):
+            raise bad_request(
+                f"the object provided is unrecognized (must be of type {kind.kind}): "
+                f"it says {sent[0]} of {sent[1]}, expected {kind.kind} of {kind.api_version}"
+            )
+        stated = body["metadata"].get("namespace")
+        if kind.namespaced and stated and stated != namespace:
+            raise bad_request(
+                "the namespace of the provided object does not match the namespace sent on the request"
+            )
+
+    def _check_namespace(self, kind: Kind, namespace: str, name: str) -> None:
+        if not kind.namespaced:
+            return
+        home = self._shelves.catalog.named("Namespace")
+        place = self._shelves.find(home, ("", namespace))
+        if place is None:
+            raise not_found(home, namespace)
+        if "deletionTimestamp" in place.body["metadata"]:
+            why = f"unable to create new content in namespace {namespace} because it is being terminated"
+            raise forbidden(kind, name, why)
+
+
+def _with_defaults(kind: Kind, body: Json) -> Json:
+    if kind.kind == "Namespace" and not kind.custom:
+        return {**body, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
+    return body
+
+
+def _has_namespace_finalizer(kind: Kind, body: Json) -> bool:
+    return kind.kind == "Namespace" and bool(body.get("spec", {}).get("finalizers"))
+
+
+def _check_preconditions(kind: Kind, old: Stored, meta: Json) -> None:
+    now = old.body["metadata"]
+    uid, version = meta.get("uid"), meta.get("resourceVersion")
+    if uid and uid != now["uid"]:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {now['uid']}"
+        raise conflict(kind, now["name"], why)
+    if version and version != now["resourceVersion"]:
+        raise conflict(kind, now["name"])
+
+
+def _next_version(kind: Kind, old: Json, sent: Json, subresource: str) -> Json:
+    """The object as the client wants it, less the half that this address does not write."""
+    head = {"apiVersion": kind.api_version, "kind": kind.kind}
+    if subresource == "status":
+        new = {**old, **head, "metadata": dict(old["metadata"])}
+        new.pop("status", None)
+        return {**new, "status": sent["status"]} if "status" in sent else new
+    new = {**sent, **head, "metadata": objectmeta.for_update(sent["metadata"], old["metadata"])}
+    if kind.status_subresource:
+        new.pop("status", None)
+        if "status" in old:
+            new["status"] = old["status"]
+    return new
+
+
+def _count_generation(kind: Kind, old: Json, new: Json) -> None:
+    """With a status subresource a change of the spec counts; without one, any change outside the metadata."""
+    if not kind.tracks_generation:
+        return
+    apart = {"metadata", "status"} if kind.status_subresource else {"metadata"}
+    before = {key: value for key, value in old.items() if key not in apart}
+    after = {key: value for key, value in new.items() if key not in apart}
+    if before != after:
+        new["metadata"]["generation"] = old["metadata"].get("generation", 1) + 1

@@ -1,0 +1,1 @@
+"""Helpers for those who keep foretop; nothing in the product imports them."""
