@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from core.minicluster.kinds import Json, Kind
-from core.minicluster.status import ApiError, forbidden, unauthorized
+from core.minicluster.status import ApiError, Cause, bad_request, forbidden, invalid_as, unauthorized
 
 _ALL = ("*",)
 _OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/version")
 _DISCOVERY_PATHS = ("/api", "/apis", "/openapi", *_OPEN_PATHS)
-_REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews")
+_REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews")
 
 
 class Rule(NamedTuple):
@@ -114,7 +114,11 @@ def _refusal(user: User, deed: Deed) -> str:
 
 def access_review(user: User, body: Json) -> Json:
     """The status of a SelfSubjectAccessReview."""
-    spec = body.get("spec", {})
+    spec = body.get("spec") or {}
+    if ("nonResourceAttributes" in spec) is ("resourceAttributes" in spec):
+        message = "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        cause = Cause("FieldValueInvalid", "spec.resourceAttributes", message)
+        raise invalid_as(".authorization.k8s.io", {"group": "authorization.k8s.io"}, "", [cause])
     if "nonResourceAttributes" in spec:
         wanted = spec["nonResourceAttributes"]
         allowed = _may_read_path(user, wanted.get("path", ""), wanted.get("verb", ""))
@@ -122,13 +126,18 @@ def access_review(user: User, body: Json) -> Json:
         wanted = spec.get("resourceAttributes", {})
         fields = ("verb", "group", "resource", "namespace", "name", "subresource")
         allowed = may(user, Deed(*(wanted.get(field, "") for field in fields)))
-    return {"allowed": allowed, "reason": f'rules of user "{user.name}"'} if allowed else {"allowed": False}
+    return {"allowed": allowed}
 
 
 def rules_review(user: User, body: Json) -> Json:
     """The status of a SelfSubjectRulesReview: what the user may do in one namespace."""
-    namespace = body.get("spec", {}).get("namespace", "")
-    found = [_rule_json(Rule(("create",), ("authorization.k8s.io",), _REVIEWS))]
+    namespace = (body.get("spec") or {}).get("namespace", "")
+    if not namespace:
+        raise bad_request("no namespace on request")
+    found = [
+        _rule_json(Rule(("create",), ("authorization.k8s.io",), _REVIEWS[:2])),
+        _rule_json(Rule(("create",), ("authentication.k8s.io",), _REVIEWS[2:])),
+    ]
     if "system:masters" in user.groups:
         found.append(_rule_json(Rule(_ALL, _ALL, _ALL)))
     for rule in user.rules:

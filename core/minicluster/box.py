@@ -107,6 +107,7 @@ def furnish(storage: Storage) -> None:
     for kind in storage.catalog:
         if kind.custom and storage.find(definition, "", kind.resource) is None:
             storage.create(definition, _definition(kind))
+    storage.compact()
 
 
 def _definition(kind: Kind) -> Json:

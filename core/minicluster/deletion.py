@@ -9,7 +9,7 @@ from core.minicluster.journal import Change, ChangeType, Key, Stored
 from core.minicluster.kinds import Json, Kind
 from core.minicluster.objectmeta import stamp
 from core.minicluster.shelf import Shelves, owners
-from core.minicluster.status import conflict, not_found
+from core.minicluster.status import not_found, precondition_failed
 
 
 class DeleteOptions(NamedTuple):
@@ -42,7 +42,7 @@ class Remover:
             raise not_found(kind, key[1])
         _check(kind, stored, options)
         if options.dry_run:
-            return Deleted(stored, not stored.body["metadata"].get("finalizers"))
+            return self._rehearse(stored)
         uid = stored.body["metadata"]["uid"]
         if options.propagation == "Orphan":
             self._orphan(uid)
@@ -51,6 +51,12 @@ class Remover:
         if kind.kind == "Namespace":
             return self._delete_namespace(kind, key)
         return self._remove_or_mark(kind, key)
+
+    def _rehearse(self, stored: Stored) -> Deleted:
+        meta = stored.body["metadata"]
+        if not meta.get("finalizers"):
+            return Deleted(stored, True)
+        return Deleted(stored if "deletionTimestamp" in meta else Stored(self._marked(stored.body), 0), False)
 
     def _remove_or_mark(self, kind: Kind, key: Key) -> Deleted:
         stored = self._shelves.find(kind, key)
@@ -125,10 +131,15 @@ class Remover:
 def _check(kind: Kind, stored: Stored, options: DeleteOptions) -> None:
     meta = stored.body["metadata"]
     if options.uid and options.uid != meta["uid"]:
-        why = f"UID in precondition: {options.uid}, UID in object meta: {meta['uid']}"
+        why = (
+            f"the UID in the precondition ({options.uid}) does not match the UID in record ({meta['uid']}). "
+            "The object might have been deleted and then recreated"
+        )
     elif options.version and options.version != meta["resourceVersion"]:
-        asked, found = options.version, meta["resourceVersion"]
-        why = f"ResourceVersion in precondition: {asked}, ResourceVersion in object meta: {found}"
+        why = (
+            f"the ResourceVersion in the precondition ({options.version}) does not match the ResourceVersion "
+            f"in record ({meta['resourceVersion']}). The object might have been modified"
+        )
     else:
         return
-    raise conflict(kind, meta["name"], f"Precondition failed: {why}")
+    raise precondition_failed(kind, meta["name"], why)

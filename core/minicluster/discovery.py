@@ -33,6 +33,8 @@ def document(catalog: Catalog, path: str) -> Json | None:
     """The discovery or OpenAPI document at a path, if there is one."""
     parts = [part for part in path.split("/") if part]
     match parts:
+        case []:
+            return {"paths": ["/api", "/api/v1", "/apis", *(f"/{name}" for name in _documents(catalog)[1:])]}
         case ["version"]:
             return version()
         case ["api"]:

@@ -10,17 +10,18 @@ import msgspec
 from core.minicluster import patch as patches
 from core.minicluster.deletion import DeleteOptions
 from core.minicluster.journal import Stored
-from core.minicluster.kinds import Json
+from core.minicluster.kinds import Json, Kind
 from core.minicluster.negotiation import Form, listed, single
 from core.minicluster.reading import Page
 from core.minicluster.requests import Target, dry_run, list_options, selected, write_options
-from core.minicluster.status import bad_request, success, unsupported_media
+from core.minicluster.status import Cause, bad_request, invalid_options, success, unsupported_media
 from core.minicluster.storage import Storage
 from core.minicluster.writes import Written
 
 _MERGE = "application/merge-patch+json"
 _JSON_PATCH = "application/json-patch+json"
 _STRATEGIC = "application/strategic-merge-patch+json"
+_PROPAGATIONS = ("Foreground", "Background", "Orphan")
 _BODY_TYPES = ("", "application/json", "*/*")
 
 
@@ -62,7 +63,8 @@ class Handlers:
         return table[verb](call)
 
     def get(self, call: Call) -> Answer:
-        return self._one(200, call, self._storage.reader.get(call.target.kind, call.target.key))
+        version = call.query.get("resourceVersion", "")
+        return self._one(200, call, self._storage.reader.get(call.target.kind, call.target.key, version))
 
     def list(self, call: Call) -> Answer:
         kind = call.target.kind
@@ -119,19 +121,24 @@ class Handlers:
         return Answer(code, single(call.form, call.target.kind, stored, self._storage.clock.now()))
 
 
-def decode_json(raw: bytes) -> Any:
+def decode_json(raw: bytes, what: str) -> Any:
+    """The body of a request; `what` begins the refusal of one that is no JSON."""
     try:
         return msgspec.json.decode(raw)
-    except msgspec.DecodeError as error:
-        raise bad_request(f"the object provided is unrecognized (must be of type JSON): {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise bad_request(f"{what}; json parse error: {error}") from None
+
+
+def unrecognized(kind: Kind) -> str:
+    return f"the object provided is unrecognized (must be of type {kind.kind}): couldn't get version/kind"
 
 
 def _decode_object(call: Call) -> Json:
     if call.content_type not in _BODY_TYPES:
         raise unsupported_media("application/json")
-    body = decode_json(call.body)
+    body = decode_json(call.body, unrecognized(call.target.kind))
     if not isinstance(body, dict):
-        raise bad_request(f"the object provided is unrecognized (must be of type {call.target.kind.kind})")
+        raise bad_request(f"{unrecognized(call.target.kind)}; json parse error: not an object")
     return body
 
 
@@ -140,11 +147,11 @@ def _read_patch(call: Call) -> Callable[[Json], Json]:
     accepted = [_JSON_PATCH, _MERGE, *([] if kind.custom else [_STRATEGIC])]
     if call.content_type not in accepted:
         raise unsupported_media(", ".join(accepted))
-    change = decode_json(call.body)
+    change = decode_json(call.body, "error decoding patch")
     if call.content_type == _JSON_PATCH:
         return lambda body: patches.json_patch(body, change)
     if not isinstance(change, dict):
-        raise bad_request("cannot unmarshal the patch into an object")
+        raise bad_request("error decoding patch: a merge patch is an object")
     if call.content_type == _STRATEGIC:
         return lambda body: patches.strategic_merge(body, change)
     return lambda body: _merged(body, change)
@@ -156,11 +163,15 @@ def _merged(body: Json, change: Json) -> Json:
 
 
 def _delete_options(call: Call) -> DeleteOptions:
-    body = decode_json(call.body) if call.body.strip() else {}
+    body = decode_json(call.body, "couldn't get version/kind") if call.body.strip() else {}
     if not isinstance(body, dict):
-        raise bad_request("the object provided is unrecognized (must be of type DeleteOptions)")
+        raise bad_request("couldn't get version/kind; json parse error: not an object")
     wanted = body.get("preconditions") or {}
     propagation = call.query.get("propagationPolicy") or body.get("propagationPolicy") or "Background"
+    if propagation not in _PROPAGATIONS:
+        known = ", ".join(f'"{each}"' for each in (*_PROPAGATIONS, "nil"))
+        message = f'Unsupported value: "{propagation}": supported values: {known}'
+        raise invalid_options("DeleteOptions", Cause("FieldValueNotSupported", "propagationPolicy", message))
     return DeleteOptions(
         wanted.get("uid") or "",
         wanted.get("resourceVersion") or "",

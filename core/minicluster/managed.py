@@ -9,6 +9,7 @@ from typing import Any
 
 from core.minicluster.kinds import Json, Kind
 
+_ABSENT = object()
 _UNOWNED = frozenset(
     {
         "creationTimestamp",
@@ -46,7 +47,11 @@ def record(kind: Kind, old: Json | None, new: Json, manager: str, subresource: s
     owned = _union(_without(mine["fieldsV1"], removed) if mine else {}, changed)
     if owned:
         kept.append(_entry(kind, manager, subresource, owned, time))
-    return kept
+    return sorted(kept, key=_order)
+
+
+def _order(entry: Json) -> tuple[str, ...]:
+    return tuple(entry.get(key, "") for key in ("operation", "time", "manager", "apiVersion", "subresource"))
 
 
 def _is_mine(entry: Json, kind: Kind, manager: str, subresource: str) -> bool:
@@ -107,7 +112,8 @@ def _changes(old: Any, new: Any, key: str) -> Json | None:
 def _map_changes(old: Json, new: Json) -> Json:
     tree: Json = {}
     for key, value in new.items():
-        if (part := _changes(old.get(key), value, key)) is not None:
+        part = _changes(old.get(key), value, key) if key in old else _changes(_ABSENT, value, key)
+        if part is not None:
             tree[f"f:{key}"] = part
     return tree
 

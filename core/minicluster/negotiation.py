@@ -57,7 +57,7 @@ def single(form: Form, kind: Kind, stored: Stored, now: datetime) -> bytes:
 
 def listed(form: Form, kind: Kind, page: Page, now: datetime) -> bytes:
     meta: Json = {"resourceVersion": str(page.version)}
-    if page.token:
+    if page.token or kind.custom:
         meta["continue"] = page.token
     if page.remaining is not None:
         meta["remainingItemCount"] = page.remaining

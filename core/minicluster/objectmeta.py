@@ -24,6 +24,9 @@ _NAME_RULE = (
     "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
+_QUALIFIED_RULE = (
+    "name part must consist of alphanumeric characters, '-', '_' or '.', a letter or digit at each end"
+)
 _KEPT = (
     "uid",
     "creationTimestamp",
@@ -65,6 +68,10 @@ def stamp(now: datetime) -> str:
     return now.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def unknown_fields(meta: Json) -> list[str]:
+    return [f"metadata.{key}" for key in meta if key not in _KNOWN and key != "selfLink"]
+
+
 def tidy(meta: Json) -> Json:
     """Metadata without the fields that no object has and without empty ones."""
     return {key: value for key, value in meta.items() if key in _KNOWN and value not in (None, "", {}, [])}
@@ -99,10 +106,11 @@ def for_update(meta: Json, old: Json) -> Json:
     return merged
 
 
-def check_types(meta: Any) -> None:
+def check_types(kind: Kind, meta: Any) -> None:
     """Refuse metadata of a shape that a typed server could not even read."""
+    refusal = f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: cannot unmarshal'
     if not isinstance(meta, dict):
-        raise bad_request("cannot unmarshal metadata into Go struct field .metadata of type v1.ObjectMeta")
+        raise bad_request(f"{refusal} metadata")
     readers: dict[str, Callable[[Any], bool]] = {
         "name": lambda value: isinstance(value, str),
         "namespace": lambda value: isinstance(value, str),
@@ -117,7 +125,7 @@ def check_types(meta: Any) -> None:
     }
     for key, fits in readers.items():
         if meta.get(key) is not None and not fits(meta[key]):
-            raise bad_request(f"unrecognized type or value in metadata.{key}: {quote(meta[key])}")
+            raise bad_request(f"{refusal} {quote(meta[key])} into ObjectMeta.{key}")
 
 
 def _is_text_map(value: Any) -> bool:
@@ -136,21 +144,22 @@ def check(meta: Json, old: Json | None = None) -> list[Cause]:
         causes.append(_bad("metadata.name", name, _NAME_RULE))
     for key, value in meta.get("labels", {}).items():
         if not _QUALIFIED.match(key):
-            causes.append(_bad("metadata.labels", key, "name part must consist of alphanumeric characters"))
+            causes.append(_bad("metadata.labels", key, _QUALIFIED_RULE))
         if not _LABEL_VALUE.match(value):
             causes.append(
                 _bad("metadata.labels", value, "a valid label must be an empty string or alphanumeric")
             )
     for key in meta.get("annotations", {}):
         if not _QUALIFIED.match(key.lower()):
-            causes.append(
-                _bad("metadata.annotations", key, "name part must consist of alphanumeric characters")
-            )
-    for index, owner in enumerate(meta.get("ownerReferences", ())):
+            causes.append(_bad("metadata.annotations", key, _QUALIFIED_RULE))
+    for name in meta.get("finalizers", ()):
+        if not _QUALIFIED.match(name):
+            causes.append(_bad("metadata.finalizers", name, _QUALIFIED_RULE))
+    for owner in meta.get("ownerReferences", ()):
         for field in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(field):
-                path = f"metadata.ownerReferences[{index}].{field}"
-                causes.append(Cause("FieldValueInvalid", path, 'Invalid value: "": must not be empty'))
+                what = "version must not be empty" if field == "apiVersion" else "must not be empty"
+                causes.append(_bad(f"metadata.ownerReferences.{field}", "", what))
     if old is not None and "deletionTimestamp" in old:
         causes.extend(_late_finalizers(meta, old))
     return causes

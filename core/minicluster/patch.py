@@ -80,9 +80,12 @@ def _merge_list(old: list[Json], new: list[Json], key: str) -> list[Json]:
 
 
 def json_patch(target: Json, operations: Any) -> Json:
-    """RFC 6902; an operation that does not fit is refused as a whole."""
+    """RFC 6902, but `replace` also adds a missing member, as the real server's does.
+
+    An operation that does not fit refuses the patch as a whole.
+    """
     if not isinstance(operations, list) or not all(isinstance(each, dict) for each in operations):
-        raise bad_request("json: cannot unmarshal object into Go value of type jsonpatch.Patch")
+        raise bad_request("error decoding patch: a JSON patch is a list of operations")
     document: Any = target
     for operation in operations:
         try:
@@ -96,10 +99,8 @@ def json_patch(target: Json, operations: Any) -> Json:
 
 def _apply(document: Any, operation: Json) -> Any:
     name, path = operation["op"], _pointer(operation["path"])
-    if name == "add":
-        return _edit(document, path, "add", operation["value"])
-    if name == "replace":
-        return _edit(document, path, "replace", operation["value"])
+    if name in ("add", "replace"):
+        return _edit(document, path, name, operation["value"])
     if name == "remove":
         return _edit(document, path, "remove", None)
     if name == "test":
@@ -157,8 +158,6 @@ def _edit(document: Any, path: list[str], how: str, value: Any) -> Any:
         result[part] = _edit(document[part], rest, how, value)
     elif how == "remove":
         del result[part]
-    elif how == "replace" and part not in document:
-        raise KeyError(part)
     else:
         result[part] = value
     return result

@@ -14,7 +14,7 @@ from core.minicluster.selectors import Selection
 from core.minicluster.shelf import Shelves
 from core.minicluster.status import (
     EXPIRED_TOKEN,
-    ApiError,
+    Cause,
     bad_request,
     expired,
     invalid_options,
@@ -60,7 +60,8 @@ class Reader:
     def __init__(self, shelves: Shelves) -> None:
         self._shelves = shelves
 
-    def get(self, kind: Kind, key: Key) -> Stored:
+    def get(self, kind: Kind, key: Key, version: str = "") -> Stored:
+        self._check_not_newer(parse_version(version), retry=True)
         stored = self._shelves.find(kind, key)
         if stored is None:
             raise not_found(kind, key[1])
@@ -76,18 +77,18 @@ class Reader:
             version, start = self._moment(options), ""
         objects = self._objects_at(kind, version, start, selection, paged=bool(options.token))
         shown = self._shelves.version if version == _ANY_MOMENT else version
-        limit = 0 if options.version == "0" and not options.match else options.limit
+        from_cache = options.version == "0" and not options.match and not options.token
+        limit = 0 if from_cache else options.limit
         return _cut(objects, start, shown, limit, selection)
 
-    def check_not_newer(self, version: int) -> None:
+    def _check_not_newer(self, version: int, retry: bool) -> None:
         if version > self._shelves.version:
-            raise too_large_version(version, self._shelves.version)
+            raise too_large_version(version, self._shelves.version, retry)
 
     def _moment(self, options: ListOptions) -> int:
         asked = parse_version(options.version)
-        if asked > 0:
-            self.check_not_newer(asked)
-        exact = options.match == "Exact" or (options.limit and not options.match)
+        exact = options.match == "Exact" or bool(options.limit and not options.match)
+        self._check_not_newer(asked, retry=not exact)
         return asked if asked > 0 and exact else _ANY_MOMENT
 
     def _objects_at(
@@ -107,35 +108,38 @@ class Reader:
 
 
 def check_list_options(options: ListOptions) -> None:
-    if options.match and options.match not in ("Exact", "NotOlderThan"):
-        known = 'supported values: "Exact", "NotOlderThan", ""'
-        message = f'Unsupported value: "{options.match}": {known}'
-        raise invalid_options("ListOptions", "resourceVersionMatch", "FieldValueNotSupported", message)
-    if options.match and not options.version:
-        raise _forbidden_match("resourceVersionMatch is forbidden unless resourceVersion is provided")
-    if options.match and options.token:
-        raise _forbidden_match("resourceVersionMatch is forbidden when continue is provided")
-    if options.match == "Exact" and options.version == "0":
-        message = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
-        raise _forbidden_match(message)
+    """Refuse combinations that ask for two moments at once, or for none."""
+    match, causes = options.match, []
+    if match and not options.version:
+        causes.append(
+            _forbidden_match("resourceVersionMatch is forbidden unless resourceVersion is provided")
+        )
+    if match and options.token:
+        causes.append(_forbidden_match("resourceVersionMatch is forbidden when continue is provided"))
+    if match not in ("", "Exact", "NotOlderThan"):
+        message = f'Unsupported value: "{match}": supported values: "Exact", "NotOlderThan", ""'
+        causes.append(Cause("FieldValueNotSupported", "resourceVersionMatch", message))
+    if match == "Exact" and options.version == "0":
+        causes.append(_forbidden_match('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+    if causes:
+        raise invalid_options("ListOptions", *causes)
     if options.token and options.version not in ("", "0"):
         raise bad_request("specifying resource version is not allowed when using continue")
 
 
-def _forbidden_match(message: str) -> ApiError:
-    return invalid_options(
-        "ListOptions", "resourceVersionMatch", "FieldValueForbidden", f"Forbidden: {message}"
-    )
+def _forbidden_match(message: str) -> Cause:
+    return Cause("FieldValueForbidden", "resourceVersionMatch", f"Forbidden: {message}")
 
 
 def parse_version(text: str) -> int:
     """0 for an absent one; not a number is a bad request."""
-    if not text:
-        return 0
-    if not text.isdecimal():
-        parsing = f'strconv.ParseUint: parsing "{text}": invalid syntax'
-        raise bad_request(f'Invalid value: "{text}": {parsing}')
-    return int(text)
+    if text and not text.isdecimal():
+        raise bad_request(f"invalid resource version: {not_a_version(text)}")
+    return int(text or 0)
+
+
+def not_a_version(text: str) -> str:
+    return f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
 
 
 def _decode(token: str) -> _Token:
@@ -143,7 +147,7 @@ def _decode(token: str) -> _Token:
         padded = token + "=" * (-len(token) % 4)
         return msgspec.json.decode(base64.urlsafe_b64decode(padded), type=_Token)
     except (binascii.Error, ValueError, msgspec.MsgspecError):
-        raise bad_request("continue key is not valid") from None
+        raise bad_request("invalid continue token: continue key is not valid") from None
 
 
 def _cut(objects: dict[Key, Stored], start: str, version: int, limit: int, selection: Selection) -> Page:

@@ -9,11 +9,11 @@ from core.minicluster.access import Deed
 from core.minicluster.kinds import Catalog, Kind
 from core.minicluster.reading import ListOptions
 from core.minicluster.selectors import Selection, selection
-from core.minicluster.status import ApiError, Cause, bad_request, invalid_as
+from core.minicluster.status import Cause, bad_request, invalid_options
 from core.minicluster.writes import Options
 
-_ON_ONE = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-_ON_ALL = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
+_ON_ONE = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+_ON_ALL = {"GET": "list", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "deletecollection"}
 
 
 class Address(NamedTuple):
@@ -79,6 +79,9 @@ def is_watch(query: Mapping[str, str]) -> bool:
 
 
 def list_options(query: Mapping[str, str]) -> ListOptions:
+    if query.get("sendInitialEvents"):
+        message = "Forbidden: sendInitialEvents is forbidden for list"
+        raise invalid_options("ListOptions", Cause("FieldValueForbidden", "sendInitialEvents", message))
     return ListOptions(
         _number(query, "limit"),
         query.get("continue", ""),
@@ -106,20 +109,17 @@ def selected(target: Target, query: Mapping[str, str]) -> Selection:
 
 def write_options(query: Mapping[str, str], agent: str) -> Options:
     """The manager is named in the query, or else it is the program at the head of the user agent."""
+    validation = query.get("fieldValidation", "")
+    if validation not in ("", "Ignore", "Strict", "Warn"):
+        message = f'Unsupported value: "{validation}": supported values: "", "Ignore", "Strict", "Warn"'
+        raise invalid_options("CreateOptions", Cause("FieldValueNotSupported", "fieldValidation", message))
     manager = query.get("fieldManager") or agent.partition("/")[0] or "unknown"
-    return Options(manager, dry_run(query), query.get("fieldValidation", "") == "Strict")
+    return Options(manager, dry_run(query), validation == "Strict")
 
 
 def dry_run(query: Mapping[str, str]) -> bool:
     value = query.get("dryRun", "")
     if value not in ("", "All"):
-        raise _bad_dry_run(value)
+        message = f'Unsupported value: ["{value}"]: supported values: "All"'
+        raise invalid_options("CreateOptions", Cause("FieldValueNotSupported", "dryRun", message))
     return value == "All"
-
-
-def _bad_dry_run(value: str) -> ApiError:
-    cause = Cause(
-        "FieldValueNotSupported", "dryRun", f'Unsupported value: "{value}": supported values: "All"'
-    )
-    details = {"group": "meta.k8s.io", "kind": "CreateOptions"}
-    return invalid_as("CreateOptions.meta.k8s.io", dict(details), "", [cause])

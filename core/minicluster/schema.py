@@ -56,7 +56,7 @@ def _shape_map(value: Json, schema: Json, path: str, dropped: list[str]) -> Json
         place = f"{path}.{key}" if path else key
         child = known.get(key, extra if isinstance(extra, dict) else None)
         if child is not None:
-            if each is None and not child.get("nullable") and "default" in child:
+            if each is None and not child.get("nullable"):
                 continue
             shaped[key] = _shape(each, child, place, dropped)
         elif keep:
@@ -76,10 +76,18 @@ def check_object(body: Json, schema: Json) -> list[Cause]:
     for key in schema.get("required", ()):
         if key not in body:
             causes.append(_required(key))
-    for key, child in properties.items():
+    for key, child in sorted(properties.items()):
         if key in body and key not in _ALWAYS:
             _check(body[key], child, key, causes)
     return causes
+
+
+def check_status(body: Json, schema: Json) -> list[Cause]:
+    """The same for a write of the status alone: messages name its fields without the leading `status`."""
+    causes: list[Cause] = []
+    if "status" in body and "status" in schema.get("properties", {}):
+        _check(body["status"], schema["properties"]["status"], "", causes)
+    return [cause._replace(field=f"status.{cause.field}".rstrip(".")) for cause in causes]
 
 
 def _required(path: str) -> Cause:
@@ -139,13 +147,14 @@ def _type_cause(path: str, wanted: str, found: str) -> Cause:
 def _check_map(value: Json, schema: Json, path: str, causes: list[Cause]) -> None:
     known: Json = schema.get("properties", {})
     extra = schema.get("additionalProperties")
-    for key in schema.get("required", ()):
-        if key not in value:
-            causes.append(_required(f"{path}.{key}"))
-    for key, each in value.items():
+    prefix = f"{path}." if path else ""
+    for key, each in sorted(value.items()):
         child = known.get(key, extra if isinstance(extra, dict) else None)
         if child is not None:
-            _check(each, child, f"{path}.{key}", causes)
+            _check(each, child, f"{prefix}{key}", causes)
+    for key in schema.get("required", ()):
+        if key not in value:
+            causes.append(_required(f"{prefix}{key}"))
 
 
 def _check_list(value: list[Any], schema: Json, path: str, causes: list[Cause]) -> None:
@@ -159,14 +168,14 @@ def _check_list(value: list[Any], schema: Json, path: str, causes: list[Cause]) 
 def _check_text(value: str, schema: Json, path: str, causes: list[Cause]) -> None:
     if len(value) < schema.get("minLength", 0):
         causes.append(_bad(path, value, f"should be at least {schema['minLength']} chars long"))
-    if len(value) > schema.get("maxLength", len(value)):
+    elif len(value) > schema.get("maxLength", len(value)):
         message = f"Too long: may not be more than {schema['maxLength']} bytes"
         causes.append(Cause("FieldValueTooLong", path, message))
-    pattern = schema.get("pattern")
-    if pattern and not _compiled(pattern).search(value):
+    elif (pattern := schema.get("pattern")) and not _compiled(pattern).search(value):
         causes.append(_bad(path, value, f"should match '{pattern}'"))
     if schema.get("format") == "date-time" and not _is_time(value):
-        causes.append(_bad(path, value, f'must be of type date-time: "{value}"'))
+        message = f'Invalid value: "{value}": {path} in body must be of type date-time: "{value}"'
+        causes.append(Cause("FieldValueTypeInvalid", path, message))
 
 
 @lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ from core.minicluster.status import ApiError, bad_request
 
 _SET = re.compile(r"^\s*([^\s=!,()]+)\s+(in|notin)\s*\(([^()]*)\)\s*$")
 _PAIR = re.compile(r"^\s*([^\s=!,()]+)\s*(==|!=|=)\s*([^\s=!,()]*)\s*$")
+_BOUND = re.compile(r"^\s*([^\s=!,()<>]+)\s*([<>])\s*(-?\d+)\s*$")
 _EXISTS = re.compile(r"^\s*(!?)\s*([^\s=!,()]+)\s*$")
 _LABEL_KEY = re.compile(r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$")
 _LABEL_VALUE = re.compile(r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$")
@@ -29,14 +30,24 @@ _EVENT_FIELDS = (
 
 
 class Requirement(NamedTuple):
-    """One condition on a label or a field: the value is (not) among these; None stands for absent."""
+    """One condition on a label or a field: the value is (not) among these; None stands for absent.
+
+    With a bound, the value must be a number above (`>`) or below (`<`) it.
+    """
 
     key: str
     values: frozenset[str | None]
     wanted: bool
+    bound: str = ""
 
     def accepts(self, value: str | None) -> bool:
+        if self.bound:
+            return value is not None and value.lstrip("-").isdecimal() and self._within(int(value))
         return (value in self.values) is self.wanted
+
+    def _within(self, number: int) -> bool:
+        limit = int(self.bound[1:])
+        return number > limit if self.bound[0] == ">" else number < limit
 
 
 class Selection(NamedTuple):
@@ -75,18 +86,7 @@ def field_value(body: Json, path: str) -> str:
 
 def selection(kind: Kind, namespace: str, labels: str, fields: str) -> Selection:
     """A selection from the query of a request; says why when it cannot be read."""
-    try:
-        return Selection(namespace, parse_labels(labels), parse_fields(kind, fields))
-    except UnsupportedField as error:
-        place = f"{kind.group}/{kind.version}" if kind.group else f"/{kind.version}"
-        raise bad_request(
-            f'Unable to find "{place}, Resource={kind.plural}" that match label selector "{labels}", '
-            f'field selector "{fields}": {error}'
-        ) from None
-
-
-class UnsupportedField(Exception):
-    """A field that this kind cannot be selected by."""
+    return Selection(namespace, parse_labels(labels), parse_fields(kind, fields))
 
 
 def parse_labels(text: str) -> tuple[Requirement, ...]:
@@ -104,6 +104,8 @@ def _label(part: str) -> Requirement:
         requirement = Requirement(found[1], values, found[2] == "in")
     elif found := _PAIR.match(part):
         requirement = Requirement(found[1], frozenset({found[3]}), found[2] != "!=")
+    elif found := _BOUND.match(part):
+        requirement = Requirement(found[1], frozenset(), True, found[2] + found[3])
     elif found := _EXISTS.match(part):
         requirement = Requirement(found[2], frozenset({None}), found[1] == "!")
     else:
@@ -137,6 +139,6 @@ def parse_fields(kind: Kind, text: str) -> tuple[Requirement, ...]:
             raise bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
         key, operator, value = (piece.strip() for piece in pieces)
         if key not in supported_fields(kind):
-            raise UnsupportedField(f"field label not supported: {key}")
+            raise bad_request(f"field label not supported: {key}")
         found.append(Requirement(key, frozenset({value}), operator != "!="))
     return tuple(found)

@@ -13,15 +13,23 @@ from aiohttp import web
 from core.clock import Clock
 from core.minicluster import discovery
 from core.minicluster.access import Access, User, access_review, rules_review
-from core.minicluster.handlers import Answer, Call, Handlers, decode_json
+from core.minicluster.handlers import Answer, Call, Handlers, decode_json, unrecognized
 from core.minicluster.kinds import Json, Kind
 from core.minicluster.negotiation import choose, event_frame
 from core.minicluster.requests import Address, Target, deed, find_target, parse_path, selected
-from core.minicluster.status import ApiError, bad_request, method_not_allowed, no_such_resource, not_found
+from core.minicluster.status import (
+    ApiError,
+    bad_request,
+    method_not_allowed,
+    method_not_supported,
+    no_such_resource,
+    not_found,
+)
 from core.minicluster.storage import Storage
 from core.minicluster.watch import Watch, watch_options
 
 _LOG = logging.getLogger(__name__)
+_TEXT = "text/plain; charset=utf-8"
 TOKEN_PREFIX = "/token/"
 _COMPRESS_FROM = 128 * 1024
 _HEALTH = ("/healthz", "/livez", "/readyz")
@@ -65,7 +73,9 @@ class ApiServer:
             raise
         except Exception:
             _LOG.exception("request failed: %s %s", request.method, request.path)
-            return await self._refuse(request, ApiError(500, "InternalError", "Internal error occurred: see the log"))
+            return await self._refuse(
+                request, ApiError(500, "InternalError", "Internal error occurred: see the log")
+            )
 
     async def _refuse(self, request: web.BaseRequest, error: ApiError) -> web.StreamResponse:
         return await self._send(request, error.code, msgspec.json.encode(error.status()), error.headers)
@@ -84,10 +94,10 @@ class ApiServer:
     async def _about_itself(self, request: web.BaseRequest, user: User, path: str) -> web.StreamResponse:
         self._access.check_path(user, path, request.method.lower())
         if path.rstrip("/").startswith(_HEALTH):
-            return await self._send(request, 200, b"ok", kind="text/plain")
+            return await self._send(request, 200, b"ok", kind=_TEXT)
         found = discovery.document(self._storage.catalog, path)
         if found is None:
-            return await self._send(request, 404, b"404 page not found\n", kind="text/plain")
+            return await self._no_such_page(request)
         if request.method != "GET":
             raise method_not_allowed()
         return await self._send(request, 200, msgspec.json.encode(found))
@@ -97,16 +107,18 @@ class ApiServer:
         if wanted.verb != "create":
             raise method_not_allowed()
         self._access.check(user, wanted, kind)
-        body = decode_json(await request.read())
+        body = decode_json(await request.read(), unrecognized(kind))
         if not isinstance(body, dict):
-            raise bad_request(f"the object provided is unrecognized (must be of type {kind.kind})")
+            raise bad_request(f"{unrecognized(kind)}; json parse error: not an object")
         answer: Json = {
             "kind": kind.kind,
             "apiVersion": kind.api_version,
             "metadata": body.get("metadata") or {},
         }
         if kind.kind == "SelfSubjectReview":
-            answer["status"] = {"userInfo": {"username": user.name, "groups": [*user.groups]}}
+            answer["status"] = {
+                "userInfo": {"username": user.name, "groups": [*user.groups, "system:authenticated"]}
+            }
         else:
             judge = access_review if kind.kind == "SelfSubjectAccessReview" else rules_review
             answer |= {"spec": body.get("spec") or {}, "status": judge(user, body)}
@@ -118,24 +130,37 @@ class ApiServer:
         if target is None:
             unknown = Kind(address.group, address.version, "", address.plural, "")
             self._access.check(user, wanted, unknown)
-            return await self._send(request, 404, b"404 page not found\n", kind="text/plain")
+            if self._has_built_in(address):
+                raise no_such_resource()
+            return await self._no_such_page(request)
         self._access.check(user, wanted, target.kind)
-        self._check_subresource(target)
-        if not wanted.verb or (target.kind.namespaced and wanted.verb == "create" and not address.namespace):
-            raise method_not_allowed()
+        self._check_subresource(target, wanted.verb)
+        if (
+            target.kind.custom
+            and target.kind.namespaced
+            and wanted.verb == "create"
+            and not address.namespace
+        ):
+            return await self._no_such_page(request)
+        _check_method(target, wanted.verb)
         if wanted.verb == "watch":
             return await self._watch(request, target)
         answer = self._handlers.handle(wanted.verb, await self._call(request, target))
         return await self._answer(request, answer)
 
-    def _check_subresource(self, target: Target) -> None:
-        subresource = target.address.subresource
-        if not subresource:
-            return
-        if subresource != "status":
-            raise no_such_resource()
-        if not target.kind.status_subresource:
-            raise not_found(target.kind, target.address.name)
+    async def _no_such_page(self, request: web.BaseRequest) -> web.StreamResponse:
+        return await self._send(request, 404, b"404 page not found\n", kind=_TEXT)
+
+    def _has_built_in(self, address: Address) -> bool:
+        place = (address.group, address.version)
+        return any((kind.group, kind.version) == place and not kind.custom for kind in self._storage.catalog)
+
+    def _check_subresource(self, target: Target, verb: str) -> None:
+        subresource, kind = target.address.subresource, target.kind
+        if subresource and (subresource != "status" or not kind.status_subresource):
+            raise not_found(kind, target.address.name) if kind.custom else no_such_resource()
+        if subresource and verb not in ("get", "update", "patch"):
+            raise method_not_supported(kind, verb)
 
     async def _call(self, request: web.BaseRequest, target: Target) -> Call:
         return Call(
@@ -148,10 +173,10 @@ class ApiServer:
         )
 
     async def _answer(self, request: web.BaseRequest, answer: Answer) -> web.StreamResponse:
-        headers = {}
-        if answer.warnings:
-            headers["Warning"] = ", ".join(f"299 - {_quoted(text)}" for text in answer.warnings)
-        return await self._send(request, answer.code, answer.raw, headers)
+        response = await self._send(request, answer.code, answer.raw)
+        for text in answer.warnings:
+            response.headers.add("Warning", f"299 - {_quoted(text)}")
+        return response
 
     async def _watch(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
         form = choose(request.headers.get("Accept", ""), request.query.get("includeObject", ""))
@@ -188,6 +213,20 @@ class ApiServer:
     def _headers(self, kind: str) -> dict[str, str]:
         date = format_datetime(self._clock.now(), usegmt=True)
         return {"Content-Type": kind, "Date": date, "Cache-Control": "no-cache, private"}
+
+
+def _check_method(target: Target, verb: str) -> None:
+    """Custom kinds take a POST at a name for a create and miss the name of a PUT; built-in ones refuse both."""
+    kind, address = target.kind, target.address
+    nameless = verb in ("update", "patch") and not address.name
+    if kind.custom and not verb:
+        raise method_not_supported(kind, verb)
+    if kind.custom and nameless:
+        raise bad_request("name must be provided")
+    homeless = kind.namespaced and not address.namespace
+    misplaced = verb == "create" and (homeless or bool(address.name))
+    if not kind.custom and (not verb or nameless or misplaced):
+        raise method_not_allowed()
 
 
 def split_token(path: str, authorization: str) -> tuple[str, str]:

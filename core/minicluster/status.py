@@ -73,9 +73,14 @@ def already_exists(kind: Kind, name: str) -> ApiError:
 
 
 def conflict(kind: Kind, name: str, why: str = "") -> ApiError:
-    default = "the object has been modified; please apply your changes to the latest version and try again"
-    message = f'Operation cannot be fulfilled on {kind.resource} "{name}": {why or default}'
+    modified = "the object has been modified; please apply your changes to the latest version and try again"
+    message = f'Operation cannot be fulfilled on {kind.resource} "{name}": {why or modified}'
     return ApiError(409, "Conflict", message, _about(kind, name))
+
+
+def precondition_failed(kind: Kind, name: str, why: str) -> ApiError:
+    message = f'Operation cannot be fulfilled on {kind.qualified_kind} "{name}": {why}'
+    return ApiError(409, "Conflict", message, _about(kind, name, kind.kind))
 
 
 def invalid(kind: Kind, name: str, causes: list[Cause]) -> ApiError:
@@ -91,10 +96,15 @@ def invalid_as(title: str, details: Json, name: str, causes: list[Cause]) -> Api
     return ApiError(422, "Invalid", f'{title} "{name}" is invalid: {text}', details)
 
 
-def invalid_options(what: str, field: str, reason: str, message: str) -> ApiError:
-    """Query parameters that contradict each other."""
+def invalid_options(what: str, *causes: Cause) -> ApiError:
+    """Query parameters that have no meaning or contradict each other."""
     details: Json = {"group": "meta.k8s.io", "kind": what}
-    return invalid_as(f"{what}.meta.k8s.io", details, "", [Cause(reason, field, message)])
+    return invalid_as(f"{what}.meta.k8s.io", details, "", list(causes))
+
+
+def internal(message: str) -> ApiError:
+    """What a real server could have refused better, and answers with 500."""
+    return ApiError(500, "", message)
 
 
 def bad_request(message: str) -> ApiError:
@@ -116,6 +126,11 @@ def method_not_allowed() -> ApiError:
     )
 
 
+def method_not_supported(kind: Kind, verb: str) -> ApiError:
+    message = f'{verb} is not supported on resources of kind "{kind.resource}"'
+    return ApiError(405, "MethodNotAllowed", message, _about(kind, ""))
+
+
 def not_acceptable(offered: str) -> ApiError:
     return ApiError(406, "NotAcceptable", f"only the following media types are accepted: {offered}")
 
@@ -133,12 +148,14 @@ def expired(message: str) -> ApiError:
     return ApiError(410, "Expired", message)
 
 
-def too_large_version(asked: int, current: int) -> ApiError:
-    details = {
-        "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
-        "retryAfterSeconds": 1,
+def too_large_version(asked: int, current: int, retry: bool) -> ApiError:
+    details: Json = {
+        "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
     }
-    message = f"Timeout: Too large resource version: {asked}, current: {current}"
-    error = ApiError(504, "Timeout", message, details)
-    error.headers["Retry-After"] = "1"
+    error = ApiError(
+        504, "Timeout", f"Timeout: Too large resource version: {asked}, current: {current}", details
+    )
+    if retry:
+        details["retryAfterSeconds"] = 1
+        error.headers["Retry-After"] = "1"
     return error

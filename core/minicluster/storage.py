@@ -59,7 +59,8 @@ class Storage:
     def create(self, kind: Kind, body: Json, namespace: str = "", manager: str = "minicluster") -> Json:
         """Create; the namespace is the one in the body where none is given."""
         home = namespace or body.get("metadata", {}).get("namespace", "")
-        return self.writer.create(kind, body, home, Options(manager)).stored.body
+        whole = {"apiVersion": kind.api_version, "kind": kind.kind, **body}
+        return self.writer.create(kind, whole, home, Options(manager)).stored.body
 
     def update(self, kind: Kind, body: Json, manager: str = "minicluster", subresource: str = "") -> Json:
         """Replace; a resourceVersion that is not the newest is a conflict."""

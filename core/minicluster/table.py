@@ -46,8 +46,8 @@ def _row(kind: Kind, body: Json, include: str, now: datetime) -> Json:
     row: Json = {"cells": cells}
     if include == "Object":
         row["object"] = body
-    elif include != "None":
-        row["object"] = partial(body)
+    else:
+        row["object"] = None if include == "None" else partial(body)
     return row
 
 

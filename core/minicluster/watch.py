@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 from core.minicluster.journal import Change, ChangeType, Compacted, Cursor, Stored, watch_frame
 from core.minicluster.kinds import Json, Kind
-from core.minicluster.reading import ListOptions, parse_version
+from core.minicluster.reading import ListOptions, not_a_version
 from core.minicluster.requests import timeout_seconds
 from core.minicluster.selectors import Selection
-from core.minicluster.status import ApiError, expired, invalid_options
+from core.minicluster.status import ApiError, Cause, expired, internal, invalid_options
 from core.minicluster.storage import Storage
 
 BOOKMARK_SECONDS = 60.0
+LAST_BOOKMARK_SECONDS = 2.0
 DEFAULT_TIMEOUT = 1800.0
 INITIAL_END: Json = {"annotations": {"k8s.io/initial-events-end": "true"}}
 
@@ -35,17 +36,21 @@ class WatchOptions(NamedTuple):
 def watch_options(query: Mapping[str, str]) -> WatchOptions:
     initial = {"true": True, "1": True, "false": False, "0": False}.get(query.get("sendInitialEvents", ""))
     match = query.get("resourceVersionMatch", "")
+    why = ""
     if initial is None and match:
-        message = (
-            "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+    elif initial is not None and match != "NotOlderThan":
+        why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+    if why:
+        raise invalid_options(
+            "ListOptions", Cause("FieldValueForbidden", "resourceVersionMatch", f"Forbidden: {why}")
         )
-        raise invalid_options("ListOptions", "resourceVersionMatch", "FieldValueForbidden", message)
-    if initial is not None and match != "NotOlderThan":
-        message = "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-        raise invalid_options("ListOptions", "resourceVersionMatch", "FieldValueForbidden", message)
+    version = query.get("resourceVersion", "")
+    if version and not version.isdecimal():
+        raise internal(not_a_version(version))
     bookmarks = query.get("allowWatchBookmarks", "") in ("1", "true")
     timeout = float(timeout_seconds(query)) or DEFAULT_TIMEOUT
-    return WatchOptions(parse_version(query.get("resourceVersion", "")), bookmarks, timeout, initial)
+    return WatchOptions(int(version or 0), bookmarks, timeout, initial)
 
 
 class Watch:
@@ -61,8 +66,10 @@ class Watch:
         """Until the time is up, the client goes or the server closes."""
         loop = asyncio.get_running_loop()
         end = loop.time() + self._options.timeout
-        beat = loop.time() + BOOKMARK_SECONDS
-        start = self._storage.version if self._options.starts_with_all else self._options.version
+        beat = _next_bookmark(loop.time(), end)
+        start = self._options.version or self._storage.version
+        if self._options.starts_with_all:
+            start = self._storage.version
         try:
             cursor = Cursor(self._storage.shelves.shelf(self._kind).journal, start)
         except Compacted as gone:
@@ -74,11 +81,9 @@ class Watch:
                 if events := self._news(cursor):
                     yield events
                 if self._options.bookmarks and now >= beat:
-                    beat = now + BOOKMARK_SECONDS
+                    beat = _next_bookmark(now, end)
                     yield [self._bookmark()]
                 await cursor.news(min(beat, end) - loop.time())
-            if self._options.bookmarks and not closing.is_set():
-                yield [*self._news(cursor), self._bookmark()]
         except Compacted as gone:
             yield [self._too_old(start, gone)]
         finally:
@@ -119,6 +124,12 @@ class Watch:
 
     def _too_old(self, asked: int, gone: Compacted) -> Event:
         return error_event(expired(f"too old resource version: {asked} ({gone.floor})"))
+
+
+def _next_bookmark(now: float, end: float) -> float:
+    """Once a minute, and once more shortly before the end, so that a client can go on from there."""
+    last = end - LAST_BOOKMARK_SECONDS
+    return min(now + BOOKMARK_SECONDS, last) if now < last else end
 
 
 class Event(NamedTuple):

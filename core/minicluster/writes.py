@@ -9,7 +9,7 @@ from core.clock import Clock
 from core.minicluster import managed, objectmeta
 from core.minicluster.journal import Key, Stored
 from core.minicluster.kinds import Json, Kind
-from core.minicluster.schema import check_object, shape_object
+from core.minicluster.schema import check_object, check_status, shape_object
 from core.minicluster.shelf import Shelves
 from core.minicluster.status import (
     ApiError,
@@ -18,7 +18,9 @@ from core.minicluster.status import (
     bad_request,
     conflict,
     forbidden,
+    internal,
     invalid,
+    invalid_as,
     not_found,
 )
 
@@ -29,6 +31,7 @@ class Options(NamedTuple):
     manager: str = "minicluster"
     dry_run: bool = False
     strict: bool = False
+    patch: bool = False
 
 
 class Written(NamedTuple):
@@ -52,32 +55,32 @@ class Writer:
         meta = objectmeta.for_create(kind, body["metadata"], namespace, self._clock.now(), self._identities)
         self._check_namespace(kind, namespace, meta.get("name", ""))
         if body["metadata"].get("resourceVersion"):
-            raise ApiError(500, "InternalError", "resourceVersion should not be set on objects to be created")
+            raise internal("resourceVersion should not be set on objects to be created")
         meta.pop("resourceVersion", None)
         fresh = {**body, "apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta}
         if kind.status_subresource and kind.custom:
             fresh.pop("status", None)
-        fresh, dropped = self._shape(kind, _with_defaults(kind, fresh), options)
+        fresh, dropped = self._shape(kind, fresh, options)
+        dropped += objectmeta.unknown_fields(body["metadata"])
         self._judge(kind, fresh, None)
         key = (meta.get("namespace", ""), meta["name"])
         if self._shelves.find(kind, key) is not None:
             raise already_exists(kind, meta["name"])
         meta["managedFields"] = self._record(kind, None, fresh, options, "")
+        fresh = _with_defaults(kind, fresh)
         if options.dry_run:
             return Written(Stored(fresh, 0), dropped, True)
         return Written(self._shelves.put(kind, key, fresh), dropped, True)
 
     def update(self, kind: Kind, key: Key, body: Json, options: Options, subresource: str = "") -> Written:
         self._check_envelope(kind, body, key[0])
-        name = body["metadata"].get("name", "")
-        if name != key[1]:
-            raise bad_request(
-                f"the name of the object ({name}) does not match the name on the URL ({key[1]})"
-            )
+        _check_name(body, key[1])
         old = self.existing(kind, key)
         if kind.custom and not body["metadata"].get("resourceVersion"):
             message = "Invalid value: 0: must be specified for an update"
-            raise invalid(kind, key[1], [Cause("FieldValueInvalid", "metadata.resourceVersion", message)])
+            cause = Cause("FieldValueInvalid", "metadata.resourceVersion", message)
+            details = {"name": key[1], "group": kind.group, "kind": kind.plural}
+            raise invalid_as(kind.resource, details, key[1], [cause])
         return self._replace(kind, key, old, body, options, subresource)
 
     def patch(
@@ -88,10 +91,11 @@ class Writer:
         if body.get("metadata") is None:
             body = {**body, "metadata": {}}
         self._check_envelope(kind, body, key[0])
-        if (name := body["metadata"].get("name", key[1])) != key[1]:
-            message = f'Invalid value: "{name}": field is immutable'
-            raise invalid(kind, key[1], [Cause("FieldValueInvalid", "metadata.name", message)])
-        return self._replace(kind, key, old, body, options, subresource)
+        _check_name(body, key[1])
+        if (uid := body["metadata"].get("uid")) and uid != old.body["metadata"]["uid"]:
+            message = f'Invalid value: "{uid}": field is immutable'
+            raise invalid(kind, key[1], [Cause("FieldValueInvalid", "metadata.uid", message)])
+        return self._replace(kind, key, old, body, options._replace(patch=True), subresource)
 
     def existing(self, kind: Kind, key: Key) -> Stored:
         stored = self._shelves.find(kind, key)
@@ -106,7 +110,7 @@ class Writer:
         new = _next_version(kind, old.body, body, subresource)
         new, dropped = self._shape(kind, new, options)
         _count_generation(kind, old.body, new)
-        self._judge(kind, new, old.body)
+        self._judge(kind, new, old.body, subresource)
         meta = new["metadata"]
         meta["resourceVersion"] = old.body["metadata"]["resourceVersion"]
         if new == old.body:
@@ -134,29 +138,30 @@ class Writer:
             return body, []
         shaped, dropped = shape_object(body, kind.schema)
         if dropped and options.strict:
-            listed = ", ".join(f'unknown field "{path}"' for path in dropped)
-            raise bad_request(
-                f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: '
-                f"strict decoding error: {listed}"
-            )
+            raise _strict_refusal(kind, dropped, options)
         return shaped, dropped
 
-    def _judge(self, kind: Kind, body: Json, old: Json | None) -> None:
+    def _judge(self, kind: Kind, body: Json, old: Json | None, subresource: str = "") -> None:
         causes = objectmeta.check(body["metadata"], old["metadata"] if old else None)
-        causes += check_object(body, kind.schema)
+        causes += check_status(body, kind.schema) if subresource else check_object(body, kind.schema)
         if causes:
             raise invalid(kind, body["metadata"].get("name", ""), causes)
 
     def _check_envelope(self, kind: Kind, body: Json, namespace: str) -> None:
-        objectmeta.check_types(body.setdefault("metadata", {}))
-        sent = body.get("kind", kind.kind), body.get("apiVersion", kind.api_version)
-        if not sent[0] or not sent[1]:
-            raise bad_request("Object 'Kind' is missing in the body")
-        if sent != (kind.kind, kind.api_version):
+        objectmeta.check_types(kind, body.setdefault("metadata", {}))
+        name, version = body.get("kind"), body.get("apiVersion")
+        if kind.custom and not name:
+            unreadable = f"the object provided is unrecognized (must be of type {kind.kind})"
+            raise bad_request(f"{unreadable}: Object 'Kind' is missing")
+        if version and version != kind.api_version:
             raise bad_request(
-                f"the object provided is unrecognized (must be of type {kind.kind}): "
-                f"it says {sent[0]} of {sent[1]}, expected {kind.kind} of {kind.api_version}"
+                f"the API version in the data ({version}) does not match the expected API version "
+                f"({kind.api_version})"
             )
+        if name and name != kind.kind:
+            cause = Cause("FieldValueInvalid", "kind", f'Invalid value: "{name}": must be {kind.kind}')
+            details = {"name": body["metadata"].get("name", ""), "group": kind.group, "kind": name}
+            raise invalid_as(f"{name}.{kind.group}", details, details["name"], [cause])
         stated = body["metadata"].get("namespace")
         if kind.namespaced and stated and stated != namespace:
             raise bad_request(
@@ -172,7 +177,24 @@ class Writer:
             raise not_found(home, namespace)
         if "deletionTimestamp" in place.body["metadata"]:
             why = f"unable to create new content in namespace {namespace} because it is being terminated"
-            raise forbidden(kind, name, why)
+            refusal = forbidden(kind, name, why)
+            cause = {"reason": "NamespaceTerminating", "field": "metadata.namespace"}
+            cause["message"] = f"namespace {namespace} is being terminated"
+            refusal.details = {**(refusal.details or {}), "causes": [cause]}
+            raise refusal
+
+
+def _check_name(body: Json, name: str) -> None:
+    sent = body["metadata"].get("name", "")
+    if sent != name:
+        raise bad_request(f"the name of the object ({sent}) does not match the name on the URL ({name})")
+
+
+def _strict_refusal(kind: Kind, dropped: list[str], options: Options) -> ApiError:
+    why = "strict decoding error: " + ", ".join(f'unknown field "{path}"' for path in dropped)
+    if options.patch:
+        return invalid_as("", {}, "", [Cause("FieldValueInvalid", "patch", f"Invalid value: {why}")])
+    return bad_request(f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: {why}')
 
 
 def _with_defaults(kind: Kind, body: Json) -> Json:
@@ -191,6 +213,8 @@ def _check_preconditions(kind: Kind, old: Stored, meta: Json) -> None:
     if uid and uid != now["uid"]:
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {now['uid']}"
         raise conflict(kind, now["name"], why)
+    if version and not version.isdecimal():
+        raise internal(f'strconv.ParseUint: parsing "{version}": invalid syntax')
     if version and version != now["resourceVersion"]:
         raise conflict(kind, now["name"])
 
