@@ -44,9 +44,7 @@ class MiniCluster:
 
     async def __aenter__(self) -> Self:
         self._server = ApiServer(self.storage, self._access, self.clock)
-        server = web.Server(
-            self._server.handle, access_log=None, handler_cancellation=True, keepalive_timeout=300
-        )
+        server = web.Server(self._server.handle, access_log=None, handler_cancellation=True, keepalive_timeout=300)
         self._runner = web.ServerRunner(server, shutdown_timeout=2)
         await self._runner.setup()
         try:
@@ -54,9 +52,7 @@ class MiniCluster:
         except OSError as error:
             await self._runner.cleanup()
             why = error.strerror or str(error)
-            raise BadInput(
-                f"cannot serve on port {self._port}", why, "choose another port, or none"
-            ) from None
+            raise BadInput(f"cannot serve on port {self._port}", why, "choose another port, or none") from None
         return self
 
     async def __aexit__(

@@ -49,9 +49,7 @@ def document(catalog: Catalog, path: str) -> Json | None:
         case ["apis", group, version_]:
             return _resources(catalog, group, version_)
         case ["openapi", "v3"]:
-            return {
-                "paths": {name: {"serverRelativeURL": f"/openapi/v3/{name}"} for name in _documents(catalog)}
-            }
+            return {"paths": {name: {"serverRelativeURL": f"/openapi/v3/{name}"} for name in _documents(catalog)}}
         case ["openapi", "v3", "api", "v1"]:
             return _openapi(catalog, "", "v1")
         case ["openapi", "v3", "apis", group, version_]:
@@ -70,20 +68,13 @@ def _groups(catalog: Catalog) -> list[Json]:
     groups: dict[str, list[Json]] = {}
     for group, version_ in _group_versions(catalog):
         groups.setdefault(group, []).append({"groupVersion": f"{group}/{version_}", "version": version_})
-    return [
-        {"name": name, "versions": versions, "preferredVersion": versions[0]}
-        for name, versions in groups.items()
-    ]
+    return [{"name": name, "versions": versions, "preferredVersion": versions[0]} for name, versions in groups.items()]
 
 
 def _resources(catalog: Catalog, group: str, version_: str) -> Json | None:
-    found = [
-        each for kind in catalog if (kind.group, kind.version) == (group, version_) for each in _entries(kind)
-    ]
+    found = [each for kind in catalog if (kind.group, kind.version) == (group, version_) for each in _entries(kind)]
     for name in _REVIEWS.get((group, version_), ()):
-        found.append(
-            {"name": f"{name.lower()}s", "singularName": name.lower(), "namespaced": False, "kind": name}
-        )
+        found.append({"name": f"{name.lower()}s", "singularName": name.lower(), "namespaced": False, "kind": name})
         found[-1]["verbs"] = ["create"]
     if not found:
         return None

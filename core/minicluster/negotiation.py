@@ -37,11 +37,7 @@ def choose(accept: str, include: str) -> Form:
             continue
         if "as" not in wanted:
             return Form()
-        if (
-            wanted.get("g") == "meta.k8s.io"
-            and wanted.get("v") == "v1"
-            and wanted["as"] in (_TABLE, *_PARTIAL)
-        ):
+        if wanted.get("g") == "meta.k8s.io" and wanted.get("v") == "v1" and wanted["as"] in (_TABLE, *_PARTIAL):
             return Form(wanted["as"], include or "Metadata")
     raise not_acceptable("application/json")
 
@@ -74,9 +70,7 @@ def listed(form: Form, kind: Kind, page: Page, now: datetime) -> bytes:
 
 def _bare(stored: Stored) -> bytes:
     """Items in a list of built-in kinds do not repeat what they are."""
-    return msgspec.json.encode(
-        {key: value for key, value in stored.body.items() if key not in ("apiVersion", "kind")}
-    )
+    return msgspec.json.encode({key: value for key, value in stored.body.items() if key not in ("apiVersion", "kind")})
 
 
 def event_frame(form: Form, kind: Kind, event: Event, now: datetime, first: bool) -> bytes:
@@ -87,6 +81,4 @@ def event_frame(form: Form, kind: Kind, event: Event, now: datetime, first: bool
         return watch_frame(event.type, msgspec.json.encode(partial(event.stored.body)))
     meta = {"resourceVersion": event.stored.body["metadata"].get("resourceVersion", "")}
     bodies = [] if event.type == "BOOKMARK" else [event.stored.body]
-    return watch_frame(
-        event.type, msgspec.json.encode(table(kind, bodies, meta, form.include, now, headed=first))
-    )
+    return watch_frame(event.type, msgspec.json.encode(table(kind, bodies, meta, form.include, now, headed=first)))

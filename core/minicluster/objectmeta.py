@@ -24,9 +24,7 @@ _NAME_RULE = (
     "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
-_QUALIFIED_RULE = (
-    "name part must consist of alphanumeric characters, '-', '_' or '.', a letter or digit at each end"
-)
+_QUALIFIED_RULE = "name part must consist of alphanumeric characters, '-', '_' or '.', a letter or digit at each end"
 _KEPT = (
     "uid",
     "creationTimestamp",
@@ -119,9 +117,7 @@ def check_types(kind: Kind, meta: Any) -> None:
         "labels": _is_text_map,
         "annotations": _is_text_map,
         "finalizers": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
-        "ownerReferences": lambda value: (
-            isinstance(value, list) and all(isinstance(each, dict) for each in value)
-        ),
+        "ownerReferences": lambda value: isinstance(value, list) and all(isinstance(each, dict) for each in value),
     }
     for key, fits in readers.items():
         if meta.get(key) is not None and not fits(meta[key]):
@@ -137,18 +133,14 @@ def check(meta: Json, old: Json | None = None) -> list[Cause]:
     causes: list[Cause] = []
     name = meta.get("name", "")
     if not name:
-        causes.append(
-            Cause("FieldValueRequired", "metadata.name", "Required value: name or generateName is required")
-        )
+        causes.append(Cause("FieldValueRequired", "metadata.name", "Required value: name or generateName is required"))
     elif len(name) > 253 or not _SUBDOMAIN.match(name):
         causes.append(_bad("metadata.name", name, _NAME_RULE))
     for key, value in meta.get("labels", {}).items():
         if not _QUALIFIED.match(key):
             causes.append(_bad("metadata.labels", key, _QUALIFIED_RULE))
         if not _LABEL_VALUE.match(value):
-            causes.append(
-                _bad("metadata.labels", value, "a valid label must be an empty string or alphanumeric")
-            )
+            causes.append(_bad("metadata.labels", value, "a valid label must be an empty string or alphanumeric"))
     for key in meta.get("annotations", {}):
         if not _QUALIFIED.match(key.lower()):
             causes.append(_bad("metadata.annotations", key, _QUALIFIED_RULE))

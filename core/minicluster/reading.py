@@ -91,9 +91,7 @@ class Reader:
         self._check_not_newer(asked, retry=not exact)
         return asked if asked > 0 and exact else _ANY_MOMENT
 
-    def _objects_at(
-        self, kind: Kind, version: int, start: str, selection: Selection, paged: bool
-    ) -> dict[Key, Stored]:
+    def _objects_at(self, kind: Kind, version: int, start: str, selection: Selection, paged: bool) -> dict[Key, Stored]:
         shelf = self._shelves.shelf(kind)
         if version in (_ANY_MOMENT, self._shelves.version):
             return shelf.objects
@@ -111,9 +109,7 @@ def check_list_options(options: ListOptions) -> None:
     """Refuse combinations that ask for two moments at once, or for none."""
     match, causes = options.match, []
     if match and not options.version:
-        causes.append(
-            _forbidden_match("resourceVersionMatch is forbidden unless resourceVersion is provided")
-        )
+        causes.append(_forbidden_match("resourceVersionMatch is forbidden unless resourceVersion is provided"))
     if match and options.token:
         causes.append(_forbidden_match("resourceVersionMatch is forbidden when continue is provided"))
     if match not in ("", "Exact", "NotOlderThan"):

@@ -73,9 +73,7 @@ class ApiServer:
             raise
         except Exception:
             _LOG.exception("request failed: %s %s", request.method, request.path)
-            return await self._refuse(
-                request, ApiError(500, "InternalError", "Internal error occurred: see the log")
-            )
+            return await self._refuse(request, ApiError(500, "InternalError", "Internal error occurred: see the log"))
 
     async def _refuse(self, request: web.BaseRequest, error: ApiError) -> web.StreamResponse:
         return await self._send(request, error.code, msgspec.json.encode(error.status()), error.headers)
@@ -116,9 +114,7 @@ class ApiServer:
             "metadata": body.get("metadata") or {},
         }
         if kind.kind == "SelfSubjectReview":
-            answer["status"] = {
-                "userInfo": {"username": user.name, "groups": [*user.groups, "system:authenticated"]}
-            }
+            answer["status"] = {"userInfo": {"username": user.name, "groups": [*user.groups, "system:authenticated"]}}
         else:
             judge = access_review if kind.kind == "SelfSubjectAccessReview" else rules_review
             answer |= {"spec": body.get("spec") or {}, "status": judge(user, body)}
@@ -135,12 +131,7 @@ class ApiServer:
             return await self._no_such_page(request)
         self._access.check(user, wanted, target.kind)
         self._check_subresource(target, wanted.verb)
-        if (
-            target.kind.custom
-            and target.kind.namespaced
-            and wanted.verb == "create"
-            and not address.namespace
-        ):
+        if target.kind.custom and target.kind.namespaced and wanted.verb == "create" and not address.namespace:
             return await self._no_such_page(request)
         _check_method(target, wanted.verb)
         if wanted.verb == "watch":

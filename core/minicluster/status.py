@@ -90,9 +90,7 @@ def invalid(kind: Kind, name: str, causes: list[Cause]) -> ApiError:
 def invalid_as(title: str, details: Json, name: str, causes: list[Cause]) -> ApiError:
     parts = [f"{cause.field}: {cause.message}" for cause in causes]
     text = parts[0] if len(parts) == 1 else f"[{', '.join(parts)}]"
-    details["causes"] = [
-        {"reason": each.reason, "message": each.message, "field": each.field} for each in causes
-    ]
+    details["causes"] = [{"reason": each.reason, "message": each.message, "field": each.field} for each in causes]
     return ApiError(422, "Invalid", f'{title} "{name}" is invalid: {text}', details)
 
 
@@ -121,9 +119,7 @@ def forbidden(kind: Kind, name: str, why: str) -> ApiError:
 
 
 def method_not_allowed() -> ApiError:
-    return ApiError(
-        405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {}
-    )
+    return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
 
 def method_not_supported(kind: Kind, verb: str) -> ApiError:
@@ -149,12 +145,8 @@ def expired(message: str) -> ApiError:
 
 
 def too_large_version(asked: int, current: int, retry: bool) -> ApiError:
-    details: Json = {
-        "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
-    }
-    error = ApiError(
-        504, "Timeout", f"Timeout: Too large resource version: {asked}, current: {current}", details
-    )
+    details: Json = {"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]}
+    error = ApiError(504, "Timeout", f"Timeout: Too large resource version: {asked}, current: {current}", details)
     if retry:
         details["retryAfterSeconds"] = 1
         error.headers["Retry-After"] = "1"

@@ -86,9 +86,7 @@ class Storage:
         options = Options(manager)
         return self.writer.patch(kind, (namespace, name), merged, options, subresource).stored.body
 
-    def patch_status(
-        self, kind: Kind, namespace: str, name: str, status: Json, manager: str = "minicluster"
-    ) -> Json:
+    def patch_status(self, kind: Kind, namespace: str, name: str, status: Json, manager: str = "minicluster") -> Json:
         """Merge into the status, at the address where this kind takes it."""
         subresource = "status" if kind.status_subresource else ""
         return self.patch(kind, namespace, name, {"status": status}, manager, subresource)

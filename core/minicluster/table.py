@@ -17,9 +17,7 @@ def columns_of(kind: Kind) -> tuple[Column, ...]:
     return kind.columns or (Column("Age", "date", ".metadata.creationTimestamp"),)
 
 
-def table(
-    kind: Kind, bodies: list[Json], meta: Json, include: str, now: datetime, headed: bool = True
-) -> Json:
+def table(kind: Kind, bodies: list[Json], meta: Json, include: str, now: datetime, headed: bool = True) -> Json:
     """A Table; a watch sends its column definitions once only."""
     heads = [_NAME, *(_definition(column) for column in columns_of(kind))]
     return {

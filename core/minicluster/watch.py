@@ -42,9 +42,7 @@ def watch_options(query: Mapping[str, str]) -> WatchOptions:
     elif initial is not None and match != "NotOlderThan":
         why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
     if why:
-        raise invalid_options(
-            "ListOptions", Cause("FieldValueForbidden", "resourceVersionMatch", f"Forbidden: {why}")
-        )
+        raise invalid_options("ListOptions", Cause("FieldValueForbidden", "resourceVersionMatch", f"Forbidden: {why}"))
     version = query.get("resourceVersion", "")
     if version and not version.isdecimal():
         raise internal(not_a_version(version))

@@ -103,9 +103,7 @@ class Writer:
             raise not_found(kind, key[1])
         return stored
 
-    def _replace(
-        self, kind: Kind, key: Key, old: Stored, body: Json, options: Options, subresource: str
-    ) -> Written:
+    def _replace(self, kind: Kind, key: Key, old: Stored, body: Json, options: Options, subresource: str) -> Written:
         _check_preconditions(kind, old, body["metadata"])
         new = _next_version(kind, old.body, body, subresource)
         new, dropped = self._shape(kind, new, options)
@@ -118,18 +116,12 @@ class Writer:
         meta["managedFields"] = self._record(kind, old.body, new, options, subresource)
         if options.dry_run:
             return Written(Stored(new, old.version), dropped)
-        if (
-            "deletionTimestamp" in meta
-            and not meta.get("finalizers")
-            and not _has_namespace_finalizer(kind, new)
-        ):
+        if "deletionTimestamp" in meta and not meta.get("finalizers") and not _has_namespace_finalizer(kind, new):
             self._shelves.remove(kind, key)
             return Written(Stored(new, old.version), dropped)
         return Written(self._shelves.put(kind, key, new), dropped)
 
-    def _record(
-        self, kind: Kind, old: Json | None, new: Json, options: Options, subresource: str
-    ) -> list[Json]:
+    def _record(self, kind: Kind, old: Json | None, new: Json, options: Options, subresource: str) -> list[Json]:
         time = objectmeta.stamp(self._clock.now())
         return managed.record(kind, old, new, options.manager, subresource, time)
 
@@ -155,8 +147,7 @@ class Writer:
             raise bad_request(f"{unreadable}: Object 'Kind' is missing")
         if version and version != kind.api_version:
             raise bad_request(
-                f"the API version in the data ({version}) does not match the expected API version "
-                f"({kind.api_version})"
+                f"the API version in the data ({version}) does not match the expected API version ({kind.api_version})"
             )
         if name and name != kind.kind:
             cause = Cause("FieldValueInvalid", "kind", f'Invalid value: "{name}": must be {kind.kind}')
@@ -164,9 +155,7 @@ class Writer:
             raise invalid_as(f"{name}.{kind.group}", details, details["name"], [cause])
         stated = body["metadata"].get("namespace")
         if kind.namespaced and stated and stated != namespace:
-            raise bad_request(
-                "the namespace of the provided object does not match the namespace sent on the request"
-            )
+            raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
 
     def _check_namespace(self, kind: Kind, namespace: str, name: str) -> None:
         if not kind.namespaced:

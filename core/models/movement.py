@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import msgspec
 
 from core.models.velero import BACKUP_LABEL, RESTORE_LABEL
-from core.models.wire import Resource, Wire
+from core.models.wire import Resource, Time, Wire
 
 
 class PodReference(Wire, frozen=True):
@@ -37,9 +35,9 @@ class MovementStatus(Wire, frozen=True):
     message: str = ""
     node: str = ""
     accepted_by_node: str = ""
-    accepted_timestamp: datetime | None = None
-    start_timestamp: datetime | None = None
-    completion_timestamp: datetime | None = None
+    accepted_timestamp: Time | None = None
+    start_timestamp: Time | None = None
+    completion_timestamp: Time | None = None
     progress: BytesProgress = BytesProgress()
 
 

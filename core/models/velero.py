@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from core.models.wire import Metadata, Resource, Wire
+from core.models.wire import Metadata, Resource, Time, Wire
 
 SCHEDULE_LABEL = "velero.io/schedule-name"
 BACKUP_LABEL = "velero.io/backup-name"
@@ -83,7 +83,7 @@ class OwnedFields(Wire, frozen=True):
 
 class ManagedFields(Wire, frozen=True):
     manager: str = ""
-    time: datetime | None = None
+    time: Time | None = None
     fields: OwnedFields = msgspec.field(default=OwnedFields(), name="fieldsV1")
 
 
@@ -101,8 +101,8 @@ class ScheduleSpec(Wire, frozen=True):
 
 class ScheduleStatus(Wire, frozen=True):
     phase: str = ""
-    last_backup: datetime | None = None
-    last_skipped: datetime | None = None
+    last_backup: Time | None = None
+    last_skipped: Time | None = None
     validation_errors: tuple[str, ...] = ()
 
 
@@ -136,8 +136,8 @@ class RunStatus(Wire, frozen=True):
     """What the status of a Backup and of a Restore have in common."""
 
     phase: str = ""
-    start_timestamp: datetime | None = None
-    completion_timestamp: datetime | None = None
+    start_timestamp: Time | None = None
+    completion_timestamp: Time | None = None
     errors: int = 0
     warnings: int = 0
     failure_reason: str = ""
@@ -146,7 +146,7 @@ class RunStatus(Wire, frozen=True):
 
 
 class BackupStatus(RunStatus, frozen=True):
-    expiration: datetime | None = None
+    expiration: Time | None = None
     queue_position: int | None = None
     format_version: str = ""
     version: int = 0
@@ -218,8 +218,8 @@ class BackupStorageLocationSpec(Wire, frozen=True):
 class BackupStorageLocationStatus(Wire, frozen=True):
     phase: str = ""
     message: str = ""
-    last_validation_time: datetime | None = None
-    last_synced_time: datetime | None = None
+    last_validation_time: Time | None = None
+    last_synced_time: Time | None = None
 
 
 class BackupStorageLocation(Resource, frozen=True):

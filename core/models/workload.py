@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from core.models.wire import Resource, Wire
+from core.models.wire import Resource, Time, Wire
 
 
 class CronJobSpec(Wire, frozen=True):
@@ -14,8 +14,8 @@ class CronJobSpec(Wire, frozen=True):
 
 
 class CronJobStatus(Wire, frozen=True):
-    last_schedule_time: datetime | None = None
-    last_successful_time: datetime | None = None
+    last_schedule_time: Time | None = None
+    last_successful_time: Time | None = None
 
 
 class CronJob(Resource, frozen=True):
@@ -50,9 +50,9 @@ class Event(Resource, frozen=True):
     reason: str = ""
     message: str = ""
     count: int = 1
-    first_timestamp: datetime | None = None
-    last_timestamp: datetime | None = None
-    event_time: datetime | None = None
+    first_timestamp: Time | None = None
+    last_timestamp: Time | None = None
+    event_time: Time | None = None
 
     @property
     def seen(self) -> datetime | None:
