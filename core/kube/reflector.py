@@ -51,6 +51,10 @@ class Reflector:
         self._whole = False
         self._health: Health | None = None
 
+    @property
+    def state(self) -> State:
+        return self._health.state if self._health else State.SYNCING
+
     async def run(self) -> None:
         """Never ends by itself; whatever goes wrong becomes the health of this watch."""
         self._report(State.SYNCING)

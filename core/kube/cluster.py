@@ -1,0 +1,194 @@
+"""One context put together: its client, and a watch for every kind in every place that rights reach."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from core.clock import Clock
+from core.errors import ForetopError
+from core.kube.access import Access
+from core.kube.client import ApiClient
+from core.kube.failures import SignedOut
+from core.kube.pace import Backoff, Pace, Timing
+from core.kube.reach import EVERYWHERE, Reach, reach
+from core.kube.reflector import Reflector
+from core.kube.sink import Health, Scope, Sink, State
+from core.models.kinds import (
+    DATA_DOWNLOAD,
+    DATA_UPLOAD,
+    EVENT,
+    POD_VOLUME_BACKUP,
+    POD_VOLUME_RESTORE,
+    Kind,
+)
+from core.models.velero import BACKUP_LABEL, RESTORE_LABEL
+
+_MOVED_BY: dict[str, tuple[str, tuple[Kind, ...]]] = {
+    "Backup": (BACKUP_LABEL, (POD_VOLUME_BACKUP, DATA_UPLOAD)),
+    "Restore": (RESTORE_LABEL, (POD_VOLUME_RESTORE, DATA_DOWNLOAD)),
+}
+_LONGEST_LABEL = 63
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An unfinished Backup or Restore whose data movements are of interest."""
+
+    kind: Literal["Backup", "Restore"]
+    namespace: str
+    name: str
+
+
+class Sinks:
+    """Where the watches of a cluster write to: one sink for each scope, given back when its watch ends."""
+
+    def __init__(self, open_sink: Callable[[Scope], Sink], drop: Callable[[Scope], None]) -> None:
+        self.open = open_sink
+        self.drop = drop
+
+
+class Cluster:
+    """Runs the watches of one context; what they find goes to the sinks, what fails becomes their health."""
+
+    def __init__(
+        self,
+        client: ApiClient,
+        sinks: Sinks,
+        clock: Clock,
+        kinds: Iterable[Kind],
+        namespaces: tuple[str, ...] = (),
+        pace: Pace | None = None,
+        timing: Timing | None = None,
+    ) -> None:
+        self.client = client
+        self.access = Access(client, clock)
+        self.pace = pace or Pace()
+        self._sinks = sinks
+        self._clock = clock
+        self._kinds = tuple(kinds)
+        self._namespaces = namespaces
+        self._timing = timing or Timing()
+        self._watches: dict[Scope, asyncio.Task[None]] = {}
+        self._reflectors: dict[Scope, Reflector] = {}
+        self._runs: frozenset[Scope] = frozenset()
+        self._events: frozenset[Scope] = frozenset()
+
+    @property
+    def name(self) -> str:
+        return self.client.config.name
+
+    async def run(self) -> None:
+        """Follows every kind until it is cancelled; then ends all watches and the connection."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for kind in self._kinds:
+                    group.create_task(self._follow(kind))
+        finally:
+            await self._end(tuple(self._watches))
+            await self.client.close()
+
+    def follow_movements(self, runs: Iterable[Run]) -> None:
+        """Watches the data movements of these runs, and of no others any more."""
+        wanted = frozenset(scope for run in runs for scope in self._scopes_of(run))
+        self._change(self._runs, wanted)
+        self._runs = wanted
+
+    def follow_events(self, uid: str, namespace: str) -> None:
+        """Watches the events of one object, the one that is open; an empty uid ends it."""
+        fields = f"involvedObject.uid={uid}"
+        wanted = frozenset({Scope(self.name, EVENT, namespace, fields=fields)} if uid else ())
+        self._change(self._events, wanted)
+        self._events = wanted
+
+    async def _follow(self, kind: Kind) -> None:
+        """Watches one kind wherever it may be listed; where that is not everywhere, looks again each minute."""
+        held: frozenset[Scope] = frozenset()
+        backoff = Backoff(self._timing, self.pace.random)
+        while True:
+            try:
+                found = await reach(self.client, self.access, kind, self._namespaces)
+            except ForetopError as problem:
+                await self._wait_for_reach(kind, problem, backoff.next(), quiet=bool(held))
+                continue
+            backoff.reset()
+            wanted = frozenset(Scope(self.name, kind, namespace) for namespace in found.namespaces)
+            self._sinks_without_watch(kind, wanted)
+            self._change(held, wanted)
+            held = wanted
+            await self._until_next_look(kind, found)
+
+    async def _until_next_look(self, kind: Kind, found: Reach) -> None:
+        """A watch of everything that works needs no second look; one that lost its right does."""
+        if found.chosen:
+            await asyncio.Event().wait()
+        await self.pace.wait(self._timing.ask_again)
+        while found.namespaces == EVERYWHERE and not self._is_forbidden(Scope(self.name, kind)):
+            await self.pace.wait(self._timing.ask_again)
+
+    def _is_forbidden(self, scope: Scope) -> bool:
+        reflector = self._reflectors.get(scope)
+        return reflector is not None and reflector.state is State.FORBIDDEN
+
+    async def _wait_for_reach(self, kind: Kind, problem: ForetopError, delay: float, quiet: bool) -> None:
+        """Before the first answer the kind has no watch that could say how it is."""
+        if not quiet:
+            state = State.SIGNED_OUT if isinstance(problem, SignedOut) else State.STALE
+            self._sinks.open(Scope(self.name, kind)).health(Health(state, self._clock.now(), str(problem)))
+        await self.pace.wait(delay)
+
+    def _sinks_without_watch(self, kind: Kind, wanted: frozenset[Scope]) -> None:
+        stand_in = Scope(self.name, kind)
+        if stand_in not in wanted and stand_in not in self._watches:
+            self._sinks.drop(stand_in)
+
+    def _scopes_of(self, run: Run) -> Iterable[Scope]:
+        label, kinds = _MOVED_BY[run.kind]
+        for kind in kinds:
+            yield Scope(self.name, kind, run.namespace, f"{label}={label_value(run.name)}")
+
+    def _change(self, held: frozenset[Scope], wanted: frozenset[Scope]) -> None:
+        for scope in held - wanted:
+            self._stop(scope)
+        for scope in wanted - held:
+            self._start(scope)
+
+    def _start(self, scope: Scope) -> None:
+        self._watches[scope] = asyncio.create_task(self._watch(scope), name=f"watch {scope.kind.plural}")
+
+    async def _watch(self, scope: Scope) -> None:
+        """A fault of our own costs this one watch a minute and shows in its health; the others go on."""
+        sink = self._sinks.open(scope)
+        while True:
+            reflector = Reflector(self.client, scope, sink, self._clock, self.pace, self._timing)
+            self._reflectors[scope] = reflector
+            try:
+                await reflector.run()
+            except Exception as problem:
+                error = f"foretop failed here, which is its own fault: {type(problem).__name__}: {problem}"
+                sink.health(Health(State.STALE, self._clock.now(), " ".join(error.split())))
+                await self.pace.wait(self._timing.ask_again)
+
+    def _stop(self, scope: Scope) -> None:
+        self._watches.pop(scope).cancel()
+        self._reflectors.pop(scope, None)
+        self._sinks.drop(scope)
+
+    async def _end(self, scopes: tuple[Scope, ...]) -> None:
+        tasks = [self._watches.pop(scope) for scope in scopes]
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+def label_value(name: str) -> str:
+    """How Velero writes a name into a label: one that is too long is cut and ends in six digits of its hash."""
+    if len(name) <= _LONGEST_LABEL:
+        return name
+    return name[: _LONGEST_LABEL - 6] + hashlib.sha256(name.encode()).hexdigest()[:6]

@@ -1,0 +1,31 @@
+"""From the command line's wishes to clients, one for each context, sharing their exec plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.clock import Clock
+from core.kube.auth import Authenticator
+from core.kube.client import ApiClient
+from core.kube.config import Options
+from core.kube.execplugin import ExecPlugins
+from core.kube.kubeconfig import choose_contexts, reloading
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """The clients of a run by context, in the order asked for; no connection is open yet."""
+
+    clients: Mapping[str, ApiClient]
+    plugins: ExecPlugins
+
+
+def connect(options: Options, environ: Mapping[str, str], clock: Clock, read_only: bool) -> Connections:
+    """Reads the kubeconfig; what is wrong with it is raised as one line, before anything is sent."""
+    plugins = ExecPlugins(clock, environ)
+    clients = {}
+    for context in choose_contexts(options, environ):
+        auth = Authenticator(context, reloading(context, options, environ), plugins, clock)
+        clients[context.name] = ApiClient(auth, clock, read_only)
+    return Connections(clients, plugins)
