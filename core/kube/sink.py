@@ -40,7 +40,7 @@ class State(enum.Enum):
 class Health:
     """One watch's state, since when, the last error in one line, and when it is tried again.
 
-    While it is syncing, `seen` of `expected` objects have come, where the server tells how many there are.
+    While it is syncing, `seen` of `expected` objects have come, as far as the server tells how many there are.
     """
 
     state: State

@@ -1,0 +1,257 @@
+"""Credentials that change while foretop runs."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import ssl
+import stat
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from core.clock import Clock, ManualClock, SystemClock
+from core.kube.auth import Authenticator
+from core.kube.client import ApiClient
+from core.kube.config import ContextConfig, ExecConfig, Identity, Impersonation
+from core.kube.execplugin import ExecPlugins
+from core.kube.failures import SignedOut, Unreachable
+
+NOW = datetime(2026, 11, 15, 3, 0, tzinfo=UTC)
+TLS = Path(__file__).parents[1] / "data" / "tls"
+
+
+@asynccontextmanager
+async def guarded(accepted: set[str], seen: list[web.Request]) -> AsyncIterator[str]:
+    """A server that lets in certain Authorization headers."""
+
+    async def handle(request: web.Request) -> web.Response:
+        seen.append(request)
+        allowed = request.headers.get("Authorization", "") in accepted
+        return web.json_response({}, status=200 if allowed else 401)
+
+    async with _listening(handle) as url:
+        yield url
+
+
+@asynccontextmanager
+async def trusted(certificate: str, seen: list[str]) -> AsyncIterator[str]:
+    """A TLS server that wants a client certificate and notes whose came."""
+
+    async def handle(request: web.Request) -> web.Response:
+        assert request.transport is not None
+        peer = request.transport.get_extra_info("peercert")
+        seen.append(peer["subject"][0][0][1])
+        return web.json_response({})
+
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(TLS / "authority.crt"))
+    context.load_cert_chain(TLS / f"{certificate}.crt", TLS / f"{certificate}.key")
+    context.verify_mode = ssl.CERT_REQUIRED
+    async with _listening(handle, context) as url:
+        yield url
+
+
+@asynccontextmanager
+async def _listening(handle: object, context: ssl.SSLContext | None = None) -> AsyncIterator[str]:
+    app = web.Application()
+    app.router.add_route("*", "/{rest:.*}", handle)  # type: ignore[arg-type]
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
+    await site.start()
+    port = runner.addresses[0][1]
+    try:
+        yield f"{'https' if context else 'http'}://127.0.0.1:{port}"
+    finally:
+        await runner.cleanup()
+
+
+def client_for(config: ContextConfig, reloads: list[ContextConfig], clock: Clock | None = None) -> ApiClient:
+    clock = clock or SystemClock()
+    auth = Authenticator(config, lambda: reloads[-1], ExecPlugins(clock, os.environ), clock)
+    return ApiClient(auth, clock)
+
+
+def certified(url: str, who: str, ca: str = "authority") -> ContextConfig:
+    identity = Identity(certificate=(TLS / f"{who}.crt").read_bytes(), key=(TLS / f"{who}.key").read_bytes())
+    return ContextConfig("tls", url, ca=(TLS / f"{ca}.crt").read_text(), identity=identity)
+
+
+async def test_a_401_makes_foretop_read_the_kubeconfig_again() -> None:
+    async with guarded({"Bearer new"}, []) as url:
+        old = ContextConfig("prod", url, identity=Identity(token="old"))
+        client = client_for(old, [replace(old, identity=Identity(token="new"))])
+        assert (await client.request("GET", "/version")).status == 200
+        await client.close()
+
+
+async def test_a_token_file_that_rotates_is_read_again(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("one\n")
+    clock = ManualClock(NOW)
+    accepted = {"Bearer one"}
+    seen: list[web.Request] = []
+    async with guarded(accepted, seen) as url:
+        config = ContextConfig("pod", url, identity=Identity(token_file=str(token)))
+        client = client_for(config, [config], clock)
+        await client.request("GET", "/version")
+        token.write_text("two\n")
+        clock.advance(timedelta(minutes=2))
+        accepted.add("Bearer two")
+        await client.request("GET", "/version")
+        token.write_text("three\n")
+        accepted.clear()
+        accepted.add("Bearer three")
+        await client.request("GET", "/version")
+        await client.close()
+    assert [request.headers["Authorization"] for request in seen] == [
+        "Bearer one",
+        "Bearer two",
+        "Bearer two",
+        "Bearer three",
+    ]
+
+
+async def test_a_plugin_is_run_again_when_its_token_is_refused(tmp_path: Path) -> None:
+    script = tmp_path / "login"
+    head = '{"apiVersion":"client.authentication.k8s.io/v1","status":{"token":"'
+    script.write_text(f"#!/bin/sh\necho x >> {tmp_path}/n\necho '{head}'t$(wc -l < {tmp_path}/n | tr -d ' ')'\"}}}}'\n")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    async with guarded({"Bearer t2"}, []) as url:
+        config = ContextConfig("exec", url, identity=Identity(plugin=ExecConfig(str(script))))
+        client = client_for(config, [config])
+        assert (await client.request("GET", "/version")).status == 200
+        await client.close()
+
+
+async def test_an_oidc_token_that_ended_asks_a_person_and_is_not_refreshed_behind_kubectls_back() -> None:
+    def token(end: datetime) -> str:
+        claims = base64.urlsafe_b64encode(json.dumps({"exp": int(end.timestamp())}).encode()).decode().rstrip("=")
+        return f"head.{claims}.signature"
+
+    clock = ManualClock(NOW)
+    fresh = token(NOW + timedelta(hours=1))
+    async with guarded({f"Bearer {fresh}"}, []) as url:
+        ended = ContextConfig("oidc", url, identity=Identity(oidc_token=token(NOW - timedelta(hours=1))))
+        files = [ended]
+        client = client_for(ended, files, clock)
+        with pytest.raises(SignedOut, match="ended at 2026-11-15 02:00 UTC"):
+            await client.request("GET", "/version")
+        files.append(replace(ended, identity=Identity(oidc_token=fresh)))
+        assert (await client.request("GET", "/version")).status == 200
+        await client.close()
+
+
+async def test_acting_as_somebody_else_is_told_to_the_server() -> None:
+    seen: list[web.Request] = []
+    async with guarded({"Bearer t"}, seen) as url:
+        acting = Impersonation("alice", ("devs", "ops"))
+        config = ContextConfig("c", url, identity=Identity(token="t"), impersonation=acting)
+        client = client_for(config, [config])
+        await client.request("GET", "/version")
+        await client.close()
+    assert seen[0].headers["Impersonate-User"] == "alice"
+    assert seen[0].headers.getall("Impersonate-Group") == ["devs", "ops"]
+
+
+async def test_a_client_certificate_is_shown_to_the_server() -> None:
+    seen: list[str] = []
+    async with trusted("server", seen) as url:
+        config = certified(url, "alice")
+        client = client_for(config, [config])
+        await client.request("GET", "/version")
+        await client.close()
+    assert seen == ["alice"]
+
+
+def test_a_kill_leaves_no_key_behind(tmp_path: Path) -> None:
+    code = """
+import os, signal, sys
+from pathlib import Path
+from core.kube.auth import Credentials
+from core.kube.config import ContextConfig
+from core.kube.transport import make_transport
+crt, key = (Path(name).read_bytes() for name in sys.argv[1:])
+transport = make_transport(ContextConfig("c", "https://127.0.0.1:1"), Credentials("", crt, key))
+assert transport.ssl_context is not None
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code, TLS / "alice.crt", TLS / "alice.key"],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        check=False,
+    )
+    assert ran.returncode == -signal.SIGKILL
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_plugins_certificate_is_renewed_when_it_expires(tmp_path: Path) -> None:
+    def answer(who: str) -> str:
+        status = {
+            "clientCertificateData": (TLS / f"{who}.crt").read_text(),
+            "clientKeyData": (TLS / f"{who}.key").read_text(),
+            "expirationTimestamp": "2026-11-15T03:10:00Z",
+        }
+        return json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "status": status})
+
+    (tmp_path / "answer").write_text(answer("alice"))
+    identity = Identity(plugin=ExecConfig("cat", (str(tmp_path / "answer"),)))
+    clock = ManualClock(NOW)
+    seen: list[str] = []
+    async with trusted("server", seen) as url:
+        config = ContextConfig("tls", url, ca=(TLS / "authority.crt").read_text(), identity=identity)
+        client = client_for(config, [config], clock)
+        await client.request("GET", "/version")
+        (tmp_path / "answer").write_text(answer("bob"))
+        clock.advance(timedelta(minutes=11))
+        await client.request("GET", "/version")
+        await client.close()
+    assert seen == ["alice", "bob"]
+
+
+async def test_a_key_that_does_not_fit_is_one_line() -> None:
+    config = certified("https://127.0.0.1:1", "alice")
+    broken = replace(config, identity=replace(config.identity, key=(TLS / "bob.key").read_bytes()))
+    client = client_for(broken, [broken])
+    with pytest.raises(SignedOut, match="do not belong together"):
+        await client.request("GET", "/version")
+
+
+TRUST = [
+    ("server", "stranger", "the CA is not the one in the kubeconfig"),
+    ("expired", "authority", "its certificate has expired"),
+    ("elsewhere", "authority", "tls-server-name"),
+]
+
+
+@pytest.mark.parametrize(("certificate", "ca", "told"), TRUST)
+async def test_a_server_that_is_not_trusted_is_one_line(certificate: str, ca: str, told: str) -> None:
+    async with trusted(certificate, []) as url:
+        config = certified(url, "alice", ca)
+        client = client_for(config, [config])
+        with pytest.raises(Unreachable) as caught:
+            await client.request("GET", "/version")
+        await client.close()
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+async def test_tls_server_name_and_skipping_the_check_are_honoured() -> None:
+    seen: list[str] = []
+    async with trusted("elsewhere", seen) as url:
+        named = replace(certified(url, "alice"), tls_server_name="api.example.test")
+        trusting = replace(certified(url, "bob"), ca="", insecure=True)
+        for config in (named, trusting):
+            client = client_for(config, [config])
+            await client.request("GET", "/version")
+            await client.close()
+    assert seen == ["alice", "bob"]

@@ -1,0 +1,152 @@
+"""The raw client: read-only, server time, errors in one line, many watches at once."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from core.kube.config import Identity
+from core.kube.failures import ApiError, ReadOnlyRefused, SignedOut, Unreachable
+from core.kube.servertime import ServerTime
+from tests.wire.rough import SCHEDULES, RoughServer, answer, serving
+from tests.wire.watching import connect
+
+REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+
+@pytest_asyncio.fixture
+async def server() -> AsyncIterator[RoughServer]:
+    async with serving(RoughServer()) as running:
+        yield running
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "patch", "post"])
+async def test_with_read_only_on_no_write_leaves_the_process(server: RoughServer, method: str) -> None:
+    client = connect(server.url, read_only=True)
+    for path in (SCHEDULES, f"{SCHEDULES}/daily", f"{REVIEW}/x", f"{REVIEW}/../{SCHEDULES}"):
+        with pytest.raises(ReadOnlyRefused):
+            await client.request(method, path, body={})
+    await client.close()
+    assert server.seen == []
+
+
+async def test_with_read_only_on_one_may_still_look_and_ask_what_is_allowed(server: RoughServer) -> None:
+    async def allow(request: web.Request) -> web.StreamResponse:
+        return web.json_response({"status": {"allowed": True}})
+
+    server.other["POST", REVIEW] = allow
+    client = connect(server.url, read_only=True)
+    await client.request("GET", SCHEDULES)
+    response = await client.request("POST", REVIEW, body={"spec": {}})
+    await client.close()
+    assert response.status == 200
+    assert [method for method, _, _ in server.seen] == ["GET", "POST"]
+
+
+async def test_a_hundred_and_thirty_watches_run_at_once_on_one_context(server: RoughServer) -> None:
+    await server.put("daily")
+    client = connect(server.url)
+    params = {"watch": "true", "resourceVersion": str(server.version)}
+    async with AsyncExitStack() as stack:
+        watches = [await stack.enter_async_context(client.stream(SCHEDULES, params, 30)) for _ in range(130)]
+        assert server.watching == 130
+        await client.request("GET", SCHEDULES)
+        await server.put("news")
+        lines = await asyncio.gather(*(anext(watch) for watch in watches))
+    await client.close()
+    assert all(b"news" in line for line in lines)
+
+
+async def test_what_the_api_server_says_no_to_is_told_in_its_own_words(server: RoughServer) -> None:
+    server.list_faults.append(answer(429, "TooManyRequests", "slow down", retry_after=3))
+    client = connect(server.url)
+    with pytest.raises(ApiError) as caught:
+        await client.request("GET", SCHEDULES)
+    await client.close()
+    assert (caught.value.status, caught.value.reason, caught.value.retry_after) == (429, "TooManyRequests", 3.0)
+    assert "slow down" in str(caught.value)
+
+
+async def test_a_proxys_error_page_is_no_status_and_shows_no_markup(server: RoughServer) -> None:
+    async def page(request: web.Request) -> web.StreamResponse:
+        return web.Response(status=502, text="<html>\n<h1>Bad gateway</h1></html>", content_type="text/html")
+
+    server.list_faults.append(page)
+    client = connect(server.url)
+    with pytest.raises(ApiError) as caught:
+        await client.request("GET", SCHEDULES)
+    await client.close()
+    assert str(caught.value) == "The API server answered 502 Bad Gateway"
+
+
+async def test_a_refused_connection_is_one_line(unused_tcp_port: int) -> None:
+    client = connect(f"http://127.0.0.1:{unused_tcp_port}")
+    with pytest.raises(Unreachable) as caught:
+        await client.request("GET", SCHEDULES)
+    await client.close()
+    line = str(caught.value)
+    assert "\n" not in line
+    assert "connection refused" in line
+
+
+async def test_an_unknown_host_is_one_line() -> None:
+    client = connect("https://no-such-host.invalid:6443")
+    with pytest.raises(Unreachable) as caught:
+        await client.request("GET", SCHEDULES)
+    await client.close()
+    assert "its name is not known" in str(caught.value)
+
+
+async def test_credentials_that_are_not_taken_are_signed_out_after_one_more_try(server: RoughServer) -> None:
+    server.list_faults.extend([answer(401, "Unauthorized")] * 3)
+    client = connect(server.url, identity=Identity(token="old"))
+    with pytest.raises(SignedOut) as caught:
+        await client.request("GET", SCHEDULES)
+    await client.close()
+    assert "credentials of rough" in str(caught.value)
+    assert "old" not in str(caught.value).replace("again", "")
+
+
+async def test_the_servers_time_is_learned_from_its_answers(server: RoughServer) -> None:
+    client = connect(server.url)
+    assert client.skew is None
+    await client.request("GET", SCHEDULES)
+    await client.close()
+    assert client.skew is not None
+    assert abs(client.skew) < timedelta(seconds=2)
+
+
+def test_many_answers_tell_the_skew_much_finer_than_one() -> None:
+    true_skew = timedelta(minutes=-7, milliseconds=-380)
+    known = ServerTime()
+    sent = datetime(2026, 11, 15, 3, 0, 0, tzinfo=UTC)
+    for step in range(40):
+        sent += timedelta(milliseconds=137 + step)
+        server = (sent + timedelta(milliseconds=5) + true_skew).replace(microsecond=0)
+        known.learn(server.strftime("%a, %d %b %Y %H:%M:%S GMT"), sent, sent + timedelta(milliseconds=10))
+    assert known.skew is not None
+    assert abs(known.skew - true_skew) < timedelta(milliseconds=50)
+
+
+def test_a_clock_that_is_set_while_we_run_is_noticed() -> None:
+    known = ServerTime()
+    sent = datetime(2026, 11, 15, 3, 0, 0, tzinfo=UTC)
+    known.learn("Sun, 15 Nov 2026 03:00:00 GMT", sent, sent)
+    known.learn("Sun, 15 Nov 2026 04:00:00 GMT", sent, sent)
+    assert known.skew is not None
+    assert known.skew > timedelta(minutes=59)
+
+
+def test_looking_at_kubeconfigs_loads_neither_aiohttp_nor_kubernetes() -> None:
+    modules = "core.kube.cluster, core.kube.connect, core.kube.velero, core.kube.reflector, core.kube.access"
+    code = f"import {modules}, sys; print([m for m in ('aiohttp', 'kubernetes') if m in sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"

@@ -1,0 +1,155 @@
+"""Exec plugins that answer, prompt, hang, fail or are missing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import stat
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from core.clock import ManualClock
+from core.kube.config import ExecConfig
+from core.kube.execplugin import ExecPlugins
+from core.kube.failures import SignedOut
+
+NOW = datetime(2026, 11, 15, 3, 0, tzinfo=UTC)
+ANSWER = '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t-%s"%s}}'
+
+
+def plugin(folder: Path, script: str, name: str = "login") -> ExecConfig:
+    """A plugin that writes a line to `runs` each time that it is run."""
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho run >> {folder}/runs\n{script}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return ExecConfig(command=str(path))
+
+
+def runs(folder: Path) -> int:
+    return len((folder / "runs").read_text().splitlines())
+
+
+def plugins(clock: ManualClock | None = None, limit: float = 20.0) -> ExecPlugins:
+    return ExecPlugins(clock or ManualClock(NOW), os.environ, limit)
+
+
+async def test_a_plugin_is_told_that_nobody_is_there(tmp_path: Path) -> None:
+    script = f'echo "$KUBERNETES_EXEC_INFO" > {tmp_path}/info\ncat > {tmp_path}/stdin\n' + f"echo '{ANSWER % (1, '')}'"
+    config = plugin(tmp_path, script)
+    assert (await plugins().credential(config)).token == "t-1"
+    info = json.loads((tmp_path / "info").read_text())
+    assert info["spec"]["interactive"] is False
+    assert (tmp_path / "stdin").read_text() == ""
+
+
+async def test_a_plugin_that_prompts_leads_to_signed_out_with_its_last_line(tmp_path: Path) -> None:
+    script = (
+        "echo 'some noise' >&2\nprintf '\\033[31mPlease visit the login page\\033[0m\\n' >&2\nread answer || exit 1"
+    )
+    with pytest.raises(SignedOut) as caught:
+        await plugins().credential(plugin(tmp_path, script))
+    assert "Please visit the login page" in str(caught.value)
+    assert "\033" not in str(caught.value)
+
+
+async def test_a_plugin_has_no_terminal_to_prompt_on(tmp_path: Path) -> None:
+    script = f"(: < /dev/tty) 2> /dev/null && echo terminal > {tmp_path}/tty\necho 'no terminal' >&2\nexit 3"
+    with pytest.raises(SignedOut, match="no terminal"):
+        await plugins().credential(plugin(tmp_path, script))
+    assert not (tmp_path / "tty").exists()
+
+
+async def test_a_plugin_that_hangs_is_ended_with_all_its_children(tmp_path: Path) -> None:
+    held = tmp_path / "held"
+    os.mkfifo(held)
+    reader = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(SignedOut, match=r"gave no answer in 0\.5 s"):
+        await plugins(limit=0.5).credential(plugin(tmp_path, f"sleep 300 > {held} &\nwait"))
+    ended = asyncio.Event()
+    asyncio.get_running_loop().add_reader(reader, ended.set)
+    async with asyncio.timeout(10):
+        await ended.wait()
+    asyncio.get_running_loop().remove_reader(reader)
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+
+
+async def test_a_plugin_that_is_missing_says_how_to_get_it(tmp_path: Path) -> None:
+    config = ExecConfig(command=str(tmp_path / "nowhere"), install_hint="brew install nowhere")
+    with pytest.raises(SignedOut) as caught:
+        await plugins().credential(config)
+    assert str(caught.value) == "the exec plugin nowhere is not installed (brew install nowhere)"
+
+
+@pytest.mark.parametrize("output", ["", "hello", "{}", '{"apiVersion":"client.authentication.k8s.io/v1","status":{}}'])
+async def test_an_answer_that_is_none_is_signed_out(tmp_path: Path, output: str) -> None:
+    with pytest.raises(SignedOut):
+        await plugins().credential(plugin(tmp_path, f"echo '{output}'"))
+
+
+async def test_equal_commands_of_several_contexts_are_run_once(tmp_path: Path) -> None:
+    config = plugin(tmp_path, f"echo '{ANSWER % (1, '')}'")
+    shared = plugins()
+    answers = await asyncio.gather(*(shared.credential(config) for _ in range(12)))
+    assert runs(tmp_path) == 1
+    assert len(set(answers)) == 1
+
+
+async def test_an_answer_is_renewed_when_it_expires(tmp_path: Path) -> None:
+    expiry = ',"expirationTimestamp":"2026-11-15T03:15:00Z"'
+    config = plugin(tmp_path, f"echo '{ANSWER % (1, expiry)}'")
+    clock = ManualClock(NOW)
+    shared = plugins(clock)
+    await shared.credential(config)
+    clock.advance(timedelta(minutes=14))
+    await shared.credential(config)
+    assert runs(tmp_path) == 1
+    clock.advance(timedelta(minutes=1))
+    await shared.credential(config)
+    assert runs(tmp_path) == 2
+
+
+async def test_a_wrong_clock_does_not_run_the_plugin_for_every_request(tmp_path: Path) -> None:
+    expiry = ',"expirationTimestamp":"2020-01-01T00:00:00Z"'
+    config = plugin(tmp_path, f"echo '{ANSWER % (1, expiry)}'")
+    shared = plugins()
+    for _ in range(5):
+        await shared.credential(config)
+    assert runs(tmp_path) == 1
+
+
+async def test_a_failing_plugin_rests_before_it_is_run_again(tmp_path: Path) -> None:
+    config = plugin(tmp_path, "echo 'please sign in' >&2; exit 1")
+    clock = ManualClock(NOW)
+    shared = plugins(clock)
+    for _ in range(5):
+        with pytest.raises(SignedOut, match="please sign in"):
+            await shared.credential(config)
+    assert runs(tmp_path) == 1
+    clock.advance(timedelta(seconds=30))
+    with pytest.raises(SignedOut):
+        await shared.credential(config)
+    assert runs(tmp_path) == 2
+
+
+async def test_signing_in_on_the_plain_terminal_ends_the_rest_at_once(tmp_path: Path) -> None:
+    script = f"""case "$KUBERNETES_EXEC_INFO" in
+*'"interactive": true'*) echo '{ANSWER % (7, "")}';;
+*) echo 'sign in' >&2; exit 1;;
+esac"""
+    config = plugin(tmp_path, script)
+    shared = plugins()
+    with pytest.raises(SignedOut):
+        await shared.credential(config)
+    shared.sign_in(config)
+    assert (await shared.credential(config)).token == "t-7"
+
+
+async def test_a_plugin_that_always_wants_a_person_is_not_run_behind_the_screen(tmp_path: Path) -> None:
+    config = ExecConfig(command=plugin(tmp_path, "exit 0").command, interactive_mode="Always")
+    with pytest.raises(SignedOut, match="asks a person"):
+        await plugins().credential(config)
+    assert not (tmp_path / "runs").exists()
