@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -21,14 +22,14 @@ class SystemClock:
 
 
 class ShiftedClock:
-    """Another clock put right by a known skew: a bastion's clock may be wrong, the API server's counts."""
+    """Another clock put right by what is known of its error: a bastion's may be wrong, the API server's counts."""
 
-    def __init__(self, clock: Clock, skew: timedelta = timedelta()) -> None:
+    def __init__(self, clock: Clock, skew: Callable[[], timedelta | None]) -> None:
         self._clock = clock
-        self.skew = skew
+        self._skew = skew
 
     def now(self) -> datetime:
-        return self._clock.now() + self.skew
+        return self._clock.now() + (self._skew() or timedelta())
 
 
 class FastClock:

@@ -67,9 +67,9 @@ def main() -> NoReturn:
 
 
 def _refuse(line: str) -> int:
-    from core.view.printable import printable
+    from core.view.text import clean
 
-    click.echo(f"foretop: {printable(' '.join(line.split()))}", err=True)
+    click.echo(f"foretop: {clean(' '.join(line.split()))}", err=True)
     return 2
 
 

@@ -21,6 +21,7 @@ from core.kube.sink import Health, Scope, Sink, State
 from core.models.kinds import (
     DATA_DOWNLOAD,
     DATA_UPLOAD,
+    DEPLOYMENT,
     EVENT,
     POD_VOLUME_BACKUP,
     POD_VOLUME_RESTORE,
@@ -33,6 +34,8 @@ _MOVED_BY: dict[str, tuple[str, tuple[Kind, ...]]] = {
     "Restore": (RESTORE_LABEL, (POD_VOLUME_RESTORE, DATA_DOWNLOAD)),
 }
 _LONGEST_LABEL = 63
+_CHOSEN_FIELDS = {DEPLOYMENT: "metadata.name=velero"}
+"""Of the Deployments only Velero's own: a cluster has thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ class Cluster:
         self.pace = pace or Pace()
         self._sinks = sinks
         self._clock = clock
-        self._kinds = tuple(kinds)
+        self.kinds = tuple(kinds)
         self._namespaces = namespaces
         self._timing = timing or Timing()
         self._watches: dict[Scope, asyncio.Task[None]] = {}
@@ -86,7 +89,7 @@ class Cluster:
         """Follows every kind until it is cancelled; then ends all watches and the connection."""
         try:
             async with asyncio.TaskGroup() as group:
-                for kind in self._kinds:
+                for kind in self.kinds:
                     group.create_task(self._follow(kind))
         finally:
             await self._end(tuple(self._watches))
@@ -116,7 +119,8 @@ class Cluster:
                 await self._wait_for_reach(kind, problem, backoff.next(), quiet=bool(held))
                 continue
             backoff.reset()
-            wanted = frozenset(Scope(self.name, kind, namespace) for namespace in found.namespaces)
+            fields = _CHOSEN_FIELDS.get(kind, "")
+            wanted = frozenset(Scope(self.name, kind, place, fields=fields) for place in found.namespaces)
             self._sinks_without_watch(kind, wanted)
             self._change(held, wanted)
             held = wanted

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from core.errors import Unreadable
-from core.view.printable import printable
+from core.view.text import clean
 
 output_option: Callable[[Any], Any] = click.option(
     "-o",
@@ -33,17 +33,17 @@ def emit(value: Mapping[str, Any], form: str) -> None:
 
 
 def say(line: str = "") -> None:
-    click.echo(printable(line))
+    click.echo(clean(line))
 
 
 def warn(problems: Iterable[Unreadable]) -> None:
     for problem in problems:
-        click.echo(f"foretop: {printable(str(problem))}", err=True)
+        click.echo(f"foretop: {clean(str(problem))}", err=True)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ") -> None:
     """Columns as wide as what is in them; the last one is not padded."""
-    lines = [tuple(head), *(tuple(printable(cell) for cell in row) for row in rows)]
+    lines = [tuple(head), *(tuple(clean(cell) for cell in row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     for line in lines:
         say(indent + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

@@ -1,0 +1,157 @@
+"""One run put together: the contexts, their watches, the store they fill, and the clock of each cluster."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from core.clock import Clock, ShiftedClock, SystemClock
+from core.errors import ForetopError
+from core.kube.client import ApiClient
+from core.kube.cluster import Cluster, Run, Sinks
+from core.kube.config import Options
+from core.kube.connect import Connections, connect
+from core.kube.pace import Timing
+from core.kube.sink import State
+from core.models import Backup, Restore
+from core.models.kinds import BACKUP, KINDS, MOVEMENTS, RESTORE, Kind
+from core.models.kinds import EVENT as EVENTS
+from core.rules.queue import has_ended
+from core.rules.triage import Triage, triage
+from core.rules.world import World
+from core.store import Store
+
+WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*MOVEMENTS, EVENTS))
+"""Data movements are watched for unfinished runs only, events for the object that is open."""
+_SETTLED = frozenset({State.LIVE, State.FORBIDDEN, State.NOT_INSTALLED})
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a person asked for when starting foretop."""
+
+    connect: Options = field(default_factory=Options)
+    namespaces: tuple[str, ...] = ()
+    """Empty: all that may be seen."""
+    read_only: bool = False
+
+
+class Session:
+    """Facts come down through here: whoever shows something reads the store and drains its feed."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        namespaces: tuple[str, ...] = (),
+        clock: Clock | None = None,
+        kinds: tuple[Kind, ...] = WATCHED,
+        timing: Timing | None = None,
+    ) -> None:
+        self.store = Store()
+        self.connections = connections
+        self.namespaces = namespaces
+        self.local_clock = clock or SystemClock()
+        self._clocks = {name: self._clock_of(client) for name, client in connections.clients.items()}
+        sinks = {name: self._sinks(name) for name in connections.clients}
+        self.clusters: Mapping[str, Cluster] = {
+            name: Cluster(client, sinks[name], self._clocks[name], kinds, namespaces, timing=timing)
+            for name, client in connections.clients.items()
+        }
+        self._running: asyncio.Task[None] | None = None
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        return tuple(self.clusters)
+
+    def clock(self, context: str) -> Clock:
+        """The cluster's own time."""
+        return self._clocks[context]
+
+    def skew(self, context: str) -> timedelta | None:
+        return self.connections.clients[context].skew
+
+    def world(self, context: str) -> World:
+        return self.store.world(context)
+
+    def triage(self, context: str) -> Triage:
+        return triage(self.world(context), self.clock(context).now())
+
+    def start(self) -> None:
+        """Begins to watch; nothing that a cluster does ends it."""
+        self._running = asyncio.create_task(self._run(), name="session")
+
+    async def stop(self) -> None:
+        if self._running is not None:
+            self._running.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._running
+            self._running = None
+
+    async def settled(self, context: str) -> None:
+        """Returns once every watch of the context has seen what it may see; raises where it cannot be reached."""
+        revision = -1
+        while True:
+            if revision != self.store.health.revision:
+                revision = self.store.health.revision
+                states = [health for _, health in self.store.health.watches(context)]
+                failed = [health for health in states if health.state in (State.STALE, State.SIGNED_OUT)]
+                if failed:
+                    raise ForetopError(f"Cannot look at {context}", failed[0].error)
+                kinds = {scope.kind for scope, _ in self.store.health.watches(context)}
+                wanted = len(self.clusters[context].kinds)
+                if len(kinds) >= wanted and all(health.state in _SETTLED for health in states):
+                    return
+            await asyncio.sleep(0.01)
+
+    def hurry(self) -> None:
+        """Whatever waits before trying again tries now."""
+        for cluster in self.clusters.values():
+            cluster.pace.hurry()
+
+    async def _run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for name, cluster in self.clusters.items():
+                group.create_task(cluster.run(), name=f"cluster {name}")
+            group.create_task(self._follow_movements(), name="movements")
+
+    async def _follow_movements(self) -> None:
+        """Keeps the watches of data movements to the runs that are not finished."""
+        changed = asyncio.Event()
+        feed = self.store.feed.subscribe((BACKUP.plural, RESTORE.plural), changed.set)
+        try:
+            while True:
+                await changed.wait()
+                changed.clear()
+                touched = {key.context for key in feed.drain()}
+                for context in touched & set(self.clusters):
+                    self.clusters[context].follow_movements(_unfinished(self.store, context))
+        finally:
+            self.store.feed.unsubscribe(feed)
+
+    def _clock_of(self, client: ApiClient) -> Clock:
+        return ShiftedClock(self.local_clock, lambda: client.skew)
+
+    def _sinks(self, context: str) -> Sinks:
+        return Sinks(lambda scope: self.store.sink(scope, self._clocks[context]), self.store.drop)
+
+
+def open_session(
+    wishes: Wishes,
+    environ: Mapping[str, str],
+    clock: Clock | None = None,
+) -> Session:
+    """Reads the configuration, which may fail in one line; connects to nothing yet."""
+    local = clock or SystemClock()
+    return Session(connect(wishes.connect, environ, local, wishes.read_only), wishes.namespaces, local)
+
+
+def _unfinished(store: Store, context: str) -> list[Run]:
+    backups = [run for run in store.all(context, Backup) if not has_ended(run) and run.phase not in ("", "Queued")]
+    restores = [run for run in store.all(context, Restore) if not has_ended(run)]
+    return [
+        *(Run("Backup", run.namespace, run.name) for run in backups),
+        *(Run("Restore", run.namespace, run.name) for run in restores),
+    ]

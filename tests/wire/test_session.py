@@ -1,0 +1,121 @@
+"""A whole run against the cluster in a box: from its API server to worlds and findings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.clock import ManualClock
+from core.errors import ForetopError
+from core.kube.config import Options
+from core.kube.sink import State
+from core.minicluster.box import MiniCluster
+from core.models import Backup, DataUpload
+from core.session import Session, Wishes, open_session
+from tests.objects import NOW
+
+META = {"namespace": "default"}
+
+
+async def until(true: Callable[[], object]) -> None:
+    """Waits for the thing itself; the suite's own limit ends a wait that is in vain."""
+    async with asyncio.timeout(20):
+        while not true():  # noqa: ASYNC110 - what is waited for has no event of its own
+            await asyncio.sleep(0.01)
+
+
+def session_of(box: MiniCluster, folder: Path, **wishes: object) -> Session:
+    path = box.kubeconfig(folder / "kubeconfig")
+    return open_session(Wishes(Options(kubeconfig=str(path)), **wishes), {}, ManualClock(NOW))  # type: ignore[arg-type]
+
+
+async def test_what_is_in_the_cluster_is_judged(tmp_path: Path) -> None:
+    async with MiniCluster(clock=ManualClock(NOW)) as box:
+        broken = {
+            "apiVersion": "velero.io/v1",
+            "kind": "Schedule",
+            "metadata": {**META, "name": "broken"},
+            "spec": {"schedule": "0 0 * * 7", "template": {}},
+        }
+        await box_create(box, "schedules", broken)
+        session = session_of(box, tmp_path)
+        session.start()
+        try:
+            (context,) = session.contexts
+            await session.settled(context)
+            assert [finding.code for finding in session.triage(context).findings] == ["schedule-invalid"]
+            assert session.store.health.context(context).state is State.LIVE
+        finally:
+            await session.stop()
+
+
+async def test_the_movements_of_a_running_backup_are_watched_and_no_others(tmp_path: Path) -> None:
+    async with MiniCluster(clock=ManualClock(NOW)) as box:
+        for name in ("running", "waiting"):
+            await box_create(box, "backups", _object("Backup", name))
+            await box_create(box, "datauploads", _upload(f"up-{name}", name))
+        session = session_of(box, tmp_path)
+        session.start()
+        try:
+            (context,) = session.contexts
+            await session.settled(context)
+            assert session.store.all(context, DataUpload) == ()
+            await box_patch(box, "backups", "running", {"status": {"phase": "InProgress"}})
+            await until(lambda: [item.name for item in session.store.all(context, DataUpload)] == ["up-running"])
+            await box_patch(box, "backups", "running", {"status": {"phase": "Completed"}})
+            await until(lambda: session.store.all(context, DataUpload) == ())
+            assert {item.name for item in session.store.all(context, Backup)} == {"running", "waiting"}
+        finally:
+            await session.stop()
+
+
+async def test_a_cluster_that_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
+    async with MiniCluster(clock=ManualClock(NOW)) as box:
+        session = session_of(box, tmp_path)
+    session.start()
+    try:
+        with pytest.raises(ForetopError, match="Cannot look at"):
+            await session.settled(session.contexts[0])
+    finally:
+        await session.stop()
+
+
+def _object(kind: str, name: str) -> dict[str, object]:
+    return {"apiVersion": "velero.io/v1", "kind": kind, "metadata": {**META, "name": name}, "spec": {}}
+
+
+def _upload(name: str, backup: str) -> dict[str, object]:
+    return {
+        "apiVersion": "velero.io/v2alpha1",
+        "kind": "DataUpload",
+        "metadata": {**META, "name": name, "labels": {"velero.io/backup-name": backup}},
+        "spec": {
+            "snapshotType": "CSI",
+            "sourceNamespace": "team-a",
+            "sourcePVC": "data-0",
+            "backupStorageLocation": "default",
+            "operationTimeout": "10m",
+        },
+    }
+
+
+async def box_create(box: MiniCluster, plural: str, body: dict[str, object]) -> None:
+    await _send(box, "POST", plural, "", body)
+
+
+async def box_patch(box: MiniCluster, plural: str, name: str, body: dict[str, object]) -> None:
+    await _send(box, "PATCH", plural, f"/{name}", body)
+
+
+async def _send(box: MiniCluster, method: str, plural: str, rest: str, body: dict[str, object]) -> None:
+    import aiohttp
+
+    version = "v2alpha1" if plural.startswith("data") else "v1"
+    url = f"{box.url}/apis/velero.io/{version}/namespaces/default/{plural}{rest}"
+    kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+    head = {"Authorization": f"Bearer {box.token()}", "Content-Type": kind}
+    async with aiohttp.ClientSession() as http, http.request(method, url, json=body, headers=head) as answer:
+        assert answer.status < 300, await answer.text()
