@@ -27,10 +27,9 @@ class Step:
 
 
 def steps_of(obj: NonAdmin, path: Path, live: Backup | Restore | None) -> tuple[Step, ...]:
-    run = run_of(obj, live)
     if path is Path.CREATE_UPDATE and obj.phase not in DELETING:
-        return _in_order(_making(obj, run))
-    return _in_order(_leaving(obj, path, run))
+        return _in_order(_making(obj, run_of(obj, live)))
+    return _in_order(_leaving(obj, path))
 
 
 def run_of(obj: NonAdmin, live: Backup | Restore | None) -> RunStatus | None:
@@ -83,7 +82,7 @@ def _running(run: RunStatus | None) -> list[Step]:
     return [waited, Step("InProgress", State.DONE, run.start_timestamp), last]
 
 
-def _leaving(obj: NonAdmin, path: Path, run: RunStatus | None) -> list[Step]:
+def _leaving(obj: NonAdmin, path: Path) -> list[Step]:
     deleting = obj.condition("Deleting")
     made = obj.condition("Queued")
     steps = [Step("New", State.DONE, obj.created)]

@@ -1,0 +1,156 @@
+"""The chart again, as it is for a NonAdminRestore."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.models import RestoreSpec
+from core.models.kinds import NAB, NAR, RESTORE
+from core.models.nonadmin import NAR_FINALIZER
+from core.rules.reconcile import Behaviour, Create, Delete, PatchStatus, Reconciled
+from tests.unit.rules.chart import NACUUID, NOW, OADP, RESTORE_UUID, TEAM, Chart, phases, said
+
+BOTH = pytest.mark.parametrize("behaviour", list(Behaviour))
+
+
+def with_backup(behaviour: Behaviour = Behaviour.RELEASED) -> Chart:
+    chart = Chart(behaviour).add_nab()
+    chart.settle()
+    return chart
+
+
+@BOTH
+def test_the_whole_way_in_the_order_of_the_chart(behaviour: Behaviour) -> None:
+    chart = with_backup(behaviour).add_nar()
+    assert chart.step_restore().writes == (PatchStatus(NAR, TEAM, "again", {"phase": "New"}),)
+    chart.step_restore()
+    assert said(chart.nar, "Accepted") == ("True", "RestoreAccepted", "restore accepted")
+    chart.step_restore()
+    assert (chart.nar.velero.nacuuid, chart.nar.velero.name) == (RESTORE_UUID, RESTORE_UUID)
+    chart.step_restore()
+    assert chart.nar.metadata.finalizers == (NAR_FINALIZER,)
+    create, told = chart.step_restore().writes
+    assert isinstance(create, Create)
+    assert isinstance(told, PatchStatus)
+    assert (create.kind, create.name, create.spec["backupName"]) == (RESTORE, RESTORE_UUID, NACUUID)
+    assert chart.nar.phase == "Created"
+    assert said(chart.nar, "Queued") == ("True", "RestoreScheduled", "Created Velero Restore object")
+    assert chart.look_at_restore() == Reconciled()
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"scheduleName": "x"}, "NonAdminRestore nonAdminRestore.spec.restoreSpec.scheduleName is restricted"),
+        ({"backupName": ""}, "NonAdminRestore spec.restoreSpec.backupName is not set"),
+        (
+            {"backupName": "nope"},
+            'NonAdminRestore spec.restoreSpec.backupName is invalid: NonAdminBackup.oadp.openshift.io "nope" not found',
+        ),
+        (
+            {"includedNamespaces": ["velero"]},
+            "NonAdminRestore nonAdminRestore.spec.restoreSpec.includedNamespaces is restricted",
+        ),
+        (
+            {"excludedNamespaces": ["velero"]},
+            "NonAdminRestore nonAdminRestore.spec.restoreSpec.excludedNamespaces is restricted",
+        ),
+        (
+            {"namespaceMapping": {TEAM: "velero"}},
+            "NonAdminRestore nonAdminRestore.spec.restoreSpec.namespaceMapping is restricted",
+        ),
+        (
+            {"preserveNodePorts": True},
+            "the administrator has restricted spec.restoreSpec.preserveNodePorts field value to false",
+        ),
+    ],
+)
+def test_a_spec_that_is_refused_backs_off_and_waits(behaviour: Behaviour, spec: dict[str, Any], message: str) -> None:
+    chart = with_backup(behaviour).add_nar(**spec)
+    chart.enforced_restore = RestoreSpec(preserve_node_ports=False)
+    answers = chart.settle_restore()
+    assert phases(answers) == ["New", "BackingOff"]
+    assert said(chart.nar, "Accepted") == ("False", "InvalidRestoreSpec", message)
+    assert answers[-1] == Reconciled(problem=message)
+
+
+@BOTH
+def test_a_backup_that_is_not_ready_cannot_be_restored_yet(behaviour: Behaviour) -> None:
+    chart = Chart(behaviour).add_nab().add_nar()
+    chart.settle_restore()
+    assert said(chart.nar, "Accepted") == (
+        "False",
+        "InvalidRestoreSpec",
+        "NonAdminRestore spec.restoreSpec.backupName is invalid: NonAdminBackup is not ready to be restored",
+    )
+    chart.settle()
+    assert phases(chart.settle_restore()) == ["Created"]
+
+
+@BOTH
+def test_what_velero_says_is_copied_and_the_place_is_given_up_at_the_end(behaviour: Behaviour) -> None:
+    chart = with_backup(behaviour).add_nar()
+    chart.settle_restore()
+    chart.set_status(RESTORE, RESTORE_UUID, phase="InProgress", startTimestamp="2026-11-15T02:42:00Z")
+    chart.step_restore()
+    assert chart.nar.velero.status == chart.objects.get(RESTORE, OADP, RESTORE_UUID).status
+    chart.set_status(RESTORE, RESTORE_UUID, phase="Completed", completionTimestamp="2026-11-15T02:43:00Z")
+    (write,) = chart.step_restore().writes
+    assert isinstance(write, PatchStatus)
+    assert write.patch["queueInfo"] == {"estimatedQueuePosition": 0}
+    assert chart.look_at_restore() == Reconciled()
+
+
+@BOTH
+def test_a_lost_restore_is_made_again(behaviour: Behaviour) -> None:
+    chart = with_backup(behaviour).add_nar()
+    chart.settle_restore()
+    chart.objects.drop(RESTORE, OADP, RESTORE_UUID)
+    chart.settle_restore()
+    assert chart.objects.has(RESTORE, OADP, RESTORE_UUID)
+    assert chart.nar.phase == "Created"
+
+
+@pytest.mark.parametrize(("behaviour", "phase"), [(Behaviour.RELEASED, "BackingOff"), (Behaviour.SEED, "Created")])
+def test_when_its_backup_goes_a_restore_goes_back_released_and_stays_in_the_seed(
+    behaviour: Behaviour, phase: str
+) -> None:
+    chart = with_backup(behaviour).add_nar()
+    chart.settle_restore()
+    chart.objects.drop(NAB, TEAM, "ledger")
+    chart.settle_restore()
+    accepted = said(chart.nar, "Accepted")
+    assert accepted is not None
+    assert (chart.nar.phase, accepted[1]) == (phase, "InvalidRestoreSpec")
+
+
+@BOTH
+@pytest.mark.parametrize("lingers", [True, False])
+def test_deleting_takes_the_velero_restore_first(behaviour: Behaviour, lingers: bool) -> None:
+    chart = with_backup(behaviour).add_nar()
+    chart.settle_restore()
+    if lingers:
+        held = chart.objects.raw[RESTORE.plural, OADP, RESTORE_UUID][1]
+        held["metadata"]["finalizers"] = ["restores.velero.io/external-resources-finalizer"]
+    chart.objects.delete(NAR, TEAM, "again", NOW)
+    marked = chart.step_restore()
+    assert marked.requeue
+    assert chart.nar.phase == "Deleting"
+    assert said(chart.nar, "Deleting") == ("True", "DeletionPending", "restore accepted for deletion")
+    assert chart.step_restore().writes == (Delete(RESTORE, OADP, RESTORE_UUID),)
+    if lingers:
+        assert chart.look_at_restore() == Reconciled(requeue=True)
+        chart.objects.drop(RESTORE, OADP, RESTORE_UUID)
+    chart.settle_restore()
+    assert chart.objects.all(NAR) == []
+
+
+@BOTH
+def test_a_refused_restore_is_held_by_nothing(behaviour: Behaviour) -> None:
+    chart = with_backup(behaviour).add_nar(backupName="nope")
+    chart.settle_restore()
+    chart.objects.delete(NAR, TEAM, "again", NOW)
+    assert chart.objects.all(NAR) == []
