@@ -1,0 +1,136 @@
+"""Watches: where they start, what they tell, how they end."""
+
+from __future__ import annotations
+
+from tests.conformance.client import Api, backup, brief
+
+
+class Watching:
+    """What a reflector lives by."""
+
+    async def test_a_watch_from_a_list_tells_what_came_after_it(self, api: Api) -> None:
+        await api.create(api.backups, backup("before"))
+        version = await api.version_of(api.backups)
+        async with api.watching(api.backups, resourceVersion=version) as watch:
+            await api.create(api.backups, backup("after"))
+            await api.merge(f"{api.backups}/after", {"status": {"phase": "New"}})
+            await api.delete(f"{api.backups}/after")
+            events = [await watch.next() for _ in range(3)]
+        assert brief(events) == [("ADDED", "after"), ("MODIFIED", "after"), ("DELETED", "after")]
+        versions = [int(event["object"]["metadata"]["resourceVersion"]) for event in events]
+        assert int(version) < versions[0] < versions[1] < versions[2]
+        assert events[2]["object"]["status"] == {"phase": "New"}
+
+    async def test_a_watch_resumes_where_it_was_left(self, api: Api) -> None:
+        start = await api.version_of(api.backups)
+        first = (await api.create(api.backups, backup("one"))).expect(201)
+        await api.create(api.backups, backup("two"))
+        await api.delete(f"{api.backups}/one")
+        assert brief(await api.watched(api.backups, resourceVersion=start)) == [
+            ("ADDED", "one"),
+            ("ADDED", "two"),
+            ("DELETED", "one"),
+        ]
+        seen = first["metadata"]["resourceVersion"]
+        assert brief(await api.watched(api.backups, resourceVersion=seen)) == [("ADDED", "two"), ("DELETED", "one")]
+
+    async def test_a_watch_from_nowhere_begins_with_what_is_there(self, api: Api) -> None:
+        await api.create(api.backups, backup("one"))
+        await api.create(api.backups, backup("two"))
+        everything = [("ADDED", "one"), ("ADDED", "two")]
+        assert brief(await api.watched(api.backups)) == everything
+        assert brief(await api.watched(api.backups, resourceVersion="0")) == everything
+
+    async def test_the_initial_events_end_with_a_bookmark_where_asked_for(self, api: Api) -> None:
+        await api.create(api.backups, backup("one"))
+        query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
+        events = await api.watched(api.backups, **query)
+        assert brief(events) == [("ADDED", "one"), ("BOOKMARK", "")]
+        assert events[1]["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+
+    async def test_objects_enter_and_leave_a_selection(self, api: Api) -> None:
+        await api.create(api.backups, backup("b", parity="odd"))
+        version = await api.version_of(api.backups)
+        async with api.watching(api.backups, resourceVersion=version, labelSelector="parity=even") as watch:
+            path = f"{api.backups}/b"
+            await api.merge(path, {"metadata": {"labels": {"parity": "even"}}})
+            await api.merge(path, {"status": {"phase": "New"}})
+            last = (await api.merge(path, {"metadata": {"labels": {"parity": "odd"}}})).expect(200)
+            await api.delete(path)
+            await api.create(api.backups, backup("c", parity="even"))
+            events = [await watch.next() for _ in range(4)]
+        assert brief(events) == [("ADDED", "b"), ("MODIFIED", "b"), ("DELETED", "b"), ("ADDED", "c")]
+        left = events[2]["object"]["metadata"]
+        assert (left["labels"], left["resourceVersion"]) == ({"parity": "even"}, last["metadata"]["resourceVersion"])
+
+    async def test_one_object_can_be_watched_by_its_name(self, api: Api) -> None:
+        await api.create(api.backups, backup("mine"))
+        version = await api.version_of(api.backups)
+        async with api.watching(api.backups, resourceVersion=version, fieldSelector="metadata.name=mine") as watch:
+            await api.create(api.backups, backup("other"))
+            await api.delete(f"{api.backups}/mine")
+            assert brief([await watch.next()]) == [("DELETED", "mine")]
+
+    async def test_a_write_that_changes_nothing_is_not_told(self, api: Api) -> None:
+        await api.create(api.backups, backup("b"))
+        version = await api.version_of(api.backups)
+        patched = await api.merge(f"{api.backups}/b", {"spec": {}})
+        assert patched.expect(200)["metadata"]["resourceVersion"] == version
+        assert await api.watched(api.backups, resourceVersion=version) == []
+
+    async def test_a_bookmark_comes_before_the_time_is_up(self, api: Api) -> None:
+        made = (await api.create(api.backups, backup("b"))).expect(201)
+        seen = made["metadata"]["resourceVersion"]
+        query = {"timeoutSeconds": "4", "allowWatchBookmarks": "true", "resourceVersion": seen}
+        events = await api.watched(api.backups, **query)
+        assert brief(events) == [("BOOKMARK", "")]
+        mark = events[0]["object"]
+        assert (mark["kind"], mark["apiVersion"]) == ("Backup", "velero.io/v1")
+        assert int(mark["metadata"]["resourceVersion"]) >= int(seen)
+
+    async def test_too_old_a_start_is_told_as_an_event(self, api: Api) -> None:
+        events = await api.watched(api.backups, resourceVersion="1")
+        assert [event["type"] for event in events] == ["ERROR"]
+        status = events[0]["object"]
+        assert (status["kind"], status["code"], status["reason"]) == ("Status", 410, "Expired")
+        assert status["message"].startswith("too old resource version: 1 (")
+
+    async def test_a_match_without_initial_events_is_refused(self, api: Api) -> None:
+        answer = await api.get(api.backups, watch="1", resourceVersion="0", resourceVersionMatch="NotOlderThan")
+        assert answer.refused(422, "Invalid").endswith(
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        )
+
+    async def test_kubectl_watches_tables(self, api: Api) -> None:
+        await api.create(api.backups, backup("b"))
+        table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+        async with api.watching(api.backups, accept=table) as watch:
+            first = await watch.next()
+            await api.merge(f"{api.backups}/b", {"status": {"phase": "New"}})
+            second = await watch.next()
+        assert (first["type"], second["type"]) == ("ADDED", "MODIFIED")
+        assert [column["name"] for column in first["object"]["columnDefinitions"]] == ["Name", "Age"]
+        assert not second["object"]["columnDefinitions"]
+        assert second["object"]["rows"][0]["cells"][0] == "b"
+
+
+class Compaction:
+    """What happens to those who come back after the history was dropped."""
+
+    async def test_old_pages_and_moments_are_expired(self, api: Api) -> None:
+        for name in ("a", "b", "c"):
+            await api.create(api.backups, backup(name))
+        page = (await api.get(api.backups, limit="1")).expect(200)["metadata"]
+        await api.create(api.backups, backup("d"))
+        await api.target.compact()
+
+        exact = await api.get(api.backups, resourceVersion=page["resourceVersion"], resourceVersionMatch="Exact")
+        assert exact.refused(410, "Expired")
+        refused = await api.get(api.backups, limit="1", **{"continue": page["continue"]})
+        message = refused.refused(410, "Expired")
+        assert message.startswith("The provided continue parameter is too old")
+        onwards = await api.get(api.backups, **{"continue": refused.body["metadata"]["continue"]})
+        assert onwards.names == ["b", "c", "d"]
+
+        events = await api.watched(api.backups, resourceVersion=page["resourceVersion"])
+        assert [(event["type"], event["object"]["code"]) for event in events] == [("ERROR", 410)]
