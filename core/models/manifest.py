@@ -56,7 +56,7 @@ def _documents(text: str, source: str) -> list[object]:
     if text.lstrip()[:1] in {"{", "["}:
         try:
             return [msgspec.json.decode(text)]
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             pass
     try:
         return [document for document in yaml.load_all(text, _Loader) if document is not None]

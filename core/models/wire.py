@@ -87,16 +87,13 @@ def decode(model: type[R], data: bytes | msgspec.Raw) -> R:
     The API takes null for absent, so an object with a null somewhere goes the slow way without its nulls.
     """
     raw = memoryview(data).tobytes() if isinstance(data, msgspec.Raw) else data
-    if b"null" in raw:
-        try:
-            return from_builtins(model, msgspec.json.decode(raw))
-        except msgspec.DecodeError as problem:
-            raise Unreadable(f"{model.__name__} cannot be read", str(problem)) from None
     try:
+        if b"null" in raw:
+            return from_builtins(model, msgspec.json.decode(raw))
         made: R = _decoder(model).decode(raw)
     except msgspec.ValidationError as problem:
         raise _unreadable(model, msgspec.json.decode(raw), problem) from None
-    except msgspec.DecodeError as problem:
+    except (msgspec.DecodeError, RecursionError) as problem:
         raise Unreadable(f"{model.__name__} cannot be read", str(problem)) from None
     return made
 
@@ -107,6 +104,8 @@ def from_builtins(model: type[R], value: object) -> R:
         made: R = msgspec.convert(_without_nulls(value), model)
     except msgspec.ValidationError as problem:
         raise _unreadable(model, value, problem) from None
+    except RecursionError:
+        raise Unreadable(f"{model.__name__} {object_name(value)} cannot be read", "it is nested without end") from None
     return made
 
 

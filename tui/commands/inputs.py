@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from core.clock import SystemClock
 from core.cron import CronError, CronSchedule, parse
+from core.cron.golang import GoError
+from core.cron.zones import load
 from core.errors import BadInput
 from core.models import manifest
 from core.models.manifest import Manifest
@@ -29,8 +30,8 @@ def zone(name: str | None) -> tzinfo:
     if not name or name == "UTC":
         return UTC
     try:
-        return ZoneInfo(name)
-    except (OSError, ValueError):
+        return load(name) or UTC
+    except GoError:
         raise BadInput(f"{name!r} is no time zone", "", "use a name such as Europe/Berlin") from None
 
 

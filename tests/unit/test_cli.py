@@ -1,0 +1,224 @@
+"""The first commands, as a person or a script calls them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tui.cli import run
+
+SCHEDULES = """
+apiVersion: velero.io/v1
+kind: ScheduleList
+items:
+- metadata: {name: hourly, namespace: velero, creationTimestamp: "2026-11-01T00:00:00Z"}
+  spec: {schedule: "0 * * * *", template: {}}
+  status: {phase: Enabled, lastBackup: "2026-11-15T00:00:03Z"}
+- metadata: {name: broken, namespace: velero, creationTimestamp: "2026-11-01T00:00:00Z"}
+  spec: {schedule: "0 0 * * 7", template: {}}
+  status: {phase: FailedValidation}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: sweep, namespace: team-a}
+spec: {schedule: "30 2 * * *", timeZone: Asia/Tokyo}
+"""
+FROM = ("--from", "2026-11-15T02:41:07Z")
+AT = ("--at", "2026-11-15T02:41:07Z")
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> str:
+    path = tmp_path / "objects.yaml"
+    path.write_text(SCHEDULES)
+    return str(path)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict:  # type: ignore[type-arg]
+    assert run(arguments) == code
+    return json.loads(capsys.readouterr().out)  # type: ignore[no-any-return]
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line of a refusal; nothing else is printed anywhere."""
+    assert run(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    (line,) = printed.err.splitlines()
+    assert line.startswith("foretop: ")
+    return line
+
+
+def test_next_tells_the_runs_and_their_meaning(capsys: pytest.CaptureFixture[str]) -> None:
+    told = answer(capsys, "next", "30 2 * * 1-5", *FROM, "--count", "2", "-o", "json")
+    assert told == {
+        "expression": "30 2 * * 1-5",
+        "zone": "UTC",
+        "from": "2026-11-15T02:41:07Z",
+        "runs": ["2026-11-16T02:30:00Z", "2026-11-17T02:30:00Z"],
+        "description": "at 02:30 on Monday to Friday",
+        "note": "",
+    }
+
+
+def test_next_counts_in_the_zone_given_and_answers_in_utc(capsys: pytest.CaptureFixture[str]) -> None:
+    told = answer(capsys, "next", "0 9 * * *", *FROM, "--tz", "Asia/Tokyo", "--count", "1", "-o", "json")
+    assert told["runs"] == ["2026-11-16T00:00:00Z"]
+    assert told["zone"] == "Asia/Tokyo"
+    own = answer(capsys, "next", "CRON_TZ=Asia/Tokyo 0 9 * * *", *FROM, "--count", "1", "-o", "json")
+    assert own["runs"] == told["runs"]
+    assert own["zone"] == "Asia/Tokyo"
+
+
+def test_next_warns_of_an_expression_that_never_fires_and_is_content(capsys: pytest.CaptureFixture[str]) -> None:
+    told = answer(capsys, "next", "0 0 31 2 *", "-o", "json")
+    assert told["runs"] == []
+    assert "always due" in told["note"]
+
+
+def test_next_prints_for_people_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["next", "0 3 * * *", *FROM]) == 0
+    printed = capsys.readouterr().out
+    assert "at 03:00" in printed
+    assert "Sun 15 Nov 2026 03:00:00Z   in 18 minutes" in printed
+
+
+def test_next_reads_schedules_and_cron_jobs_from_a_file(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
+    told = answer(capsys, "next", "-f", manifest, *FROM, "-o", "json")
+    assert told["kind"] == "List"
+    hourly, broken, sweep = told["items"]
+    assert hourly["schedule"] == "0 * * * *"
+    assert hourly["nextRun"] == "2026-11-15T01:00:00Z"
+    assert hourly["runs"][0] == "2026-11-15T03:00:00Z"
+    assert broken["nextRun"] is None
+    assert "above maximum (6)" in broken["error"]
+    assert sweep["runs"][0] == "2026-11-15T17:30:00Z"
+
+
+def test_yaml_says_the_same_as_json(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
+    as_json = answer(capsys, "report", "-f", manifest, *AT, "-o", "json", code=1)
+    assert run(["report", "-f", manifest, *AT, "-o", "yaml"]) == 1
+    assert yaml.safe_load(capsys.readouterr().out) == as_json
+
+
+def test_report_has_the_fields_that_scripts_build_on(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
+    told = answer(capsys, "report", "-f", manifest, *AT, "-o", "json", code=1)
+    assert set(told) == {"at", "schedules", "queue", "findings", "unreadable", "notSeen"}
+    broken, hourly = told["schedules"]
+    assert hourly == {
+        "context": "",
+        "kind": "Schedule",
+        "namespace": "velero",
+        "name": "hourly",
+        "phase": "Enabled",
+        "schedule": "0 * * * *",
+        "paused": False,
+        "skipImmediately": None,
+        "lastBackup": "2026-11-15T00:00:03Z",
+        "lastSkipped": None,
+        "nextRun": "2026-11-15T01:00:00Z",
+        "due": True,
+        "expectedStart": "2026-11-15T02:42:03Z",
+        "lastOutcome": None,
+    }
+    assert broken["nextRun"] is None
+    invalid = next(item for item in told["findings"] if item["code"] == "schedule-invalid")
+    assert (invalid["kind"], invalid["namespace"], invalid["name"]) == ("Schedule", "velero", "broken")
+    assert {"id", "severity", "since", "evidence", "remedy", "related"} <= set(invalid)
+
+
+def test_report_on_nothing_wrong_ends_with_zero(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "fine.yaml"
+    path.write_text(
+        "apiVersion: velero.io/v1\nkind: Schedule\n"
+        "metadata: {name: a, namespace: velero, creationTimestamp: 2026-11-15T02:00:00Z}\n"
+        "spec: {schedule: '@daily'}\nstatus: {phase: Enabled}\n"
+    )
+    assert run(["report", "-f", str(path), *AT]) == 0
+    assert "Nothing wrong." in capsys.readouterr().out
+
+
+def test_one_bad_object_is_named_and_the_others_are_reported(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "half.yaml"
+    path.write_text(SCHEDULES.replace('lastBackup: "2026-11-15T00:00:03Z"', "lastBackup: soon"))
+    assert run(["next", "-f", str(path), *FROM, "-o", "json"]) == 1
+    printed = capsys.readouterr()
+    assert [item["name"] for item in json.loads(printed.out)["items"]] == ["broken", "sweep"]
+    assert "Schedule velero/hourly cannot be read: status.lastBackup" in printed.err
+    told = answer(capsys, "report", "-f", str(path), *AT, "-o", "json", code=1)
+    assert len(told["unreadable"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["next", "0 0 * * 7"], ["'0 0 * * 7'", "day of week", "end of range (7) above maximum (6): 7"]),
+        (["next", ""], ["empty spec string"]),
+        (["next", "@every 1d"], ["unknown unit"]),
+        (["next", "@daily", "--from", "noon"], ["'noon' is no time", "RFC 3339"]),
+        (["next", "@daily", "--from", "0001-01-01T00:00:00+14:00"], ["out of range"]),
+        (["next", "@daily", "--tz", "Mars/Olympus"], ["'Mars/Olympus' is no time zone"]),
+        (["next", "@daily", "--tz", "../etc/passwd"], ["is no time zone"]),
+        (["next", "@daily", "--count", "0"], ["0 is not in the range"]),
+        (["next"], ["either an expression or -f FILE"]),
+        (["next", "@daily", "-f", "x"], ["either an expression or -f FILE"]),
+        (["next", "-f", "/no/such/file"], ["/no/such/file cannot be read", "No such file"]),
+        (["report"], ["Missing option", "--file"]),
+        (["report", "-f", "/no/such/file"], ["cannot be read"]),
+        (["sail"], ["No such command 'sail'"]),
+        (["--wind"], ["No such option"]),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_two(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
+) -> None:
+    line = refusal(capsys, *arguments)
+    for word in words:
+        assert word in line
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "it is empty"),
+        (b"a: [b", "not valid YAML at line 2, column 1"),
+        (b"\xff\xfe", "no UTF-8 text"),
+        (b"kind: ConfigMap\napiVersion: v1\n", "kinds that foretop does not read"),
+        (b"apiVersion: velero.io/v1\nkind: Schedule\nspec: 5\n", "spec: Expected `object`"),
+    ],
+)
+def test_a_file_with_nothing_to_read_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, content: bytes, words: str
+) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_bytes(content)
+    assert words in refusal(capsys, "report", "-f", str(path))
+
+
+def test_control_codes_in_a_file_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "evil.yaml"
+    path.write_text(SCHEDULES.replace("name: broken", 'name: "bro\\e[31mken\\r"'))
+    run(["report", "-f", str(path), *AT])
+    printed = capsys.readouterr()
+    assert "\x1b" not in printed.out + printed.err
+    assert "\r" not in printed.out
+    assert "bro" in printed.out
+
+
+def test_standard_input_is_read_for_a_dash(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+
+    monkeypatch.setattr("sys.stdin", io.StringIO(SCHEDULES))
+    assert len(answer(capsys, "next", "-f", "-", "-o", "json")["items"]) == 3
+
+
+def test_the_version_and_help_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("foretop ")
+    assert run(["--help"]) == 0
+    assert "primer" in capsys.readouterr().out

@@ -1,0 +1,142 @@
+"""Objects as they come: missing, null, unknown and wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from core.errors import Unreadable
+from core.models import Backup, BackupSpec, NonAdminBackup, Schedule, decode, from_builtins, to_builtins
+from core.models.kinds import BACKUP, KINDS, by_plural, find
+from tests.recordings import NAMES, events
+
+
+def schedule(**spec: Any) -> bytes:
+    return json.dumps(
+        {"metadata": {"name": "s", "namespace": "velero"}, "spec": {"schedule": "@daily", **spec}}
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, None),
+        ({"skipImmediately": True}, True),
+        ({"skipImmediately": False}, False),
+        ({"skipImmediately": None}, None),
+    ],
+)
+def test_skip_immediately_has_three_states_and_null_is_absent(given: dict[str, Any], expected: bool | None) -> None:
+    assert decode(Schedule, schedule(**given)).spec.skip_immediately is expected
+
+
+def test_null_stands_for_absent_everywhere() -> None:
+    raw = {
+        "metadata": {"name": "s", "labels": None, "creationTimestamp": None},
+        "spec": {"schedule": "@daily", "template": {"includedNamespaces": None, "ttl": None}, "paused": None},
+        "status": None,
+    }
+    item = decode(Schedule, json.dumps(raw).encode())
+    assert item.metadata.labels == {}
+    assert item.created is None
+    assert item.spec.template.included_namespaces == ()
+    assert item.spec.paused is False
+    assert item.phase == ""
+
+
+def test_an_empty_object_decodes_for_every_kind() -> None:
+    for kind in KINDS:
+        item = decode(kind.model, b"{}")
+        assert item.name == ""
+        assert type(item).__name__ == kind.name
+
+
+def test_unknown_phases_and_fields_are_kept_or_passed_over() -> None:
+    item = decode(Backup, b'{"status": {"phase": "Hibernating", "invented": [1]}, "spec": {"new": {"a": 1}}, "x": 1}')
+    assert item.phase == "Hibernating"
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "problem"),
+    [
+        ({"spec": {"schedule": 5}}, "spec.schedule", "Expected `str`, got `int`"),
+        ({"spec": {"paused": "yes"}}, "spec.paused", "Expected `bool`, got `str`"),
+        ({"status": {"lastBackup": "yesterday"}}, "status.lastBackup", "Invalid RFC3339"),
+        ({"status": {"lastBackup": "2026-11-15T02:00:00"}}, "status.lastBackup", "timezone"),
+        ({"spec": {"template": {"includedNamespaces": "all"}}}, "spec.template.includedNamespaces", "got `str`"),
+        ({"spec": {"schedule": 5, "skipImmediately": None}}, "spec.schedule", "got `int`"),
+    ],
+)
+def test_a_wrong_type_names_the_field_and_the_object(body: dict[str, Any], field: str, problem: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        decode(Schedule, json.dumps({"metadata": {"name": "etcd", "namespace": "velero"}, **body}).encode())
+    line = str(caught.value)
+    assert "Schedule velero/etcd cannot be read" in line
+    assert field in line
+    assert problem in line
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"nul", b'"null"', b"\xff"])
+def test_what_is_no_object_at_all_is_unreadable_and_no_crash(body: bytes) -> None:
+    with pytest.raises(Unreadable):
+        decode(Backup, body)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_object_of_the_recordings_decodes_the_same_from_bytes_and_from_plain_values(name: str) -> None:
+    for event in events(name):
+        assert decode(event.kind.model, msgspec.json.encode(event.raw)) == event.object
+
+
+def test_values_are_frozen() -> None:
+    item = decode(Schedule, schedule())
+    with pytest.raises(AttributeError):
+        item.spec.paused = True  # type: ignore[misc]
+
+
+def test_a_template_is_written_out_again_as_it_came() -> None:
+    """Every field of the recorded backups survives, but for Go's habit of writing out empty ones."""
+    for name in NAMES:
+        for event in events(name, "backups"):
+            assert isinstance(event.object, Backup)
+            empty = ({}, "0s", [], None)
+            written = {key: value for key, value in event.raw["spec"].items() if value not in empty}
+            again = {key: value for key, value in to_builtins(event.object.spec).items() if value not in empty}
+            assert json.loads(json.dumps(again)) == written
+
+
+def test_a_nab_keeps_both_ways_to_delete() -> None:
+    item = from_builtins(NonAdminBackup, {"spec": {"deleteBackup": True, "forceDeleteBackup": True}})
+    assert item.spec.delete_backup
+    assert item.spec.force_delete_backup
+    assert item.spec.backup_spec == BackupSpec()
+
+
+def test_who_paused_a_schedule_is_the_last_owner_of_the_field() -> None:
+    fields = {"f:spec": {"f:paused": {}, "f:schedule": {}}}
+    item = from_builtins(
+        Schedule,
+        {
+            "metadata": {
+                "managedFields": [
+                    {"manager": "old", "time": "2026-11-10T00:00:00Z", "fieldsV1": fields},
+                    {"manager": "new", "time": "2026-11-12T00:00:00Z", "fieldsV1": fields},
+                    {"manager": "velero-server", "time": "2026-11-14T00:00:00Z", "fieldsV1": {"f:status": {}}},
+                ]
+            }
+        },
+    )
+    assert item.paused_field_set is not None
+    assert item.paused_field_set.manager == "new"
+    assert from_builtins(Schedule, {}).paused_field_set is None
+
+
+def test_kinds_are_found_by_their_api_names() -> None:
+    assert find("velero.io/v1", "Backup") is BACKUP
+    assert find("velero.io/v9", "Backup") is BACKUP
+    assert find("example.org/v1", "Backup") is None
+    assert by_plural("backups") is BACKUP
+    assert by_plural("gateways") is None
