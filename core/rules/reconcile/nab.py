@@ -36,7 +36,7 @@ from core.rules.lifecycle.paths import SYNCED_LABEL
 from core.rules.queue import estimated_position
 from core.rules.reconcile.conditions import status_patch, volume_counts, with_condition
 from core.rules.reconcile.naming import led_to, nacuuid, origin_annotations, origin_labels
-from core.rules.reconcile.specs import backup_fields, velero_backup_spec, zeros_missing
+from core.rules.reconcile.specs import backup_fields, copied_backup_fields, velero_backup_spec, zeros_missing
 from core.rules.reconcile.validation import refuse_backup, velero_location
 from core.rules.reconcile.writes import Behaviour, Create, Patch, PatchStatus, Reconciled, to_second
 
@@ -192,7 +192,7 @@ def _copy(nab: NonAdminBackup, backup: Backup, around: NabSurroundings, now: dat
     writes = status_write(nab, wanted)
     if writes and nab.velero.status != backup.status:
         patch = {**writes[0].patch}
-        patch["veleroBackup"] = {**patch.get("veleroBackup", {}), "spec": backup_fields(backup.spec)}
+        patch["veleroBackup"] = {**patch.get("veleroBackup", {}), "spec": copied_backup_fields(backup.spec)}
         return (PatchStatus(NAB, nab.namespace, nab.name, patch),)
     return writes
 

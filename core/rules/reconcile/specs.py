@@ -38,6 +38,11 @@ def backup_fields(spec: BackupSpec) -> dict[str, Any]:
     return {**_BACKUP_ZEROS, **plain(spec)}
 
 
+def copied_backup_fields(spec: BackupSpec) -> dict[str, Any]:
+    """A Backup's spec as the non-admin controller repeats it: built before volume groups, it drops their label."""
+    return backup_fields(msgspec.structs.replace(spec, volume_group_snapshot_label_key=""))
+
+
 def restore_fields(spec: RestoreSpec) -> dict[str, Any]:
     return {**_RESTORE_ZEROS, **plain(spec)}
 

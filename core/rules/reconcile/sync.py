@@ -10,7 +10,7 @@ from core.models import Backup, NonAdminBackup
 from core.models.kinds import NAB
 from core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION, NAB_UUID_LABEL
 from core.rules.lifecycle.paths import SYNCED_LABEL
-from core.rules.reconcile.specs import backup_fields
+from core.rules.reconcile.specs import copied_backup_fields
 from core.rules.reconcile.writes import Create, Reconciled
 
 
@@ -38,11 +38,11 @@ def _origin(backup: Backup) -> tuple[str, str]:
 
 def _bring_back(backup: Backup) -> Create:
     namespace, name = _origin(backup)
-    spec = msgspec.structs.replace(backup.spec, storage_location="", volume_group_snapshot_label_key="")
+    spec = msgspec.structs.replace(backup.spec, storage_location="")
     return Create(
         NAB,
         namespace,
         name,
-        {"backupSpec": backup_fields(spec)},
+        {"backupSpec": copied_backup_fields(spec)},
         labels={SYNCED_LABEL: backup.label(NAB_UUID_LABEL)},
     )

@@ -95,6 +95,23 @@ def test_the_live_backup_counts_more_than_the_copy() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("phase", "following", "why"),
+    [
+        ("", "InProgress", "The Velero Backup is made and waits for its turn in Velero's queue."),
+        ("Queued", "InProgress", "The Velero Backup is made and waits for its turn in Velero's queue."),
+        ("ReadyToStart", "InProgress", "The Velero Backup has left the queue and is about to start."),
+        ("InProgress", "Completed", "The Velero Backup is running (InProgress)."),
+        ("Finalizing", "Completed", "The Velero Backup has all items and is finishing (Finalizing)."),
+        ("Completed", "nothing more", "The Velero Backup is Completed."),
+        ("Deleting", "Gone", "The Velero Backup is Deleting."),
+    ],
+)
+def test_what_velero_does_is_said_in_a_sentence(phase: str, following: str, why: str) -> None:
+    view = lifecycle(nab("Created", ACCEPTED, QUEUED), backup(phase=phase), NOW)
+    assert (view.next, view.why) == (following, why)
+
+
 def test_a_phase_nobody_knows_is_shown_as_it_is() -> None:
     view = lifecycle(nab("Created", ACCEPTED, QUEUED), backup(phase="Polishing"), NOW)
     assert ("Polishing", State.CURRENT) in [(step.name, step.state) for step in view.steps]

@@ -339,6 +339,15 @@ def test_released_a_delete_takes_the_restores_of_the_backup_along(behaviour: Beh
     assert (Delete(NAR, TEAM, "again") in first.writes) == taken
 
 
+def test_a_restore_that_is_going_already_does_not_hold_the_request_up() -> None:
+    chart = made(Behaviour.RELEASED).add_nar()
+    chart.settle_restore()
+    chart.edit(deleteBackup=True)
+    chart.step()
+    chart.objects.delete(NAR, TEAM, "again", NOW)
+    assert names(chart.step()) == [("Create", "DeleteBackupRequest", f"{NACUUID}-")]
+
+
 # ── what is refused ──────────────────────────────────────────────────────────────────────────────────────────
 
 
