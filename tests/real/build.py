@@ -121,8 +121,8 @@ def _version_flags() -> tuple[str, ...]:
 
 
 def _make_servers(folder: Path, say: Callable[[str], None]) -> None:
-    say("Building etcd, kube-apiserver and kubectl; this happens once and takes some minutes")
-    _go_build([*_version_flags(), "-o", f"{folder}{os.sep}", "tool"], say)
+    what = "etcd, kube-apiserver and kubectl, once, for some minutes,"
+    _go_build(what, [*_version_flags(), "-o", f"{folder}{os.sep}", "tool"], say)
     (folder / "server").rename(folder / "etcd")
     missing = [name for name in SERVERS if not (folder / name).is_file()]
     if missing:
@@ -130,8 +130,7 @@ def _make_servers(folder: Path, say: Callable[[str], None]) -> None:
 
 
 def _make_oracle(folder: Path, say: Callable[[str], None]) -> None:
-    say("Building the cron oracle")
-    _go_build(["-o", str(folder / "cronoracle"), "./cronoracle"], say)
+    _go_build("the cron oracle", ["-o", str(folder / "cronoracle"), "./cronoracle"], say)
 
 
 def _fetch_crds(folder: Path, say: Callable[[str], None]) -> None:
@@ -182,9 +181,11 @@ def _reads_our_module(go: str) -> bool:
     return subprocess.run([go, "list", "-m"], cwd=HERE, capture_output=True, check=False).returncode == 0
 
 
-def _go_build(arguments: Sequence[str], say: Callable[[str], None]) -> None:
+def _go_build(what: str, arguments: Sequence[str], say: Callable[[str], None]) -> None:
     """Run `go build` behind everything else on the machine, with a line of progress now and then."""
-    command = ["nice", "-n", "10", find_go(), *BUILD, *arguments]
+    go = find_go()
+    say(f"Building {what} with {go}")
+    command = ["nice", "-n", "10", go, *BUILD, *arguments]
     started = reported = time.monotonic()
     packages, last_lines = 0, deque[str](maxlen=15)
     with subprocess.Popen(
