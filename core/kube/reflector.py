@@ -166,7 +166,9 @@ class Reflector:
     def _show_unreadable(self, raw: msgspec.Raw, problem: Unreadable) -> None:
         known = identify(raw)
         if known.name:
-            self._sink.unreadable(known.namespace, known.name, str(problem))
+            # A new list holds whatever its versions say: a restored server starts again from lower ones.
+            version = known.version if self._verb == "watch" else ""
+            self._sink.unreadable(known.namespace, known.name, str(problem), version)
         else:
             self._lose_track(problem)
 

@@ -66,7 +66,10 @@ class Sink(Protocol):
     def apply(self, event: EventType, resource: Resource) -> None:
         """One event of the watch; for DELETED the metadata is enough."""
 
-    def unreadable(self, namespace: str, name: str, problem: str) -> None:
-        """An object of the list or an event that could not be decoded; no name where even that is lost."""
+    def unreadable(self, namespace: str, name: str, problem: str, version: str = "") -> None:
+        """An object of the list or an event that could not be decoded; no name where even that is lost.
+
+        An event comes with its resourceVersion, where it has one, so that an older event does not undo it.
+        """
 
     def health(self, health: Health) -> None: ...

@@ -25,8 +25,9 @@ class Garbled(Resource, frozen=True):
     problem: str = ""
 
 
-def garbled(namespace: str, name: str, problem: str) -> Garbled:
-    return Garbled(metadata=Metadata(namespace=namespace, name=name), problem=problem)
+def garbled(namespace: str, name: str, problem: str, version: str = "") -> Garbled:
+    meta = Metadata(namespace=namespace, name=name, resource_version=version)
+    return Garbled(metadata=meta, problem=problem)
 
 
 def kind_of(model: type[Resource]) -> Kind:

@@ -61,8 +61,7 @@ class WatchSink:
     def apply(self, event: EventType, resource: Resource) -> None:
         """Takes an event unless the server is known to have said something later about the same object."""
         key, at = self._key(resource), self._clock.now()
-        known = self._shelves.get(key) or self._deleted.get(key)
-        if known is not None and is_older(resource, known):
+        if self._is_overtaken(key, resource):
             return
         if event == "DELETED":
             self._lose(key, at)
@@ -70,13 +69,15 @@ class WatchSink:
         else:
             self._see(key, resource, at)
 
-    def unreadable(self, namespace: str, name: str, problem: str) -> None:
+    def unreadable(self, namespace: str, name: str, problem: str, version: str = "") -> None:
         if not name:
             self._shelves.health.lost_line(self._scope)
             return
         key = Key(self._scope.context, self._scope.kind.plural, namespace, name)
         self._listed.add(key)
-        self._see(key, garbled(namespace, name, problem), self._clock.now())
+        stand_in = garbled(namespace, name, problem, version)
+        if not self._is_overtaken(key, stand_in):
+            self._see(key, stand_in, self._clock.now())
 
     def health(self, health: Health) -> None:
         self._shelves.health.report(self._scope, health)
@@ -89,6 +90,10 @@ class WatchSink:
     def _key(self, resource: Resource) -> Key:
         meta = resource.metadata
         return Key(self._scope.context, self._scope.kind.plural, meta.namespace, meta.name)
+
+    def _is_overtaken(self, key: Key, resource: Resource) -> bool:
+        known = self._shelves.get(key) or self._deleted.get(key)
+        return known is not None and is_older(resource, known)
 
     def _see(self, key: Key, resource: Resource, at: datetime) -> None:
         if key not in self._held:

@@ -1,4 +1,4 @@
-"""For any order of events, faults and new lists, the sink ends up with what the server has."""
+"""For any order of events, faults and new lists, the store ends up with what the server has."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ STEPS = st.one_of(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(STEPS, max_size=40))
-def test_after_any_history_the_sink_equals_the_server(steps: list[Step]) -> None:
+def test_after_any_history_the_store_equals_the_server(steps: list[Step]) -> None:
     asyncio.run(_live_through(steps))
 
 

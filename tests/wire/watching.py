@@ -1,4 +1,4 @@
-"""What the wire tests put around a reflector: a sink that remembers, waits that take no time, a client."""
+"""What the wire tests put around a reflector: the store, waits that take no time, a client."""
 
 from __future__ import annotations
 
@@ -17,70 +17,62 @@ from core.kube.reflector import Reflector
 from core.kube.sink import EventType, Health, Scope, State
 from core.models.kinds import SCHEDULE
 from core.models.wire import Resource
+from core.store import Garbled, Store
 from tests.wire.rough import RoughServer
 
 PATIENCE = 20.0
 
 
-class MemorySink:
-    """Keeps the latest of every object, as the store does, and lets a test wait for what it expects."""
+class WatchedStore:
+    """The real store's sink for one watch, with a memory of what it was told and a way to wait for it."""
 
-    def __init__(self) -> None:
-        self.objects: dict[str, Resource] = {}
-        self.bad: dict[str, str] = {}
+    def __init__(self, scope: Scope) -> None:
+        self.store = Store()
+        self._scope = scope
+        self._sink = self.store.sink(scope, SystemClock())
         self.lost_lines = 0
         self.healths: list[Health] = []
         self.replacements = 0
-        self._listed: set[str] = set()
-        self._gone: dict[str, int] = {}
         self._news = asyncio.Event()
 
     def replace_begin(self) -> None:
-        self._listed = set()
+        self._sink.replace_begin()
 
     def page(self, objects: Iterable[Resource]) -> None:
-        for found in objects:
-            self._listed.add(found.name)
-            self.bad.pop(found.name, None)
-            self.objects[found.name] = found
+        self._sink.page(objects)
         self._news.set()
 
     def replace_end(self) -> None:
         self.replacements += 1
-        self.objects = {name: found for name, found in self.objects.items() if name in self._listed}
-        self.bad = {name: problem for name, problem in self.bad.items() if name in self._listed}
-        self._gone = {}
+        self._sink.replace_end()
         self._news.set()
 
     def apply(self, event: EventType, resource: Resource) -> None:
-        name, version = resource.name, int(resource.metadata.resource_version)
-        held = self.objects.get(name)
-        known = int(held.metadata.resource_version) if held else self._gone.get(name, 0)
-        if version >= known:
-            self.objects.pop(name, None)
-            self.bad.pop(name, None)
-            if event == "DELETED":
-                self._gone[name] = version
-            else:
-                self.objects[name] = resource
+        self._sink.apply(event, resource)
         self._news.set()
 
-    def unreadable(self, namespace: str, name: str, problem: str) -> None:
-        if name:
-            self._listed.add(name)
-            self.objects.pop(name, None)
-            self.bad[name] = problem
-        else:
-            self.lost_lines += 1
+    def unreadable(self, namespace: str, name: str, problem: str, version: str = "") -> None:
+        self._sink.unreadable(namespace, name, problem, version)
+        self.lost_lines += not name
         self._news.set()
 
     def health(self, health: Health) -> None:
+        self._sink.health(health)
         self.healths.append(health)
         self._news.set()
 
     @property
     def state(self) -> State | None:
         return self.healths[-1].state if self.healths else None
+
+    @property
+    def objects(self) -> dict[str, Resource]:
+        rows = self.store.items(self._scope.context, self._scope.kind.plural)
+        return {key.name: found for key, found in rows if not isinstance(found, Garbled)}
+
+    @property
+    def bad(self) -> dict[str, str]:
+        return {key.name: found.problem for key, found in self.store.unreadable.items()}
 
     def versions(self) -> dict[str, str]:
         return {name: found.metadata.resource_version for name, found in self.objects.items()}
@@ -122,13 +114,13 @@ async def following(
     server: RoughServer,
     timing: Timing | None = None,
     naps: Naps | None = None,
-    sink: MemorySink | None = None,
-) -> AsyncIterator[MemorySink]:
+) -> AsyncIterator[WatchedStore]:
     """A reflector of schedules at work."""
-    found = sink or MemorySink()
+    scope = Scope("rough", SCHEDULE)
+    found = WatchedStore(scope)
     client = connect(server.url)
     pace = Pace(naps or Naps(), Random(7))
-    reflector = Reflector(client, Scope("rough", SCHEDULE), found, SystemClock(), pace, timing)
+    reflector = Reflector(client, scope, found, SystemClock(), pace, timing)
     task = asyncio.create_task(reflector.run())
     try:
         yield found
