@@ -68,6 +68,7 @@ class Watch:
         start = self._options.version or self._storage.version
         if self._options.starts_with_all:
             start = self._storage.version
+        known = start
         try:
             cursor = Cursor(self._storage.shelves.shelf(self._kind).journal, start)
         except Compacted as gone:
@@ -77,10 +78,13 @@ class Watch:
             yield self._initial()
             while not closing.is_set() and (now := loop.time()) < end:
                 if events := self._news(cursor):
+                    known = events[-1].stored.version
                     yield events
-                if self._options.bookmarks and now >= beat:
+                if now >= beat:
                     beat = _next_bookmark(now, end)
-                    yield [self._bookmark()]
+                    if self._options.bookmarks and self._storage.version > known:
+                        known = self._storage.version
+                        yield [self._bookmark()]
                 await cursor.news(min(beat, end) - loop.time())
         except Compacted as gone:
             yield [self._too_old(start, gone)]

@@ -99,7 +99,7 @@ class Api:
         url = self.target.url + path
         async with self.session.request(method, url, data=data, headers=headers, params=query) as answer:
             text = await answer.text()
-            found = json.loads(text) if answer.content_type == JSON else text
+            found = json.loads(text) if text.startswith(("{", "[")) else text
             return Answer(answer.status, found, answer.headers.copy(), answer.headers.getall("Warning", []))
 
     async def get(self, path: str, accept: str = JSON, **query: str) -> Answer:
