@@ -28,14 +28,26 @@ _TYPES: dict[str, tuple[type, ...]] = {
 _ALWAYS = frozenset({"apiVersion", "kind", "metadata"})
 
 
-def shape_object(body: Json, schema: Json) -> tuple[Json, list[str]]:
-    """The object with unknown fields pruned and defaults filled in, and the paths that were pruned."""
+def shape_object(body: Json, schema: Json, old: Json | None = None) -> tuple[Json, list[str]]:
+    """The object with unknown fields pruned and defaults filled in, and the paths that were pruned.
+
+    Parts shared with the former version have been through this before and are passed over.
+    """
     dropped: list[str] = []
-    rest = {key: value for key, value in body.items() if key not in _ALWAYS}
-    properties = {key: value for key, value in schema.get("properties", {}).items() if key not in _ALWAYS}
-    shaped = _shape_map(rest, {**schema, "properties": properties}, "", dropped)
-    head: Json = {key: body[key] for key in sorted(_ALWAYS) if key in body}
-    return {**head, **shaped}, dropped
+    known: Json = schema.get("properties", {})
+    shaped: Json = {}
+    for key, value in body.items():
+        if key in _ALWAYS or _is_shared(key, value, old):
+            shaped[key] = value
+        elif key not in known:
+            dropped.append(key)
+        elif value is not None:
+            shaped[key] = _shape(value, known[key], key, dropped)
+    return shaped, dropped
+
+
+def _is_shared(key: str, value: Any, old: Json | None) -> bool:
+    return old is not None and old.get(key) is value
 
 
 def _shape(value: Any, schema: Json, path: str, dropped: list[str]) -> Any:
@@ -69,17 +81,13 @@ def _shape_map(value: Json, schema: Json, path: str, dropped: list[str]) -> Json
     return shaped
 
 
-def check_object(body: Json, schema: Json) -> list[Cause]:
-    """Every way in which the object breaks its schema."""
+def check_object(body: Json, schema: Json, old: Json | None = None) -> list[Cause]:
+    """Every way in which the object breaks its schema, in the parts that it does not share with the former one."""
     causes: list[Cause] = []
-    properties: Json = schema.get("properties", {})
-    for key in schema.get("required", ()):
-        if key not in body:
-            causes.append(_required(key))
-    for key, child in sorted(properties.items()):
-        if key in body and key not in _ALWAYS:
+    for key, child in sorted(schema.get("properties", {}).items()):
+        if key in body and key not in _ALWAYS and not _is_shared(key, body[key], old):
             _check(body[key], child, key, causes)
-    return causes
+    return causes + [_required(key) for key in schema.get("required", ()) if key not in body]
 
 
 def check_status(body: Json, schema: Json) -> list[Cause]:

@@ -106,7 +106,7 @@ class Writer:
     def _replace(self, kind: Kind, key: Key, old: Stored, body: Json, options: Options, subresource: str) -> Written:
         _check_preconditions(kind, old, body["metadata"])
         new = _next_version(kind, old.body, body, subresource)
-        new, dropped = self._shape(kind, new, options)
+        new, dropped = self._shape(kind, new, options, old.body)
         _count_generation(kind, old.body, new)
         self._judge(kind, new, old.body, subresource)
         meta = new["metadata"]
@@ -125,17 +125,17 @@ class Writer:
         time = objectmeta.stamp(self._clock.now())
         return managed.record(kind, old, new, options.manager, subresource, time)
 
-    def _shape(self, kind: Kind, body: Json, options: Options) -> tuple[Json, list[str]]:
+    def _shape(self, kind: Kind, body: Json, options: Options, old: Json | None = None) -> tuple[Json, list[str]]:
         if not kind.custom:
             return body, []
-        shaped, dropped = shape_object(body, kind.schema)
+        shaped, dropped = shape_object(body, kind.schema, old)
         if dropped and options.strict:
             raise _strict_refusal(kind, dropped, options)
         return shaped, dropped
 
     def _judge(self, kind: Kind, body: Json, old: Json | None, subresource: str = "") -> None:
         causes = objectmeta.check(body["metadata"], old["metadata"] if old else None)
-        causes += check_status(body, kind.schema) if subresource else check_object(body, kind.schema)
+        causes += check_status(body, kind.schema) if subresource else check_object(body, kind.schema, old)
         if causes:
             raise invalid(kind, body["metadata"].get("name", ""), causes)
 
