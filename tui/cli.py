@@ -12,6 +12,7 @@ import click
 COMMANDS = {
     "next": ("tui.commands.next_runs", "When an expression or the schedules in a file run next."),
     "primer": ("tui.commands.primer", "The expressions that warm up a cluster ahead of a schedule."),
+    "doctor": ("tui.commands.doctor", "What foretop finds in a cluster, what it lacks, and how to mend that."),
     "report": ("tui.commands.report", "Next runs, queue and findings of the objects in a file."),
 }
 

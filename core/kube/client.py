@@ -159,7 +159,7 @@ class ApiClient:
                 _request_timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=silence),
             )
         except (aiohttp.ClientError, OSError) as problem:
-            raise explain(self.config.server, problem) from None
+            raise explain(self.config.address, problem) from None
         response: aiohttp.ClientResponse = answer.response
         self._time.learn(response.headers.get("Date", ""), sent, self._clock.now())
         return response
@@ -208,7 +208,7 @@ class ApiClient:
         try:
             return await response.read()
         except (aiohttp.ClientError, OSError) as problem:
-            raise explain(self.config.server, problem) from None
+            raise explain(self.config.address, problem) from None
 
     async def _lines(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         import aiohttp
@@ -226,7 +226,7 @@ class ApiClient:
                         yield line
                 searched = len(rest)
         except (aiohttp.ClientError, OSError) as problem:
-            raise explain(self.config.server, problem) from None
+            raise explain(self.config.address, problem) from None
 
 
 def api_error(status: int, content: bytes, reason: str | None, retry_after: str | None) -> ApiError:

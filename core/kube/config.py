@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 DEFAULT_NAMESPACE = "default"
 
@@ -58,6 +59,12 @@ class ContextConfig:
     proxy: str = ""
     identity: Identity = Identity()
     impersonation: Impersonation = Impersonation()
+
+    @property
+    def address(self) -> str:
+        """The server as it may be shown: what follows the host can hold a secret."""
+        parts = urlsplit(self.server)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 @dataclass(frozen=True, slots=True)
