@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from core.models import Backup, DataMovement, Event, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from core.models.wire import Resource
+from core.rules.queue import has_ended
 from core.store.keys import Key
 
 M = TypeVar("M", bound=Resource)
@@ -56,6 +57,8 @@ class Indexes:
         self.restores_by_backup = Index(Restore, lambda item: (item.namespace, item.spec.backup_name))
         self.movements_by_backup = Index(DataMovement, lambda item: (item.namespace, item.backup_name))
         self.movements_by_restore = Index(DataMovement, lambda item: (item.namespace, item.restore_name))
+        self.unfinished_backups = Index(Backup, _while_unfinished)
+        self.unfinished_restores = Index(Restore, _while_unfinished)
         self.events_by_uid = Index(Event, lambda item: (item.involved_object.uid,))
         self.nabs_by_velero = Index(NonAdminBackup, _velero_name)
         self.nars_by_velero = Index(NonAdminRestore, _velero_name)
@@ -66,6 +69,8 @@ class Indexes:
             self.restores_by_backup,
             self.movements_by_backup,
             self.movements_by_restore,
+            self.unfinished_backups,
+            self.unfinished_restores,
             self.events_by_uid,
             self.nabs_by_velero,
             self.nars_by_velero,
@@ -78,3 +83,7 @@ class Indexes:
 
 def _velero_name(item: NonAdmin) -> Bucket:
     return (item.velero.namespace, item.velero.name)
+
+
+def _while_unfinished(item: Backup | Restore) -> Bucket:
+    return ("" if has_ended(item) else item.namespace,)

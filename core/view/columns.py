@@ -1,0 +1,185 @@
+"""What a view is made of: columns of cells, a mark for each row, and the sides by which rows are found."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from core.errors import BadInput
+from core.models.kinds import by_plural
+from core.models.wire import Resource
+from core.store import Change, Garbled, Key, Store
+from core.view.filter import Facets
+from core.view.items import Item
+from core.view.marks import Mark, Tone
+from core.view.scene import Scene
+from core.view.text import clean
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Text that a terminal may have as it is, and the tone in which it is said."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One painted line: the same for the screen and for the command line."""
+
+    key: Key
+    mark: Mark
+    cells: tuple[Cell, ...]
+
+
+E = TypeVar("E")
+Shown = TypeVar("Shown", contravariant=True)
+
+
+def _untoned(_entry: object, _scene: object) -> Tone:
+    return Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[Shown]):
+    """`text` and `tone` may use the time, and are asked for what is on the screen only; `sort` may not.
+
+    `wide` columns need a large terminal; `from_middle` ones keep their end when there is no room.
+    """
+
+    name: str
+    title: str
+    text: Callable[[Shown, Scene], str]
+    sort: Callable[[Shown], Any]
+    tone: Callable[[Shown, Scene], Tone] = _untoned
+    right: bool = False
+    wide: bool = False
+    from_middle: bool = False
+
+
+def plain(
+    name: str,
+    title: str,
+    get: Callable[[Shown], str],
+    *,
+    tone: Callable[[Shown, Scene], Tone] = _untoned,
+    wide: bool = False,
+    from_middle: bool = False,
+) -> Column[Shown]:
+    """A column whose text does not depend on the time, and sorts as it reads."""
+    return Column(
+        name,
+        title,
+        lambda entry, _: get(entry),
+        lambda entry: get(entry) or None,
+        tone,
+        wide=wide,
+        from_middle=from_middle,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Spoiled:
+    """The entry of an object that could not be read."""
+
+    key: Key
+    problem: str
+
+
+class View(ABC, Generic[E]):
+    """One table: which objects it shows, how a change finds its rows, and how they look."""
+
+    name: ClassVar[str]
+    kinds: ClassVar[frozenset[str]]
+    """The plurals of the kinds whose objects are rows here."""
+    watched: ClassVar[frozenset[str]]
+    """Those and the ones whose changes show in the rows."""
+    columns: tuple[Column[E], ...]
+    order: ClassVar[str]
+    fields: ClassVar[tuple[str, ...]] = ("context", "namespace", "name", "phase")
+
+    @abstractmethod
+    def entry(self, store: Store, key: Key, resource: Resource) -> E | None:
+        """What the row of an object is made from; None where the object is no row of this view."""
+
+    @abstractmethod
+    def resource(self, entry: E) -> Resource: ...
+
+    @abstractmethod
+    def mark(self, entry: E, scene: Scene) -> Mark: ...
+
+    @abstractmethod
+    def item(self, entry: E, scene: Scene) -> Item:
+        """What `-o json` prints of it."""
+
+    def touched(self, store: Store, key: Key, change: Change) -> Iterable[Key]:
+        """The rows that may look different after a change of any watched object."""
+        return (key,)
+
+    def details(self, entry: E) -> Mapping[str, str]:
+        """The fields of this view beyond those that every view has."""
+        return {}
+
+    def labels(self, entry: E) -> Mapping[str, str]:
+        return self.resource(entry).metadata.labels
+
+    def phase(self, entry: E) -> str:
+        return str(getattr(self.resource(entry), "phase", ""))
+
+    def facets(self, key: Key, entry: E | Spoiled) -> Facets:
+        own = {"context": key.context, "namespace": key.namespace, "name": key.name}
+        if isinstance(entry, Spoiled):
+            return Facets(f"{' '.join(own.values())} {entry.problem}".lower(), own, {})
+        fields = {**own, "phase": self.phase(entry), **self.details(entry)}
+        return Facets(" ".join(fields.values()).lower(), fields, self.labels(entry))
+
+    def column(self, name: str) -> Column[E]:
+        found = next((column for column in self.columns if column.name == name.lower()), None)
+        if found is None:
+            known = ", ".join(column.name for column in self.columns)
+            raise BadInput(f"{self.name} have no column {name!r}", f"the columns are {known}")
+        return found
+
+    def derive(self, store: Store, key: Key) -> E | Spoiled | None:
+        resource = store.get(key)
+        if resource is None or key.kind not in self.kinds:
+            return None
+        if isinstance(resource, Garbled):
+            return Spoiled(key, resource.problem)
+        return self.entry(store, key, resource)
+
+    def all(self, store: Store, context: str) -> Iterator[tuple[Key, E | Spoiled]]:
+        for plural in sorted(self.kinds):
+            for key, _ in store.items(context, plural):
+                entry = self.derive(store, key)
+                if entry is not None:
+                    yield key, entry
+
+    def paint(self, key: Key, entry: E | Spoiled, scene: Scene) -> Row:
+        if isinstance(entry, Spoiled):
+            return Row(key, Mark.BROKEN, self._spoiled(entry))
+        cells = (Cell(clean(column.text(entry, scene)), column.tone(entry, scene)) for column in self.columns)
+        return Row(key, self.mark(entry, scene), tuple(cells))
+
+    def describe(self, key: Key, entry: E | Spoiled, scene: Scene) -> Item:
+        """The item of a row; an object that cannot be read says so in its own."""
+        if not isinstance(entry, Spoiled):
+            return self.item(entry, scene)
+        kind = by_plural(key.kind)
+        names = {"context": key.context, "kind": kind.name if kind else key.kind}
+        return {**names, "namespace": key.namespace, "name": key.name, "unreadable": entry.problem}
+
+    def _spoiled(self, entry: Spoiled) -> tuple[Cell, ...]:
+        """Its name where names stand, and what is wrong in the first place after it."""
+        known = {"namespace": entry.key.namespace, "name": entry.key.name}
+        told = False
+        cells: list[Cell] = []
+        for column in self.columns:
+            text = known.get(column.name, "")
+            if not text and not told and any(cell.text for cell in cells):
+                text, told = f"unreadable: {entry.problem}", True
+            cells.append(Cell(clean(text), Tone.BAD))
+        return tuple(cells)

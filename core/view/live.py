@@ -1,0 +1,76 @@
+"""A view of a store that lives: what changed is derived anew, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, TypeVar
+
+from core.store import Key, Store
+from core.view.columns import Row, Spoiled, View
+from core.view.filter import parse_filter
+from core.view.scene import Scene
+from core.view.table import Edit, Table
+
+E = TypeVar("E")
+
+
+class LiveTable(Generic[E]):
+    """The rows of one view over some clusters, in order and filtered; `pump` brings them up to date."""
+
+    def __init__(
+        self, view: View[E], store: Store, contexts: Iterable[str], wake: Callable[[], None] | None = None
+    ) -> None:
+        self.view = view
+        self._store = store
+        self._contexts = frozenset(contexts)
+        self._changes = store.feed.subscribe(view.watched, wake)
+        self.filter_text = ""
+        self._column = view.column(view.order)
+        self.reversed = False
+        self.derived = 0
+        self.table: Table[tuple[Key, E | Spoiled]] = Table(self._sort_value)
+        for context in contexts:
+            for key, entry in view.all(store, context):
+                self.table.put(key, (key, entry))
+
+    @property
+    def sorted_by(self) -> str:
+        return self._column.name
+
+    def close(self) -> None:
+        self._store.feed.unsubscribe(self._changes)
+
+    def pump(self) -> list[Edit]:
+        """Takes what changed since the last time; each row touched is derived once, however often it changed."""
+        touched: dict[Key, None] = {}
+        for key, change in self._changes.drain().items():
+            touched.update(dict.fromkeys(self.view.touched(self._store, key, change)))
+        edits: list[Edit] = []
+        for key in touched:
+            if key.context not in self._contexts:
+                continue
+            self.derived += 1
+            entry = self.view.derive(self._store, key)
+            edits += self.table.remove(key) if entry is None else self.table.put(key, (key, entry))
+        return edits
+
+    def filter(self, text: str) -> list[Edit]:
+        """Shows what fits only; a filter that cannot be read is refused, and the old one stays."""
+        wanted = parse_filter(text, self.view.fields)
+        self.filter_text = text
+        return self.table.filter(lambda held: wanted(self.view.facets(*held)) if wanted else True)
+
+    def sort(self, column: str, *, reverse: bool = False) -> list[Edit]:
+        self._column = self.view.column(column)
+        self.reversed = reverse
+        return self.table.sort(self._sort_value, reverse=reverse)
+
+    def paint(self, start: int, stop: int, scene_of: Callable[[str], Scene]) -> list[Row]:
+        """The lines that are on the screen, at the moment of their scenes."""
+        return [
+            self.view.paint(key, entry, scene_of(key.context)) for key, (_, entry) in self.table.window(start, stop)
+        ]
+
+    def _sort_value(self, held: tuple[Key, E | Spoiled]) -> Any:
+        entry = held[1]
+        return None if isinstance(entry, Spoiled) else self._column.sort(entry)

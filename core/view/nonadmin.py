@@ -1,0 +1,195 @@
+"""The table of the tenants' own backups and restores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
+from core.models.kinds import BACKUP, NAB, NAR, RESTORE
+from core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
+from core.models.wire import Resource
+from core.rules.lifecycle import lifecycle
+from core.rules.queue import Positions, Run, has_ended, live_positions
+from core.store import Change, Key, Store
+from core.view import times
+from core.view.columns import Column, View, plain
+from core.view.items import Item, nonadmin_item
+from core.view.marks import Mark, Tone, run_mark
+from core.view.scene import Scene
+
+_CONDITIONS = ("Accepted", "Queued", "Deleting")
+_CONDITION_GLYPHS = {"True": Mark.TRUE.value, "False": Mark.BROKEN.value}
+_RESTORE_GLYPH = "↺"
+_BAR = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NonAdminEntry:
+    """A NAB or NAR, its Velero object where that may be read, and that one's place in Velero's line.
+
+    `place` is 0 when it has ended and None where it is not known; `line` is how many are unfinished.
+    """
+
+    item: NonAdmin
+    run: Run | None
+    place: int | None
+    line: int
+
+    @property
+    def velero_phase(self) -> str:
+        """The Velero object's own word where it was seen, for the copy in the status can be frozen."""
+        if self.run is not None:
+            return self.run.phase or "New"
+        return self.item.velero.status.phase if self.item.velero.status else ""
+
+
+class NonAdmins(View[NonAdminEntry]):
+    name = "nonadmin"
+    kinds = frozenset({NAB.plural, NAR.plural})
+    watched = kinds | {BACKUP.plural, RESTORE.plural}
+    order = "namespace"
+    fields = (*View.fields, "kind", "velero", "veleroPhase")
+
+    def __init__(self) -> None:
+        self.columns = _COLUMNS
+
+    def entry(self, store: Store, key: Key, resource: Resource) -> NonAdminEntry | None:
+        if not isinstance(resource, NonAdmin):
+            return None
+        run = _velero_run(store, key.context, resource)
+        if run is None:
+            return NonAdminEntry(resource, None, None, 0)
+        if has_ended(run):
+            return NonAdminEntry(resource, run, 0, 0)
+        line = _line(store, key.context, run)
+        return NonAdminEntry(resource, run, live_positions(line)[run.name], len(line))
+
+    def touched(self, store: Store, key: Key, change: Change) -> Iterable[Key]:
+        """A Velero object shows in the row that led to it; where it moves in the line, all others may have moved."""
+        if key.kind in self.kinds:
+            return (key,)
+        own = {found for side in (change.before, change.after) for found in _rows_of(store, key.context, side)}
+        if not _line_moved(change):
+            return own
+        run = change.after or change.before
+        for other in _line(store, key.context, run) if isinstance(run, Backup | Restore) else ():
+            own.update(_rows_of(store, key.context, other))
+        return own
+
+    def resource(self, entry: NonAdminEntry) -> NonAdmin:
+        return entry.item
+
+    def details(self, entry: NonAdminEntry) -> Mapping[str, str]:
+        kind = "nab" if isinstance(entry.item, NonAdminBackup) else "nar"
+        return {"kind": kind, "velero": entry.item.velero.name, "veleroPhase": entry.velero_phase}
+
+    def mark(self, entry: NonAdminEntry, scene: Scene) -> Mark:
+        item = entry.item
+        if item.metadata.deletion_timestamp is not None or item.phase in ("Deleting", "Deletion"):
+            return Mark.LOOK
+        accepted = item.condition("Accepted")
+        if item.phase == "BackingOff" or (accepted is not None and accepted.status == "False"):
+            return Mark.BROKEN
+        return run_mark(entry.velero_phase) if entry.velero_phase else Mark.WAITING
+
+    def item(self, entry: NonAdminEntry, scene: Scene) -> Item:
+        where = (entry.item.velero.namespace, entry.item.velero.name)
+        live = {} if entry.place is None else {where: entry.place}
+        return nonadmin_item(scene.world, entry.item, Positions(estimated={}, live=live))
+
+    def explain(self, entry: NonAdminEntry, scene: Scene) -> str:
+        """Why it stands where it stands, for the pane below."""
+        return lifecycle(entry.item, entry.run, scene.now).why
+
+
+def _velero_run(store: Store, context: str, item: NonAdmin) -> Run | None:
+    uuid = item.velero.nacuuid
+    if not uuid:
+        return None
+    index = store.indexes
+    found: tuple[Run, ...] = (
+        index.backups_by_nacuuid.get(context, uuid)
+        if isinstance(item, NonAdminBackup)
+        else index.restores_by_nacuuid.get(context, uuid)
+    )
+    return next((run for run in found if run.name == item.velero.name), found[0] if found else None)
+
+
+def _rows_of(store: Store, context: str, run: Resource | None) -> tuple[Key, ...]:
+    if isinstance(run, Backup) and run.label(NAB_UUID_LABEL):
+        return store.indexes.nabs_by_velero.keys(context, run.namespace, run.name)
+    if isinstance(run, Restore) and run.label(NAR_UUID_LABEL):
+        return store.indexes.nars_by_velero.keys(context, run.namespace, run.name)
+    return ()
+
+
+def _line(store: Store, context: str, run: Run) -> tuple[Run, ...]:
+    if isinstance(run, Backup):
+        return store.indexes.unfinished_backups.get(context, run.namespace)
+    return store.indexes.unfinished_restores.get(context, run.namespace)
+
+
+def _line_moved(change: Change) -> bool:
+    return _standing(change.before) != _standing(change.after)
+
+
+def _standing(run: Resource | None) -> tuple[object, ...] | None:
+    """What its place in the line depends on; None where it is in no line."""
+    if not isinstance(run, Backup | Restore) or has_ended(run):
+        return None
+    position = run.status.queue_position if isinstance(run, Backup) else None
+    return run.phase, position, run.status.start_timestamp
+
+
+def _name(entry: NonAdminEntry) -> str:
+    return f"{_RESTORE_GLYPH} {entry.item.name}" if isinstance(entry.item, NonAdminRestore) else entry.item.name
+
+
+def _conditions(entry: NonAdminEntry) -> str:
+    held = {condition.type: condition.status for condition in entry.item.state.conditions}
+    return " ".join(_CONDITION_GLYPHS.get(held.get(kind, ""), Mark.UNSET.value) for kind in _CONDITIONS)
+
+
+def _queue(entry: NonAdminEntry) -> str:
+    if entry.place:
+        return f"{entry.place} of {entry.line}"
+    if entry.place == 0 and entry.item.phase == "Created":
+        return "served"
+    reported = entry.item.state.queue_info
+    if entry.run is None and reported is not None and reported.estimated_queue_position:
+        return f"~{reported.estimated_queue_position}"
+    return "–"
+
+
+def _progress(entry: NonAdminEntry) -> str:
+    status = entry.run.status if entry.run is not None else entry.item.velero.status
+    progress = status.progress if status is not None else None
+    if progress is None or not progress.total_items:
+        return ""
+    full = round(_BAR * min(1.0, progress.done / progress.total_items))
+    return f"{'▇' * full}{'▁' * (_BAR - full)} {100 * progress.done // progress.total_items}%"
+
+
+_COLUMNS: tuple[Column[NonAdminEntry], ...] = (
+    plain("namespace", "NAMESPACE", lambda entry: entry.item.namespace, from_middle=True),
+    Column("name", "NAME", lambda entry, _: _name(entry), lambda entry: entry.item.name, from_middle=True),
+    plain("phase", "PHASE", lambda entry: entry.item.phase or "New"),
+    plain("conditions", "A Q D", _conditions),
+    plain(
+        "velero",
+        "VELERO",
+        lambda entry: entry.velero_phase or "–",
+        tone=lambda entry, _: run_mark(entry.velero_phase).tone if entry.velero_phase else Tone.DIM,
+    ),
+    Column("queue", "QUEUE", lambda entry, _: _queue(entry), lambda entry: entry.place or None),
+    plain("progress", "PROGRESS", _progress),
+    Column(
+        "age",
+        "AGE",
+        lambda entry, scene: times.age(entry.item.created, scene.now),
+        lambda entry: -entry.item.created.timestamp() if entry.item.created else None,
+        right=True,
+    ),
+    plain("object", "VELERO OBJECT", lambda entry: entry.item.velero.name, wide=True, from_middle=True),
+)

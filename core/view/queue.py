@@ -1,0 +1,99 @@
+"""The table of what Velero works on, and of what waits, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from core.models import Backup, Restore
+from core.models.kinds import BACKUP, RESTORE
+from core.models.wire import Resource
+from core.rules.phases import HOLDS_SLOT
+from core.rules.queue import HoldKind, QueueItem, Run, has_ended, owner_of
+from core.rules.queue.positions import order
+from core.store import Key, Store
+from core.view import times
+from core.view.columns import Column, View, plain
+from core.view.items import Item, identity, queue_item
+from core.view.marks import Mark, run_mark
+from core.view.runs import percent, phase_tone
+from core.view.scene import Scene
+
+_RUNS = "▶"
+
+
+class QueueView(View[Run]):
+    name = "queue"
+    kinds = watched = frozenset({BACKUP.plural, RESTORE.plural})
+    order = "position"
+    fields = (*View.fields, "owner")
+
+    def __init__(self) -> None:
+        self.columns = _COLUMNS
+
+    def entry(self, store: Store, key: Key, resource: Resource) -> Run | None:
+        return resource if isinstance(resource, Backup | Restore) and not has_ended(resource) else None
+
+    def resource(self, entry: Run) -> Run:
+        return entry
+
+    def details(self, entry: Run) -> Mapping[str, str]:
+        return {"owner": str(owner_of(entry))}
+
+    def mark(self, entry: Run, scene: Scene) -> Mark:
+        return run_mark(entry.phase)
+
+    def item(self, entry: Run, scene: Scene) -> Item:
+        found = scene.queued(entry)
+        if found is not None:
+            return queue_item(scene.world.context, found)
+        nothing = dict.fromkeys(("position", "owner", "blockedBy", "expectedStart"))
+        return {**identity(scene.world.context, entry), "phase": entry.phase or None, **nothing}
+
+
+def _position(run: Run, scene: Scene) -> str:
+    """Those at work have a sign, those that wait their number among the waiting."""
+    found = scene.queued(run)
+    if found is None or not found.waits:
+        return _RUNS
+    return str(found.place - scene.ahead_of_the_waiting(run))
+
+
+def _when(run: Run, scene: Scene) -> str:
+    found = scene.queued(run)
+    if found is None:
+        return ""
+    if found.waits:
+        return _start(found, scene)
+    if (standing := scene.stands_for(run)) is not None:
+        return f"stands {times.short(standing)}"
+    if found.expected_end is not None:
+        return f"ends ~{found.expected_end.astimezone(scene.zone):%H:%M}"
+    return "finishing" if run.phase not in HOLDS_SLOT else ""
+
+
+def _start(found: QueueItem, scene: Scene) -> str:
+    start = f"~{found.expected_start.astimezone(scene.zone):%H:%M}" if found.expected_start else "not known"
+    if found.hold is not None and found.hold.kind is HoldKind.NAMESPACE:
+        return f"{start}, after {', '.join(run.name for run in found.hold.by)}"
+    return start
+
+
+def _from(run: Run) -> str:
+    owner = owner_of(run)
+    return f"{owner.kind} {owner.namespace}" if owner.kind in ("nab", "nar") else str(owner.kind)
+
+
+def _kind_first(run: Run) -> tuple[str, bool, tuple[object, ...]]:
+    """Server by server, its backups before its restores."""
+    return run.namespace, isinstance(run, Restore), order(run)
+
+
+_COLUMNS: tuple[Column[Run], ...] = (
+    Column("position", "POS", _position, _kind_first, right=True),
+    plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True),
+    plain("name", "BACKUP", lambda run: run.name, from_middle=True),
+    plain("from", "FROM", _from),
+    plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run)),
+    Column("items", "ITEMS", lambda run, _: percent(run), percent, right=True),
+    Column("when", "STARTS/ENDS", _when, _kind_first),
+)

@@ -1,0 +1,184 @@
+"""The tables of backups and of restores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from core.models import Backup, Restore
+from core.models.kinds import BACKUP, RESTORE
+from core.models.wire import Resource
+from core.rules.queue import Run, owner_of
+from core.store import Key, Store
+from core.view import times
+from core.view.columns import Column, View, plain
+from core.view.items import Item, identity, rfc3339
+from core.view.marks import Mark, Tone, run_mark
+from core.view.scene import Scene
+
+_SHORT_OWNER = {"schedule": "sched", "by hand": "hand"}
+
+
+class Backups(View[Backup]):
+    name = "backups"
+    kinds = watched = frozenset({BACKUP.plural})
+    order = "started"
+    fields = (*View.fields, "schedule", "owner", "storage")
+
+    def __init__(self) -> None:
+        self.columns = _BACKUPS
+
+    def entry(self, store: Store, key: Key, resource: Resource) -> Backup | None:
+        return resource if isinstance(resource, Backup) else None
+
+    def resource(self, entry: Backup) -> Backup:
+        return entry
+
+    def details(self, entry: Backup) -> Mapping[str, str]:
+        owner = str(owner_of(entry))
+        return {"schedule": entry.schedule_name, "owner": owner, "storage": entry.spec.storage_location}
+
+    def mark(self, entry: Backup, scene: Scene) -> Mark:
+        return run_mark(entry.phase)
+
+    def item(self, entry: Backup, scene: Scene) -> Item:
+        return {
+            **_run_item(scene.world.context, entry),
+            "expires": rfc3339(entry.status.expiration),
+            "schedule": entry.schedule_name or None,
+            "storageLocation": entry.spec.storage_location or None,
+            "queuePosition": entry.status.queue_position,
+        }
+
+
+class Restores(View[Restore]):
+    name = "restores"
+    kinds = watched = frozenset({RESTORE.plural})
+    order = "started"
+    fields = (*View.fields, "backup", "schedule", "owner")
+
+    def __init__(self) -> None:
+        self.columns = _RESTORES
+
+    def entry(self, store: Store, key: Key, resource: Resource) -> Restore | None:
+        return resource if isinstance(resource, Restore) else None
+
+    def resource(self, entry: Restore) -> Restore:
+        return entry
+
+    def details(self, entry: Restore) -> Mapping[str, str]:
+        spec = entry.spec
+        return {"backup": spec.backup_name, "schedule": spec.schedule_name, "owner": str(owner_of(entry))}
+
+    def mark(self, entry: Restore, scene: Scene) -> Mark:
+        return run_mark(entry.phase)
+
+    def item(self, entry: Restore, scene: Scene) -> Item:
+        return {
+            **_run_item(scene.world.context, entry),
+            "backup": entry.spec.backup_name or None,
+            "schedule": entry.spec.schedule_name or None,
+        }
+
+
+def _run_item(context: str, run: Run) -> Item:
+    status, progress = run.status, run.status.progress
+    return {
+        **identity(context, run),
+        "phase": run.phase or None,
+        "created": rfc3339(run.created),
+        "started": rfc3339(status.start_timestamp),
+        "completed": rfc3339(status.completion_timestamp),
+        "errors": status.errors,
+        "warnings": status.warnings,
+        "itemsDone": progress.done if progress else None,
+        "itemsTotal": progress.total_items if progress else None,
+        "owner": str(owner_of(run)),
+        "failureReason": status.failure_reason or "; ".join(status.validation_errors) or None,
+    }
+
+
+def newest_first(run: Run) -> float:
+    """Times are sorted downwards by their distance, so that every order runs the same way."""
+    start = run.status.start_timestamp or run.created
+    return -start.timestamp() if start else 0.0
+
+
+def items_done(run: Run) -> str:
+    progress = run.status.progress
+    return f"{progress.done}/{progress.total_items}" if progress else ""
+
+
+def percent(run: Run) -> str:
+    progress = run.status.progress
+    return f"{100 * progress.done // progress.total_items}%" if progress and progress.total_items else ""
+
+
+def phase_tone(run: Run) -> Tone:
+    return run_mark(run.phase).tone
+
+
+def _took(run: Run, now: datetime) -> str:
+    start, end = run.status.start_timestamp, run.status.completion_timestamp
+    return times.took((end or now) - start) if start else ""
+
+
+def _expires(backup: Backup, now: datetime) -> str:
+    end = backup.status.expiration
+    if end is None:
+        return ""
+    return times.until(end - now) if end > now else f"{times.short(now - end)} ago"
+
+
+def _counted(number: int, run: Run) -> str:
+    return str(number) if run.status.completion_timestamp or number else ""
+
+
+def _from(run: Run) -> str:
+    owner = owner_of(run)
+    return _SHORT_OWNER.get(owner.kind.value, f"{owner.kind.value} {owner.namespace}")
+
+
+def _length(run: Run) -> float | None:
+    start, end = run.status.start_timestamp, run.status.completion_timestamp
+    return (end - start).total_seconds() if start and end else None
+
+
+def _done(run: Run) -> int | None:
+    return run.status.progress.done if run.status.progress else None
+
+
+def _started(run: Run, scene: Scene) -> str:
+    return times.time_of_day(run.status.start_timestamp, scene.now, scene.zone)
+
+
+_NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)
+_STATE: tuple[Column[Run], ...] = (
+    plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run)),
+    Column("errors", "E", lambda run, _: _counted(run.status.errors, run), lambda run: run.status.errors, right=True),
+    Column(
+        "warnings", "W", lambda run, _: _counted(run.status.warnings, run), lambda run: run.status.warnings, right=True
+    ),
+    Column("started", "STARTED", _started, newest_first, right=True),
+)
+
+_BACKUPS: tuple[Column[Backup], ...] = (
+    _NAMESPACE,
+    plain("name", "BACKUP", lambda run: run.name, from_middle=True),
+    *_STATE,
+    Column("took", "TOOK", lambda run, scene: _took(run, scene.now), _length, right=True),
+    Column("expires", "EXPIRES", lambda run, scene: _expires(run, scene.now), lambda run: run.status.expiration),
+    plain("from", "FROM", _from),
+    Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True, wide=True),
+    plain("storage", "STORAGE", lambda run: run.spec.storage_location, wide=True),
+)
+
+_RESTORES: tuple[Column[Restore], ...] = (
+    _NAMESPACE,
+    plain("name", "RESTORE", lambda run: run.name, from_middle=True),
+    plain("backup", "BACKUP", lambda run: run.spec.backup_name or run.spec.schedule_name, from_middle=True),
+    *_STATE,
+    Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True),
+    Column("took", "TOOK", lambda run, scene: _took(run, scene.now), _length, right=True, wide=True),
+    plain("from", "FROM", _from, wide=True),
+)

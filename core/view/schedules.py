@@ -1,0 +1,167 @@
+"""The table of schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from core.cron import CronError
+from core.models import Backup, Schedule
+from core.models.kinds import BACKUP, SCHEDULE
+from core.models.wire import Resource
+from core.rules.forecast import GRACE, expression, invalid, is_due, never_fires, next_run, overdue
+from core.rules.history import began, history, last_outcome, was_synced
+from core.rules.phases import FAULTY, WAITING
+from core.store import Change, Key, Store
+from core.view import times
+from core.view.columns import Column, View, plain
+from core.view.items import Item, schedule_item
+from core.view.marks import Mark, Tone
+from core.view.scene import Scene
+
+SHOWN_RUNS = 10
+_LETTERS = {"PartiallyFailed": "P", "Failed": "F", "FailedValidation": "V", "Deleting": "."}
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleEntry:
+    """A schedule, its own backups, newest first, and how the last runs went."""
+
+    schedule: Schedule
+    runs: tuple[Backup, ...]
+    letters: str
+
+
+class Schedules(View[ScheduleEntry]):
+    name = "schedules"
+    kinds = frozenset({SCHEDULE.plural})
+    watched = frozenset({SCHEDULE.plural, BACKUP.plural})
+    order = "name"
+    fields = (*View.fields, "cron", "paused", "outcome")
+
+    def __init__(self) -> None:
+        self.columns = _COLUMNS
+
+    def entry(self, store: Store, key: Key, resource: Resource) -> ScheduleEntry | None:
+        if not isinstance(resource, Schedule):
+            return None
+        labelled = store.indexes.backups_by_schedule.get(key.context, key.namespace, key.name)
+        runs = history(resource, labelled)
+        return ScheduleEntry(resource, runs, _letters(resource, runs))
+
+    def touched(self, store: Store, key: Key, change: Change) -> Iterable[Key]:
+        """A backup shows in the row of the schedule that it belongs to, and of the one it belonged to."""
+        if key.kind == SCHEDULE.plural:
+            return (key,)
+        sides = (change.before, change.after)
+        names = {side.schedule_name for side in sides if isinstance(side, Backup)}
+        return [Key(key.context, SCHEDULE.plural, key.namespace, name) for name in sorted(names) if name]
+
+    def resource(self, entry: ScheduleEntry) -> Schedule:
+        return entry.schedule
+
+    def phase(self, entry: ScheduleEntry) -> str:
+        return entry.schedule.phase or "New"
+
+    def details(self, entry: ScheduleEntry) -> Mapping[str, str]:
+        spec = entry.schedule.spec
+        return {"cron": spec.schedule, "paused": "true" if spec.paused else "false", "outcome": _outcome(entry)}
+
+    def mark(self, entry: ScheduleEntry, scene: Scene) -> Mark:
+        schedule = entry.schedule
+        if schedule.spec.paused:
+            return Mark.PAUSED
+        if never_fires(schedule) or overdue(schedule, scene.now, scene.beat(schedule.namespace), entry.runs):
+            return Mark.BROKEN
+        newest = entry.runs[0] if entry.runs else None
+        if newest is not None and newest.phase in WAITING:
+            return Mark.WAITING
+        return Mark.LOOK if newest is not None and newest.phase in FAULTY else Mark.HEALTHY
+
+    def item(self, entry: ScheduleEntry, scene: Scene) -> Item:
+        return schedule_item(scene.world, entry.schedule, scene.now)
+
+
+def _next(entry: ScheduleEntry, scene: Scene) -> str:
+    schedule, now = entry.schedule, scene.now
+    if schedule.spec.paused:
+        return "paused, due" if is_due(schedule, now) else "paused"
+    if invalid(schedule):
+        return "invalid cron" if isinstance(expression(schedule.spec.schedule), CronError) else "refused"
+    if never_fires(schedule):
+        return "never fires"
+    run = next_run(schedule)
+    if run is None:
+        return "none"
+    if now <= run:
+        return times.until(run - now)
+    return "due" if now - run <= GRACE else f"overdue {times.short(now - run)}"
+
+
+def _skip(entry: ScheduleEntry, scene: Scene) -> str:
+    field = entry.schedule.spec.skip_immediately
+    if field is not None:
+        return "once: yes" if field else "no"
+    default = scene.world.server(entry.schedule.namespace).skip_immediately
+    return "server: ?" if default is None else "server: yes" if default else "server: no"
+
+
+def _last_runs(entry: ScheduleEntry, scene: Scene) -> str:
+    schedule = entry.schedule
+    run = None if schedule.spec.paused or invalid(schedule) else next_run(schedule)
+    late = run is not None and scene.now - run > GRACE
+    return f"{entry.letters}_"[-SHOWN_RUNS:] if late else entry.letters
+
+
+def _letters(schedule: Schedule, runs: tuple[Backup, ...]) -> str:
+    """The last runs that were expected, oldest first; one that was missed stands between those that were made."""
+    last = sorted(runs[:SHOWN_RUNS], key=_submitted)
+    parsed = expression(schedule.spec.schedule)
+    letters = ""
+    for earlier, run in zip([None, *last], last, strict=False):
+        if earlier is not None and not isinstance(parsed, CronError) and parsed.every is None:
+            between = islice(parsed.between(_submitted(earlier), _submitted(run)), SHOWN_RUNS + 1)
+            letters += "_" * (sum(1 for _ in between) - 1)
+        letters += _letter(run)
+    return letters[-SHOWN_RUNS:]
+
+
+def _submitted(run: Backup) -> datetime:
+    """When the schedule made it, however long it then waited; of a synced one only the start is known."""
+    return run.created if run.created is not None and not was_synced(run) else began(run)
+
+
+def _letter(run: Backup) -> str:
+    if run.phase == "Completed":
+        return "w" if run.status.warnings else "."
+    return _LETTERS.get(run.phase, "~")
+
+
+def _outcome(entry: ScheduleEntry) -> str:
+    return last_outcome(entry.runs) or ""
+
+
+_COLUMNS: tuple[Column[ScheduleEntry], ...] = (
+    plain("namespace", "NAMESPACE", lambda entry: entry.schedule.namespace, wide=True),
+    plain("name", "NAME", lambda entry: entry.schedule.name, from_middle=True),
+    plain("cron", "CRON", lambda entry: entry.schedule.spec.schedule),
+    Column("next", "NEXT", _next, lambda entry: next_run(entry.schedule)),
+    Column(
+        "last",
+        "LAST",
+        lambda entry, scene: times.age(entry.schedule.status.last_backup, scene.now) or "never",
+        lambda entry: entry.schedule.status.last_backup,
+    ),
+    Column("runs", f"LAST {SHOWN_RUNS} RUNS", _last_runs, lambda entry: entry.letters),
+    Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),
+    plain("phase", "PHASE", lambda entry: entry.schedule.phase or "New", wide=True),
+    plain(
+        "outcome",
+        "LAST OUTCOME",
+        _outcome,
+        tone=lambda entry, _: Tone.BAD if _outcome(entry) in FAULTY else Tone.PLAIN,
+        wide=True,
+    ),
+)

@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, cast
+
+import pytest
+
+from core.clock import ManualClock
+from core.errors import BadInput
+from core.kube.sink import EventType, Scope
+from core.models.kinds import BACKUP, by_plural
+from core.models.wire import Resource
+from core.store import Key, Store
+from core.view.columns import Row
+from core.view.live import LiveTable
+from core.view.marks import Mark, ascii_only
+from core.view.scene import Scene, Stage
+from core.view.views import VIEWS
+from tests import recordings
+from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
+
+IDENTITY = {"context", "kind", "namespace", "name", "phase"}
+CONTRACT = {
+    "schedules": IDENTITY
+    | {"schedule", "paused", "skipImmediately", "lastBackup", "lastSkipped"}
+    | {"nextRun", "due", "expectedStart", "lastOutcome"},
+    "nonadmin": IDENTITY | {"conditions", "veleroName", "veleroPhase", "queuePosition", "liveQueuePosition"},
+    "queue": IDENTITY | {"position", "owner", "blockedBy", "expectedStart"},
+    "backups": IDENTITY,
+    "restores": IDENTITY,
+    "storage": IDENTITY,
+}
+
+
+class Shown:
+    """One view over a store that was filled from a file."""
+
+    def __init__(self, name: str, objects: Iterable[Resource], now: datetime = NOW) -> None:
+        self.clock = ManualClock(now)
+        self.store = Store()
+        self.store.fill("prod", objects, self.clock)
+        self.live: LiveTable[Any] = LiveTable(VIEWS[name](), self.store, ["prod"])
+        self.stage = Stage(self.store, "prod")
+
+    def scene(self, _context: str = "prod") -> Scene:
+        return self.stage.scene(self.clock.now())
+
+    def rows(self) -> list[Row]:
+        return self.live.paint(0, 1000, self.scene)
+
+    def text(self, *columns: str) -> list[list[str]]:
+        """The glyph and these columns of every row."""
+        places = [[column.name for column in self.live.view.columns].index(name) for name in columns]
+        return [[row.mark.value, *(row.cells[place].text for place in places)] for row in self.rows()]
+
+    def items(self) -> list[dict[str, Any]]:
+        return [self.live.view.describe(key, entry, self.scene()) for key, (_, entry) in self.live.table]
+
+
+def test_schedules_say_what_they_do_next_and_why_not() -> None:
+    shown = Shown(
+        "schedules",
+        [
+            schedule("a-late", "0 * * * *", last="01:00:03", skip=False),
+            backup("a-late-20261115010003", "InProgress", created="01:00:03", started="01:00:03", of="a-late"),
+            schedule("b-good", "30 2 * * *", last="02:30:03", skip=False),
+            backup("b-good-20261115023003", created="02:30:03", started="02:30:03", ended="02:31:00", of="b-good"),
+            schedule("c-held", "*/30 * * * *", last="2026-11-12T02:00:03Z", paused=True),
+            schedule("d-held", "0 6 * * 1", last="2026-11-09T06:00:03Z", paused=True, skip=True),
+            schedule("e-wrong", "0 0 * * 7", phase="FailedValidation"),
+            schedule("f-never", "0 0 31 2 *"),
+            schedule("g-waits", "40 * * * *", last="02:40:03", skip=False),
+            backup("g-waits-20261115024003", "Queued", created="02:40:03", of="g-waits"),
+        ],
+    )
+    assert shown.text("name", "next", "last", "runs", "skip") == [
+        ["✗", "a-late", "overdue 41m", "1h41m", "~_", "no"],
+        ["●", "b-good", "in 23h 48m", "11m", ".", "no"],
+        ["‖", "c-held", "paused, due", "3d", "", "server: ?"],
+        ["‖", "d-held", "paused", "5d", "", "once: yes"],
+        ["✗", "e-wrong", "invalid cron", "never", "", "server: ?"],
+        ["✗", "f-never", "never fires", "never", "", "server: ?"],
+        ["○", "g-waits", "in 58m", "1m", "~", "no"],
+    ]
+
+
+def test_the_last_runs_of_a_schedule_show_how_each_went_and_which_are_missing() -> None:
+    def run(hour: int, phase: str = "Completed", **status: Any) -> Resource:
+        time = f"{hour:02}:00:03"
+        return backup(f"h-{hour}", phase, created=time, started=time, ended=f"{hour:02}:05:00", of="h", **status)
+
+    made = [run(1, warnings=2), run(3, "PartiallyFailed"), run(4, "Failed"), run(7, "FailedValidation"), run(8)]
+    shown = Shown("schedules", [schedule("h", "0 * * * *", last="08:00:03"), *made], at("08:30"))
+    assert shown.text("runs", "outcome") == [["●", "w_PF__V.", "Completed"]]
+
+
+def velero(name: str, uuid: str, **status: Any) -> dict[str, Any]:
+    return {"name": name, "namespace": "velero", "nacuuid": uuid, **({"status": status} if status else {})}
+
+
+def queue_of_tenants() -> list[Resource]:
+    labels = "openshift.io/oadp-nab-origin-nacuuid"
+    progress = {"itemsBackedUp": 61, "totalItems": 100}
+    yes = [condition("Accepted", "True", "BackupAccepted"), condition("Queued", "True", "BackupScheduled")]
+    return [
+        backup("v-1", "InProgress", created="02:37:00", started="02:37:01", labels={labels: "u-1"}, progress=progress),
+        backup("v-2", "Queued", created="02:38:00", labels={labels: "u-2"}, queuePosition=1),
+        backup("v-3", "Completed", created="01:00:00", ended="01:10:00", labels={labels: "u-3"}),
+        nab("running", created="02:37:00", conditions=yes, veleroBackup=velero("v-1", "u-1", phase="New")),
+        nab("waiting", created="02:38:00", conditions=yes, veleroBackup=velero("v-2", "u-2")),
+        nab("served", created="01:00:00", conditions=yes, veleroBackup=velero("v-3", "u-3")),
+        nab("refused", "BackingOff", conditions=[condition("Accepted", "False", "InvalidBackupSpec")]),
+        nab(
+            "unread",
+            conditions=yes,
+            veleroBackup=velero("x", "u-9", phase="New"),
+            queueInfo={"estimatedQueuePosition": 3},
+        ),
+        nar("back", conditions=yes),
+    ]
+
+
+def test_a_team_sees_where_its_backup_is() -> None:
+    shown = Shown("nonadmin", queue_of_tenants())
+    shown.live.sort("name")
+    assert shown.text("name", "phase", "conditions", "velero", "queue", "progress", "age") == [
+        ["○", "↺ back", "Created", "✓ ✓ ·", "–", "–", "", "41m"],
+        ["✗", "refused", "BackingOff", "✗ · ·", "–", "–", "", "41m"],
+        ["◐", "running", "Created", "✓ ✓ ·", "InProgress", "1 of 2", "▇▇▇▁▁ 61%", "4m"],
+        ["●", "served", "Created", "✓ ✓ ·", "Completed", "served", "", "1h41m"],
+        ["○", "unread", "Created", "✓ ✓ ·", "New", "~3", "", "41m"],
+        ["○", "waiting", "Created", "✓ ✓ ·", "Queued", "2 of 2", "", "3m"],
+    ]
+    places = {item["name"]: item["liveQueuePosition"] for item in shown.items()}
+    assert places == {"back": None, "refused": None, "running": 1, "served": 0, "unread": None, "waiting": 2}
+
+
+def test_when_a_backup_ends_the_rows_behind_it_move_up_and_no_other_is_touched() -> None:
+    shown = Shown("nonadmin", queue_of_tenants())
+    sink = shown.store.sink(Scope("prod", BACKUP), shown.clock)
+    ended = backup(
+        "v-1",
+        "Completed",
+        created="02:37:00",
+        started="02:37:01",
+        ended="02:41:00",
+        labels={"openshift.io/oadp-nab-origin-nacuuid": "u-1"},
+    )
+    sink.apply("MODIFIED", ended)
+    shown.live.pump()
+    assert shown.live.derived == 2
+    shown.live.filter("waiting")
+    assert shown.text("queue") == [["○", "1 of 1"]]
+
+
+def test_the_queue_is_shown_in_veleros_own_order() -> None:
+    spec = {"includedNamespaces": ["team-pay"]}
+    shown = Shown(
+        "queue",
+        [
+            backup("second", "Queued", created="02:40:00", queuePosition=2),
+            backup("first", "Queued", created="02:40:03", queuePosition=1, spec=spec),
+            backup("runs", "InProgress", created="02:39:00", started="02:39:01", of="hourly", spec=spec),
+            backup("done", created="01:00:00", ended="01:10:00"),
+            restore("back", "InProgress"),
+        ],
+    )
+    assert shown.text("position", "name", "from", "phase") == [
+        ["◐", "▶", "runs", "schedule", "InProgress"],
+        ["○", "1", "first", "by hand", "Queued"],
+        ["○", "2", "second", "by hand", "Queued"],
+        ["◐", "▶", "back", "by hand", "InProgress"],
+    ]
+    blocked = {item["name"]: item["blockedBy"] for item in shown.items()}
+    assert blocked["first"] == ["runs"]
+
+
+def test_a_backup_that_stands_still_says_for_how_long() -> None:
+    shown = Shown("queue", [backup("slow", "InProgress", created="02:00:00", started="02:00:01"), upload(of="slow")])
+    shown.clock.set(at("03:19:07"))
+    assert shown.text("name", "when") == [["◐", "slow", "stands 38m"]]
+
+
+def test_backups_come_newest_first_with_how_they_ended() -> None:
+    shown = Shown(
+        "backups",
+        [
+            backup("old", "PartiallyFailed", started="2026-11-14T22:00:03Z", ended="2026-11-14T22:12:03Z", errors=3),
+            backup("new", started="01:40:03", ended="01:44:05", of="s", warnings=1, expiration="2026-12-15T01:40:03Z"),
+            backup("odd", "Marinating", created="2026-11-13T00:00:00Z"),
+        ],
+    )
+    assert shown.text("name", "phase", "errors", "warnings", "started", "took", "expires", "from") == [
+        ["●", "new", "Completed", "0", "1", "01:40:03", "4m2s", "in 29d", "sched"],
+        ["▲", "old", "PartiallyFailed", "3", "0", "22:00:03", "12m", "", "hand"],
+        ["·", "odd", "Marinating", "", "", "", "", "", "hand"],
+    ]
+
+
+def test_a_storage_location_shows_what_is_wrong_with_it() -> None:
+    places = [location(), location("s3-us", "Unavailable", message="access\ndenied \x1b[31m", synced="00:41:00")]
+    shown = Shown("storage", places)
+    assert shown.text("name", "phase", "checked", "synced", "mode", "default", "what") == [
+        ["●", "default", "Available", "4s", "4s", "ReadWrite", "yes", ""],
+        ["✗", "s3-us", "Unavailable", "4s", "2h", "ReadWrite", "no", "access\\ndenied \\x1b[31m"],
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(VIEWS))
+def test_every_item_has_the_fields_of_the_contract(name: str) -> None:
+    everything = [*queue_of_tenants(), schedule(), schedule("new", phase=""), restore(), location(), upload()]
+    items = Shown(name, everything).items()
+    assert items
+    for item in items:
+        assert set(item) >= CONTRACT[name]
+        assert item["context"] == "prod"
+    assert not any(item["phase"] == "" for item in items)
+
+
+@pytest.mark.parametrize("name", sorted(VIEWS))
+def test_an_object_that_cannot_be_read_is_one_bad_row_with_its_name(name: str) -> None:
+    shown = Shown(name, [*queue_of_tenants(), schedule(), restore(), location()])
+    before = len(shown.live.table)
+    kind = by_plural(sorted(shown.live.view.kinds)[0])
+    assert kind is not None
+    shown.store.sink(Scope("prod", kind), shown.clock).unreadable("velero", "bad\x1b", "spec: Expected object, got str")
+    shown.live.pump()
+    assert len(shown.live.table) == before + 1
+    row = shown.rows()[-1]
+    assert row.mark is Mark.BROKEN
+    assert "bad\\x1b" in [cell.text for cell in row.cells]
+    assert any("unreadable: spec: Expected object" in cell.text for cell in row.cells)
+    assert shown.items()[-1]["unreadable"].startswith("spec")
+    shown.live.filter("expected")
+    assert len(shown.live.table) == 1
+
+
+def test_filters_know_the_fields_of_their_view() -> None:
+    shown = Shown("schedules", [schedule("a", paused=True), schedule("b", "@every 1h"), schedule("c", phase="")])
+    shown.live.filter("paused:true")
+    assert [row.key.name for row in shown.rows()] == ["a"]
+    shown.live.filter("phase:New")
+    assert [row.key.name for row in shown.rows()] == ["c"]
+    shown.live.filter("@every")
+    assert [row.key.name for row in shown.rows()] == ["b"]
+    with pytest.raises(BadInput, match="the fields are"):
+        shown.live.filter("colour:red")
+    assert shown.live.filter_text == "@every"
+    with pytest.raises(BadInput, match="the columns are"):
+        shown.live.sort("colour")
+
+
+@pytest.mark.parametrize("recording", recordings.NAMES)
+def test_rows_kept_change_by_change_are_those_derived_anew(recording: str) -> None:
+    store, clock = Store(), ManualClock(NOW)
+    tables: list[LiveTable[Any]] = [LiveTable(view(), store, ["box"]) for view in VIEWS.values()]
+    for number, event in enumerate(recordings.events(recording)):
+        clock.set(event.t)
+        store.sink(Scope("box", event.kind), clock).apply(cast(EventType, event.type), event.object)
+        if number % 7 == 0:
+            for live in tables:
+                live.pump()
+    for live in tables:
+        live.pump()
+        fresh: LiveTable[Any] = LiveTable(live.view, store, ["box"])
+        assert list(live.table) == list(fresh.table), live.view.name
+
+
+def test_a_changed_backup_derives_its_own_row_and_its_schedules_only() -> None:
+    many = [backup(f"b-{number}", created="01:00:00", ended="01:01:00") for number in range(500)]
+    shown = Shown("backups", [*many, schedule("s"), *[schedule(f"s-{number}") for number in range(50)]])
+    schedules: LiveTable[Any] = LiveTable(VIEWS["schedules"](), shown.store, ["prod"])
+    sink = shown.store.sink(Scope("prod", BACKUP), shown.clock)
+    for phase in ("Queued", "InProgress", "Completed"):
+        sink.apply("MODIFIED", backup("b-7", phase, of="s"))
+    edits = shown.live.pump()
+    schedules.pump()
+    assert (shown.live.derived, schedules.derived) == (1, 1)
+    assert edits
+    assert shown.live.pump() == []
+
+
+def test_a_table_shows_its_own_clusters_only() -> None:
+    shown = Shown("backups", [backup("mine")])
+    shown.store.fill("other", [backup("theirs")], shown.clock)
+    shown.live.pump()
+    assert [row.key for row in shown.rows()] == [Key("prod", "backups", "velero", "mine")]
+    shown.live.close()
+    shown.store.fill("prod", [backup("late")], shown.clock)
+    assert shown.live.pump() == []
+
+
+def test_every_glyph_has_a_plain_letter() -> None:
+    assert all(ascii_only(mark.value).isascii() for mark in Mark)
+    assert ascii_only("▇▇▇▁▁ 61% … –").isascii()
