@@ -72,6 +72,7 @@ class RoughServer:
     watching: int = 0
     closing: bool = False
     holding: bool = False
+    generation: int = 0
     url: str = ""
 
     def __post_init__(self) -> None:
@@ -163,9 +164,9 @@ class RoughServer:
         return response
 
     async def _feed(self, request: web.Request, response: web.StreamResponse, script: Script, position: int) -> None:
-        sent = 0
+        sent, generation = 0, self.generation
         packer = zlib.compressobj(wbits=31)
-        while await self._fresh(position, script):
+        while await self._fresh(position, script, generation):
             fresh = [(version, event) for version, event in self.log if version > position]
             position = fresh[-1][0]
             for line in script.twist([json.dumps(event).encode() + b"\n" for _, event in fresh]):
@@ -183,16 +184,21 @@ class RoughServer:
             if script.end_after and sent >= script.end_after:
                 return
 
-    async def _fresh(self, position: int, script: Script) -> bool:
-        """Waits for something to tell; false when the server goes down."""
+    async def _fresh(self, position: int, script: Script, generation: int) -> bool:
+        """Waits for something to tell; false when the watch is to end."""
 
         def ready() -> bool:
             quiet = script.stall or self.holding or not self.log or self.log[-1][0] <= position
-            return self.closing or not quiet
+            return self.closing or generation != self.generation or not quiet
 
         async with self.news:
             await self.news.wait_for(ready)
-        return not self.closing
+        return not self.closing and generation == self.generation
+
+    async def end_watches(self) -> None:
+        """Ends every watch that is open, as a server does when their time is up."""
+        self.generation += 1
+        await self.nudge()
 
     async def release(self) -> None:
         """Tells everything that was held back, at once."""

@@ -11,7 +11,7 @@ import pytest_asyncio
 from core.kube.pace import Timing
 from core.kube.sink import State
 from tests.wire.rough import RoughServer, Script, answer, hang_up, serving
-from tests.wire.watching import Naps, following
+from tests.wire.watching import Naps, following, versions
 
 
 @pytest_asyncio.fixture
@@ -215,6 +215,9 @@ async def test_events_that_come_twice_or_in_the_wrong_order_do_no_harm(server: R
         await server.delete("y")
         await server.release()
         await sink.until_equal(server)
+        await server.put("told-after-all-else")
+        await sink.until(lambda: "told-after-all-else" in sink.objects)
+        assert sink.versions() == versions(server)
         assert len(server.watches()) == 1
 
 
