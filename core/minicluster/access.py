@@ -1,4 +1,4 @@
-"""Who may do what: tokens, users and rules in the manner of RBAC, and the reviews in which users ask of themselves."""
+"""Who may do what: tokens, users and rules in the manner of RBAC, and the reviews in which users ask about it."""
 
 from __future__ import annotations
 

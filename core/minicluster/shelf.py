@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 
 from core.minicluster.journal import Change, ChangeType, Journal, Key, Stored, at_version
@@ -29,6 +29,8 @@ class Shelves:
         self._places: dict[str, tuple[Kind, Key]] = {}
         self._dependents: defaultdict[str, set[tuple[Kind, Key]]] = defaultdict(set)
         self._listeners: list[Listener] = []
+        self._untold: deque[tuple[Kind, Change]] = deque()
+        self._telling = False
 
     def shelf(self, kind: Kind) -> Shelf:
         return self._shelves[kind]
@@ -89,9 +91,19 @@ class Shelves:
             shelf.journal.wake()
 
     def _tell(self, kind: Kind, change: Change) -> None:
+        """Record a change and tell of it; what a listener changes meanwhile is told afterwards, to all in order."""
         self._shelves[kind].journal.append(change)
-        for listener in tuple(self._listeners):
-            listener(kind, change)
+        self._untold.append((kind, change))
+        if self._telling:
+            return
+        self._telling = True
+        try:
+            while self._untold:
+                news = self._untold.popleft()
+                for listener in tuple(self._listeners):
+                    listener(*news)
+        finally:
+            self._telling = False
 
     def _index(self, kind: Kind, key: Key, old: Stored | None, new: Stored | None) -> None:
         place = (kind, key)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import closing
 
 from core.clock import Clock
 from core.minicluster import patch as patches
 from core.minicluster.deletion import DeleteOptions, Remover
-from core.minicluster.journal import Change, Cursor
+from core.minicluster.journal import Change, Compacted, Cursor
 from core.minicluster.kinds import Catalog, Json, Kind, load_catalog
 from core.minicluster.objectmeta import Identities
 from core.minicluster.reading import ListOptions, Reader
 from core.minicluster.selectors import Selection, parse_labels
 from core.minicluster.shelf import Listener, Shelves
+from core.minicluster.status import expired
 from core.minicluster.writes import Options, Writer
 
 
@@ -102,13 +104,18 @@ class Storage:
         """Hear of every change of every kind, synchronously and in order; call the result to stop."""
         return self.shelves.subscribe(listener)
 
-    async def feed(self, kind: Kind, since: int | None = None) -> AsyncIterator[Change]:
-        """Every change of one kind after a version (by default from now on), as it happens."""
-        cursor = Cursor(self.shelves.shelf(kind).journal, self.version if since is None else since)
+    async def feed(self, kind: Kind, since: int | None = None) -> AsyncGenerator[Change, None]:
+        """Every change of one kind after a version (by default from now on), as it happens.
+
+        Who asks for a past that is forgotten, or falls behind that far, gets the 410 of a watch.
+        """
+        start = self.version if since is None else since
         try:
-            while True:
-                for change in cursor.take():
-                    yield change
-                await cursor.news()
-        finally:
-            cursor.close()
+            cursor = Cursor(self.shelves.shelf(kind).journal, start)
+            with closing(cursor):
+                while True:
+                    for change in cursor.take():
+                        yield change
+                    await cursor.news()
+        except Compacted as gone:
+            raise expired(f"too old resource version: {start} ({gone.floor})") from None
