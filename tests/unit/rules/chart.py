@@ -140,3 +140,15 @@ def phases(answers: Iterable[Reconciled]) -> list[str]:
         for write in answer.writes
         if isinstance(write, PatchStatus) and "phase" in write.patch
     ]
+
+
+def made(behaviour: Behaviour = Behaviour.RELEASED) -> Chart:
+    """A NAB whose Velero Backup has just been made."""
+    chart = Chart(behaviour).add_nab()
+    chart.settle()
+    assert chart.nab.phase == "Created"
+    return chart
+
+
+def names(answer: Reconciled) -> list[tuple[str, str, str]]:
+    return [(type(write).__name__, write.kind.name, write.name) for write in answer.writes]

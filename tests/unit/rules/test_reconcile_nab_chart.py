@@ -7,26 +7,14 @@ from typing import Any
 import pytest
 
 from core.models import BackupSpec
-from core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NABSL, NAR, STORAGE
+from core.models.kinds import BACKUP, NAB, NABSL, STORAGE
 from core.models.nonadmin import NAB_FINALIZER
-from core.rules.reconcile import Behaviour, Create, Delete, Patch, PatchStatus, Reconciled
-from tests.unit.rules.chart import NACUUID, NOW, OADP, TEAM, Chart, phases
+from core.rules.reconcile import Behaviour, Patch, PatchStatus, Reconciled
+from tests.unit.rules.chart import NACUUID, NOW, OADP, TEAM, Chart, made, names, phases
 
 BOTH = pytest.mark.parametrize("behaviour", list(Behaviour))
 ACCEPTED = ("True", "BackupAccepted", "backup accepted")
 QUEUED = ("True", "BackupScheduled", "Created Velero Backup object")
-
-
-def made(behaviour: Behaviour = Behaviour.RELEASED) -> Chart:
-    """A NAB whose Velero Backup has just been made."""
-    chart = Chart(behaviour).add_nab()
-    chart.settle()
-    assert chart.nab.phase == "Created"
-    return chart
-
-
-def names(answer: Reconciled) -> list[tuple[str, str, str]]:
-    return [(type(write).__name__, write.kind.name, write.name) for write in answer.writes]
 
 
 # ── create and update ────────────────────────────────────────────────────────────────────────────────────────
@@ -186,168 +174,6 @@ def test_a_spec_spoilt_after_the_backup_was_made_goes_back_released_and_stays_in
         assert (chart.nab.phase, accepted.reason) == (phase, "InvalidBackupSpec")
 
 
-# ── a plain delete ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_as_the_seed_has_it_a_plain_delete_waits_for_a_word_on_the_data() -> None:
-    chart = made(Behaviour.SEED)
-    chart.objects.delete(NAB, TEAM, "ledger", NOW)
-    chart.settle()
-    way_out = (
-        "backup deletion requires setting spec.deleteBackup or spec.forceDeleteBackup to true or finalizer removal"
-    )
-    assert (chart.nab.phase, chart.condition("Deleting")) == ("Deleting", ("True", "DeletionPending", way_out))
-    assert chart.look() == Reconciled()
-    assert chart.objects.has(BACKUP, OADP, NACUUID)
-
-
-@pytest.mark.parametrize("word", ["deleteBackup", "forceDeleteBackup"])
-def test_as_the_seed_has_it_the_word_given_later_is_followed(word: str) -> None:
-    chart = made(Behaviour.SEED)
-    chart.objects.delete(NAB, TEAM, "ledger", NOW)
-    chart.settle()
-    chart.edit(**{word: True})
-    chart.settle()
-    if word == "deleteBackup":
-        assert len(chart.objects.all(DELETE_REQUEST)) == 1
-        chart.objects.drop(BACKUP, OADP, NACUUID)
-        chart.settle()
-    assert chart.objects.all(NAB) == []
-
-
-def test_released_a_plain_delete_drops_the_velero_backup_and_lets_go() -> None:
-    chart = made(Behaviour.RELEASED)
-    chart.objects.delete(NAB, TEAM, "ledger", NOW)
-    marked = chart.step()
-    assert phases([marked]) == ["Deleting"]
-    assert chart.condition("Deleting") == (
-        "True",
-        "DeletionPending",
-        "permanent backup deletion requires setting spec.deleteBackup to true",
-    )
-    assert names(chart.step()) == [("Delete", "Backup", NACUUID), ("Patch", "NonAdminBackup", "ledger")]
-    assert chart.objects.all(NAB) == chart.objects.all(BACKUP) == []
-
-
-# ── force delete ─────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize("with_request", [True, False])
-@pytest.mark.parametrize("with_backup", [True, False])
-def test_by_force_velero_objects_go_with_the_nab(with_backup: bool, with_request: bool) -> None:
-    chart = made(Behaviour.SEED)
-    if with_request:
-        chart.objects.put(DELETE_REQUEST, _request())
-    if not with_backup:
-        chart.objects.drop(BACKUP, OADP, NACUUID)
-    chart.edit(forceDeleteBackup=True)
-    begun = chart.step()
-    assert names(begun) == [("PatchStatus", "NonAdminBackup", "ledger"), ("Delete", "NonAdminBackup", "ledger")]
-    assert begun.requeue
-    assert (chart.nab.phase, chart.condition("Deleting")) == (
-        "Deleting",
-        ("True", "DeletionPending", "backup accepted for deletion"),
-    )
-    expected = [("Patch", "NonAdminBackup", "ledger")]
-    if with_request:
-        expected.insert(0, ("Delete", "DeleteBackupRequest", "request-1"))
-    if with_backup:
-        expected.insert(0, ("Delete", "Backup", NACUUID))
-    assert names(chart.step()) == expected
-    assert chart.objects.raw == {}
-
-
-@pytest.mark.parametrize("word", ["forceDeleteBackup", "deleteBackup"])
-def test_one_that_is_being_deleted_already_is_not_deleted_twice(word: str) -> None:
-    chart = made(Behaviour.SEED)
-    chart.objects.delete(NAB, TEAM, "ledger", NOW)
-    chart.edit(**{word: True})
-    begun = chart.step()
-    assert names(begun) == [("PatchStatus", "NonAdminBackup", "ledger")]
-    assert begun.requeue
-
-
-def test_released_controllers_pass_force_over() -> None:
-    chart = made(Behaviour.RELEASED)
-    chart.edit(forceDeleteBackup=True)
-    assert chart.look() == Reconciled()
-
-
-# ── delete with the data ─────────────────────────────────────────────────────────────────────────────────────
-
-
-@BOTH
-def test_delete_goes_by_way_of_a_request_and_ends_with_the_backup(behaviour: Behaviour) -> None:
-    chart = made(behaviour)
-    chart.edit(deleteBackup=True)
-    begun = chart.step()
-    assert names(begun) == [("PatchStatus", "NonAdminBackup", "ledger"), ("Delete", "NonAdminBackup", "ledger")]
-    assert begun.requeue
-    asked = chart.step()
-    (write,) = asked.writes
-    assert isinstance(write, Create)
-    assert (write.kind, write.generate_name, write.spec) == (DELETE_REQUEST, True, {"backupName": NACUUID})
-    assert chart.look() == Reconciled(requeue=True), "nothing to say before Velero has taken it up"
-    (request,) = chart.objects.all(DELETE_REQUEST)
-    chart.set_status(DELETE_REQUEST, request.name, phase="InProgress")
-    said = chart.step()
-    assert said.requeue
-    copied = chart.nab.status.velero_delete_backup_request
-    assert copied is not None
-    assert copied.status is not None
-    assert copied.status.phase == "InProgress"
-    assert chart.look() == Reconciled(requeue=True)
-    chart.objects.drop(BACKUP, OADP, NACUUID)
-    assert names(chart.step()) == [("Patch", "NonAdminBackup", "ledger")]
-    assert chart.objects.all(NAB) == []
-
-
-@BOTH
-def test_delete_with_no_backup_left_only_lets_go(behaviour: Behaviour) -> None:
-    chart = made(behaviour)
-    chart.objects.drop(BACKUP, OADP, NACUUID)
-    chart.edit(deleteBackup=True)
-    chart.settle()
-    assert chart.objects.raw == {}
-
-
-@BOTH
-def test_delete_of_one_that_was_never_held_ends_at_once(behaviour: Behaviour) -> None:
-    chart = Chart(behaviour).add_nab(backupSpec={"excludedNamespaces": ["velero"]})
-    chart.settle()
-    chart.edit(deleteBackup=True)
-    chart.settle()
-    assert chart.objects.raw == {}
-
-
-@BOTH
-def test_delete_of_one_held_by_others_alone_waits_for_them(behaviour: Behaviour) -> None:
-    chart = made(behaviour)
-    chart.edit(deleteBackup=True)
-    chart.step()
-    chart.objects.apply([Patch(NAB, TEAM, "ledger", {"metadata": {"finalizers": ["example.com/audit"]}})], NOW)
-    assert chart.look() == Reconciled()
-
-
-@pytest.mark.parametrize(("behaviour", "taken"), [(Behaviour.RELEASED, True), (Behaviour.SEED, False)])
-def test_released_a_delete_takes_the_restores_of_the_backup_along(behaviour: Behaviour, taken: bool) -> None:
-    chart = made(behaviour).add_nar()
-    chart.settle_restore()
-    chart.edit(deleteBackup=True)
-    chart.step()
-    first = chart.step()
-    assert (Delete(NAR, TEAM, "again") in first.writes) == taken
-
-
-def test_a_restore_that_is_going_already_does_not_hold_the_request_up() -> None:
-    chart = made(Behaviour.RELEASED).add_nar()
-    chart.settle_restore()
-    chart.edit(deleteBackup=True)
-    chart.step()
-    chart.objects.delete(NAR, TEAM, "again", NOW)
-    assert names(chart.step()) == [("Create", "DeleteBackupRequest", f"{NACUUID}-")]
-
-
 # ── what is refused ──────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -420,8 +246,3 @@ def test_the_newer_filters_get_their_exclusions_in_their_own_fields() -> None:
 
 def _backup(name: str, created: str) -> dict[str, Any]:
     return {"metadata": {"name": name, "namespace": OADP, "creationTimestamp": created}, "spec": {}}
-
-
-def _request() -> dict[str, Any]:
-    meta = {"name": "request-1", "namespace": OADP, "labels": {"velero.io/backup-name": NACUUID}}
-    return {"metadata": meta, "spec": {"backupName": NACUUID}}
