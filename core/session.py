@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import timedelta
 
 from core.clock import Clock, ShiftedClock, SystemClock
 from core.errors import ForetopError
 from core.kube.client import ApiClient
 from core.kube.cluster import Cluster, Run, Sinks
-from core.kube.config import Options
+from core.kube.config import Wishes
 from core.kube.connect import Connections, connect
 from core.kube.pace import Timing
 from core.kube.sink import State
@@ -27,16 +26,6 @@ from core.store import Store
 WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*MOVEMENTS, EVENTS))
 """Data movements are watched for unfinished runs only, events for the object that is open."""
 _SETTLED = frozenset({State.LIVE, State.FORBIDDEN, State.NOT_INSTALLED})
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """What a person asked for when starting foretop."""
-
-    connect: Options = field(default_factory=Options)
-    namespaces: tuple[str, ...] = ()
-    """Empty: all that may be seen."""
-    read_only: bool = False
 
 
 class Session:
@@ -142,10 +131,11 @@ def open_session(
     wishes: Wishes,
     environ: Mapping[str, str],
     clock: Clock | None = None,
+    kinds: tuple[Kind, ...] = WATCHED,
 ) -> Session:
     """Reads the configuration, which may fail in one line; connects to nothing yet."""
     local = clock or SystemClock()
-    return Session(connect(wishes.connect, environ, local, wishes.read_only), wishes.namespaces, local)
+    return Session(connect(wishes.connect, environ, local, wishes.read_only), wishes.namespaces, local, kinds)
 
 
 def _unfinished(store: Store, context: str) -> list[Run]:

@@ -9,9 +9,13 @@ from typing import NoReturn, cast
 
 import click
 
+from core.kube.config import Wishes
+from tui.commands.connection import connection_options
+
 COMMANDS = {
     "next": ("tui.commands.next_runs", "When an expression or the schedules in a file run next."),
     "primer": ("tui.commands.primer", "The expressions that warm up a cluster ahead of a schedule."),
+    "get": ("tui.commands.get", "The rows of a view, once or as they change."),
     "doctor": ("tui.commands.doctor", "What foretop finds in a cluster, what it lacks, and how to mend that."),
     "report": ("tui.commands.report", "Next runs, queue and findings of the objects in a file."),
 }
@@ -36,8 +40,11 @@ class LazyCommands(click.Group):
 
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="foretop", message="foretop %(version)s")
-def foretop() -> None:
+@connection_options
+@click.pass_context
+def foretop(ctx: click.Context, wishes: Wishes) -> None:
     """The lookout for Kubernetes backups: Velero schedules, backups, restores, and OADP's non-admin ones."""
+    ctx.obj = wishes
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

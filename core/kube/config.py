@@ -77,4 +77,13 @@ class Options:
     as_groups: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a person asked for when starting foretop; no namespaces means all that may be seen."""
+
+    connect: Options = Options()
+    namespaces: tuple[str, ...] = ()
+    read_only: bool = False
+
+
 Reload = Callable[[], ContextConfig]

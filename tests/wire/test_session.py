@@ -10,11 +10,11 @@ import pytest
 
 from core.clock import ManualClock
 from core.errors import ForetopError
-from core.kube.config import Options
+from core.kube.config import Options, Wishes
 from core.kube.sink import State
 from core.minicluster.box import MiniCluster
 from core.models import Backup, DataUpload
-from core.session import Session, Wishes, open_session
+from core.session import Session, open_session
 from tests.objects import NOW
 
 META = {"namespace": "default"}

@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from core.kube.config import Options
-from core.session import Wishes
+from core.kube.config import Wishes
 
 _OPTIONS = (
     click.option("--kubeconfig", metavar="FILE", help="The kubeconfig to use instead of KUBECONFIG."),
@@ -30,9 +29,9 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options to a command, which is handed `wishes`: those given before it, and its own over them."""
 
     @functools.wraps(command)
-    def with_wishes(**options: Any) -> Any:
+    def with_wishes(*arguments: Any, **options: Any) -> Any:
         given = {name: options.pop(name) for name in _NAMES}
-        return command(wishes=_merge(wishes_of(click.get_current_context()), given), **options)
+        return command(*arguments, wishes=_merge(wishes_of(click.get_current_context()), given), **options)
 
     for option in reversed(_OPTIONS):
         with_wishes = option(with_wishes)
@@ -55,6 +54,5 @@ def _merge(before: Wishes, given: dict[str, Any]) -> Wishes:
         as_user=given["as_user"] or before.connect.as_user,
         as_groups=given["as_groups"] or before.connect.as_groups,
     )
-    assert isinstance(connect, Options)
     namespaces = () if given["all_namespaces"] else given["namespaces"] or before.namespaces
     return Wishes(connect, namespaces, before.read_only or given["read_only"])

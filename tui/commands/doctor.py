@@ -10,8 +10,8 @@ import click
 
 from core.clock import SystemClock
 from core.kube.checkup import Check, Verdict, checkup
+from core.kube.config import Wishes
 from core.kube.connect import connect
-from core.session import Wishes
 from core.view.items import as_list
 from tui.commands.connection import connection_options
 from tui.commands.output import emit, output_option, say

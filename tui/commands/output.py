@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from core.errors import Unreadable
-from core.view.text import clean
+from core.errors import ForetopError
+from core.view.text import clean, pad, width
 
 output_option: Callable[[Any], Any] = click.option(
     "-o",
@@ -36,7 +36,7 @@ def say(line: str = "") -> None:
     click.echo(clean(line))
 
 
-def warn(problems: Iterable[Unreadable]) -> None:
+def warn(problems: Iterable[ForetopError]) -> None:
     for problem in problems:
         click.echo(f"foretop: {clean(str(problem))}", err=True)
 
@@ -44,6 +44,6 @@ def warn(problems: Iterable[Unreadable]) -> None:
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ") -> None:
     """Columns as wide as what is in them; the last one is not padded."""
     lines = [tuple(head), *(tuple(clean(cell) for cell in row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    widths = [max(width(line[column]) for line in lines) for column in range(len(head))]
     for line in lines:
-        say(indent + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        say(indent + "  ".join(pad(cell, cells) for cell, cells in zip(line, widths, strict=True)).rstrip())
