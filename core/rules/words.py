@@ -14,6 +14,11 @@ def moment(at: datetime, now: datetime) -> str:
     return f"{day} {at:%H:%M}Z" if at.year == now.year else f"{day} {at.year} {at:%H:%M}Z"
 
 
+def rfc3339(at: datetime | None) -> str | None:
+    """Whole seconds in UTC, as the API writes them."""
+    return None if at is None else at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def span(length: timedelta) -> str:
     """`41 minutes`, `2 h 10 min`, `3 days`: as exact as a decision needs."""
     seconds = max(0, int(length.total_seconds()))

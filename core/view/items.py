@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from core.errors import Unreadable
@@ -12,14 +12,10 @@ from core.rules.forecast import expected_start, is_due, next_run
 from core.rules.history import last_outcome
 from core.rules.queue import Positions, QueueItem, queue
 from core.rules.triage import Finding
+from core.rules.words import rfc3339
 from core.rules.world import Unseen, World
 
 Item = dict[str, Any]
-
-
-def rfc3339(at: datetime | None) -> str | None:
-    """Whole seconds in UTC, as the API writes them."""
-    return None if at is None else at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def identity(context: str, item: Resource) -> Item:

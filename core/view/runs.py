@@ -9,10 +9,11 @@ from core.models import Backup, Restore
 from core.models.kinds import BACKUP, RESTORE
 from core.models.wire import Resource
 from core.rules.queue import Run, owner_of
+from core.rules.words import rfc3339
 from core.store import Key, Store
 from core.view import times
 from core.view.columns import Column, View, plain
-from core.view.items import Item, identity, rfc3339
+from core.view.items import Item, identity
 from core.view.marks import Mark, Tone, run_mark
 from core.view.scene import Scene
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from core.models import BackupStorageLocation
 from core.models.kinds import STORAGE
 from core.models.wire import Resource
+from core.rules.words import rfc3339
 from core.store import Key, Store
 from core.view import times
 from core.view.columns import Column, View, plain
-from core.view.items import Item, identity, rfc3339
+from core.view.items import Item, identity
 from core.view.marks import Mark
 from core.view.scene import Scene
 

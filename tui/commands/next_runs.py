@@ -13,7 +13,8 @@ from core.errors import BadInput
 from core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from core.rules import words
 from core.rules.forecast import base_time
-from core.view.items import as_list, identity, rfc3339
+from core.rules.words import rfc3339
+from core.view.items import as_list, identity
 from tui.commands import inputs
 from tui.commands.output import emit, file_help, output_option, say, warn
 

@@ -11,8 +11,9 @@ from core.models.manifest import Manifest
 from core.rules import words
 from core.rules.assemble import assemble
 from core.rules.triage import Severity, Triage, triage
+from core.rules.words import rfc3339
 from core.rules.world import World
-from core.view.items import finding_item, queue_items, rfc3339, schedule_item, unreadable_item, unseen_item
+from core.view.items import finding_item, queue_items, schedule_item, unreadable_item, unseen_item
 from tui.commands import inputs
 from tui.commands.output import emit, file_help, output_option, say, table, warn
 

@@ -1,0 +1,117 @@
+"""Pausing and unpausing schedules: one merge patch each, with the forecast of what it does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from core.actions.intents import PAUSE, UNPAUSE
+from core.actions.owners import owner_warning
+from core.actions.plans import Plan, Refusal, Step, Target, Write
+from core.models import Schedule
+from core.models.kinds import SCHEDULE
+from core.rules.forecast import Choice, pause, unpause
+from core.rules.words import rfc3339
+from core.rules.world import World
+
+ANNOTATIONS = "foretop.io/"
+PAUSED_BY = f"{ANNOTATIONS}paused-by"
+PAUSED_AT = f"{ANNOTATIONS}paused-at"
+PAUSED_WHY = f"{ANNOTATIONS}paused-reason"
+PAUSED_UNTIL = f"{ANNOTATIONS}paused-until"
+PAUSED_BATCH = f"{ANNOTATIONS}paused-batch"
+MARKS = (PAUSED_BY, PAUSED_AT, PAUSED_WHY, PAUSED_UNTIL, PAUSED_BATCH)
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Why and until when, for the next shift to see; the batch tells what one window paused."""
+
+    by: str
+    batch: str
+    reason: str = ""
+    until: datetime | None = None
+
+    def marks(self, at: datetime) -> dict[str, str]:
+        marks = {
+            PAUSED_BY: self.by,
+            PAUSED_AT: rfc3339(at) or "",
+            PAUSED_WHY: self.reason,
+            PAUSED_UNTIL: rfc3339(self.until) or "",
+            PAUSED_BATCH: self.batch,
+        }
+        return {key: value for key, value in marks.items() if value}
+
+
+def plan_pause(world: World, schedules: Iterable[Schedule], wish: Pause, now: datetime) -> Plan:
+    steps, refused = [], []
+    for schedule in schedules:
+        target = _target(world, schedule)
+        if schedule.spec.paused:
+            refused.append(Refusal(target, "it is paused already"))
+            continue
+        runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
+        patch = {"metadata": {"annotations": wish.marks(now)}, "spec": {"paused": True}}
+        changes = (f"spec.paused {_said(schedule.spec.paused)} → true",)
+        steps.append(_step(target, schedule, patch, changes, pause(schedule, now, runs)))
+    return Plan(PAUSE, now, tuple(steps), tuple(refused))
+
+
+def plan_unpause(world: World, schedules: Iterable[Schedule], choice: Choice, now: datetime) -> Plan:
+    steps, refused = [], []
+    for schedule in schedules:
+        target = _target(world, schedule)
+        if not schedule.spec.paused:
+            refused.append(Refusal(target, "it is not paused"))
+            continue
+        steps.append(_unpause_step(world, target, schedule, choice, now))
+    return Plan(UNPAUSE, now, tuple(steps), tuple(refused))
+
+
+def of_batch(schedules: Iterable[Schedule], batch: str) -> list[Schedule]:
+    """What one window paused, and nothing that was paused before it."""
+    return [item for item in schedules if item.spec.paused and item.annotation(PAUSED_BATCH) == batch]
+
+
+def _unpause_step(world: World, target: Target, schedule: Schedule, choice: Choice, now: datetime) -> Step:
+    runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
+    forecast = unpause(
+        schedule,
+        now,
+        choice,
+        world.server(schedule.namespace).skip_immediately,
+        beat=world.heartbeat(schedule.namespace),
+        backups=runs,
+    )
+    spec: dict[str, Any] = {"paused": False}
+    changes = ["spec.paused true → false"]
+    if choice is not Choice.LEAVE:
+        spec["skipImmediately"] = choice is Choice.SKIP
+        changes.append(f"spec.skipImmediately {_said(schedule.spec.skip_immediately)} → {_said(choice is Choice.SKIP)}")
+    marks = {key: None for key in MARKS if schedule.annotation(key)}
+    patch: dict[str, Any] = {"metadata": {"annotations": marks} if marks else {}, "spec": spec}
+    return _step(target, schedule, patch, tuple(changes), forecast.sentence)
+
+
+def _step(target: Target, schedule: Schedule, patch: dict[str, Any], changes: tuple[str, ...], forecast: str) -> Step:
+    version = schedule.metadata.resource_version
+    body = {**patch, "metadata": {**patch["metadata"], "resourceVersion": version}}
+    before = {"spec": {"paused": schedule.spec.paused, "skipImmediately": schedule.spec.skip_immediately}}
+    plain = {key: value for key, value in patch.items() if value}
+    command = (
+        f"kubectl --context {target.context} -n {target.namespace} patch schedules.velero.io {target.name} "
+        f"--type merge -p '{json.dumps(plain, separators=(',', ':'))}'"
+    )
+    warning = owner_warning(schedule)
+    return Step(target, Write("PATCH", body, before), changes, forecast, command, (warning,) if warning else ())
+
+
+def _target(world: World, schedule: Schedule) -> Target:
+    return Target(world.context, SCHEDULE, schedule.namespace, schedule.name)
+
+
+def _said(value: bool | None) -> str:
+    return "absent" if value is None else "true" if value else "false"
