@@ -17,7 +17,7 @@ COMMANDS = {
     "primer": ("tui.commands.primer", "The expressions that warm up a cluster ahead of a schedule."),
     "get": ("tui.commands.get", "The rows of a view, once or as they change."),
     "doctor": ("tui.commands.doctor", "What foretop finds in a cluster, what it lacks, and how to mend that."),
-    "report": ("tui.commands.report", "Next runs, queue and findings of the objects in a file."),
+    "report": ("tui.commands.report", "Next runs, queue and findings of a cluster, or of the objects in a file."),
 }
 
 

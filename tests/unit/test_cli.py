@@ -168,7 +168,6 @@ def test_one_bad_object_is_named_and_the_others_are_reported(
         (["next"], ["either an expression or -f FILE"]),
         (["next", "@daily", "-f", "x"], ["either an expression or -f FILE"]),
         (["next", "-f", "/no/such/file"], ["/no/such/file cannot be read", "No such file"]),
-        (["report"], ["Missing option", "--file"]),
         (["report", "-f", "/no/such/file"], ["cannot be read"]),
         (["sail"], ["No such command 'sail'"]),
         (["--wind"], ["No such option"]),

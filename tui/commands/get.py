@@ -95,6 +95,7 @@ class Rows:
         self._plurals = plurals
         self._scene = _scenes(session)
         self.titles = [(column.title, column.wide) for column in view.columns]
+        self.empty = "Nothing there."
 
     def pump(self) -> None:
         self._live.pump()
@@ -130,6 +131,13 @@ class Findings:
             now = self._session.clock(context).now()
             found = self._session.triage(context).findings
             self._settled[context] = settle(self._settled.get(context), found, now)
+
+    @property
+    def empty(self) -> str:
+        """What was not seen never counts as healthy."""
+        unseen = [gap for context in self._session.contexts for gap in self._session.world(context).unseen]
+        gaps = ", ".join(f"{gap.kind or gap.context} ({gap.reason})" for gap in unseen)
+        return f"Nothing wrong in what can be seen. Not seen: {gaps}." if gaps else "Nothing wrong."
 
     def _shown(self) -> list[Any]:
         every = [finding for state in self._settled.values() for finding in state.shown.values()]
@@ -188,4 +196,4 @@ def _print(source: Rows | Findings, wide: bool, several: bool) -> None:
     if lines:
         table(head, lines, indent="")
     else:
-        say("Nothing there.")
+        say(source.empty)

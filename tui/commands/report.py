@@ -1,13 +1,16 @@
-"""`foretop report`: what there is to know about the objects in a file, as of one moment."""
+"""`foretop report`: what there is to know about clusters, or the objects in a file, as of one moment."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 import click
 
-from core.models.manifest import Manifest
+from core.errors import Unreadable
+from core.kube.config import Wishes
 from core.rules import words
 from core.rules.assemble import assemble
 from core.rules.triage import Severity, Triage, triage
@@ -15,49 +18,74 @@ from core.rules.words import rfc3339
 from core.rules.world import World
 from core.view.items import finding_item, queue_items, schedule_item, unreadable_item, unseen_item
 from tui.commands import inputs
+from tui.commands.connection import connection_options
+from tui.commands.live import running, seen, spoiled
 from tui.commands.output import emit, file_help, output_option, say, table, warn
 
 _SIGNS = {"error": "✗", "warning": "▲", "note": "·"}
 
 
 @click.command("report")
-@click.option("-f", "--file", "source", metavar="FILE", required=True, help=file_help)
+@connection_options
+@click.option("-f", "--file", "source", metavar="FILE", help=f"Judge this instead of a cluster. {file_help}")
 @click.option("--at", "at", metavar="TIME", help="Judge as of this time instead of now.")
 @output_option
-def command(source: str, at: str | None, form: str) -> int:
-    """Next runs, queue and findings of the objects in a file.
+def command(wishes: Wishes, source: str | None, at: str | None, form: str) -> int:
+    """Next runs, queue and findings of a cluster, or of the objects in a file.
 
-    Exit code: 0 nothing to do, 1 findings of severity error or an unreadable object, 2 nothing readable.
+    Exit code: 0 nothing to do, 1 findings of severity error or an unreadable object, 2 nothing readable,
+    3 nothing found but not everything seen.
     """
     now = inputs.moment(at)
+    if source is None:
+        return asyncio.run(_of_clusters(wishes, now if at else None, form))
     read = inputs.objects(source)
     world = assemble(item for _, item in read.objects)
-    found = triage(world, now)
-    answer = report(world, found, read, now)
-    warn(read.unreadable)
+    return tell([(world, now)], read.unreadable, form)
+
+
+async def _of_clusters(wishes: Wishes, at: datetime | None, form: str) -> int:
+    async with running(wishes) as session:
+        good, bad = await seen(session)
+        worlds = [(session.world(name), at or session.clock(name).now()) for name in good]
+        lost = tuple(Unreadable(problem.what, problem.why, problem.hint) for problem in bad)
+        return tell(worlds, (*spoiled(session), *lost), form)
+
+
+def tell(worlds: Sequence[tuple[World, datetime]], unreadable: Sequence[Unreadable], form: str) -> int:
+    """Prints the report on some clusters, and answers with its exit code."""
+    now = worlds[0][1]
+    found = [triage(world, at) for world, at in worlds]
+    answer = report(worlds, found, unreadable)
+    warn(unreadable)
     if form == "text":
         show(answer, now)
     else:
         emit(answer, form)
-    return exit_code(found, read)
+    return exit_code(found, unreadable)
 
 
-def report(world: World, found: Triage, read: Manifest, now: datetime) -> dict[str, Any]:
-    schedules = sorted(world.schedules, key=lambda schedule: (schedule.namespace, schedule.name))
+def report(
+    worlds: Sequence[tuple[World, datetime]], found: Sequence[Triage], unreadable: Sequence[Unreadable]
+) -> dict[str, Any]:
     return {
-        "at": rfc3339(now),
-        "schedules": [schedule_item(world, schedule, now) for schedule in schedules],
-        "queue": queue_items(world, now),
-        "findings": [finding_item(finding) for finding in found.findings],
-        "unreadable": [unreadable_item(problem) for problem in read.unreadable],
-        "notSeen": [unseen_item(gap) for gap in found.unseen],
+        "at": rfc3339(worlds[0][1]),
+        "schedules": [
+            schedule_item(world, schedule, at)
+            for world, at in worlds
+            for schedule in sorted(world.schedules, key=lambda schedule: (schedule.namespace, schedule.name))
+        ],
+        "queue": [item for world, at in worlds for item in queue_items(world, at)],
+        "findings": [finding_item(finding) for each in found for finding in each.findings],
+        "unreadable": [unreadable_item(problem) for problem in unreadable],
+        "notSeen": [unseen_item(gap) for each in found for gap in each.unseen],
     }
 
 
-def exit_code(found: Triage, read: Manifest) -> int:
-    if read.unreadable or any(finding.severity is Severity.ERROR for finding in found.findings):
+def exit_code(found: Sequence[Triage], unreadable: Sequence[Unreadable]) -> int:
+    if unreadable or any(finding.severity is Severity.ERROR for each in found for finding in each.findings):
         return 1
-    return 3 if found.unseen else 0
+    return 3 if any(each.unseen for each in found) else 0
 
 
 def show(answer: dict[str, Any], now: datetime) -> None:
@@ -86,7 +114,7 @@ def _findings(findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now:
         say(f"    {item['evidence']}")
         say(f"    Do: {item['remedy']}")
     for gap in unseen:
-        say(f"Not seen: {gap['kind']} ({gap['reason']})")
+        say(f"Not seen: {' '.join(filter(None, (gap['context'], gap['kind'])))} ({gap['reason']})")
 
 
 def _schedule_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
