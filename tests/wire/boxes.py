@@ -1,0 +1,45 @@
+"""A cluster in a box on a thread of its own, for tests that call commands as a person does."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from core.clock import ManualClock
+from core.minicluster.access import User
+from core.minicluster.box import MiniCluster
+from tests.objects import NOW
+
+
+@contextmanager
+def box_in_thread(objects: Sequence[dict[str, Any]] = (), users: Sequence[User] = ()) -> Iterator[MiniCluster]:
+    """Serves these objects until the end of the block."""
+    loop = asyncio.new_event_loop()
+    ready, done = threading.Event(), asyncio.Event()
+    made: list[MiniCluster] = []
+
+    async def serve() -> None:
+        async with MiniCluster(clock=ManualClock(NOW), users=users) as box:
+            for item in objects:
+                box.storage.create(box.storage.kind(item["kind"]), item)
+            made.append(box)
+            ready.set()
+            await done.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
+    thread.start()
+    try:
+        assert ready.wait(20), "the box did not open"
+        yield made[0]
+    finally:
+        loop.call_soon_threadsafe(done.set)
+        thread.join(20)
+        loop.close()
+
+
+def kubeconfig(box: MiniCluster, folder: Path, user: str = "admin") -> str:
+    return str(box.kubeconfig(folder / f"kubeconfig-{user}", user))

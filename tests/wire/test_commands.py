@@ -1,0 +1,227 @@
+"""The commands that look at a cluster, called as a person calls them, against the cluster in a box."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.minicluster.access import Rule, User
+from core.minicluster.box import MiniCluster
+from tests.wire.boxes import box_in_thread, kubeconfig
+from tui.cli import run
+
+READER = User("reader", (Rule(("get", "list", "watch"), ("velero.io",), ("schedules", "backups")),))
+NOBODY = User("nobody")
+
+
+def obj(kind: str, name: str, spec: dict[str, Any], **more: Any) -> dict[str, Any]:
+    group = "oadp.openshift.io/v1alpha1" if kind.startswith("NonAdmin") else "velero.io/v1"
+    meta = {"name": name, "namespace": "velero", "creationTimestamp": "2026-11-01T00:00:00Z"}
+    return {"apiVersion": group, "kind": kind, "metadata": meta, "spec": spec, **more}
+
+
+VELERO = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "velero", "namespace": "velero"},
+    "spec": {
+        "selector": {"matchLabels": {"app": "velero"}},
+        "template": {
+            "metadata": {"labels": {"app": "velero"}},
+            "spec": {
+                "containers": [
+                    {
+                        "name": "velero",
+                        "image": "velero/velero:v1.18.3",
+                        "args": ["server", "--schedule-skip-immediately", "--concurrent-backups=2"],
+                    }
+                ]
+            },
+        },
+    },
+}
+OBJECTS = [
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "velero"}},
+    VELERO,
+    obj("Schedule", "hourly", {"schedule": "0 * * * *", "template": {}}, status={"phase": "Enabled"}),
+    obj("Schedule", "broken", {"schedule": "0 0 * * 7", "template": {}}, status={"phase": "FailedValidation"}),
+    obj(
+        "Backup",
+        "one",
+        {"includedNamespaces": ["a"]},
+        status={"phase": "InProgress", "startTimestamp": "2026-11-15T02:40:00Z"},
+    ),
+    obj("Backup", "two", {"includedNamespaces": ["a"]}, status={"phase": "Queued", "queuePosition": 1}),
+    obj("Restore", "back", {"backupName": "one"}, status={"phase": "Completed"}),
+    obj("NonAdminBackup", "orders", {"backupSpec": {}}),
+    obj("NonAdminRestore", "orders-back", {"restoreSpec": {"backupName": "orders"}}),
+]
+
+
+@pytest.fixture(scope="module")
+def box() -> Iterator[MiniCluster]:
+    with box_in_thread(OBJECTS, [READER, NOBODY]) as made:
+        yield made
+
+
+@pytest.fixture
+def config(box: MiniCluster, tmp_path: Path) -> str:
+    return kubeconfig(box, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("what", "names"),
+    [
+        ("schedules", ["broken", "hourly"]),
+        ("backups", ["one", "two"]),
+        ("restores", ["back"]),
+        ("nab", ["orders"]),
+        ("nar", ["orders-back"]),
+        ("queue", ["one", "two"]),
+    ],
+)
+def test_get_lists_the_items_of_a_view(
+    config: str, capsys: pytest.CaptureFixture[str], what: str, names: list[str]
+) -> None:
+    assert run(["get", what, "--kubeconfig", config, "-o", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["kind"] == "List"
+    assert sorted(item["name"] for item in told["items"]) == names
+    assert all(item["context"] == "minicluster" and "kind" in item for item in told["items"])
+
+
+def test_options_are_taken_before_the_subcommand_too(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--kubeconfig", config, "get", "schedules"]) == 0
+    printed = capsys.readouterr().out
+    assert "hourly" in printed
+    assert "CRON" in printed
+
+
+def test_a_filter_keeps_what_fits(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["get", "schedules", "phase:FailedValidation", "--kubeconfig", config, "-o", "json"]) == 0
+    assert [item["name"] for item in json.loads(capsys.readouterr().out)["items"]] == ["broken"]
+
+
+def test_findings_name_the_object_in_the_apis_spelling(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["get", "findings", "--kubeconfig", config, "-o", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)["items"]
+    assert ("Schedule", "broken", "schedule-invalid") in {(item["kind"], item["name"], item["code"]) for item in found}
+
+
+def test_the_report_of_a_cluster_has_an_exit_code_for_scripts(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "--kubeconfig", config, "-o", "json"]) == 1
+    assert [item["name"] for item in json.loads(capsys.readouterr().out)["queue"]] == ["one", "two"]
+
+
+def test_not_everything_seen_is_told_apart_from_nothing_wrong(
+    box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = kubeconfig(box, tmp_path, "nobody")
+    assert run(["report", "--kubeconfig", mine, "-o", "json"]) == 3
+    assert json.loads(capsys.readouterr().out)["notSeen"] != []
+
+
+def test_the_doctor_finds_all_there(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["doctor", "--kubeconfig", config, "-o", "json"]) == 0
+    checks = {item["about"]: item for item in json.loads(capsys.readouterr().out)["items"]}
+    assert checks["schedules.velero.io"]["verdict"] == "ok"
+    assert checks["patch schedules.velero.io"]["verdict"] == "ok"
+    assert "version 1.18.3" in checks["Velero"]["found"]
+    assert "--schedule-skip-immediately=true, --concurrent-backups=2" in checks["Velero"]["found"]
+
+
+def test_the_doctor_names_the_right_that_is_missing(
+    box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["doctor", "--kubeconfig", kubeconfig(box, tmp_path, "reader"), "-o", "json"]) == 1
+    checks = {item["about"]: item for item in json.loads(capsys.readouterr().out)["items"]}
+    assert checks["schedules.velero.io"]["verdict"] == "ok"
+    storage = checks["backupstoragelocations.velero.io"]
+    assert storage["verdict"] == "missing"
+    assert "list and watch on backupstoragelocations.velero.io" in storage["remedy"]
+
+
+def test_no_token_is_ever_printed(box: MiniCluster, config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["doctor", "--kubeconfig", config])
+    run(["get", "findings", "--kubeconfig", config])
+    printed = capsys.readouterr()
+    assert box.token() not in printed.out + printed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["get", "schedules", "--kubeconfig", "/no/such"], "Cannot read the kubeconfig /no/such"),
+        (["get", "sails"], "'sails' is not one of"),
+        (["doctor", "--kubeconfig", "/no/such"], "Cannot read the kubeconfig"),
+    ],
+)
+def test_bad_connections_are_one_line(capsys: pytest.CaptureFixture[str], arguments: list[str], words: str) -> None:
+    assert run(arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert words in line
+
+
+def test_an_unknown_context_names_those_there_are(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["get", "schedules", "--kubeconfig", config, "--context", "prod"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "minicluster" in line
+
+
+def test_a_cluster_that_is_gone_is_one_line_for_get_and_two_for_the_doctor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with box_in_thread() as made:
+        gone = kubeconfig(made, tmp_path)
+    assert run(["get", "schedules", "--kubeconfig", gone]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "connection refused" in line
+    assert run(["doctor", "--kubeconfig", gone]) == 2
+
+
+def test_a_bad_filter_is_one_line(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["get", "schedules", "wind:north", "--kubeconfig", config]) == 2
+    assert "no field 'wind'" in capsys.readouterr().err
+
+
+def test_watching_prints_all_that_is_there_and_then_each_change(tmp_path: Path) -> None:
+    """In a process of its own, read line by line: what a script would do."""
+    with box_in_thread(OBJECTS) as made:
+        command = [
+            sys.executable,
+            "-m",
+            "tui",
+            "get",
+            "schedules",
+            "--watch",
+            "-o",
+            "json",
+            "--kubeconfig",
+            kubeconfig(made, tmp_path),
+        ]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watching:
+            assert watching.stdout is not None
+            first = [json.loads(watching.stdout.readline()) for _ in range(2)]
+            assert {(event["type"], event["object"]["name"]) for event in first} == {
+                ("ADDED", "broken"),
+                ("ADDED", "hourly"),
+            }
+            change(made, tmp_path, '{"spec":{"paused":true}}')
+            event = json.loads(watching.stdout.readline())
+            assert (event["type"], event["object"]["paused"]) == ("MODIFIED", True)
+            watching.terminate()
+
+
+def change(box: MiniCluster, folder: Path, patch: str) -> None:
+    from urllib.request import Request, urlopen
+
+    url = f"{box.url}/apis/velero.io/v1/namespaces/velero/schedules/hourly"
+    head = {"Authorization": f"Bearer {box.token()}", "Content-Type": "application/merge-patch+json"}
+    with urlopen(Request(url, patch.encode(), head, method="PATCH"), timeout=20) as answer:
+        assert answer.status == 200
