@@ -10,15 +10,13 @@ from functools import cached_property
 from core.cron import english
 from core.cron.calendar import Calendar
 from core.cron.fields import Fields
-from core.cron.walk import Walk
+from core.cron.walk import CLEAR_OF_CHANGE, Walk
 from core.cron.zones import steady_span, to_local
 
 _HORIZON_YEARS = 5
 _SECOND = timedelta(seconds=1)
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
-# Nearer than this to a change of the clocks, wall times may be missing or come twice.
-_CLEAR_OF_CHANGE = timedelta(hours=26)
 
 
 @dataclass(frozen=True)
@@ -84,21 +82,7 @@ class CronSchedule:
 
     def _next_in_zone(self, zone: tzinfo, after: datetime) -> datetime | None:
         calendar = self._calendar
-        if calendar.empty:
-            return None
-        utc = after.astimezone(UTC)
-        local = to_local(zone, utc)
-        offset = local - utc
-        wall = calendar.first_from(local.year, local.month, local.day, local.hour, local.minute + 1, _last_year(local))
-        if wall is not None and not offset % _MINUTE:
-            found = datetime(*wall, tzinfo=UTC) - offset
-            begin, end = steady_span(zone, utc)
-            # The search begins at the start of the month where the month does not match.
-            day = local.day if calendar.has_month(local.month) else 1
-            earliest = datetime(local.year, local.month, day, tzinfo=UTC) - offset
-            if begin + _CLEAR_OF_CHANGE <= earliest and found < end - _CLEAR_OF_CHANGE:
-                return found
-        return Walk(calendar, zone, utc).find()
+        return None if calendar.empty else Walk(calendar, zone, after.astimezone(UTC), _HORIZON_YEARS).find()
 
     def previous(self, before: datetime) -> datetime | None:
         """The last run strictly before an aware moment, in that moment's zone.
@@ -128,9 +112,9 @@ class CronSchedule:
         change = begin
         if wall is not None and not offset % _MINUTE:
             found = datetime(*wall, tzinfo=UTC) - offset
-            if found >= end - _CLEAR_OF_CHANGE:
+            if found >= end - CLEAR_OF_CHANGE:
                 change = end
-            elif datetime(*wall[:3], tzinfo=UTC) - offset >= begin + _CLEAR_OF_CHANGE:
+            elif datetime(*wall[:3], tzinfo=UTC) - offset >= begin + CLEAR_OF_CHANGE:
                 return found
         if local.year < first_year:
             return None
@@ -138,7 +122,7 @@ class CronSchedule:
 
     def _previous_around(self, zone: tzinfo, utc: datetime, change: datetime, first_year: int) -> datetime | None:
         """Go to a quiet day before a change of the clocks, and come forward run by run."""
-        start = change - _CLEAR_OF_CHANGE - _HOUR
+        start = change - CLEAR_OF_CHANGE - _HOUR
         latest = self._previous_in_zone(zone, start, first_year)
         run = self._next_in_zone(zone, latest or start)
         while run is not None and run < utc:
