@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from core.minicluster import patch as patches
+from core.minicluster import protobuf
 from core.minicluster.deletion import DeleteOptions
 from core.minicluster.journal import Stored
 from core.minicluster.kinds import Json, Kind
@@ -72,14 +73,14 @@ class Handlers:
         return Answer(200, listed(call.form, kind, page, self._storage.clock.now()))
 
     def create(self, call: Call) -> Answer:
-        body = _decode_object(call)
+        body = read_object(call.body, call.content_type, call.target.kind)
         options = write_options(call.query, call.agent)
         namespace = call.target.address.namespace
         written = self._storage.writer.create(call.target.kind, body, namespace, options)
         return self._written(201, call, written)
 
     def update(self, call: Call) -> Answer:
-        body = _decode_object(call)
+        body = read_object(call.body, call.content_type, call.target.kind)
         options = write_options(call.query, call.agent)
         subresource = call.target.address.subresource
         written = self._storage.writer.update(call.target.kind, call.target.key, body, options, subresource)
@@ -129,16 +130,19 @@ def decode_json(raw: bytes, what: str) -> Any:
         raise bad_request(f"{what}; json parse error: {error}") from None
 
 
-def unrecognized(kind: Kind) -> str:
-    return f"the object provided is unrecognized (must be of type {kind.kind}): couldn't get version/kind"
-
-
-def _decode_object(call: Call) -> Json:
-    if call.content_type not in _BODY_TYPES:
+def read_object(raw: bytes, content_type: str, kind: Kind) -> Json:
+    """The object in the body of a request."""
+    refusal = f"the object provided is unrecognized (must be of type {kind.kind}): couldn't get version/kind"
+    if content_type == protobuf.MEDIA_TYPE and protobuf.understands(kind.kind):
+        try:
+            return protobuf.decode(raw, kind.kind)
+        except ValueError as error:
+            raise bad_request(f"{refusal}; protobuf error: {error}") from None
+    if content_type not in _BODY_TYPES:
         raise unsupported_media("application/json")
-    body = decode_json(call.body, unrecognized(call.target.kind))
+    body = decode_json(raw, refusal)
     if not isinstance(body, dict):
-        raise bad_request(f"{unrecognized(call.target.kind)}; json parse error: not an object")
+        raise bad_request(f"{refusal}; json parse error: not an object")
     return body
 
 

@@ -13,7 +13,7 @@ from aiohttp import web
 from core.clock import Clock
 from core.minicluster import discovery
 from core.minicluster.access import Access, User, access_review, rules_review
-from core.minicluster.handlers import Answer, Call, Handlers, decode_json, unrecognized
+from core.minicluster.handlers import Answer, Call, Handlers, read_object
 from core.minicluster.kinds import Json, Kind
 from core.minicluster.negotiation import choose, event_frame
 from core.minicluster.requests import Address, Target, deed, find_target, parse_path, selected
@@ -105,9 +105,7 @@ class ApiServer:
         if wanted.verb != "create":
             raise method_not_allowed()
         self._access.check(user, wanted, kind)
-        body = decode_json(await request.read(), unrecognized(kind))
-        if not isinstance(body, dict):
-            raise bad_request(f"{unrecognized(kind)}; json parse error: not an object")
+        body = read_object(await request.read(), _content_type(request), kind)
         answer: Json = {
             "kind": kind.kind,
             "apiVersion": kind.api_version,
@@ -158,7 +156,7 @@ class ApiServer:
             target,
             request.query,
             await request.read(),
-            request.content_type if "Content-Type" in request.headers else "",
+            _content_type(request),
             request.headers.get("User-Agent", ""),
             choose(request.headers.get("Accept", ""), request.query.get("includeObject", "")),
         )
@@ -229,6 +227,10 @@ def split_token(path: str, authorization: str) -> tuple[str, str]:
         return path, authorization
     token, _, rest = path.removeprefix(TOKEN_PREFIX).partition("/")
     return f"/{rest}", authorization or f"Bearer {token}"
+
+
+def _content_type(request: web.BaseRequest) -> str:
+    return request.content_type if "Content-Type" in request.headers else ""
 
 
 def _quoted(text: str) -> str:

@@ -225,3 +225,37 @@ def test_the_definitions_of_the_kinds_can_be_read() -> None:
     definition = box.storage.get(box.storage.kind("CustomResourceDefinition"), "", "backups.velero.io")
     schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     assert "queuePosition" in schema["properties"]["status"]["properties"]
+
+
+# What kubectl 1.32 sent for `auth can-i patch schedules/daily -n velero` and for `create ns velero`.
+CAN_I = (
+    b'k8s\x00\n2\n\x17authorization.k8s.io/v1\x12\x17SelfSubjectAccessReview\x12Q\n\x10\n\x00\x12\x00\x1a\x00"\x00*\x002'
+    b'\x008\x00B\x00\x123\n1\n\x06velero\x12\x05patch\x1a\x00"\x00*\x13schedules.velero.io2\x00:\x05daily\x1a\x08\x08\x00'
+    b'\x12\x00\x1a\x00 \x00\x1a\x00"\x00'
+)
+CREATE_NS = (
+    b'k8s\x00\n\x0f\n\x02v1\x12\tNamespace\x12\x1e\n\x16\n\x06velero\x12\x00\x1a\x00"\x00*\x002\x008\x00B\x00\x12\x00\x1a\x02'
+    b'\n\x00\x1a\x00"\x00'
+)
+
+
+async def test_kubectl_is_understood_where_it_insists_on_protobuf() -> None:
+    async with MiniCluster() as box:
+        headers = {"Authorization": f"Bearer {box.token()}", "Content-Type": "application/vnd.kubernetes.protobuf"}
+        async with aiohttp.ClientSession(headers=headers) as session:
+            review = f"{box.url}/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+            async with session.post(review, data=CAN_I) as answer:
+                body = await answer.json()
+                assert (answer.status, body["status"]) == (201, {"allowed": True})
+                assert body["spec"]["resourceAttributes"] == {
+                    "namespace": "velero",
+                    "verb": "patch",
+                    "resource": "schedules.velero.io",
+                    "name": "daily",
+                }
+            async with session.post(f"{box.url}/api/v1/namespaces", data=CREATE_NS) as answer:
+                assert (await answer.json())["metadata"]["name"] == "velero"
+            async with session.post(f"{box.url}/api/v1/namespaces", data=CREATE_NS[:20]) as answer:
+                assert (answer.status, (await answer.json())["reason"]) == (400, "BadRequest")
+            async with session.post(f"{box.url}/api/v1/namespaces/velero/configmaps", data=CREATE_NS) as answer:
+                assert (answer.status, (await answer.json())["reason"]) == (415, "UnsupportedMediaType")
