@@ -86,8 +86,8 @@ class Watching:
             elsewhere = "/apis/velero.io/v1/namespaces/default/backups"
             await api.create(elsewhere, {**backup("x"), "metadata": {"generateName": "elsewhere-"}})
             events = await watch.rest()
-        assert brief(events) == [("BOOKMARK", "")]
-        mark = events[0]["object"]
+        assert {event["type"] for event in events} == {"BOOKMARK"}
+        mark = events[-1]["object"]
         assert (mark["kind"], mark["apiVersion"]) == ("Backup", "velero.io/v1")
         assert int(mark["metadata"]["resourceVersion"]) > int(seen)
 
