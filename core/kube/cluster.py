@@ -91,6 +91,7 @@ class Cluster:
             async with asyncio.TaskGroup() as group:
                 for kind in self.kinds:
                     group.create_task(self._follow(kind))
+                await asyncio.Event().wait()
         finally:
             await self._end(tuple(self._watches))
             await self.client.close()

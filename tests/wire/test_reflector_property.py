@@ -120,7 +120,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(STEPS, max_size=40))
 def test_after_any_history_the_store_equals_the_server(steps: list[Step]) -> None:
     asyncio.run(_live_through(steps))

@@ -14,7 +14,7 @@ from core.kube.config import ContextConfig, Identity
 from core.kube.execplugin import ExecPlugins
 from core.kube.pace import Pace, Timing
 from core.kube.reflector import Reflector
-from core.kube.sink import EventType, Health, Scope, State
+from core.kube.sink import EventType, Health, Scope, Sink, State
 from core.models.kinds import SCHEDULE
 from core.models.wire import Resource
 from core.store import Garbled, Store
@@ -23,43 +23,60 @@ from tests.wire.rough import RoughServer
 PATIENCE = 20.0
 
 
-class WatchedStore:
-    """The real store's sink for one watch, with a memory of what it was told and a way to wait for it."""
+class Noticed:
+    """A sink that says when it was told something."""
 
-    def __init__(self, scope: Scope) -> None:
-        self.store = Store()
-        self._scope = scope
-        self._sink = self.store.sink(scope, SystemClock())
-        self.lost_lines = 0
-        self.healths: list[Health] = []
-        self.replacements = 0
-        self._news = asyncio.Event()
+    def __init__(self, sink: Sink, notice: Callable[[], None]) -> None:
+        self._sink = sink
+        self._notice = notice
 
     def replace_begin(self) -> None:
         self._sink.replace_begin()
 
     def page(self, objects: Iterable[Resource]) -> None:
         self._sink.page(objects)
-        self._news.set()
+        self._notice()
 
     def replace_end(self) -> None:
-        self.replacements += 1
         self._sink.replace_end()
-        self._news.set()
+        self._notice()
 
     def apply(self, event: EventType, resource: Resource) -> None:
         self._sink.apply(event, resource)
-        self._news.set()
+        self._notice()
 
     def unreadable(self, namespace: str, name: str, problem: str, version: str = "") -> None:
         self._sink.unreadable(namespace, name, problem, version)
-        self.lost_lines += not name
-        self._news.set()
+        self._notice()
 
     def health(self, health: Health) -> None:
         self._sink.health(health)
+        self._notice()
+
+
+class WatchedStore(Noticed):
+    """The real store behind one watch, with a memory of what it was told and a way to wait for it."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.store = Store()
+        self.lost_lines = 0
+        self.healths: list[Health] = []
+        self.replacements = 0
+        self._scope = scope
+        self._news = asyncio.Event()
+        super().__init__(self.store.sink(scope, SystemClock()), self._news.set)
+
+    def replace_end(self) -> None:
+        self.replacements += 1
+        super().replace_end()
+
+    def unreadable(self, namespace: str, name: str, problem: str, version: str = "") -> None:
+        self.lost_lines += not name
+        super().unreadable(namespace, name, problem, version)
+
+    def health(self, health: Health) -> None:
         self.healths.append(health)
-        self._news.set()
+        super().health(health)
 
     @property
     def state(self) -> State | None:

@@ -1,0 +1,223 @@
+"""One context as a whole, against the cluster in a box: rights, reach, movements, events, Velero's place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from core.clock import ManualClock, SystemClock
+from core.kube.access import Access, right
+from core.kube.client import ApiClient
+from core.kube.cluster import Cluster, Run, Sinks, label_value
+from core.kube.config import Options
+from core.kube.connect import connect
+from core.kube.pace import Timing
+from core.kube.reach import Reach, reach, visible_namespaces
+from core.kube.sink import Scope, State
+from core.kube.velero import VeleroServer, find_velero, image_version
+from core.minicluster import MiniCluster, Rule, User
+from core.models.kinds import BACKUP, DATA_UPLOAD, NAB, POD_VOLUME_BACKUP, SCHEDULE, STORAGE, Kind
+from core.store import Store
+from tests.wire.watching import PATIENCE, Noticed
+
+READ = ("get", "list", "watch")
+TENANT = User("tenant", (Rule(READ, ("oadp.openshift.io",), ("nonadminbackups",), ("team-a",)),))
+LOOKER = User(
+    "looker",
+    (
+        Rule(READ, ("",), ("namespaces",)),
+        Rule(READ, ("oadp.openshift.io",), ("nonadminbackups",), ("team-a", "team-c")),
+    ),
+)
+NOBODY = User("nobody")
+CONTEXT = "minicluster"
+QUICK = Timing(ask_again=0.05, first_delay=0.01, longest_delay=0.05)
+
+
+@asynccontextmanager
+async def box() -> AsyncIterator[MiniCluster]:
+    async with MiniCluster(users=(TENANT, LOOKER, NOBODY)) as running:
+        for name in ("velero", "openshift-adp", "team-a", "team-b", "team-c"):
+            make(running, "Namespace", {"name": name})
+        yield running
+
+
+def make(running: MiniCluster, kind: str, meta: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return running.storage.create(running.storage.kind(kind), {"metadata": meta, **fields})
+
+
+def client_of(running: MiniCluster, folder: Path, user: str = "admin", namespace: str = "default") -> ApiClient:
+    path = running.kubeconfig(folder / f"{user}.yaml", user, namespace)
+    return connect(Options(kubeconfig=str(path)), {}, SystemClock(), read_only=True).clients[CONTEXT]
+
+
+class Watched:
+    """A cluster at work, and the store that it fills."""
+
+    def __init__(self, client: ApiClient, kinds: tuple[Kind, ...], namespaces: tuple[str, ...] = ()) -> None:
+        self.store = Store()
+        clock = SystemClock()
+        self._news = asyncio.Event()
+        sinks = Sinks(lambda scope: Noticed(self.store.sink(scope, clock), self._news.set), self.store.drop)
+        self.cluster = Cluster(client, sinks, clock, kinds, namespaces, timing=QUICK)
+
+    def scopes(self) -> dict[tuple[str, str], State]:
+        return {(scope.kind.plural, scope.namespace): health.state for scope, health in self.store.health.watches()}
+
+    def names(self, kind: Kind) -> list[str]:
+        return sorted(key.name for key, _ in self.store.items(CONTEXT, kind.plural))
+
+    async def until(self, wanted: object, seen: Callable[[], object]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while seen() != wanted:
+                self._news.clear()
+                await self._news.wait()
+
+
+@asynccontextmanager
+async def watched(client: ApiClient, *kinds: Kind, namespaces: tuple[str, ...] = ()) -> AsyncIterator[Watched]:
+    found = Watched(client, kinds, namespaces)
+    task = asyncio.create_task(found.cluster.run())
+    try:
+        yield found
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def test_an_administrator_sees_every_namespace_with_one_watch_for_each_kind(tmp_path: Path) -> None:
+    async with box() as running, watched(client_of(running, tmp_path), SCHEDULE, NAB) as found:
+        make(running, "NonAdminBackup", {"name": "a", "namespace": "team-a"}, spec={"backupSpec": {}})
+        make(running, "NonAdminBackup", {"name": "b", "namespace": "team-b"}, spec={"backupSpec": {}})
+        await found.until(["a", "b"], lambda: found.names(NAB))
+        await found.until(
+            {("schedules", ""): State.LIVE, ("nonadminbackups", ""): State.LIVE},
+            found.scopes,
+        )
+
+
+async def test_a_tenant_who_may_list_no_namespaces_gets_the_contexts_own(tmp_path: Path) -> None:
+    async with box() as running, watched(client_of(running, tmp_path, "tenant", "team-a"), NAB) as found:
+        make(running, "NonAdminBackup", {"name": "mine", "namespace": "team-a"}, spec={"backupSpec": {}})
+        make(running, "NonAdminBackup", {"name": "theirs", "namespace": "team-b"}, spec={"backupSpec": {}})
+        await found.until(["mine"], lambda: found.names(NAB))
+        await found.until({("nonadminbackups", "team-a"): State.LIVE}, found.scopes)
+
+
+async def test_one_who_may_list_namespaces_gets_those_that_the_rules_allow(tmp_path: Path) -> None:
+    async with box() as running:
+        client = client_of(running, tmp_path, "looker")
+        assert await reach(client, Access(client, SystemClock()), NAB, ()) == Reach(("team-a", "team-c"))
+        await client.close()
+
+
+async def test_the_namespaces_of_the_command_line_come_before_all_else(tmp_path: Path) -> None:
+    client = client_of_nowhere(tmp_path)
+    assert await reach(client, Access(client, SystemClock()), NAB, ("x", "y")) == Reach(("x", "y"), chosen=True)
+
+
+async def test_a_user_with_no_rights_is_told_which_one_is_missing(tmp_path: Path) -> None:
+    async with box() as running, watched(client_of(running, tmp_path, "nobody", "team-b"), SCHEDULE) as found:
+        await found.until({("schedules", "team-b"): State.FORBIDDEN}, found.scopes)
+        health = found.store.health.of(Scope(CONTEXT, SCHEDULE, "team-b"))
+        assert health is not None
+        assert health.error.startswith("list on schedules.velero.io in team-b is not allowed")
+
+
+async def test_data_movements_are_followed_for_the_runs_that_are_wanted_and_no_longer(tmp_path: Path) -> None:
+    async with box() as running, watched(client_of(running, tmp_path)) as found:
+        for name in ("one", "two"):
+            labels = {"velero.io/backup-name": name}
+            meta = {"name": f"{name}-upload", "namespace": "velero", "labels": labels}
+            make(running, "DataUpload", meta, spec=UPLOAD)
+        found.cluster.follow_movements({Run("Backup", "velero", "one")})
+        await found.until(["one-upload"], lambda: found.names(DATA_UPLOAD))
+        found.cluster.follow_movements({Run("Backup", "velero", "one"), Run("Backup", "velero", "two")})
+        await found.until(["one-upload", "two-upload"], lambda: found.names(DATA_UPLOAD))
+        found.cluster.follow_movements({Run("Backup", "velero", "two")})
+        assert found.names(DATA_UPLOAD) == ["two-upload"]
+        found.cluster.follow_movements(())
+        assert found.names(DATA_UPLOAD) == []
+        assert found.scopes() == {}
+        assert found.names(POD_VOLUME_BACKUP) == []
+
+
+async def test_rights_are_asked_for_once_a_minute(tmp_path: Path) -> None:
+    async with box() as running:
+        client, clock = client_of(running, tmp_path, "tenant"), ManualClock(SystemClock().now())
+        access = Access(client, clock)
+        mine, theirs = right("list", NAB, "team-a"), right("patch", SCHEDULE, "velero")
+        verdicts = await asyncio.gather(*(access.verdict(wanted) for wanted in (mine, theirs, mine, theirs)))
+        assert [verdict.allowed for verdict in verdicts] == [True, False, True, False]
+        rules = await access.rules("team-a")
+        assert rules.allow("list", NAB.group, NAB.plural)
+        assert not rules.allow("list", SCHEDULE.group, SCHEDULE.plural)
+        await client.close()
+        assert (await access.verdict(mine)).allowed
+
+
+async def test_every_namespace_is_seen_by_who_may_list_them(tmp_path: Path) -> None:
+    async with box() as running:
+        for user, seen in (("looker", True), ("tenant", False)):
+            client = client_of(running, tmp_path, user)
+            assert ("team-b" in await visible_namespaces(client)) is seen
+            await client.close()
+
+
+async def test_velero_is_found_by_its_deployment_with_version_and_flags(tmp_path: Path) -> None:
+    args = ["server", "--schedule-skip-immediately=true", "--concurrent-backups", "3", "--uploader-type=kopia"]
+    container = {"name": "velero", "image": "registry.test:5000/velero/velero:v1.18.3@sha256:0", "args": args}
+    spec = {"template": {"spec": {"containers": [{"name": "sidecar", "image": "x"}, container]}}}
+    async with box() as running:
+        make(running, "Deployment", {"name": "velero", "namespace": "openshift-adp"}, spec=spec)
+        client = client_of(running, tmp_path)
+        found = await find_velero(client)
+        await client.close()
+    assert found == (VeleroServer("openshift-adp", True, "1.18.3", container["image"], True, 3),)
+
+
+async def test_where_deployments_may_not_be_read_storage_shows_the_namespace(tmp_path: Path) -> None:
+    reader = User("reader", (Rule(READ, ("velero.io",), (STORAGE.plural, BACKUP.plural)),))
+    async with MiniCluster(users=(reader,)) as running:
+        make(running, "Namespace", {"name": "backups"})
+        location = {"provider": "aws", "objectStorage": {"bucket": "b"}}
+        make(running, "BackupStorageLocation", {"name": "default", "namespace": "backups"}, spec=location)
+        client = client_of(running, tmp_path, "reader")
+        found = await find_velero(client)
+        await client.close()
+    assert found == (VeleroServer("backups"),)
+
+
+def test_an_image_without_a_tag_tells_no_version() -> None:
+    assert image_version("velero/velero:v1.17.2") == "1.17.2"
+    assert image_version("registry:5000/velero") == ""
+    assert image_version("registry.redhat.io/oadp/velero@sha256:abcdef") == ""
+    assert image_version("velero/velero:main") == ""
+
+
+def test_a_name_too_long_for_a_label_is_cut_as_velero_cuts_it() -> None:
+    assert label_value("short") == "short"
+    long = "a" * 80
+    assert label_value(long) == "a" * 57 + "0f45e8"
+
+
+UPLOAD = {
+    "backupStorageLocation": "default",
+    "operationTimeout": "10m",
+    "snapshotType": "CSI",
+    "sourceNamespace": "team-a",
+    "sourcePVC": "data",
+}
+
+
+def client_of_nowhere(folder: Path) -> ApiClient:
+    path = folder / "nowhere.yaml"
+    path.write_text(
+        "{current-context: minicluster, contexts: [{name: minicluster, context: {cluster: k}}],"
+        " clusters: [{name: k, cluster: {server: 'https://127.0.0.1:1'}}]}"
+    )
+    return connect(Options(kubeconfig=str(path)), {}, SystemClock(), read_only=True).clients[CONTEXT]
