@@ -6,7 +6,12 @@ from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 from core.models import Backup, DataMovement, Event, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
-from core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
+from core.models.nonadmin import (
+    NAB_NAMESPACE_ANNOTATION,
+    NAB_UUID_LABEL,
+    NAR_NAMESPACE_ANNOTATION,
+    NAR_UUID_LABEL,
+)
 from core.models.wire import Resource
 from core.rules.queue import has_ended
 from core.store.keys import Key
@@ -54,6 +59,8 @@ class Indexes:
         self.backups_by_schedule = Index(Backup, lambda item: (item.namespace, item.schedule_name))
         self.backups_by_nacuuid = Index(Backup, lambda item: (item.label(NAB_UUID_LABEL),))
         self.restores_by_nacuuid = Index(Restore, lambda item: (item.label(NAR_UUID_LABEL),))
+        self.backups_by_team = Index(Backup, lambda item: (item.annotation(NAB_NAMESPACE_ANNOTATION),))
+        self.restores_by_team = Index(Restore, lambda item: (item.annotation(NAR_NAMESPACE_ANNOTATION),))
         self.restores_by_backup = Index(Restore, lambda item: (item.namespace, item.spec.backup_name))
         self.movements_by_backup = Index(DataMovement, lambda item: (item.namespace, item.backup_name))
         self.movements_by_restore = Index(DataMovement, lambda item: (item.namespace, item.restore_name))
@@ -66,6 +73,8 @@ class Indexes:
             self.backups_by_schedule,
             self.backups_by_nacuuid,
             self.restores_by_nacuuid,
+            self.backups_by_team,
+            self.restores_by_team,
             self.restores_by_backup,
             self.movements_by_backup,
             self.movements_by_restore,

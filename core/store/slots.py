@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from core.models import Backup
@@ -17,9 +18,13 @@ class Slots:
         self._holding: dict[tuple[str, str], int] = {}
         self._at_most: dict[tuple[str, str], dict[int, datetime]] = {}
 
-    def free_since(self, context: str, namespace: str, concurrency: int) -> datetime | None:
-        """None where no slot is free, or where it was free before this run began."""
-        return self._at_most.get((context, namespace), {}).get(concurrency - 1)
+    def free_since(self, context: str, concurrency: Callable[[str], int]) -> dict[str, datetime]:
+        """By namespace, since when; none where no slot is free, or one was before this run began."""
+        return {
+            namespace: since[free]
+            for (where, namespace), since in self._at_most.items()
+            if where == context and (free := concurrency(namespace) - 1) in since
+        }
 
     def note(self, key: Key, before: Resource | None, after: Resource | None, at: datetime) -> None:
         held, holds = _holds(before), _holds(after)

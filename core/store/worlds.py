@@ -77,11 +77,10 @@ class Worlds:
         every = self._facts.all
         running = {item.namespace: known for item in every(context, Deployment) if (known := server(item)) is not None}
         movements = (PodVolumeBackup, PodVolumeRestore, DataUpload, DataDownload)
-        backups = every(context, Backup)
         return World(
             context=context,
             schedules=every(context, Schedule),
-            backups=backups,
+            backups=every(context, Backup),
             restores=every(context, Restore),
             delete_requests=every(context, DeleteBackupRequest),
             storage=every(context, BackupStorageLocation),
@@ -94,27 +93,22 @@ class Worlds:
             cron_jobs=every(context, CronJob),
             servers=running,
             unseen=blind,
-            seen=self._seen(context, {item.namespace for item in backups}, running),
+            seen=self._seen(context, running),
         )
 
-    def _seen(self, context: str, namespaces: set[str], running: dict[str, Server]) -> Seen:
+    def _seen(self, context: str, running: dict[str, Server]) -> Seen:
         since: dict[RuleKey, datetime] = {}
         back: dict[RuleKey, PhaseChange] = {}
         for step in self._facts.history.phases(context):
             since[rule_key(step.key)] = step.at
             if _WAY.get(step.after, 9) < _WAY.get(step.before, 0):
                 back[rule_key(step.key)] = PhaseChange(step.before, step.after, step.at)
-        free = {
-            namespace: at
-            for namespace in namespaces
-            if (at := self._facts.slots.free_since(context, namespace, _slots(running.get(namespace))))
-        }
         return Seen(
             phase_since=since,
             moved={rule_key(key): pace.since for key, pace in self._facts.history.paces(context)},
             went_back=back,
             restarted=self._facts.beats.restarted(context),
-            free_slot_since=free,
+            free_slot_since=self._facts.slots.free_since(context, lambda place: _slots(running.get(place))),
         )
 
 

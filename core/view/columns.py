@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -81,6 +81,14 @@ def plain(
     )
 
 
+def find_column(columns: Sequence[Column[Shown]], name: str, view: str) -> Column[Shown]:
+    found = next((column for column in columns if column.name == name.lower()), None)
+    if found is None:
+        known = ", ".join(column.name for column in columns)
+        raise BadInput(f"There is no column {name!r} in {view}", f"the columns are {known}")
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Spoiled:
     """The entry of an object that could not be read."""
@@ -123,6 +131,10 @@ class View(ABC, Generic[E]):
         """The fields of this view beyond those that every view has."""
         return {}
 
+    def searched(self, entry: E) -> Iterable[str]:
+        """What a search for a text looks at, beyond what every view has."""
+        return self.details(entry).values()
+
     def labels(self, entry: E) -> Mapping[str, str]:
         return self.resource(entry).metadata.labels
 
@@ -130,18 +142,10 @@ class View(ABC, Generic[E]):
         return str(getattr(self.resource(entry), "phase", ""))
 
     def facets(self, key: Key, entry: E | Spoiled) -> Facets:
-        own = {"context": key.context, "namespace": key.namespace, "name": key.name}
-        if isinstance(entry, Spoiled):
-            return Facets(f"{' '.join(own.values())} {entry.problem}".lower(), own, {})
-        fields = {**own, "phase": self.phase(entry), **self.details(entry)}
-        return Facets(" ".join(fields.values()).lower(), fields, self.labels(entry))
+        return _SpoiledFacets(key, entry.problem) if isinstance(entry, Spoiled) else _RowFacets(self, key, entry)
 
     def column(self, name: str) -> Column[E]:
-        found = next((column for column in self.columns if column.name == name.lower()), None)
-        if found is None:
-            known = ", ".join(column.name for column in self.columns)
-            raise BadInput(f"{self.name} have no column {name!r}", f"the columns are {known}")
-        return found
+        return find_column(self.columns, name, self.name)
 
     def derive(self, store: Store, key: Key) -> E | Spoiled | None:
         resource = store.get(key)
@@ -183,3 +187,45 @@ class View(ABC, Generic[E]):
                 text, told = f"unreadable: {entry.problem}", True
             cells.append(Cell(clean(text), Tone.BAD))
         return tuple(cells)
+
+
+_KEY_FIELDS = {"context": 0, "namespace": 2, "name": 3}
+
+
+class _RowFacets(Generic[E]):
+    """Made once for every row that a filter looks at, so it is kept light."""
+
+    __slots__ = ("entry", "key", "view")
+
+    def __init__(self, view: View[E], key: Key, entry: E) -> None:
+        self.view = view
+        self.key = key
+        self.entry = entry
+
+    def text(self) -> str:
+        context, _, namespace, name = self.key
+        own = (context, namespace, name, self.view.phase(self.entry))
+        return " ".join((*own, *self.view.searched(self.entry))).lower()
+
+    def field(self, name: str) -> str:
+        if name in _KEY_FIELDS:
+            return self.key[_KEY_FIELDS[name]]
+        return self.view.phase(self.entry) if name == "phase" else self.view.details(self.entry).get(name, "")
+
+    def labels(self) -> Mapping[str, str]:
+        return self.view.labels(self.entry)
+
+
+@dataclass(frozen=True, slots=True)
+class _SpoiledFacets:
+    key: Key
+    problem: str
+
+    def text(self) -> str:
+        return f"{self.key.context} {self.key.namespace} {self.key.name} {self.problem}".lower()
+
+    def field(self, name: str) -> str:
+        return self.key[_KEY_FIELDS[name]] if name in _KEY_FIELDS else ""
+
+    def labels(self) -> Mapping[str, str]:
+        return {}

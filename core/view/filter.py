@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fnmatch import translate
+from typing import Protocol
 
 from core.errors import BadInput
 from core.view.selector import Selector, take
@@ -16,13 +17,15 @@ _FIELD = re.compile(r"([A-Za-z]+):(.*)", re.DOTALL)
 _QUOTES = "\"'"
 
 
-@dataclass(frozen=True, slots=True)
-class Facets:
-    """The sides of a row that a filter looks at; `text` is what a search goes through, in lower case."""
+class Facets(Protocol):
+    """The sides of a row that a filter looks at; what no test asks for is not worked out."""
 
-    text: str
-    fields: Mapping[str, str]
-    labels: Mapping[str, str]
+    def text(self) -> str:
+        """What a search goes through, in lower case."""
+
+    def field(self, name: str) -> str: ...
+
+    def labels(self) -> Mapping[str, str]: ...
 
 
 Test = Callable[[Facets], bool]
@@ -115,17 +118,17 @@ def _skip(text: str, at: int) -> int:
 
 def _by_text(word: str) -> Test:
     wanted = word.lower()
-    return lambda row: wanted in row.text
+    return lambda row: wanted in row.text()
 
 
 def _by_labels(chosen: Selector) -> Test:
-    return lambda row: chosen.matches(row.labels)
+    return lambda row: chosen.matches(row.labels())
 
 
 def _fuzzy(word: str) -> Test:
     """The letters in their order, with anything between them."""
     pattern = re.compile(".*?".join(map(re.escape, word.lower())), re.DOTALL)
-    return lambda row: pattern.search(row.text) is not None
+    return lambda row: pattern.search(row.text()) is not None
 
 
 def _by_field(name: str, value: str, fields: Collection[str]) -> Test:
@@ -136,7 +139,7 @@ def _by_field(name: str, value: str, fields: Collection[str]) -> Test:
             f"There is no field {name!r} here", f"the fields are {known}", "put the text in quotes to search for it"
         )
     pattern = re.compile("|".join(translate(part.lower()) for part in value.split(",")))
-    return lambda row: pattern.fullmatch(row.fields.get(field, "").lower()) is not None
+    return lambda row: pattern.fullmatch(row.field(field).lower()) is not None
 
 
 def _not(test: Test) -> Test:

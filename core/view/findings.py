@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
 from core.models.kinds import KINDS
 from core.rules.triage import Finding, Severity
 from core.store import Key
 from core.view import times
-from core.view.columns import Cell, Column, Row
-from core.view.filter import Facets
-from core.view.items import Item, finding_item
+from core.view.columns import Cell, Column, Row, find_column
+from core.view.filter import parse_filter
 from core.view.marks import Mark, Tone
 from core.view.scene import Scene
-from core.view.table import Table
+from core.view.table import Edit, Table
 from core.view.text import clean
 
 FIELDS = ("context", "namespace", "name", "kind", "severity", "code")
@@ -31,21 +33,26 @@ def gravest_first(finding: Finding) -> tuple[int, float, str]:
     return _GRAVEST.index(finding.severity), since, finding.id
 
 
-def new_table() -> Table[Finding]:
-    return Table(gravest_first)
+@dataclass(frozen=True, slots=True)
+class _Facets:
+    finding: Finding
 
+    def text(self) -> str:
+        found = self.finding
+        words = (found.context, found.code, found.severity.value, subject_text(found), found.subject.kind, found.what)
+        return " ".join(words).lower()
 
-def facets(finding: Finding) -> Facets:
-    subject = finding.subject
-    fields = {
-        "context": finding.context,
-        "namespace": subject.namespace,
-        "name": subject.name,
-        "kind": subject.kind,
-        "severity": finding.severity.value,
-        "code": finding.code,
-    }
-    return Facets(f"{' '.join(fields.values())} {finding.what} {subject_text(finding)}".lower(), fields, {})
+    def field(self, name: str) -> str:
+        match name:
+            case "context" | "code":
+                return str(getattr(self.finding, name))
+            case "severity":
+                return self.finding.severity.value
+            case _:
+                return str(getattr(self.finding.subject, name))
+
+    def labels(self) -> Mapping[str, str]:
+        return {}
 
 
 def subject_text(finding: Finding) -> str:
@@ -60,10 +67,6 @@ def paint(finding: Finding, scene: Scene) -> Row:
     mark = _MARKS[finding.severity]
     cells = (Cell(clean(column.text(finding, scene)), column.tone(finding, scene)) for column in COLUMNS)
     return Row(key_of(finding), mark, tuple(cells))
-
-
-def item(finding: Finding) -> Item:
-    return finding_item(finding)
 
 
 def _tone(finding: Finding, _: Scene) -> Tone:
@@ -82,3 +85,25 @@ COLUMNS: tuple[Column[Finding], ...] = (
     Column("subject", "SUBJECT", lambda found, _: subject_text(found), subject_text, from_middle=True),
     Column("what", "WHAT", lambda found, _: found.what, lambda found: found.what),
 )
+
+
+class FindingsTable:
+    """The findings in order and filtered; `show` takes the latest ones and touches only what differs."""
+
+    def __init__(self) -> None:
+        self.table: Table[Finding] = Table(gravest_first)
+        self.filter_text = ""
+
+    def show(self, findings: Iterable[Finding]) -> list[Edit]:
+        return self.table.replace((key_of(finding), finding) for finding in findings)
+
+    def filter(self, text: str) -> list[Edit]:
+        wanted = parse_filter(text, FIELDS)
+        self.filter_text = text
+        return self.table.filter(lambda finding: wanted(_Facets(finding)))
+
+    def sort(self, name: str, *, reverse: bool = False) -> list[Edit]:
+        return self.table.sort(find_column(COLUMNS, name, "findings").sort, reverse=reverse)
+
+    def paint(self, start: int, stop: int, scene_of: Callable[[str], Scene]) -> list[Row]:
+        return [paint(finding, scene_of(finding.context)) for _, finding in self.table.window(start, stop)]

@@ -84,6 +84,9 @@ class NonAdmins(View[NonAdminEntry]):
         kind = "nab" if isinstance(entry.item, NonAdminBackup) else "nar"
         return {"kind": kind, "velero": entry.item.velero.name, "veleroPhase": entry.velero_phase}
 
+    def phase(self, entry: NonAdminEntry) -> str:
+        return entry.item.phase or "New"
+
     def mark(self, entry: NonAdminEntry, scene: Scene) -> Mark:
         item = entry.item
         if item.metadata.deletion_timestamp is not None or item.phase in ("Deleting", "Deletion"):

@@ -39,6 +39,9 @@ class QueueView(View[Run]):
     def details(self, entry: Run) -> Mapping[str, str]:
         return {"owner": str(owner_of(entry))}
 
+    def phase(self, entry: Run) -> str:
+        return entry.phase or "New"
+
     def mark(self, entry: Run, scene: Scene) -> Mark:
         return run_mark(entry.phase)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from core.models import Backup, Restore
 from core.models.kinds import BACKUP, RESTORE
+from core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
 from core.models.wire import Resource
 from core.rules.queue import Run, owner_of
 from core.rules.words import rfc3339
@@ -39,6 +40,12 @@ class Backups(View[Backup]):
         owner = str(owner_of(entry))
         return {"schedule": entry.schedule_name, "owner": owner, "storage": entry.spec.storage_location}
 
+    def phase(self, entry: Backup) -> str:
+        return entry.phase or "New"
+
+    def searched(self, entry: Backup) -> Iterable[str]:
+        return entry.schedule_name, entry.annotation(NAB_NAMESPACE_ANNOTATION), entry.annotation(NAB_NAME_ANNOTATION)
+
     def mark(self, entry: Backup, scene: Scene) -> Mark:
         return run_mark(entry.phase)
 
@@ -70,6 +77,9 @@ class Restores(View[Restore]):
     def details(self, entry: Restore) -> Mapping[str, str]:
         spec = entry.spec
         return {"backup": spec.backup_name, "schedule": spec.schedule_name, "owner": str(owner_of(entry))}
+
+    def phase(self, entry: Restore) -> str:
+        return entry.phase or "New"
 
     def mark(self, entry: Restore, scene: Scene) -> Mark:
         return run_mark(entry.phase)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
+from typing import assert_never
 
 from core.models import Backup, Restore
-from core.rules.heartbeat import Heartbeat
-from core.rules.queue import History, QueueItem, Run, learn, queue
+from core.rules.heartbeat import Heartbeat, heartbeat
+from core.rules.queue import History, Owner, OwnerKind, QueueItem, Run, learn, owner_of, queue
 from core.rules.triage import Thresholds
 from core.rules.world import World
 from core.store import Store
 
 REFRESH = timedelta(seconds=10)
 """Beats and the usual lengths of runs take a look at everything and move slowly."""
+_RECENT = timedelta(days=1)
+"""What older backups say of the beat no longer counts."""
 _TOO_LONG = Thresholds().nothing_moved
 
 
@@ -26,12 +29,9 @@ class Scene:
     world: World
     now: datetime
     zone: tzinfo
-    beats: Mapping[str, Heartbeat]
-    pasts: Mapping[str, History]
+    beat: Callable[[str], Heartbeat]
+    past: Callable[[str], History]
     unfinished: Callable[[str], tuple[Run, ...]]
-
-    def beat(self, namespace: str) -> Heartbeat:
-        return self.beats.get(namespace, Heartbeat())
 
     def queued(self, run: Run) -> QueueItem | None:
         """Its place in the line of its Velero; None where it has ended."""
@@ -62,7 +62,7 @@ class Scene:
         return {}
 
     def _line(self, namespace: str) -> dict[tuple[type[Run], str], QueueItem]:
-        runs, past = self.unfinished(namespace), self.pasts.get(namespace)
+        runs, past = self.unfinished(namespace), self.past(namespace)
         backups = [run for run in runs if isinstance(run, Backup)]
         restores = [run for run in runs if isinstance(run, Restore)]
         concurrency = self.world.server(namespace).concurrency
@@ -74,22 +74,55 @@ class Scene:
 
 
 class Stage:
-    """Makes the scenes of one cluster, and remembers between them what is dear to work out."""
+    """Makes the scenes of one cluster, and remembers for a while what takes many objects to work out."""
 
     def __init__(self, store: Store, context: str) -> None:
         self._store = store
         self._context = context
+        self._beats: dict[str, Heartbeat] = {}
+        self._pasts: dict[str, History] = {}
         self._worked_out: datetime | None = None
-        self._beats: Mapping[str, Heartbeat] = {}
-        self._pasts: Mapping[str, History] = {}
 
     def scene(self, now: datetime, zone: tzinfo = UTC) -> Scene:
-        world = self._store.world(self._context)
         if self._worked_out is None or abs(now - self._worked_out) >= REFRESH:
             self._worked_out = now
-            self._beats = world.heartbeats
-            self._pasts = _pasts(world)
-        return Scene(world, now, zone, self._beats, self._pasts, self._unfinished)
+            self._beats, self._pasts = {}, {}
+        world = self._store.world(self._context)
+        return Scene(
+            world, now, zone, lambda namespace: self._beat(world, namespace, now), self._past, self._unfinished
+        )
+
+    def _beat(self, world: World, namespace: str, now: datetime) -> Heartbeat:
+        if namespace not in self._beats:
+            schedules = [item for item in world.schedules if item.namespace == namespace]
+            storage = [item for item in world.storage if item.namespace == namespace]
+            recent = [
+                run
+                for run in world.backups
+                if run.created and now - run.created < _RECENT and run.namespace == namespace
+            ]
+            self._beats[namespace] = heartbeat(storage, schedules, recent)
+        return self._beats[namespace]
+
+    def _past(self, namespace: str) -> History:
+        """Learned from the runs of those alone who have something in the line."""
+        if namespace not in self._pasts:
+            owners = {owner_of(run) for run in self._unfinished(namespace)}
+            self._pasts[namespace] = learn(run for owner in owners for run in self._runs_of(owner))
+        return self._pasts[namespace]
+
+    def _runs_of(self, owner: Owner) -> tuple[Run, ...]:
+        indexes = self._store.indexes
+        match owner.kind:
+            case OwnerKind.SCHEDULE:
+                return indexes.backups_by_schedule.get(self._context, owner.namespace, owner.name)
+            case OwnerKind.NAB:
+                return indexes.backups_by_team.get(self._context, owner.namespace)
+            case OwnerKind.NAR:
+                return indexes.restores_by_team.get(self._context, owner.namespace)
+            case OwnerKind.HAND:
+                return ()
+        assert_never(owner.kind)
 
     def _unfinished(self, namespace: str) -> tuple[Run, ...]:
         indexes = self._store.indexes
@@ -97,11 +130,3 @@ class Stage:
             *indexes.unfinished_backups.get(self._context, namespace),
             *indexes.unfinished_restores.get(self._context, namespace),
         )
-
-
-def _pasts(world: World) -> dict[str, History]:
-    runs: dict[str, list[Run]] = {}
-    everyone: tuple[Run, ...] = (*world.backups, *world.restores)
-    for run in everyone:
-        runs.setdefault(run.namespace, []).append(run)
-    return {namespace: learn(members) for namespace, members in runs.items()}

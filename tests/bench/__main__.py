@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.bench import cron
+from tests.bench import cron, table
 
-MODULES = (cron,)
+MODULES = (cron, table)
 
 
 def main() -> None:

@@ -1,16 +1,33 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 
 from core.errors import BadInput
-from core.view.filter import Facets, parse_filter
+from core.view.filter import parse_filter
 from core.view.selector import selector
 
 FIELDS = ("name", "namespace", "phase")
 
 
-def row(name: str, phase: str, **labels: str) -> Facets:
-    return Facets(f"velero {name} {phase}".lower(), {"name": name, "namespace": "velero", "phase": phase}, labels)
+@dataclass(frozen=True)
+class Row:
+    fields: dict[str, str]
+    own_labels: dict[str, str]
+
+    def text(self) -> str:
+        return " ".join(self.fields.values()).lower()
+
+    def field(self, name: str) -> str:
+        return self.fields[name]
+
+    def labels(self) -> dict[str, str]:
+        return self.own_labels
+
+
+def row(name: str, phase: str, **labels: str) -> Row:
+    return Row({"namespace": "velero", "name": name, "phase": phase}, labels)
 
 
 ROWS = (

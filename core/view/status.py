@@ -1,0 +1,41 @@
+"""The state of the connection in the few words of the status line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import assert_never
+
+from core.kube.sink import State
+from core.store import ContextHealth
+from core.view import times
+from core.view.marks import Mark
+from core.view.text import clean
+
+_SEEING = frozenset({State.LIVE, State.FORBIDDEN})
+
+
+def status_line(contexts: Mapping[str, ContextHealth], now: datetime) -> tuple[Mark, str]:
+    """One cluster in its own words; of several, how many are seen as they are now."""
+    if len(contexts) == 1:
+        return one_context(next(iter(contexts.values())), now)
+    live = sum(health.state in _SEEING for health in contexts.values())
+    mark = Mark.HEALTHY if live == len(contexts) else Mark.LOOK
+    return mark, f"{live} of {len(contexts)} live"
+
+
+def one_context(health: ContextHealth, now: datetime) -> tuple[Mark, str]:
+    match health.state:
+        case State.LIVE | State.NOT_INSTALLED:
+            return Mark.HEALTHY, "live"
+        case State.SYNCING:
+            return Mark.RUNNING, f"syncing {health.synced}/{health.watches}"
+        case State.STALE:
+            since = f"stale {times.age(health.since, now)}"
+            return Mark.LOOK, f"{since}, again {times.until(health.retry_at - now)}" if health.retry_at else since
+        case State.FORBIDDEN:
+            kinds = len(health.forbidden)
+            return Mark.LOOK, f"{kinds} kind{'' if kinds == 1 else 's'} not allowed"
+        case State.SIGNED_OUT:
+            return Mark.LOOK, f"signed out: {clean(health.error)}" if health.error else "signed out"
+    assert_never(health.state)

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from core.clock import ManualClock
+from core.errors import BadInput
+from core.rules.triage import Finding, Severity, Subject, triage
+from core.store import Store
+from core.view.findings import FindingsTable, subject_text
+from core.view.items import finding_item
+from core.view.scene import Scene, Stage
+from core.view.table import Changed, Inserted, Removed
+from tests.objects import NOW, location, schedule
+
+FIELDS = {"context", "kind", "namespace", "name", "code", "severity", "since", "evidence", "remedy", "related", "id"}
+
+
+def finding(
+    code: str, severity: Severity, name: str, minutes: int | None = 5, kind: str = "Schedule", what: str = "late"
+) -> Finding:
+    since = None if minutes is None else NOW - timedelta(minutes=minutes)
+    return Finding(code, severity, Subject(kind, "velero", name), since, what, "seen", "mend", context="prod")
+
+
+def scene(_context: str) -> Scene:
+    return Stage(Store(), "prod").scene(NOW)
+
+
+def shown(table: FindingsTable) -> list[list[str]]:
+    return [[row.mark.value, *(cell.text for cell in row.cells)] for row in table.paint(0, 99, scene)]
+
+
+def test_the_gravest_and_oldest_comes_first() -> None:
+    table = FindingsTable()
+    table.show(
+        [
+            finding("note", Severity.NOTE, "c"),
+            finding("overdue", Severity.ERROR, "b", 12),
+            finding("stuck", Severity.WARNING, "w"),
+            finding("bsl", Severity.ERROR, "s3-us", 120, "BackupStorageLocation", "unavailable: \x1b[2J"),
+            finding("idle", Severity.ERROR, "", None, ""),
+        ]
+    )
+    assert shown(table) == [
+        ["✗", "error", "2h", "storage velero/s3-us", "unavailable: \\x1b[2J"],
+        ["✗", "error", "12m", "schedule velero/b", "late"],
+        ["✗", "error", "", "queue velero", "late"],
+        ["▲", "warning", "5m", "schedule velero/w", "late"],
+        ["○", "note", "5m", "schedule velero/c", "late"],
+    ]
+
+
+def test_a_tenants_backup_is_called_by_its_short_name() -> None:
+    assert subject_text(finding("x", Severity.NOTE, "ledger", kind="NonAdminBackup")) == "nab velero/ledger"
+
+
+def test_only_what_is_new_or_gone_is_repainted() -> None:
+    table = FindingsTable()
+    first, second = finding("a", Severity.ERROR, "one", 9), finding("b", Severity.ERROR, "two", 8)
+    table.show([first, second])
+    assert table.show([first, second]) == []
+    worse = finding("b", Severity.ERROR, "two", 8, what="later")
+    assert table.show([worse, finding("c", Severity.NOTE, "three")]) == [Removed(0), Changed(0), Inserted(1)]
+
+
+def test_findings_are_filtered_by_their_own_fields() -> None:
+    table = FindingsTable()
+    table.show([finding("overdue", Severity.ERROR, "etcd"), finding("paused", Severity.WARNING, "mongo")])
+    table.filter("severity:warning")
+    assert [row[3] for row in shown(table)] == ["schedule velero/mongo"]
+    table.filter("code:over* !mongo kind:schedule")
+    assert [row[3] for row in shown(table)] == ["schedule velero/etcd"]
+    with pytest.raises(BadInput):
+        table.filter("phase:Failed")
+
+
+def test_findings_sort_by_their_columns() -> None:
+    table = FindingsTable()
+    table.show([finding("a", Severity.ERROR, "b"), finding("b", Severity.NOTE, "a")])
+    table.sort("subject")
+    assert [row[1] for row in shown(table)] == ["note", "error"]
+    with pytest.raises(BadInput):
+        table.sort("colour")
+
+
+def test_what_triage_finds_in_a_store_has_the_fields_of_the_contract() -> None:
+    store, clock = Store(), ManualClock(NOW)
+    store.fill("prod", [schedule("bad", "0 0 * * 7"), location("s3", "Unavailable", message="denied")], clock)
+    found = triage(store.world("prod"), NOW).findings
+    assert {item.subject.name for item in found} >= {"bad", "s3"}
+    for item in found:
+        assert set(finding_item(item)) >= FIELDS
+        assert finding_item(item)["context"] == "prod"

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from core.view import layout
+from core.view.columns import Cell, Column
+from core.view.runs import Backups
+from core.view.text import width
+
+
+def cells(*texts: str) -> tuple[Cell, ...]:
+    return tuple(Cell(text) for text in texts)
+
+
+COLUMNS: list[Column[object]] = [
+    Column("name", "BACKUP", lambda _entry, _scene: "", lambda _: None, from_middle=True),
+    Column("phase", "PHASE", lambda _entry, _scene: "", lambda _: None),
+    Column("errors", "E", lambda _entry, _scene: "", lambda _: None, right=True),
+]
+ROWS = [cells("mongo-nightly-20261115023003", "PartiallyFailed", "3"), cells("x", "New", "12")]
+
+
+def test_columns_are_as_wide_as_their_rows_where_there_is_room() -> None:
+    sizes = layout.widths(COLUMNS, ROWS)
+    assert sizes == [28, 15, 2]
+    assert layout.header(COLUMNS, sizes) == "BACKUP                        PHASE             E"
+    assert layout.line(COLUMNS, ROWS[1], sizes) == ["x".ljust(28), "New".ljust(15), "12"]
+
+
+def test_the_widest_column_gives_way_and_a_name_keeps_its_end() -> None:
+    sizes = layout.widths(COLUMNS, ROWS, room=40)
+    assert sum(sizes) + layout.GAP * 2 == 40
+    name, phase, errors = layout.line(COLUMNS, ROWS[0], sizes)
+    assert name.startswith("mongo")
+    assert name.endswith("3003")
+    assert phase.startswith("Partially")
+    assert errors == " 3"
+
+
+def test_a_line_with_no_room_at_all_keeps_something_of_every_column() -> None:
+    sizes = layout.widths(COLUMNS, ROWS, room=5)
+    assert sizes == [6, 6, 2]
+    assert all(width(text) == size for text, size in zip(layout.line(COLUMNS, ROWS[0], sizes), sizes, strict=True))
+
+
+def test_a_narrow_terminal_leaves_the_wide_columns_out() -> None:
+    columns = Backups().columns
+    narrow = [columns[place].title for place in layout.chosen(columns, wide=False)]
+    assert narrow == ["BACKUP", "PHASE", "E", "W", "STARTED", "TOOK", "EXPIRES", "FROM"]
+    assert len(layout.chosen(columns, wide=True)) == len(columns)
