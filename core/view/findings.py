@@ -10,7 +10,7 @@ from core.rules.triage import Finding, Severity
 from core.store import Key
 from core.view import times
 from core.view.columns import Cell, Column, Row, find_column
-from core.view.filter import parse_filter
+from core.view.filter import Facets, parse_filter
 from core.view.marks import Mark, Tone
 from core.view.scene import Scene
 from core.view.table import Edit, Table
@@ -53,6 +53,10 @@ class _Facets:
 
     def labels(self) -> Mapping[str, str]:
         return {}
+
+
+def facets(finding: Finding) -> Facets:
+    return _Facets(finding)
 
 
 def subject_text(finding: Finding) -> str:
@@ -100,7 +104,7 @@ class FindingsTable:
     def filter(self, text: str) -> list[Edit]:
         wanted = parse_filter(text, FIELDS)
         self.filter_text = text
-        return self.table.filter(lambda finding: wanted(_Facets(finding)))
+        return self.table.filter(lambda finding: wanted(facets(finding)))
 
     def sort(self, name: str, *, reverse: bool = False) -> list[Edit]:
         return self.table.sort(find_column(COLUMNS, name, "findings").sort, reverse=reverse)

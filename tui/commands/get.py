@@ -18,7 +18,7 @@ from core.store import Key
 from core.view import findings
 from core.view.columns import Row, View
 from core.view.filter import parse_filter
-from core.view.items import Item, as_list
+from core.view.items import Item, as_list, finding_item
 from core.view.live import LiveTable
 from core.view.scene import Scene, Stage
 from core.view.views import VIEWS
@@ -144,7 +144,7 @@ class Findings:
         return sorted((found for found in every if self._wanted(findings.facets(found))), key=findings.gravest_first)
 
     def items(self) -> dict[Key, Item]:
-        return {findings.key_of(found): findings.item(found) for found in self._shown()}
+        return {findings.key_of(found): finding_item(found) for found in self._shown()}
 
     def rows(self) -> list[Row]:
         return [findings.paint(found, self._scene(found.context)) for found in self._shown()]
