@@ -175,15 +175,17 @@ async def test_a_client_certificate_is_shown_to_the_server() -> None:
 
 def test_a_kill_leaves_no_key_behind(tmp_path: Path) -> None:
     code = """
-import os, signal, sys
+import asyncio, os, signal, sys
 from pathlib import Path
 from core.kube.auth import Credentials
 from core.kube.config import ContextConfig
 from core.kube.transport import make_transport
 crt, key = (Path(name).read_bytes() for name in sys.argv[1:])
-transport = make_transport(ContextConfig("c", "https://127.0.0.1:1"), Credentials("", crt, key))
-assert transport.ssl_context is not None
-os.kill(os.getpid(), signal.SIGKILL)
+async def connect():
+    transport = make_transport(ContextConfig("c", "https://127.0.0.1:1"), Credentials("", crt, key))
+    assert transport.ssl_context is not None
+    os.kill(os.getpid(), signal.SIGKILL)
+asyncio.run(connect())
 """
     ran = subprocess.run(
         [sys.executable, "-c", code, TLS / "alice.crt", TLS / "alice.key"],
