@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -9,13 +10,16 @@ from core.models import (
     Backup,
     BackupStorageLocation,
     CronJob,
-    DataMovement,
+    DataDownload,
+    DataUpload,
     DeleteBackupRequest,
     Deployment,
     NonAdminBackup,
     NonAdminBackupStorageLocation,
     NonAdminBackupStorageLocationRequest,
     NonAdminRestore,
+    PodVolumeBackup,
+    PodVolumeRestore,
     PreScaledCronJob,
     Resource,
     Restore,
@@ -28,12 +32,15 @@ R = TypeVar("R", bound=Resource)
 
 
 def assemble(objects: Iterable[Resource], context: str = "", unseen: tuple[Unseen, ...] = ()) -> World:
-    everything = tuple(objects)
+    by_type: defaultdict[type[Resource], list[Resource]] = defaultdict(list)
+    for item in objects:
+        by_type[type(item)].append(item)
 
     def only(model: type[R]) -> tuple[R, ...]:
-        return tuple(item for item in everything if isinstance(item, model))
+        return tuple(by_type[model])  # type: ignore[arg-type]  # grouped by exactly that type
 
     servers = {item.namespace: known for item in only(Deployment) if (known := server(item)) is not None}
+    movements = (PodVolumeBackup, PodVolumeRestore, DataUpload, DataDownload)
     return World(
         context=context,
         schedules=only(Schedule),
@@ -41,7 +48,7 @@ def assemble(objects: Iterable[Resource], context: str = "", unseen: tuple[Unsee
         restores=only(Restore),
         delete_requests=only(DeleteBackupRequest),
         storage=only(BackupStorageLocation),
-        movements=only(DataMovement),
+        movements=tuple(item for model in movements for item in only(model)),
         nabs=only(NonAdminBackup),
         nars=only(NonAdminRestore),
         nabsls=only(NonAdminBackupStorageLocation),

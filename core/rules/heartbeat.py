@@ -58,7 +58,7 @@ def heartbeat(
     signs = [sign for location, _ in watched for sign in _signs(location)]
     waiting = [made for location, _ in watched if not _signs(location) and (made := location.created)]
     runs = tuple(backups)
-    looks = [(at, 1.0) for at in _looks(tuple(schedules), runs)]
+    looks = [(at, 1.0) for at in _looks(tuple(schedules), _recent(runs))]
     return Heartbeat(
         second=_beat([*signs, *looks], last_start(runs)),
         pulse=max((at for at, _ in signs), default=max(waiting, default=None)),
@@ -102,6 +102,15 @@ def _looks(schedules: tuple[Schedule, ...], backups: tuple[Backup, ...]) -> set[
     looks = [(schedule.created, schedule.status.last_backup) for schedule in schedules]
     looks += [(made.get((backup.namespace, backup.schedule_name)), _named_time(backup)) for backup in backups]
     return {at for created, at in looks if at and not (created and at - created <= timedelta(seconds=2))}
+
+
+def _recent(backups: tuple[Backup, ...]) -> tuple[Backup, ...]:
+    """Ten half-lives back the evidence weighs nothing any more."""
+    newest = max((backup.created for backup in backups if backup.created), default=None)
+    if newest is None:
+        return ()
+    oldest = newest - 10 * _HALF_LIFE
+    return tuple(backup for backup in backups if backup.created and backup.created >= oldest)
 
 
 def _named_time(backup: Backup) -> datetime | None:

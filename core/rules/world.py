@@ -94,7 +94,11 @@ class World:
 
     def runs(self, schedule: Schedule) -> tuple[Backup, ...]:
         """The schedule's own backups, newest first."""
-        return history(schedule, self.backups_by_schedule.get((schedule.namespace, schedule.name), ()))
+        key = (schedule.namespace, schedule.name)
+        found = self._runs.get(key)
+        if found is None:
+            found = self._runs[key] = history(schedule, self.backups_by_schedule.get(key, ()))
+        return found
 
     def location(self, namespace: str, name: str) -> BackupStorageLocation | None:
         """The storage location of that name, or the server's default where no name is given."""
@@ -111,6 +115,11 @@ class World:
 
     def velero_restore(self, nar: NonAdminRestore) -> Restore | None:
         return self.restores_by_nacuuid.get(nar.velero.nacuuid) if nar.velero.nacuuid else None
+
+    @cached_property
+    def _runs(self) -> dict[tuple[str, str], tuple[Backup, ...]]:
+        """Half a dozen rules ask for the same histories."""
+        return {}
 
     @cached_property
     def velero_namespaces(self) -> tuple[str, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.bench import cron, table
+from tests.bench import cron, table, triage
 
-MODULES = (cron, table)
+MODULES = (cron, table, triage)
 
 
 def main() -> None:

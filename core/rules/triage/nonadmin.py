@@ -109,7 +109,8 @@ def velero_failed(world: World, now: datetime, limits: Thresholds) -> Iterator[F
 
 def positions_off(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """The reported place in the queue is an estimate that freezes; say where it misleads."""
-    of_backups, of_restores = Positions.of(world.backups), Positions.of(world.restores)
+    of_backups = Positions.of(world.backups if world.nabs else ())
+    of_restores = Positions.of(world.restores if world.nars else ())
     for nab in world.nabs:
         yield from _off(nab, world.velero_backup(nab), of_backups, now, limits)
     for nar in world.nars:

@@ -144,9 +144,11 @@ def protection_gaps(world: World, now: datetime, limits: Thresholds) -> Iterator
             evidence = f"{good.name} is the newest good backup and expires at {words.moment(expires, now)}."
             yield _gap(schedule, good.started, what, evidence, good)
             continue
-        should = _should_have_by(parsed, now, limits)
         made = schedule.created
-        if schedule.spec.paused or should is None or made is None or made >= should:
+        if schedule.spec.paused or made is None or _last_run_was_good(schedule, good):
+            continue
+        should = _should_have_by(parsed, now, limits)
+        if should is None or made >= should:
             continue
         if good is None:
             evidence = f"None of its backups has completed since it was made at {words.moment(made, now)}."
@@ -159,6 +161,12 @@ def protection_gaps(world: World, now: datetime, limits: Thresholds) -> Iterator
             yield _gap(
                 schedule, good.started, f"newest good backup {words.span(now - good.started)} old", evidence, good
             )
+
+
+def _last_run_was_good(schedule: Schedule, good: Backup | None) -> bool:
+    """Then there is no gap, unless the next run is overdue, which is told by itself."""
+    submitted = schedule.status.last_backup
+    return good is not None and submitted is not None and good.started is not None and good.started >= submitted
 
 
 def _should_have_by(parsed: CronSchedule, now: datetime, limits: Thresholds) -> datetime | None:
