@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zoneinfo
 from bisect import bisect_right
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import MAXYEAR, UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 
 from core.cron.golang import GoError
@@ -14,6 +14,8 @@ Span = tuple[datetime, datetime]
 _ALL_TIME: Span = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 _PROBE = timedelta(hours=12)
 _SECOND = timedelta(seconds=1)
+# Wall clocks ahead of UTC and behind it must both stay within what a datetime can hold.
+_FIRST_YEAR = 2
 # Files beside the zones that say how one machine is set up, and name no zone of their own.
 _NOT_ZONES = {"localtime", "posixrules"}
 
@@ -46,7 +48,7 @@ def _folders() -> frozenset[str]:
 
 def has_daylight_saving(zone: tzinfo, year: int) -> bool:
     """Whether the clocks of that zone change in that year."""
-    return any(moment.year == year for moment in _changes(zone, year))
+    return not isinstance(zone, timezone) and bool(_changes_within(zone, year))
 
 
 def to_local(zone: tzinfo, utc: datetime) -> datetime:
@@ -72,23 +74,33 @@ def steady_span(zone: tzinfo, utc: datetime) -> Span:
 @lru_cache(maxsize=4096)
 def _changes(zone: tzinfo, year: int) -> tuple[datetime, ...]:
     """When the clocks change in a year and its neighbours, between the two ends of that time."""
-    begin = datetime(max(year - 1, 2), 1, 1, tzinfo=UTC)
-    end = datetime(min(year + 2, 9999), 1, 1, tzinfo=UTC)
-    found = [begin]
-    earlier = begin
+    years = range(max(year - 1, _FIRST_YEAR), min(year + 2, MAXYEAR))
+    inner = (change for each in years for change in _changes_within(zone, each))
+    return (_new_year(years.start), *inner, _new_year(years.stop))
+
+
+@lru_cache(maxsize=4096)
+def _changes_within(zone: tzinfo, year: int) -> tuple[datetime, ...]:
+    found = []
+    earlier, end = _new_year(year), _new_year(year + 1)
+    offset = _offset(zone, earlier)
     while earlier < end:
         later = min(earlier + _PROBE, end)
-        if _offset(zone, earlier) != _offset(zone, later):
+        offset_later = _offset(zone, later)
+        if offset_later != offset:
             found.append(_first_change(zone, earlier, later))
-        earlier = later
-    return (*found, end)
+        earlier, offset = later, offset_later
+    return tuple(found)
+
+
+def _new_year(year: int) -> datetime:
+    return datetime(year, 1, 1, tzinfo=UTC)
 
 
 def _first_change(zone: tzinfo, earlier: datetime, later: datetime) -> datetime:
     before = _offset(zone, earlier)
     while later - earlier > _SECOND:
-        middle = earlier + (later - earlier) // 2
-        middle = middle.replace(microsecond=0)
+        middle = (earlier + (later - earlier) // 2).replace(microsecond=0)
         if _offset(zone, middle) == before:
             earlier = middle
         else:

@@ -22,7 +22,7 @@ class Figure:
         return f"{self.name:<44} {self.value:>10.2f} {self.unit:<3} goal {self.goal:>8.2f} {self.unit:<3} {verdict}"
 
 
-def seconds_per_call(work: Callable[[], object], calls_each: int, rounds: int = 7) -> float:
+def seconds_per_call(work: Callable[[], object], calls_each: int, rounds: int = 15) -> float:
     """The best of several rounds: what the machine can do when nobody else is using it."""
     gc.collect()
     best = float("inf")
