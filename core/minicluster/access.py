@@ -6,6 +6,8 @@ import hmac
 from collections.abc import Iterable
 from typing import NamedTuple
 
+import msgspec
+
 from core.minicluster.kinds import Json, Kind
 from core.minicluster.status import ApiError, Cause, bad_request, forbidden, invalid_as, unauthorized
 
@@ -112,26 +114,50 @@ def _refusal(user: User, deed: Deed) -> str:
     return f'User "{user.name}" cannot {deed.verb} resource "{wanted}" {group} {place}'
 
 
+class _ResourceAttributes(msgspec.Struct):
+    verb: str = ""
+    group: str = ""
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+
+
+class _PathAttributes(msgspec.Struct):
+    verb: str = ""
+    path: str = ""
+
+
+class _ReviewSpec(msgspec.Struct):
+    resource: _ResourceAttributes | None = msgspec.field(name="resourceAttributes", default=None)
+    path: _PathAttributes | None = msgspec.field(name="nonResourceAttributes", default=None)
+    namespace: str = ""
+
+
+def _spec(body: Json) -> _ReviewSpec:
+    try:
+        return msgspec.convert(body.get("spec") or {}, _ReviewSpec)
+    except msgspec.ValidationError as error:
+        raise bad_request(f"the review cannot be read: {error}") from None
+
+
 def access_review(user: User, body: Json) -> Json:
     """The status of a SelfSubjectAccessReview."""
-    spec = body.get("spec") or {}
-    if ("nonResourceAttributes" in spec) is ("resourceAttributes" in spec):
-        message = "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"
-        cause = Cause("FieldValueInvalid", "spec.resourceAttributes", message)
-        raise invalid_as(".authorization.k8s.io", {"group": "authorization.k8s.io"}, "", [cause])
-    if "nonResourceAttributes" in spec:
-        wanted = spec["nonResourceAttributes"]
-        allowed = _may_read_path(user, wanted.get("path", ""), wanted.get("verb", ""))
-    else:
-        wanted = spec.get("resourceAttributes", {})
-        fields = ("verb", "group", "resource", "namespace", "name", "subresource")
-        allowed = may(user, Deed(*(wanted.get(field, "") for field in fields)))
-    return {"allowed": allowed}
+    spec = _spec(body)
+    wanted = spec.resource
+    if wanted is not None and spec.path is None:
+        place = (wanted.namespace, wanted.name, wanted.subresource)
+        return {"allowed": may(user, Deed(wanted.verb, wanted.group, wanted.resource, *place))}
+    if spec.path is not None and wanted is None:
+        return {"allowed": _may_read_path(user, spec.path.path, spec.path.verb)}
+    message = "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"
+    cause = Cause("FieldValueInvalid", "spec.resourceAttributes", message)
+    raise invalid_as(".authorization.k8s.io", {"group": "authorization.k8s.io"}, "", [cause])
 
 
 def rules_review(user: User, body: Json) -> Json:
     """The status of a SelfSubjectRulesReview: what the user may do in one namespace."""
-    namespace = (body.get("spec") or {}).get("namespace", "")
+    namespace = _spec(body).namespace
     if not namespace:
         raise bad_request("no namespace on request")
     found = [
@@ -143,12 +169,7 @@ def rules_review(user: User, body: Json) -> Json:
     for rule in user.rules:
         if not rule.namespaces or namespace in rule.namespaces:
             found.append(_rule_json(rule))
-    paths = [
-        {
-            "verbs": ["get"],
-            "nonResourceURLs": [*_DISCOVERY_PATHS, *(f"{path}/*" for path in _DISCOVERY_PATHS)],
-        }
-    ]
+    paths = [{"verbs": ["get"], "nonResourceURLs": [*_DISCOVERY_PATHS, *(f"{path}/*" for path in _DISCOVERY_PATHS)]}]
     return {"resourceRules": found, "nonResourceRules": paths, "incomplete": False}
 
 

@@ -166,19 +166,27 @@ def _merged(body: Json, change: Json) -> Json:
     return result
 
 
+class _Preconditions(msgspec.Struct):
+    uid: str | None = None
+    version: str | None = msgspec.field(name="resourceVersion", default=None)
+
+
+class _DeleteBody(msgspec.Struct):
+    preconditions: _Preconditions | None = None
+    propagation: str | None = msgspec.field(name="propagationPolicy", default=None)
+    dry_run: list[str] | None = msgspec.field(name="dryRun", default=None)
+
+
 def _delete_options(call: Call) -> DeleteOptions:
-    body = decode_json(call.body, "couldn't get version/kind") if call.body.strip() else {}
-    if not isinstance(body, dict):
-        raise bad_request("couldn't get version/kind; json parse error: not an object")
-    wanted = body.get("preconditions") or {}
-    propagation = call.query.get("propagationPolicy") or body.get("propagationPolicy") or "Background"
+    try:
+        body = msgspec.json.decode(call.body.strip() or b"{}", type=_DeleteBody)
+    except msgspec.MsgspecError as error:
+        raise bad_request(f"couldn't get version/kind; json parse error: {error}") from None
+    propagation = call.query.get("propagationPolicy") or body.propagation or "Background"
     if propagation not in _PROPAGATIONS:
         known = ", ".join(f'"{each}"' for each in (*_PROPAGATIONS, "nil"))
         message = f'Unsupported value: "{propagation}": supported values: {known}'
         raise invalid_options("DeleteOptions", Cause("FieldValueNotSupported", "propagationPolicy", message))
-    return DeleteOptions(
-        wanted.get("uid") or "",
-        wanted.get("resourceVersion") or "",
-        propagation,
-        dry_run(call.query) or body.get("dryRun") == ["All"],
-    )
+    wanted = body.preconditions or _Preconditions()
+    rehearsal = dry_run(call.query) or body.dry_run == ["All"]
+    return DeleteOptions(wanted.uid or "", wanted.version or "", propagation, rehearsal)

@@ -83,9 +83,9 @@ def _content_changes(old: Json, new: Json) -> Json:
         if value is before:
             continue
         if key == "metadata":
-            if children := _map_changes(_owned(before or {}), _owned(value)):
+            if children := _metadata_changes(_owned(before or {}), _owned(value)):
                 tree["f:metadata"] = children
-        elif (part := _changes(before, value, key)) is not None:
+        elif (part := _changes(before, value)) is not None:
             tree[f"f:{key}"] = part
     return tree
 
@@ -94,7 +94,7 @@ def _owned(meta: Json) -> Json:
     return {name: value for name, value in meta.items() if name not in _UNOWNED}
 
 
-def _changes(old: Any, new: Any, key: str) -> Json | None:
+def _changes(old: Any, new: Any) -> Json | None:
     """None where nothing changed, an empty tree for a leaf that did."""
     if old is new or (old == new and type(old) is type(new)):
         return None
@@ -104,21 +104,31 @@ def _changes(old: Any, new: Any, key: str) -> Json | None:
         if was is None:
             children = {".": {}, **children}
         return children or None
-    if isinstance(new, list) and key in ("finalizers", "ownerReferences"):
-        return _set_changes(old if isinstance(old, list) else None, new, key)
     return {}
+
+
+def _metadata_changes(old: Json, new: Json) -> Json:
+    """Finalizers and owners are sets: each member has its own owner."""
+    tree = _map_changes(old, new)
+    for key in ("finalizers", "ownerReferences"):
+        if f"f:{key}" in tree:
+            members = _set_changes(old.get(key), new[key], key)
+            tree.pop(f"f:{key}")
+            if members:
+                tree[f"f:{key}"] = members
+    return tree
 
 
 def _map_changes(old: Json, new: Json) -> Json:
     tree: Json = {}
     for key, value in new.items():
-        part = _changes(old.get(key), value, key) if key in old else _changes(_ABSENT, value, key)
+        part = _changes(old.get(key, _ABSENT), value)
         if part is not None:
             tree[f"f:{key}"] = part
     return tree
 
 
-def _set_changes(old: list[Any] | None, new: list[Any], key: str) -> Json | None:
+def _set_changes(old: list[Any] | None, new: list[Any], key: str) -> Json:
     tree: Json = {".": {}} if old is None else {}
     for item in new:
         if item in (old or ()):
@@ -127,7 +137,7 @@ def _set_changes(old: list[Any] | None, new: list[Any], key: str) -> Json | None
             tree[f'v:"{item}"'] = {}
         else:
             tree[f'k:{{"uid":"{item.get("uid", "")}"}}'] = {}
-    return tree or None
+    return tree
 
 
 def _union(left: Json, right: Json) -> Json:

@@ -45,7 +45,7 @@ def strategic_merge(target: Json, change: Json) -> Json:
         if key == "$patch" or key.startswith(("$setElementOrder/", "$retainKeys")):
             continue
         if key.startswith("$deleteFromPrimitiveList/"):
-            result[name] = [each for each in result.get(name, []) if each not in value]
+            result[name] = [each for each in result.get(name) or [] if each not in (value or [])]
         elif value is None:
             result.pop(key, None)
         else:
@@ -56,11 +56,15 @@ def strategic_merge(target: Json, change: Json) -> Json:
 def _strategic_value(key: str, old: Any, new: Any) -> Any:
     if isinstance(new, dict):
         return strategic_merge(old if isinstance(old, dict) else {}, new)
-    if isinstance(new, list) and key in _MERGE_KEYS:
+    if key in _MERGE_KEYS and _is_object_list(new) and _is_object_list(old or []):
         return _merge_list(old or [], new, _MERGE_KEYS[key])
-    if isinstance(new, list) and key in _PRIMITIVE_SETS:
-        return [*(old or []), *(each for each in new if each not in (old or []))]
+    if key in _PRIMITIVE_SETS and isinstance(new, list) and isinstance(old, list):
+        return [*old, *(each for each in new if each not in old)]
     return new
+
+
+def _is_object_list(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
 def _merge_list(old: list[Json], new: list[Json], key: str) -> list[Json]:
@@ -116,8 +120,8 @@ def _apply(document: Any, operation: Json) -> Any:
     raise ValueError(name)
 
 
-def _pointer(text: str) -> list[str]:
-    if text and not text.startswith("/"):
+def _pointer(text: Any) -> list[str]:
+    if not isinstance(text, str) or (text and not text.startswith("/")):
         raise ValueError(text)
     return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]
 

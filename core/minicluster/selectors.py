@@ -71,11 +71,6 @@ class Selection(NamedTuple):
                 return False
         return all(each.accepts(field_value(body, each.key)) for each in self.fields)
 
-    def exact_name(self) -> str:
-        """The one name that a field selector asks for, or nothing."""
-        names = [each for each in self.fields if each.key == "metadata.name" and each.wanted]
-        return next(iter(names[0].values), "") or "" if names else ""
-
 
 def field_value(body: Json, path: str) -> str:
     here: object = body

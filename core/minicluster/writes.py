@@ -39,7 +39,6 @@ class Written(NamedTuple):
 
     stored: Stored
     dropped: list[str]
-    created: bool = False
 
 
 class Writer:
@@ -69,8 +68,8 @@ class Writer:
         meta["managedFields"] = self._record(kind, None, fresh, options, "")
         fresh = _with_defaults(kind, fresh)
         if options.dry_run:
-            return Written(Stored(fresh, 0), dropped, True)
-        return Written(self._shelves.put(kind, key, fresh), dropped, True)
+            return Written(Stored(fresh, 0), dropped)
+        return Written(self._shelves.put(kind, key, fresh), dropped)
 
     def update(self, kind: Kind, key: Key, body: Json, options: Options, subresource: str = "") -> Written:
         self._check_envelope(kind, body, key[0])
