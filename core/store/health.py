@@ -71,29 +71,34 @@ class HealthBoard:
 
     def contexts(self) -> Mapping[str, ContextHealth]:
         """Every cluster in the order in which it was first heard of."""
-        names = dict.fromkeys(scope.context for scope in self._entries)
-        return {name: self.context(name) for name in names}
+        grouped: dict[str, dict[Scope, _Entry]] = {}
+        for scope, entry in self._entries.items():
+            grouped.setdefault(scope.context, {})[scope] = entry
+        return {name: _together(entries) for name, entries in grouped.items()}
 
     def context(self, name: str) -> ContextHealth:
-        mine = {scope: entry for scope, entry in self._entries.items() if scope.context == name}
-        states = [entry.health.state for entry in mine.values()]
-        if not mine:
-            return ContextHealth(State.SYNCING)
-        gravest = next((state for state in _GRAVEST_FIRST if state in states), State.LIVE)
-        telling = [entry.health for entry in mine.values() if entry.health.state is gravest]
-        errors = [health.error for health in telling if health.error]
-        retries = [health.retry_at for health in telling if health.retry_at]
-        return ContextHealth(
-            state=gravest,
-            synced=sum(state in _SETTLED for state in states),
-            watches=len(states),
-            since=min((health.since for health in telling), default=None),
-            retry_at=min(retries, default=None),
-            error=errors[-1] if errors else "",
-            forbidden=_kinds(mine, State.FORBIDDEN),
-            not_installed=_kinds(mine, State.NOT_INSTALLED),
-            unreadable=sum(entry.lost_lines for entry in mine.values()),
-        )
+        return _together({scope: entry for scope, entry in self._entries.items() if scope.context == name})
+
+
+def _together(entries: Mapping[Scope, _Entry]) -> ContextHealth:
+    if not entries:
+        return ContextHealth(State.SYNCING)
+    states = [entry.health.state for entry in entries.values()]
+    gravest = next((state for state in _GRAVEST_FIRST if state in states), State.LIVE)
+    telling = [entry.health for entry in entries.values() if entry.health.state is gravest]
+    errors = [health.error for health in telling if health.error]
+    retries = [health.retry_at for health in telling if health.retry_at]
+    return ContextHealth(
+        state=gravest,
+        synced=sum(state in _SETTLED for state in states),
+        watches=len(states),
+        since=min((health.since for health in telling), default=None),
+        retry_at=min(retries, default=None),
+        error=errors[-1] if errors else "",
+        forbidden=_kinds(entries, State.FORBIDDEN),
+        not_installed=_kinds(entries, State.NOT_INSTALLED),
+        unreadable=sum(entry.lost_lines for entry in entries.values()),
+    )
 
 
 def _kinds(entries: Mapping[Scope, _Entry], state: State) -> tuple[str, ...]:

@@ -37,8 +37,8 @@ class WatchSink:
         self._shelves = shelves
         self._scope = scope
         self._clock = clock
-        self._held: set[Key] = set()
-        self._listed: set[Key] = set()
+        self._held: dict[Key, Resource] = {}
+        self._listed: set[Key] | None = None
         self._deleted: OrderedDict[Key, Resource] = OrderedDict()
 
     def replace_begin(self) -> None:
@@ -47,19 +47,17 @@ class WatchSink:
     def page(self, objects: Iterable[Resource]) -> None:
         at = self._clock.now()
         for resource in objects:
-            key = self._key(resource)
-            self._listed.add(key)
-            self._see(key, resource, at)
+            self._list(self._key(resource), resource, at)
 
     def replace_end(self) -> None:
         at = self._clock.now()
-        for key in self._held - self._listed:
+        for key in self._held.keys() - (self._listed or set()):
             self._lose(key, at)
-        self._listed = set()
+        self._listed = None
         self._deleted.clear()
 
     def apply(self, event: EventType, resource: Resource) -> None:
-        """Takes an event unless the server is known to have said something later about the same object."""
+        """Takes an event unless this watch has already had a later one about the same object."""
         key, at = self._key(resource), self._clock.now()
         if self._is_overtaken(key, resource):
             return
@@ -74,10 +72,11 @@ class WatchSink:
             self._shelves.health.lost_line(self._scope)
             return
         key = Key(self._scope.context, self._scope.kind.plural, namespace, name)
-        self._listed.add(key)
-        stand_in = garbled(namespace, name, problem, version)
-        if not self._is_overtaken(key, stand_in):
-            self._see(key, stand_in, self._clock.now())
+        stand_in, at = garbled(namespace, name, problem, version), self._clock.now()
+        if self._listed is not None:
+            self._list(key, stand_in, at)
+        elif not self._is_overtaken(key, stand_in):
+            self._see(key, stand_in, at)
 
     def health(self, health: Health) -> None:
         self._shelves.health.report(self._scope, health)
@@ -92,18 +91,30 @@ class WatchSink:
         return Key(self._scope.context, self._scope.kind.plural, meta.namespace, meta.name)
 
     def _is_overtaken(self, key: Key, resource: Resource) -> bool:
-        known = self._shelves.get(key) or self._deleted.get(key)
+        known = self._held.get(key) or self._deleted.get(key)
         return known is not None and is_older(resource, known)
 
-    def _see(self, key: Key, resource: Resource, at: datetime) -> None:
-        if key not in self._held:
-            self._held.add(key)
-            self._shelves.hold(key)
+    def _list(self, key: Key, resource: Resource, at: datetime) -> None:
+        """A list is the truth even where it is older than what was known: a cluster can be put back."""
+        if self._listed is not None:
+            self._listed.add(key)
+        self._hold(key, resource)
         self._shelves.put(key, resource, at)
 
+    def _see(self, key: Key, resource: Resource, at: datetime) -> None:
+        """Another watch that covers the object too may be ahead of this one, and keeps its word then."""
+        self._hold(key, resource)
+        shown = self._shelves.get(key)
+        if shown is None or not is_older(resource, shown):
+            self._shelves.put(key, resource, at)
+
+    def _hold(self, key: Key, resource: Resource) -> None:
+        if key not in self._held:
+            self._shelves.hold(key)
+        self._held[key] = resource
+
     def _lose(self, key: Key, at: datetime) -> None:
-        if key in self._held:
-            self._held.discard(key)
+        if self._held.pop(key, None) is not None:
             self._shelves.release(key, at)
 
     def _remember_deletion(self, key: Key, resource: Resource) -> None:

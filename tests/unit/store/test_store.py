@@ -87,6 +87,31 @@ def test_a_cluster_put_back_from_an_old_etcd_snapshot_is_believed() -> None:
     assert held.phase == "New"
 
 
+def test_a_list_is_believed_where_an_object_in_it_is_older_and_unreadable() -> None:
+    seen = Watched()
+    seen.list(backup("a", 900))
+    seen.sink.replace_begin()
+    seen.sink.unreadable("velero", "a", "spec: broken", "30")
+    seen.sink.replace_end()
+    assert isinstance(seen.store.get(seen.key("a")), Garbled)
+
+
+def test_a_late_event_of_an_unreadable_object_does_not_spoil_a_newer_one() -> None:
+    seen = Watched()
+    seen.list(backup("a", 900))
+    seen.sink.unreadable("velero", "a", "spec: broken", "30")
+    assert not isinstance(seen.store.get(seen.key("a")), Garbled)
+
+
+def test_of_two_clusters_each_has_its_own_health() -> None:
+    seen = Watched()
+    seen.sink.health(Health(State.LIVE, START))
+    seen.store.sink(Scope("other", NAB), seen.clock).health(Health(State.SIGNED_OUT, START, "run login"))
+    told = seen.store.health.contexts()
+    assert {name: health.state for name, health in told.items()} == {"prod": State.LIVE, "other": State.SIGNED_OUT}
+    assert told["other"].error == "run login"
+
+
 def test_deletions_are_not_remembered_without_end() -> None:
     seen = Watched()
     for number in range(REMEMBERED_DELETIONS + 50):

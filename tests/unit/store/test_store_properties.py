@@ -150,3 +150,51 @@ def assert_indexes_agree(store: Store) -> None:
         indexed = {item.name for item in store.indexes.backups_by_schedule.get("prod", "velero", wanted)}
         assert indexed == {name for name, item in held(store).items() if item.schedule_name == wanted}
     assert store.indexes.backups_by_schedule.get("prod", "velero", "") == ()
+
+
+def seen_by_selector(
+    event: tuple[EventType, Backup], before: Backup | None, wanted: str
+) -> tuple[EventType, Backup] | None:
+    """What a watch with a label selector is told: an object that leaves the selection is DELETED to it."""
+    kind, after = event
+    was = before is not None and before.schedule_name == wanted
+    fits = after.schedule_name == wanted and kind != "DELETED"
+    if not fits:
+        return ("DELETED", after) if was else None
+    return ("MODIFIED" if was else "ADDED"), after
+
+
+PACES = st.lists(
+    st.tuples(
+        st.sampled_from(("write", "write", "delete", "wide", "narrow")),
+        st.sampled_from(NAMES[:2]),
+        st.sampled_from(("nightly", "hourly")),
+    ),
+    max_size=30,
+)
+
+
+@given(PACES)
+def test_a_watch_with_a_selector_beside_a_wider_one_leaves_nothing_behind(steps: list[tuple[str, str, str]]) -> None:
+    seen = Watched()
+    narrow = seen.store.sink(Scope("prod", BACKUP, "", f"{SCHEDULE_LABEL}=nightly"), seen.clock)
+    server = Server()
+    queues: dict[str, list[tuple[EventType, Backup]]] = {"wide": [], "narrow": []}
+    sinks = {"wide": seen.sink, "narrow": narrow}
+    for action, name, schedule in steps:
+        if action in queues:
+            if queues[action]:
+                sinks[action].apply(*queues[action].pop(0))
+            continue
+        before = server.objects.get(name)
+        event = server.write(name, schedule) if action == "write" else server.delete(name)
+        if event is None:
+            continue
+        queues["wide"].append(event)
+        chosen = seen_by_selector(event, before, "nightly")
+        if chosen is not None:
+            queues["narrow"].append(chosen)
+    for which, events in queues.items():
+        for event in events:
+            sinks[which].apply(*event)
+    assert held(seen.store) == server.objects
