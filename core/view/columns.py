@@ -105,6 +105,8 @@ class View(ABC, Generic[E]):
     """The plurals of the kinds whose objects are rows here."""
     watched: ClassVar[frozenset[str]]
     """Those and the ones whose changes show in the rows."""
+    beside: ClassVar[frozenset[str]] = frozenset()
+    """What the rows are painted against: without these kinds they say less."""
     columns: tuple[Column[E], ...]
     order: ClassVar[str]
     fields: ClassVar[tuple[str, ...]] = ("context", "namespace", "name", "phase")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core.models import Backup, Restore
-from core.models.kinds import BACKUP, RESTORE
+from core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
 from core.models.wire import Resource
 from core.rules.phases import HOLDS_SLOT
 from core.rules.queue import HoldKind, QueueItem, Run, has_ended, owner_of
@@ -24,6 +24,7 @@ _RUNS = "▶"
 class QueueView(View[Run]):
     name = "queue"
     kinds = watched = frozenset({BACKUP.plural, RESTORE.plural})
+    beside = frozenset({DEPLOYMENT.plural})
     order = "position"
     fields = (*View.fields, "owner")
 

@@ -9,7 +9,7 @@ from itertools import islice
 
 from core.cron import CronError
 from core.models import Backup, Schedule
-from core.models.kinds import BACKUP, SCHEDULE
+from core.models.kinds import BACKUP, DEPLOYMENT, SCHEDULE, STORAGE
 from core.models.wire import Resource
 from core.rules.forecast import GRACE, expression, invalid, is_due, never_fires, next_run, overdue
 from core.rules.history import began, history, last_outcome, was_synced
@@ -38,6 +38,7 @@ class Schedules(View[ScheduleEntry]):
     name = "schedules"
     kinds = frozenset({SCHEDULE.plural})
     watched = frozenset({SCHEDULE.plural, BACKUP.plural})
+    beside = frozenset({STORAGE.plural, DEPLOYMENT.plural})
     order = "name"
     fields = (*View.fields, "cron", "paused", "outcome")
 

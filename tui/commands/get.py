@@ -80,8 +80,8 @@ async def _get(name: str, wanted: str, wishes: Wishes, form: str, watch: bool) -
 
 
 def _needed(view: type[View[Any]]) -> tuple[Kind, ...]:
-    """Only the kinds that show in the view; rights for the others are not needed."""
-    return tuple(kind for kind in KINDS if kind.plural in view.watched and kind in WATCHED)
+    """Only the kinds that the view tells of; rights for the others are not needed."""
+    return tuple(kind for kind in KINDS if kind.plural in view.watched | view.beside and kind in WATCHED)
 
 
 class Rows:

@@ -1,0 +1,40 @@
+"""What a row says beyond its own object: the beat of Velero and the flags that it was started with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.wire.boxes import box_in_thread, kubeconfig
+from tests.wire.test_commands import VELERO, obj
+from tui.cli import run
+
+PULSE = {"phase": "Available", "lastValidationTime": "2026-11-15T02:40:33Z", "lastSyncedTime": "2026-11-15T02:40:33Z"}
+OBJECTS = [
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "velero"}},
+    VELERO,
+    obj("BackupStorageLocation", "default", {"provider": "aws", "objectStorage": {"bucket": "b"}}, status=PULSE),
+    obj(
+        "Schedule",
+        "hourly",
+        {"schedule": "0 * * * *", "template": {}},
+        status={"phase": "Enabled", "lastBackup": "2026-11-15T02:00:33Z"},
+    ),
+]
+
+
+def test_get_and_report_tell_the_same_start_and_the_servers_default(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with box_in_thread(OBJECTS) as box:
+        config = ("--kubeconfig", kubeconfig(box, tmp_path))
+        assert run(["get", "schedules", "-o", "json", *config]) == 0
+        (row,) = json.loads(capsys.readouterr().out)["items"]
+        run(["report", "-o", "json", *config])
+        (reported,) = json.loads(capsys.readouterr().out)["schedules"]
+        run(["get", "schedules", *config])
+        shown = capsys.readouterr().out
+    assert row["expectedStart"] == reported["expectedStart"] == "2026-11-15T03:00:33Z"
+    assert "server: yes" in shown
