@@ -1,0 +1,146 @@
+"""Logs for those who ask: DownloadRequests, and the small server that holds what they lead to."""
+
+from __future__ import annotations
+
+import gzip
+import secrets
+from collections.abc import Iterable
+from datetime import timedelta
+from types import TracebackType
+from typing import Self
+
+from aiohttp import web
+
+from core.minicluster.controllers.engine import Scope
+from core.minicluster.controllers.hand import Hand
+from core.minicluster.journal import Change, ChangeType, Key
+from core.minicluster.kinds import Json
+from core.models import Backup, BackupStorageLocation, Restore
+from core.models.kinds import BACKUP, RESTORE, STORAGE
+from core.rules.reconcile.writes import wire_time
+
+_KIND = "DownloadRequest"
+_HOP = timedelta(milliseconds=20)
+_LIVES = timedelta(minutes=10)
+_READABLE = frozenset(
+    {
+        "Completed",
+        "PartiallyFailed",
+        "Failed",
+        "WaitingForPluginOperations",
+        "WaitingForPluginOperationsPartiallyFailed",
+    }
+)
+
+
+class LogShelf:
+    """Texts behind addresses that nobody can guess, as an object store signs them."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, bytes] = {}
+        self._runner: web.ServerRunner | None = None
+
+    async def __aenter__(self) -> Self:
+        self._runner = web.ServerRunner(web.Server(self._serve, access_log=None), shutdown_timeout=1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    def put(self, text: str) -> str:
+        """Keep a text and say where it can be fetched, gzipped."""
+        name = secrets.token_urlsafe(18)
+        self._texts[name] = gzip.compress(text.encode(), mtime=0)
+        port = self._runner.addresses[0][1] if self._runner else 0
+        return f"http://127.0.0.1:{port}/backups/{name}.gz"
+
+    def drop(self, url: str) -> None:
+        self._texts.pop(url.rpartition("/")[2].removesuffix(".gz"), None)
+
+    async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        body = self._texts.get(request.path.rpartition("/")[2].removesuffix(".gz"))
+        if body is None:
+            return web.Response(status=404, text="NoSuchKey")
+        return web.Response(body=body, content_type="application/x-gzip")
+
+
+class DownloadController:
+    """Answers a request with an address that lives for ten minutes, and removes it then."""
+
+    def __init__(self, scope: Scope, hand: Hand, namespace: str, shelf: LogShelf) -> None:
+        self._scope = scope
+        self._hand = hand
+        self._namespace = namespace
+        self._shelf = shelf
+        scope.hear_raw(_KIND, self._heard)
+
+    def start(self) -> None:
+        served = self._scope.engine.storage.kind(_KIND)
+        for body in self._scope.engine.storage.list(served, self._namespace):
+            self._scope.look(self._answer, (self._namespace, body["metadata"]["name"]), _HOP)
+
+    def _heard(self, change: Change) -> None:
+        if change.type is ChangeType.ADDED and change.key[0] == self._namespace:
+            self._scope.look(self._answer, change.key, _HOP)
+
+    def _answer(self, key: Key) -> None:
+        """No answer at all while the storage location is broken, as in Velero."""
+        body = self._scope.engine.storage.find(self._scope.engine.storage.kind(_KIND), *key)
+        if body is None or body.get("status", {}).get("phase") == "Processed":
+            return
+        text = self._text(body["spec"]["target"])
+        if text is None:
+            return
+        url = self._shelf.put(text)
+        expires = wire_time(self._scope.now() + _LIVES)
+        status: Json = {"phase": "Processed", "downloadURL": url, "expiration": expires}
+        self._hand.patch_raw(_KIND, key, {"status": status})
+        self._scope.after(_LIVES, lambda: self._expire(key, url))
+
+    def _expire(self, key: Key, url: str) -> None:
+        self._shelf.drop(url)
+        self._hand.delete(_KIND, key)
+
+    def _text(self, target: Json) -> str | None:
+        key = (self._namespace, target["name"])
+        run: Backup | Restore | None
+        if target["kind"].startswith("Restore"):
+            run = self._scope.cabinet.get(RESTORE, key, Restore)
+            backup = run and self._scope.cabinet.get(BACKUP, (key[0], run.spec.backup_name), Backup)
+        else:
+            run = backup = self._scope.cabinet.get(BACKUP, key, Backup)
+        if run is None or backup is None or run.phase not in _READABLE:
+            return None
+        where = (self._namespace, backup.spec.storage_location)
+        location = self._scope.cabinet.get(STORAGE, where, BackupStorageLocation)
+        if location is None or location.phase != "Available":
+            return None
+        return "\n".join(_lines(run)) + "\n"
+
+
+def _lines(run: Backup | Restore) -> Iterable[str]:
+    """What Velero's log would say of this run, as far as its status tells."""
+    status, word = run.status, "backup" if isinstance(run, Backup) else "restore"
+    begun = wire_time(status.start_timestamp) if status.start_timestamp else ""
+    ended = wire_time(status.completion_timestamp) if status.completion_timestamp else begun
+    subject = f"{word}={run.namespace}/{run.name}"
+    total = status.progress.total_items if status.progress else 0
+    yield f'time="{begun}" level=info msg="Setting up {word} log" {subject}'
+    yield f'time="{begun}" level=info msg="Starting {word}" {subject}'
+    for name in run.spec.included_namespaces or ("*",):
+        yield f'time="{begun}" level=info msg="Including namespace {name}" {subject}'
+    for number in range(1, min(total, 200) + 1):
+        done = f"Processing item {number} of {total}"
+        yield f'time="{begun}" level=info msg="{done}" progress={number}/{total} {subject}'
+    for number in range(1, status.warnings + 1):
+        yield f'time="{ended}" level=warning msg="volume {number} has no pod and was left out" {subject}'
+    for number in range(1, status.errors + 1):
+        yield f'time="{ended}" level=error msg="error executing custom action on item {number}" {subject}'
+    if status.failure_reason:
+        yield f'time="{ended}" level=error msg="{status.failure_reason}" {subject}'
+    yield f'time="{ended}" level=info msg="{word.capitalize()} ended: {run.phase}" {subject}'

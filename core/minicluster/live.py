@@ -1,0 +1,93 @@
+"""A box that lives: the API server with a scene on it and the controllers at work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
+from types import TracebackType
+from typing import Self
+
+from core.clock import Clock, FastClock, ManualClock, SystemClock
+from core.minicluster.access import User
+from core.minicluster.box import MiniCluster, furnish
+from core.minicluster.controllers.clock import BoxClock
+from core.minicluster.controllers.downloads import LogShelf
+from core.minicluster.controllers.engine import Engine
+from core.minicluster.controllers.variants import catalog_for
+from core.minicluster.scenes import Scene
+from core.minicluster.scenes.stage import Stage, Wishes
+from core.minicluster.storage import Storage
+from core.models import Resource, from_builtins
+from core.models.kinds import KINDS
+
+FIXED_START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)
+"""When a scene begins that is to repeat exactly."""
+
+
+class LiveBox:
+    """Built with the scene in place and warmed up; `async with` opens it to requests and lets its time run.
+
+    Until then its clock is set by hand: `engine.advance` lets the controllers work without waiting.
+    """
+
+    def __init__(self, scene: Scene, wishes: Wishes, start: datetime | None = None, speed: float = 1.0) -> None:
+        self.scene = scene
+        self.speed = speed
+        self.start = (start or SystemClock().now()).replace(microsecond=0)
+        self.clock = BoxClock(ManualClock(self.start - scene.warm_up))
+        self.storage = Storage(self.clock, catalog_for(wishes.behaviour), seed=wishes.seed)
+        furnish(self.storage)
+        self._shelf = LogShelf()
+        self.engine = Engine(self.storage, self.clock)
+        self.stage = Stage(self.engine, self.start, wishes, self._shelf)
+        scene.set_up(self.stage)
+        self.engine.run_until(self.start)
+        self.storage.compact()
+        self.cluster: MiniCluster | None = None
+        self._stack = AsyncExitStack()
+        self._task: asyncio.Task[None] | None = None
+
+    async def open(self, users: Iterable[User] = (), port: int = 0) -> MiniCluster:
+        """Serve, and let the time of the box run from where it stands."""
+        await self._stack.enter_async_context(self._shelf)
+        self.cluster = MiniCluster(self.clock, users, port, self.storage)
+        await self._stack.enter_async_context(self.cluster)
+        self.clock.base = FastClock(self.clock.base.now(), self.speed)
+        self._task = asyncio.create_task(self.engine.run(self.speed))
+        return self.cluster
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self._stack.aclose()
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self.open()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    @property
+    def running_clock(self) -> Clock:
+        """The box's time as a viewer should tell it."""
+        return self.clock.base
+
+    def settle(self, by: timedelta) -> None:
+        """Let simulated time pass, before the box is opened."""
+        self.engine.advance(by)
+
+    def objects(self) -> list[Resource]:
+        """Everything that foretop has a model for, as it stands now."""
+        return [
+            from_builtins(kind.model, body) for kind in KINDS for body in self.storage.list(self.storage.kind(kind.name))
+        ]

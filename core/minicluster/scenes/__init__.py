@@ -1,0 +1,39 @@
+"""Scenes: what is in a box when it is opened, and who acts in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from core.errors import BadInput
+from core.minicluster.scenes import default, quiet
+from core.minicluster.scenes.stage import Stage, Wishes
+
+__all__ = ["SCENES", "Scene", "Stage", "Wishes", "find_scene"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A name, what it shows, how it is set up, and for how long it has been going on when it is shown."""
+
+    name: str
+    shows: str
+    set_up: Callable[[Stage], None]
+    warm_up: timedelta = timedelta(minutes=10)
+
+
+SCENES: dict[str, Scene] = {
+    scene.name: scene
+    for scene in (
+        Scene("default", "a busy cluster: a queue that moves, tenants, and a handful of troubles", default.set_up),
+        Scene("quiet", "everything is well and little happens", quiet.set_up, timedelta(minutes=3)),
+    )
+}
+
+
+def find_scene(name: str) -> Scene:
+    scene = SCENES.get(name)
+    if scene is None:
+        raise BadInput(f"there is no scene {name!r}", "", f"the scenes are {', '.join(SCENES)}")
+    return scene

@@ -1,0 +1,112 @@
+"""The people in a scene: teams that ask for backups and restores, and tidy up after themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from itertools import count
+
+from core.minicluster.controllers.engine import Process
+from core.minicluster.scenes.stage import HOME, Stage
+from core.minicluster.status import ApiError
+from core.models import Backup, NonAdminBackup, NonAdminRestore
+from core.models.kinds import BACKUP, NAB, NAR
+from core.models.nonadmin import NAB_UUID_LABEL
+from core.rules.phases import USABLE
+
+_APPS = (
+    "ledger",
+    "orders",
+    "catalog",
+    "sessions",
+    "invoices",
+    "features",
+    "models",
+    "search",
+    "profiles",
+    "reports",
+    "carts",
+    "tickets",
+    "metrics",
+    "wiki",
+)
+
+
+def app_name(number: int) -> str:
+    return _APPS[number % len(_APPS)]
+
+
+def teams_ask(stage: Stage, teams: Sequence[str], waiting: int, at_most: int) -> Process:
+    """Somebody always waits in the queue; old backups are deleted for good once there are too many."""
+    turns = count(1)
+    for name in teams[:waiting]:
+        _ask_for_backup(stage, name, next(turns))
+    while True:
+        yield timedelta(seconds=15)
+        if _waiting_nabs(stage) < waiting:
+            turn = next(turns)
+            free = _least_busy(stage, teams)
+            _ask_for_backup(stage, free, turn)
+            _tidy(stage, at_most)
+
+
+def teams_restore(stage: Stage, every: timedelta, at_most: int) -> Process:
+    """Now and then somebody restores from a backup that has ended well."""
+    for turn in count(1):
+        good = [nab for nab in stage.engine.cabinet.all(NAB, NonAdminBackup) if _restorable(nab)]
+        if good:
+            chosen = stage.random.choice(sorted(good, key=lambda nab: (nab.namespace, nab.name)))
+            name = f"{chosen.name}-again-{turn}"
+            stage.ask("NonAdminRestore", chosen.namespace, name, {"restoreSpec": {"backupName": chosen.name}})
+            _tidy_restores(stage, at_most)
+        yield every
+
+
+def _ask_for_backup(stage: Stage, namespace: str, turn: int) -> None:
+    name = f"{app_name(stage.random.randrange(len(_APPS)))}-{stage.now:%H%M}-{turn}"
+    stage.ask("NonAdminBackup", namespace, name, {"backupSpec": {}})
+
+
+def _waiting_nabs(stage: Stage) -> int:
+    line = stage.engine.cabinet.under(BACKUP, "line", HOME, Backup)
+    return sum(1 for backup in line if backup.phase in ("", "New", "Queued") and backup.label(NAB_UUID_LABEL))
+
+
+def _least_busy(stage: Stage, teams: Sequence[str]) -> str:
+    """The first team, from a random one on, that has nothing in the queue: teams do not wait for themselves."""
+    line = stage.engine.cabinet.under(BACKUP, "line", HOME, Backup)
+    busy = {name for backup in line for name in backup.spec.included_namespaces}
+    at = stage.random.randrange(len(teams))
+    rotated = [*teams[at:], *teams[:at]]
+    return next((team for team in rotated if team not in busy), rotated[0])
+
+
+def _restorable(nab: NonAdminBackup) -> bool:
+    status = nab.velero.status
+    return nab.phase == "Created" and status is not None and status.phase in USABLE
+
+
+def _tidy(stage: Stage, at_most: int) -> None:
+    nabs = stage.engine.cabinet.all(NAB, NonAdminBackup)
+    ended = sorted(
+        (nab for nab in nabs if _restorable(nab) and nab.created), key=lambda nab: (nab.created, nab.name)
+    )
+    for nab in ended[: max(0, len(nabs) - at_most)][:2]:
+        _patch(stage, "NonAdminBackup", nab.namespace, nab.name, {"spec": {"deleteBackup": True}})
+
+
+def _tidy_restores(stage: Stage, at_most: int) -> None:
+    nars = stage.engine.cabinet.all(NAR, NonAdminRestore)
+    ended = [nar for nar in nars if nar.velero.status and nar.velero.status.completion_timestamp]
+    for nar in sorted(ended, key=lambda nar: (str(nar.created), nar.name))[: max(0, len(nars) - at_most)]:
+        try:
+            stage.engine.storage.delete(stage.engine.storage.kind("NonAdminRestore"), nar.namespace, nar.name)
+        except ApiError:
+            continue
+
+
+def _patch(stage: Stage, kind: str, namespace: str, name: str, change: dict[str, object]) -> None:
+    try:
+        stage.engine.storage.patch(stage.engine.storage.kind(kind), namespace, name, change, "kubectl")
+    except ApiError:
+        return

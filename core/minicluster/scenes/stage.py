@@ -1,0 +1,206 @@
+"""What a scene is set up on: a storage, its object storage, its servers, and hands to put things in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from random import Random
+
+from core.cron import parse
+from core.minicluster.controllers.bucket import ObjectStorage
+from core.minicluster.controllers.downloads import LogShelf
+from core.minicluster.controllers.engine import Engine, Process
+from core.minicluster.controllers.nonadmin import NonAdminController
+from core.minicluster.controllers.velero import Flags, VeleroServer
+from core.minicluster.controllers.work import SeededWork, Work
+from core.minicluster.kinds import Json
+from core.minicluster.scenes.past import Past
+from core.minicluster.status import ApiError
+from core.models import Backup, from_builtins
+from core.rules.reconcile import Behaviour
+from core.rules.reconcile.writes import wire_time
+
+HOME = "openshift-adp"
+_IMAGE = "velero/velero:v{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the one who opens the box asks for; None leaves it to the scene."""
+
+    seed: int = 1
+    skip_immediately: bool | None = None
+    concurrent_backups: int | None = None
+    behaviour: Behaviour = Behaviour.RELEASED
+
+
+class Stage:
+    """Scenes speak to this. `start` is when the curtain rises; the stage's clock stands a little before it."""
+
+    def __init__(self, engine: Engine, start: datetime, wishes: Wishes, shelf: LogShelf) -> None:
+        self.engine = engine
+        self.start = start
+        self.wishes = wishes
+        self.buckets = ObjectStorage()
+        self.past = Past(engine.storage, self.buckets, wishes.seed)
+        self.random = Random(f"{wishes.seed}/stage")
+        self.work: dict[str, Work] = {}
+        self.workload = SeededWork(wishes.seed, self.work)
+        self._shelf = shelf
+        self.servers: list[VeleroServer] = []
+
+    @property
+    def now(self) -> datetime:
+        return self.engine.clock.now()
+
+    def namespace(self, *names: str) -> None:
+        for name in names:
+            self.past.put("Namespace", _namespace(name), self.start - timedelta(days=90))
+
+    def velero(self, concurrent: int = 1, skip: bool = False, version: str = "1.18.3", home: str = HOME) -> VeleroServer:
+        """A server with its Deployment; it does nothing until it is started."""
+        wishes = self.wishes
+        flags = Flags(
+            namespace=home,
+            skip_immediately=skip if wishes.skip_immediately is None else wishes.skip_immediately,
+            concurrent_backups=wishes.concurrent_backups or concurrent,
+            version=version,
+            behaviour=wishes.behaviour,
+        )
+        self.past.put("Deployment", _deployment(flags), self.start - timedelta(days=60))
+        server = VeleroServer(self.engine, flags, self.buckets, self.workload, self._shelf)
+        self.servers.append(server)
+        return server
+
+    def non_admin(self, home: str = HOME) -> NonAdminController:
+        return NonAdminController(self.engine, home, self.wishes.behaviour, self.wishes.seed)
+
+    def location(self, name: str = "default", bucket: str = "backups", home: str = HOME, there: bool = True) -> None:
+        """A storage location, checked and synced on the last beat; `there` false: its bucket is gone."""
+        if there:
+            self.buckets.make(bucket)
+        spec: Json = {"provider": "aws", "objectStorage": {"bucket": bucket}, "config": {"region": "eu-central-1"}}
+        if name == "default":
+            spec["default"] = True
+        at = wire_time(self.now - timedelta(seconds=60))
+        status = {"phase": "Available", "lastValidationTime": at, "lastSyncedTime": at}
+        meta = {"name": name, "namespace": home}
+        body = {"metadata": meta, "spec": spec, "status": status}
+        self.past.put("BackupStorageLocation", body, self.start - timedelta(days=60))
+
+    def schedule(
+        self,
+        name: str,
+        cron: str,
+        namespaces: Sequence[str],
+        runs: int = 10,
+        ttl: timedelta = timedelta(days=30),
+        paused_since: datetime | None = None,
+        outcomes: str = "",
+        location: str = "default",
+        home: str = HOME,
+        skip: bool | None = False,
+        **more: object,
+    ) -> None:
+        """A schedule with its last runs behind it: `outcomes` tells the newest ones (P partly failed, F failed)."""
+        template: Json = {"includedNamespaces": list(namespaces), "ttl": f"{int(ttl.total_seconds() // 3600)}h0m0s"}
+        if location != "default":
+            template["storageLocation"] = location
+        until = paused_since or self.now
+        past = self._runs_before(cron, until, runs)
+        for run, outcome in zip(past, outcomes.rjust(len(past), ".")[-len(past) :] if past else "", strict=True):
+            spec = {key: value for key, value in template.items() if key != "ttl"}
+            work = _ended_as(self._work_of(name, run, home), outcome)
+            self.past.scheduled_backup(home, name, run, work, spec, ttl)
+        made = (past[0] if past else until) - timedelta(days=35)
+        spec = {"schedule": cron, "template": template, **more}
+        if skip is not None:
+            spec["skipImmediately"] = skip
+        status: Json = {"phase": "Enabled"} | ({"lastBackup": wire_time(past[-1])} if past else {})
+        meta: Json = {"name": name, "namespace": home}
+        if paused_since is not None:
+            spec["paused"] = True
+            meta["managedFields"] = [_paused_by("maria", paused_since)]
+        self.past.put("Schedule", {"metadata": meta, "spec": spec, "status": status}, made)
+
+    def ask(self, kind: str, namespace: str, name: str, spec: Json, **meta: object) -> bool:
+        """What a person creates, by the API's rules; False where the API refuses."""
+        body: Json = {"metadata": {"name": name, "namespace": namespace, **meta}, "spec": spec}
+        try:
+            self.engine.storage.create(self.engine.storage.kind(kind), body, manager="kubectl")
+        except ApiError:
+            return False
+        return True
+
+    def play(self, process: Process) -> None:
+        """Somebody who acts all the time that the box is open."""
+        self.engine.scope().start(process)
+
+    def at(self, when: datetime, action: Callable[[], None]) -> None:
+        self.engine.scope().at(when, action)
+
+    def _runs_before(self, cron: str, until: datetime, count: int) -> list[datetime]:
+        """The last moments before `until` at which Velero's beat took up a run."""
+        schedule = parse(cron)
+        second = self.start.second
+        found: list[datetime] = []
+        moment = until
+        while len(found) < count and (run := schedule.previous(moment)) is not None:
+            taken = run + timedelta(seconds=(second - run.second) % 60 or 60)
+            if taken < until:
+                found.append(taken)
+            moment = run
+        return list(islice(reversed(found), count))
+
+    def _work_of(self, owner: str, run: datetime, home: str) -> Work:
+        name = f"{owner}-{run:%Y%m%d%H%M%S}"
+        labels = {"velero.io/schedule-name": owner}
+        return self.workload.of(from_builtins(Backup, {"metadata": {"name": name, "namespace": home, "labels": labels}}))
+
+
+def _ended_as(work: Work, outcome: str) -> Work:
+    match outcome:
+        case "P":
+            return Work(work.duration, work.items, errors=3, warnings=1)
+        case "F":
+            return Work(work.duration / 3, work.items, failure="error uploading backup: request timed out")
+        case "w":
+            return Work(work.duration, work.items, warnings=2)
+        case _:
+            return Work(work.duration, work.items)
+
+
+def _namespace(name: str) -> Json:
+    labels = {"kubernetes.io/metadata.name": name}
+    meta = {"name": name, "labels": labels}
+    return {"metadata": meta, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
+
+
+def _paused_by(manager: str, at: datetime) -> Json:
+    fields = {"f:spec": {"f:paused": {}}}
+    return {
+        "manager": manager,
+        "operation": "Update",
+        "apiVersion": "velero.io/v1",
+        "time": wire_time(at),
+        "fieldsType": "FieldsV1",
+        "fieldsV1": fields,
+    }
+
+
+def _deployment(flags: Flags) -> Json:
+    args = ["server", f"--concurrent-backups={flags.concurrent_backups}"]
+    if flags.skip_immediately:
+        args.append("--schedule-skip-immediately")
+    container = {"name": "velero", "image": _IMAGE.format(flags.version), "command": ["/velero"], "args": args}
+    labels = {"app.kubernetes.io/name": "velero"}
+    spec = {
+        "replicas": 1,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+    }
+    status = {"replicas": 1, "readyReplicas": 1}
+    meta = {"name": "velero", "namespace": flags.namespace, "labels": labels}
+    return {"metadata": meta, "spec": spec, "status": status}
