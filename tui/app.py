@@ -1,0 +1,136 @@
+"""The dashboard: opens the session after the first paint, and pumps what changes onto the screen."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime, tzinfo
+from typing import ClassVar, Literal
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+
+from core.errors import ForetopError
+from core.view.text import clean
+from tui.desk import Desk
+from tui.screens.frame import Frame
+from tui.source import Looks, Source
+
+PACE = 1 / 15
+"""The pump looks this often for changes; what did not change is not drawn."""
+_KEPT_MESSAGES = 200
+
+
+class Dashboard(App[int]):
+    """One frame over one session."""
+
+    CSS_PATH = "styles/foretop.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    TITLE = "foretop"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "leave", show=False)]
+
+    def __init__(self, open_source: Callable[[], Source], looks: Looks | None = None) -> None:
+        super().__init__(ansi_color=True)
+        self.theme = "ansi-dark"
+        self.looks = looks or Looks()
+        self.told: deque[tuple[str, str]] = deque(maxlen=_KEPT_MESSAGES)
+        self.problem = ""
+        self._open_source = open_source
+        self._source: Source | None = None
+        self._pumping: asyncio.Task[None] | None = None
+        self._mouse = self.looks.mouse
+        self._last_fault = ""
+
+    def get_default_screen(self) -> Frame:
+        return Frame(self.looks)
+
+    @property
+    def frame(self) -> Frame:
+        found = self.screen_stack[0]
+        assert isinstance(found, Frame)
+        return found
+
+    @property
+    def my_zone(self) -> tzinfo:
+        """The zone of the machine that foretop runs on."""
+        return datetime.now(UTC).astimezone().tzinfo or UTC
+
+    def on_ready(self) -> None:
+        self._pumping = asyncio.create_task(self._run(), name="pump")
+
+    async def on_unmount(self) -> None:
+        if self._pumping is not None:
+            self._pumping.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._pumping
+        if self._source is not None:
+            await self._source.stop()
+
+    async def _run(self) -> None:
+        """The frame is on the screen; only now come the libraries that speak to clusters."""
+        try:
+            self._source = await asyncio.to_thread(self._open_source)
+        except ForetopError as problem:
+            self.problem = str(problem)
+            self.exit(2)
+            return
+        self._source.start()
+        desk = Desk(self._source, asyncio.get_running_loop().time)
+        self.frame.attach(desk)
+        seen: tuple[object, ...] = ()
+        while True:
+            found = self._state(desk)
+            if found != seen:
+                seen = found
+                self.pulse()
+            await asyncio.sleep(PACE)
+
+    def _state(self, desk: Desk) -> tuple[object, ...]:
+        """What moves when there is something to draw: the facts, their health, and the second."""
+        store = desk.store
+        revisions = tuple(store.revision(context) for context in desk.contexts)
+        clock = desk.source.clock(desk.contexts[0]).now() if desk.contexts else None
+        return revisions, store.health.revision, clock.replace(microsecond=0) if clock else None
+
+    def pulse(self) -> None:
+        """Draws; a fault in drawing is told once and is not the end of the screen."""
+        try:
+            self.frame.pulse()
+        except Exception as problem:
+            text = f"The screen could not be drawn: {type(problem).__name__}: {problem}"
+            if text != self._last_fault:
+                self._last_fault = text
+                self.notify(text, severity="error")
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: Literal["information", "warning", "error"] = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """A toast, kept in the list of messages; nothing in it is markup."""
+        now = self.frame.desk.now() if self.frame.desk else datetime.now(UTC)
+        text = "\n".join(clean(line) for line in message.splitlines())
+        self.told.append((f"{now:%H:%M:%S}Z", text.replace("\n", " ")))
+        super().notify(text, title=title, severity=severity, timeout=timeout, markup=False)
+
+    def action_leave(self) -> None:
+        self.exit()
+
+    def toggle_mouse(self) -> None:
+        """The terminal's own selection and our mouse exclude each other."""
+        driver = self._driver
+        if driver is None:
+            return
+        self._mouse = not self._mouse
+        switch = getattr(driver, "_enable_mouse_support" if self._mouse else "_disable_mouse_support", None)
+        if switch is not None:
+            driver._mouse = True
+            switch()
+            driver._mouse = self._mouse
+        self.notify(f"Mouse {'on' if self._mouse else 'off'}")

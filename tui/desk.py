@@ -1,0 +1,99 @@
+"""What all pages look at: the store, the moment of each cluster, its scene, and the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from core.rules.triage import Finding, Settled, Severity, settle, triage
+from core.rules.world import Unseen
+from core.store import Store
+from core.view.scene import Scene, Stage
+from tui.source import Source
+
+_LOOK_AGAIN = timedelta(seconds=5)
+_SOONEST = timedelta(seconds=1)
+_SHARE = 20
+"""Judging everything takes its time in a large cluster: it gets a twentieth of it at most."""
+
+
+class Desk:
+    """One beat of the pump sees one moment: everything drawn in it is of the same second."""
+
+    def __init__(self, source: Source, ticks: Callable[[], float]) -> None:
+        self.source = source
+        self.contexts = source.contexts
+        self.zone: tzinfo = UTC
+        self.findings: tuple[Finding, ...] = ()
+        self.unseen: tuple[Unseen, ...] = ()
+        self.judgement = 0
+        """Moves whenever the findings were judged anew and came out differently."""
+        self._ticks = ticks
+        self._stages = {context: Stage(source.store, context) for context in source.contexts}
+        self._scenes: dict[str, Scene] = {}
+        self._nows: dict[str, datetime] = {}
+        self._settled: dict[str, Settled] = {}
+        self._judged: dict[str, tuple[datetime, tuple[int, int]]] = {}
+        self._rest_until = 0.0
+
+    @property
+    def store(self) -> Store:
+        return self.source.store
+
+    def beat(self) -> None:
+        """A new moment begins."""
+        self._nows.clear()
+        self._scenes.clear()
+
+    def now(self, context: str = "") -> datetime:
+        """The time of a cluster, or of the first one."""
+        where = context or self.contexts[0]
+        if where not in self._nows:
+            self._nows[where] = self.source.clock(where).now()
+        return self._nows[where]
+
+    def scene(self, context: str) -> Scene:
+        if context not in self._scenes:
+            self._scenes[context] = self._stages[context].scene(self.now(context), self.zone)
+        return self._scenes[context]
+
+    def severities(self) -> Mapping[Severity, int]:
+        return {grade: sum(finding.severity is grade for finding in self.findings) for grade in Severity}
+
+    def judge(self, *, at_once: bool = False) -> None:
+        """Looks for what is wrong, where something changed or time has passed."""
+        began = self._ticks()
+        if began < self._rest_until and not at_once:
+            return
+        due = [context for context in self.contexts if at_once or self._is_due(context)]
+        for context in due:
+            self._judge(context)
+        if due:
+            self._gather()
+            took = self._ticks() - began
+            self._rest_until = began + max(_SOONEST.total_seconds() / 2, took * _SHARE)
+
+    def _version(self, context: str) -> tuple[int, int]:
+        return self.store.revision(context), self.store.health.revision
+
+    def _is_due(self, context: str) -> bool:
+        if context not in self._judged:
+            return True
+        at, version = self._judged[context]
+        passed = abs(self.now(context) - at)
+        return passed >= _LOOK_AGAIN or (passed >= _SOONEST and version != self._version(context))
+
+    def _judge(self, context: str) -> None:
+        now = self.now(context)
+        self._judged[context] = (now, self._version(context))
+        found = triage(self.store.world(context), now)
+        self._settled[context] = settle(self._settled.get(context), found.findings, now)
+
+    def _gather(self) -> None:
+        shown = tuple(
+            finding for context in self.contexts for finding in self._settled.get(context, Settled()).shown.values()
+        )
+        unseen = tuple(gap for context in self.contexts for gap in self.store.world(context).unseen)
+        if (shown, unseen) != (self.findings, self.unseen):
+            self.findings, self.unseen = shown, unseen
+            self.judgement += 1

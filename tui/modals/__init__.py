@@ -1,0 +1,1 @@
+"""Small windows over the frame; each answers one question and has two ways out."""

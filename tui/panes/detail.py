@@ -1,0 +1,191 @@
+"""The sections of the detail of one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+import yaml
+from msgspec import to_builtins
+
+from core.models import (
+    Backup,
+    BackupStorageLocation,
+    Condition,
+    NonAdmin,
+    NonAdminBackupStorageLocation,
+    Resource,
+    Restore,
+    Schedule,
+)
+from core.models.kinds import by_plural
+from core.rules import words
+from core.store import Garbled, Key
+from core.view.marks import Mark, Tone
+from core.view.nonadmin import NonAdmins
+from core.view.schedules import Schedules
+from tui.desk import Desk
+from tui.jumps import related
+from tui.panes.nonadmin import nonadmin_pane
+from tui.panes.runs import backup_pane, restore_pane, storage_pane
+from tui.panes.schedules import schedule_pane
+from tui.panes.volumes import volumes
+from tui.prose import Para, Span, para, span
+from tui.tones import BOLD, DIM, style_of
+
+SECTIONS = ("overview", "conditions", "volumes", "events", "changes", "describe", "yaml")
+
+
+def heading(key: Key) -> str:
+    kind = by_plural(key.kind)
+    word = (kind.short[0] if kind.short else kind.name.lower()) if kind else key.kind
+    return span(f"{word} {key.namespace}/{key.name}" if key.namespace else f"{word} {key.name}").text
+
+
+def describe_object(desk: Desk, key: Key, section: str) -> Sequence[Para]:
+    resource = desk.store.get(key)
+    if resource is None:
+        return [para("It is gone, or not seen any more.", Tone.WARN)]
+    if isinstance(resource, Garbled):
+        return [para(f"It cannot be read: {resource.problem}", Tone.BAD)]
+    sections: dict[str, Callable[[Desk, Key, Resource], Sequence[Para]]] = {
+        "overview": overview,
+        "conditions": conditions,
+        "volumes": volumes,
+        "events": events,
+        "changes": changes,
+        "describe": describe,
+        "yaml": as_yaml,
+    }
+    return sections[section](desk, key, resource)
+
+
+def overview(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+    said = [*_told(desk, key, resource), para("")]
+    said += _conditions(resource, desk.now(key.context))[:4]
+    near = related(desk.store, key)
+    if near:
+        said.append(para(""))
+    said += [para(_relative(desk, other), label="Near" if not place else " ") for place, other in enumerate(near[:6])]
+    said += [para(f"and {len(near) - 6} more", label=" ")] if len(near) > 6 else []
+    return said
+
+
+def _told(desk: Desk, key: Key, resource: Resource) -> tuple[Para, ...]:
+    scene = desk.scene(key.context)
+    match resource:
+        case Schedule():
+            entry = Schedules().entry(desk.store, key, resource)
+            return schedule_pane(entry, scene) if entry else ()
+        case NonAdmin():
+            tenant = NonAdmins().entry(desk.store, key, resource)
+            return nonadmin_pane(tenant, scene) if tenant else ()
+        case Backup():
+            return backup_pane(resource, scene)
+        case Restore():
+            return restore_pane(resource, scene)
+        case BackupStorageLocation():
+            return storage_pane(resource, scene)
+        case _:
+            phase = getattr(resource, "phase", "")
+            return (Para((span(resource.name, bold=True), span(f": {phase}" if phase else ""))),)
+
+
+def _relative(desk: Desk, key: Key) -> str:
+    phase = getattr(desk.store.get(key), "phase", "")
+    return f"{heading(key)}{f'  {phase}' if phase else ''}"
+
+
+def conditions(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+    return _conditions(resource, desk.now(key.context)) or [para("It has no conditions.", Tone.DIM)]
+
+
+def _conditions(resource: Resource, now: datetime) -> list[Para]:
+    held: tuple[Condition, ...] = ()
+    if isinstance(resource, NonAdmin):
+        held = resource.state.conditions
+    elif isinstance(resource, NonAdminBackupStorageLocation):
+        held = resource.status.conditions
+    return [_condition(entry, now) for entry in held]
+
+
+def _condition(entry: Condition, now: datetime) -> Para:
+    mark = {"True": Mark.TRUE, "False": Mark.BROKEN}.get(entry.status, Mark.UNSET)
+    since = f"  {words.moment(entry.last_transition_time, now)}" if entry.last_transition_time else ""
+    return Para(
+        (
+            Span(f"{span(entry.type).text:<10}", BOLD),
+            Span(f"{mark.value} {span(entry.status).text}", style_of(mark.tone)),
+            span(f"  {entry.reason}  {entry.message}"),
+            Span(since, DIM),
+        ),
+        indent=10,
+    )
+
+
+def events(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+    found = desk.store.indexes.events_by_uid.get(key.context, resource.metadata.uid)
+    now = desk.now(key.context)
+    dated = sorted(found, key=lambda event: event.seen.timestamp() if event.seen else 0.0, reverse=True)
+    if not dated:
+        return [para("No events were seen.", Tone.DIM)]
+    return [
+        Para(
+            (
+                Span(f"{words.moment(event.seen, now) if event.seen else '':<13}", DIM),
+                span(f"{event.type} {event.reason}", Tone.WARN if event.type == "Warning" else Tone.PLAIN, bold=True),
+                span(f"{f' ×{event.count}' if event.count > 1 else ''}: {event.message}"),
+            ),
+            indent=13,
+        )
+        for event in dated
+    ]
+
+
+def changes(desk: Desk, key: Key, _resource: Resource) -> Sequence[Para]:
+    now = desk.now(key.context)
+    seen = desk.store.history.of(key)
+    if not seen:
+        return [para("Nothing of it has changed since foretop runs.", Tone.DIM)]
+    return [
+        Para(
+            (
+                Span(f"{words.moment(step.at, now):<13}", DIM),
+                span(f"{step.what}: {step.before or 'none'} → {step.after or 'none'}"),
+            )
+        )
+        for step in reversed(seen)
+    ]
+
+
+def describe(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+    """Everything in one piece, as kubectl would tell it."""
+    meta, now = resource.metadata, desk.now(key.context)
+    said = [*_told(desk, key, resource), para("")]
+    facts = (
+        ("Name", meta.name),
+        ("Namespace", meta.namespace),
+        ("Context", key.context),
+        ("Created", f"{words.moment(meta.creation_timestamp, now)}" if meta.creation_timestamp else ""),
+        ("Deleted", f"{words.moment(meta.deletion_timestamp, now)}" if meta.deletion_timestamp else ""),
+        ("Labels", ", ".join(f"{name}={value}" for name, value in sorted(meta.labels.items()))),
+        ("Finalizers", ", ".join(meta.finalizers)),
+    )
+    said += [Para((Span(f"{name:<11}", BOLD), span(value)), indent=11) for name, value in facts if value]
+    for title, part in (("Conditions", conditions), ("Volumes", volumes), ("Events", events), ("Changes", changes)):
+        said += [para(""), para(title, bold=True), *part(desk, key, resource)]
+    return said
+
+
+def as_yaml(_desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+    """What foretop reads of the object; managed fields are folded away."""
+    kind = by_plural(key.kind)
+    plain: dict[str, Any] = to_builtins(resource)
+    plain.get("metadata", {}).pop("managedFields", None)
+    head = {"apiVersion": kind.api_version, "kind": kind.name} if kind else {}
+    text = yaml.safe_dump({**head, **plain}, sort_keys=False, allow_unicode=True, width=1000)
+    return [
+        para("The fields that foretop reads; managedFields folded.", Tone.DIM),
+        *(Para((span(line),), indent=len(line) - len(line.lstrip(" ")) + 2) for line in text.splitlines()),
+    ]

@@ -1,0 +1,57 @@
+"""The pane of a tenant's backup or restore: where it is on its path, what it waits for, and what the two queues say."""
+
+from __future__ import annotations
+
+from core.models import NonAdmin
+from core.rules import words
+from core.rules.lifecycle import State, lifecycle
+from core.rules.queue import Run
+from core.view.marks import Tone
+from core.view.nonadmin import NonAdminEntry
+from core.view.scene import Scene
+from tui.panes.queue import waiting_for
+from tui.prose import Para, Span, para, span
+from tui.tones import BOLD, style_of
+
+_SIGNS = {
+    State.DONE: ("✓", Tone.GOOD),
+    State.CURRENT: ("◐", Tone.RUNNING),
+    State.AHEAD: ("", Tone.DIM),
+    State.FAILED: ("✗", Tone.BAD),
+}
+
+
+def nonadmin_pane(entry: NonAdminEntry, scene: Scene) -> tuple[Para, ...]:
+    told = lifecycle(entry.item, entry.run, scene.now)
+    head = Para((span(f"{entry.item.namespace}/{entry.item.name}", bold=True), span(f": {told.why}")))
+    return (
+        head,
+        *(() if entry.run is None or not entry.place else waiting_for(entry.run, scene)),
+        path(entry.item, entry.run, scene),
+        para(told.next, label="Next"),
+        *_positions(entry),
+    )
+
+
+def path(item: NonAdmin, run: Run | None, scene: Scene) -> Para:
+    """The lifecycle as a way: steps done, the current one, those to come."""
+    spans: list[Span] = []
+    for step in lifecycle(item, run, scene.now).steps:
+        sign, tone = _SIGNS[step.state]
+        if spans:
+            spans.append(Span(" ─ "))
+        style = style_of(tone) + BOLD if step.state is State.CURRENT else style_of(tone)
+        spans.append(Span(f"{span(step.name).text} {sign}".rstrip(), style))
+    return Para(tuple(spans))
+
+
+def _positions(entry: NonAdminEntry) -> tuple[Para, ...]:
+    reported = entry.item.state.queue_info.estimated_queue_position if entry.item.state.queue_info else 0
+    if not entry.place or not reported or reported == entry.place:
+        return ()
+    return (
+        para(
+            f"The controller reports ~{reported}; counted just now: {entry.place} of {words.count(entry.line, 'run')}.",
+            Tone.DIM,
+        ),
+    )

@@ -1,0 +1,73 @@
+"""The panes of backups, restores and storage locations."""
+
+from __future__ import annotations
+
+from core.models import Backup, BackupStorageLocation, Restore
+from core.rules import words
+from core.rules.phases import FAULTY
+from core.rules.queue import Run, owner_of
+from core.view.marks import Tone, run_mark
+from core.view.scene import Scene
+from tui.panes.queue import progress, waiting_for
+from tui.prose import Para, para, span
+
+
+def backup_pane(backup: Backup, scene: Scene) -> tuple[Para, ...]:
+    names = backup.spec.included_namespaces
+    place = backup.spec.storage_location or "the default location"
+    taken = "all namespaces" if not names or "*" in names else words.listed(names, 6)
+    ttl = f", kept until {words.moment(backup.status.expiration, scene.now)}" if backup.status.expiration else ""
+    return (*_run(backup, scene), para(f"{taken}, to {place}{ttl}", label="Takes"))
+
+
+def restore_pane(restore: Restore, scene: Scene) -> tuple[Para, ...]:
+    spec = restore.spec
+    origin = f"backup {spec.backup_name}" if spec.backup_name else f"the newest backup of {spec.schedule_name}"
+    return (*_run(restore, scene), para(origin, label="From"))
+
+
+def storage_pane(place: BackupStorageLocation, scene: Scene) -> tuple[Para, ...]:
+    spec, status = place.spec, place.status
+    bucket = f"{spec.object_storage.bucket}/{spec.object_storage.prefix}".strip("/")
+    head = Para((span(place.name, bold=True), span(f": {status.phase or 'not checked yet'}")))
+    said = [head]
+    if status.message:
+        said.append(para(status.message, Tone.BAD, label="Says"))
+    said.append(para(f"{spec.provider or 'no provider'} bucket {bucket or 'not said'}", label="Where"))
+    checked = words.moment(status.last_validation_time, scene.now) if status.last_validation_time else "never"
+    synced = words.moment(status.last_synced_time, scene.now) if status.last_synced_time else "never"
+    said.append(para(f"checked {checked}, synced {synced}", label="Seen"))
+    mine = [run for run in scene.world.backups if run.namespace == place.namespace and _keeps(place, run)]
+    said.append(para(f"{words.count(len(mine), 'backup')} kept there", label="Holds"))
+    return tuple(said)
+
+
+def _keeps(place: BackupStorageLocation, run: Backup) -> bool:
+    return run.spec.storage_location == place.name or (not run.spec.storage_location and place.spec.default)
+
+
+def _run(run: Run, scene: Scene) -> tuple[Para, ...]:
+    status = run.status
+    counts = [
+        words.count(number, noun) for number, noun in ((status.errors, "error"), (status.warnings, "warning")) if number
+    ]
+    faults = f" with {words.listed(counts)}" if counts else ""
+    tone = run_mark(run.phase).tone
+    head = Para((span(run.name, bold=True), span(": "), span(f"{run.phase or 'waiting'}{faults}", tone)))
+    reason = status.failure_reason or "; ".join(status.validation_errors)
+    said = [head, para(str(owner_of(run)), label="Made")]
+    if reason:
+        said.append(para(reason, Tone.BAD, label="Why"))
+    elif run.phase in FAULTY and status.errors:
+        said.append(para("The reasons are in its results and log.", label="Why"))
+    return (*said, *_times(run, scene), *progress(run, scene), *waiting_for(run, scene))
+
+
+def _times(run: Run, scene: Scene) -> tuple[Para, ...]:
+    start, end = run.status.start_timestamp, run.status.completion_timestamp
+    if start is None:
+        return ()
+    text = f"started {words.moment(start, scene.now)}"
+    if end is not None:
+        text = f"{text}, ended {words.moment(end, scene.now)}, took {words.span(end - start)}"
+    return (para(text, label="When"),)

@@ -1,0 +1,81 @@
+"""The pane of a schedule: its meaning, what holds it, and what unpausing would do now."""
+
+from __future__ import annotations
+
+from core.cron import CronError
+from core.rules import words
+from core.rules.forecast import Choice, expected_start, expression, invalid, next_run, overdue, unpause
+from core.view.marks import Tone
+from core.view.scene import Scene
+from core.view.schedules import ScheduleEntry
+from tui.prose import Para, para, span
+
+
+def schedule_pane(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+    schedule = entry.schedule
+    meaning = _meaning(schedule.spec.schedule)
+    head = Para((span(schedule.name, bold=True), span(f", {meaning}{_paused(entry, scene)}")))
+    body = _unpausing(entry, scene) if schedule.spec.paused else _running(entry, scene)
+    return head, *body, *_last(entry, scene), _LEGEND
+
+
+_LEGEND = para(
+    "Runs, oldest first: . good  w warnings  P partly failed  F failed  V refused  _ missed  ~ running", Tone.DIM
+)
+
+
+def _meaning(text: str) -> str:
+    parsed = expression(text)
+    return f"{text!r} is no cron expression: {parsed}" if isinstance(parsed, CronError) else parsed.describe()
+
+
+def _paused(entry: ScheduleEntry, scene: Scene) -> str:
+    if not entry.schedule.spec.paused:
+        return ""
+    owner = entry.schedule.paused_field_set
+    since = f" since {words.moment(owner.time, scene.now)}" if owner and owner.time else ""
+    return f", paused{since}{f' by {owner.manager}' if owner and owner.manager else ''}"
+
+
+def _unpausing(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+    schedule = entry.schedule
+    default = scene.world.server(schedule.namespace).skip_immediately
+    beat = scene.beat(schedule.namespace)
+    leave, skip = (
+        unpause(schedule, scene.now, choice, default, beat=beat, backups=entry.runs)
+        for choice in (Choice.LEAVE, Choice.SKIP)
+    )
+    tone = Tone.WARN if leave.at_once else Tone.PLAIN
+    return (
+        Para((span("Unpausing now: ", bold=True), span(f"{leave.sentence}.", tone))),
+        Para((span("With skip: ", bold=True), span(f"{skip.sentence}."))),
+    )
+
+
+def _running(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+    schedule, now = entry.schedule, scene.now
+    beat = scene.beat(schedule.namespace)
+    late = overdue(schedule, now, beat, entry.runs)
+    if late is not None:
+        since = f"Due since {words.moment(late.since, now)}, {words.span(now - late.since)} ago: "
+        return (Para((span(since, Tone.BAD), span(f"{late.sentence}."))),)
+    if problem := invalid(schedule):
+        return (para(f"Velero refuses it: {problem}.", Tone.BAD),)
+    run = next_run(schedule)
+    if run is None:
+        return ()
+    start = expected_start(schedule, now, beat, entry.runs)
+    when = f", starts {words.moment(start, now)} (Velero's beat)" if start else ", starts within a minute of it"
+    return (para(f"Next run {words.moment(run, now)}{when}, in {words.span((start or run) - now)}."),)
+
+
+def _last(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+    if not entry.runs:
+        return (para("It has made no backup yet."),)
+    newest = entry.runs[0]
+    status = newest.status
+    faults = f", {words.count(status.errors, 'error')}" if status.errors else ""
+    warned = f", {words.count(status.warnings, 'warning')}" if status.warnings else ""
+    reason = status.failure_reason or "; ".join(status.validation_errors)
+    why = f": {reason}" if reason else ""
+    return (para(f"Last backup {newest.name}: {newest.phase or 'waiting'}{faults}{warned}{why}"),)

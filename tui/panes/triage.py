@@ -1,0 +1,76 @@
+"""The pane of Triage: what shows it, what to do, and the keys that do it; and the calm screen."""
+
+from __future__ import annotations
+
+from core.rules import words
+from core.rules.forecast import invalid, next_run
+from core.rules.queue import Run, has_ended
+from core.rules.triage import Finding
+from core.store import Store
+from core.view.findings import subject_text
+from core.view.marks import Mark, Tone
+from core.view.scene import Scene
+from tui.desk import Desk
+from tui.jumps import related_to_finding
+from tui.prose import Line, Para, Span, para, span
+from tui.tones import BOLD, style_of
+
+
+def finding_pane(finding: Finding, scene: Scene, store: Store) -> tuple[Para, ...]:
+    since = ""
+    if finding.since is not None:
+        since = f", since {words.moment(finding.since, scene.now)} ({words.span(scene.now - finding.since)})"
+    head = Para((span(subject_text(finding), bold=True), span(f": {finding.what}{since}")))
+    keys = [Span("enter", BOLD), Span(" open it")]
+    targets = [key for key in related_to_finding(finding) if store.get(key) is not None]
+    if targets and targets[0].name != finding.subject.name:
+        keys += [Span("   "), Span("J", BOLD), span(f" open {targets[0].name}")]
+    return (
+        head,
+        para(finding.evidence, label="Seen"),
+        para(finding.remedy, label="Do"),
+        Para(tuple(keys), "Keys"),
+    )
+
+
+def calm(desk: Desk) -> list[Line]:
+    """What is healthy and what comes next, said only where all of it was seen."""
+    if desk.unseen:
+        gaps = [f"{gap.kind or gap.context} ({gap.reason})" for gap in desk.unseen]
+        return [
+            (
+                Span(f"{Mark.WAITING.value} ", style_of(Tone.WAITING)),
+                span("Nothing wrong in what I can see.", bold=True),
+            ),
+            (span(f"Not seen: {words.listed(gaps, 6)}."),),
+        ]
+    lines: list[Line] = [
+        (Span(f"{Mark.HEALTHY.value} ", style_of(Tone.GOOD)), span("Nothing wrong.", bold=True)),
+        (),
+    ]
+    for context in desk.contexts:
+        lines += [(span(text),) for text in _healthy(desk, context)]
+    return lines
+
+
+def _healthy(desk: Desk, context: str) -> list[str]:
+    scene = desk.scene(context)
+    world, now = scene.world, scene.now
+    active = [schedule for schedule in world.schedules if not schedule.spec.paused and not invalid(schedule)]
+    paused = sum(schedule.spec.paused for schedule in world.schedules)
+    coming = min(
+        ((run, schedule.name) for schedule in active if (run := next_run(schedule)) is not None and run > now),
+        default=None,
+    )
+    name = f"{context}: " if len(desk.contexts) > 1 else ""
+    also = f", {paused} paused" if paused else ""
+    healthy = f"{name}{words.count(len(active), 'schedule')} healthy{also}"
+    if coming is not None:
+        healthy = f"{healthy}; next {coming[1]} in {words.span(coming[0] - now)}"
+    runs: tuple[Run, ...] = (*world.backups, *world.restores)
+    waiting = sum(not has_ended(run) for run in runs)
+    queue = "queue empty" if not waiting else f"{words.count(waiting, 'run')} in the queue"
+    beats = [scene.beat(namespace) for namespace in world.velero_namespaces]
+    pulses = [beat.pulse for beat in beats if beat.pulse is not None]
+    pulse = f"Velero's pulse {words.span(now - max(pulses))} ago" if pulses else "no pulse of Velero to be seen"
+    return [f"{healthy}.", f"{queue[0].upper()}{queue[1:]}; {pulse}."]

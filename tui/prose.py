@@ -1,0 +1,110 @@
+"""Text for panes and lines: spans with a tone, paragraphs with a label, folded to a width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.style import Style
+
+from core.view.marks import Tone
+from core.view.text import clean, width
+from tui.tones import BOLD, PLAIN, style_of
+
+LABEL = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a line that looks the same throughout; the text is fit for a terminal."""
+
+    text: str
+    style: Style = PLAIN
+
+
+Line = tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Para:
+    """A paragraph; the lines after the first stand under the text, not under the label."""
+
+    spans: Line
+    label: str = ""
+    indent: int | None = None
+
+
+def span(text: str, tone: Tone = Tone.PLAIN, *, bold: bool = False) -> Span:
+    """Text from anywhere, made harmless."""
+    style = style_of(tone)
+    return Span(clean(text), style + BOLD if bold else style)
+
+
+def para(text: str, tone: Tone = Tone.PLAIN, *, label: str = "", bold: bool = False) -> Para:
+    return Para((span(text, tone, bold=bold),), label)
+
+
+def fold(paragraphs: Iterable[Para], cells: int) -> list[Line]:
+    """The lines of the paragraphs in this width."""
+    return [line for paragraph in paragraphs for line in _fold(paragraph, max(10, cells))]
+
+
+def _fold(paragraph: Para, cells: int) -> list[Line]:
+    indent = LABEL if paragraph.label else 0
+    if paragraph.indent is not None:
+        indent = paragraph.indent
+    lines: list[list[Span]] = [[]]
+    if paragraph.label:
+        lines[0].append(Span(f"{paragraph.label:<{LABEL}}"[: max(LABEL, len(paragraph.label) + 1)], BOLD))
+    used = sum(width(piece.text) for piece in lines[0])
+    room = max(8, cells - indent)
+    for text, style in _words(paragraph.spans):
+        word, size = text, width(text)
+        blank = word.isspace()
+        if used + size > indent + room and not blank:
+            if used > indent:
+                lines.append([Span(" " * indent)] if indent else [])
+                used = indent
+            while size > room:
+                head = _head(word, room)
+                lines[-1].append(Span(head, style))
+                lines.append([Span(" " * indent)] if indent else [])
+                word = word[len(head) :]
+                size = width(word)
+        if blank and used + size > indent + room:
+            continue
+        if blank and used == indent and len(lines) > 1:
+            continue
+        lines[-1].append(Span(word, style))
+        used += size
+    return [_joined(line) for line in lines]
+
+
+def _words(spans: Sequence[Span]) -> Iterable[tuple[str, Style]]:
+    """Words and the spaces between them, each with the style of its span."""
+    for piece in spans:
+        start, text = 0, piece.text
+        for at in range(1, len(text) + 1):
+            if at == len(text) or (text[at] == " ") != (text[at - 1] == " "):
+                yield text[start:at], piece.style
+                start = at
+
+
+def _head(text: str, cells: int) -> str:
+    taken = 0
+    for at, letter in enumerate(text):
+        taken += width(letter)
+        if taken > cells:
+            return text[: max(1, at)]
+    return text
+
+
+def _joined(pieces: Sequence[Span]) -> Line:
+    """Neighbours of one style become one span: fewer codes for the terminal."""
+    merged: list[Span] = []
+    for piece in pieces:
+        if merged and merged[-1].style == piece.style:
+            merged[-1] = Span(merged[-1].text + piece.text, piece.style)
+        else:
+            merged.append(piece)
+    return tuple(merged)

@@ -1,0 +1,102 @@
+"""Everything a key can do, as data: bindings, footer, help and palette are all made from this list.
+
+An action is carried out by the method `do_<id>` of the page on the screen, or else of the frame; an action for
+which neither has one, or whose page says `offers(id)` is false just now, is shown nowhere. To add an action, add
+it here and write that method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Group(Enum):
+    """The headings of the help."""
+
+    OBJECT = "The object under the cursor"
+    TABLE = "The table"
+    GO = "Going somewhere"
+    SCREEN = "The screen"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """`keys` in Textual's spelling, `shown` in the person's; `footer` is its rank there, 0 for never."""
+
+    id: str
+    keys: tuple[str, ...]
+    shown: str
+    title: str
+    group: Group
+    short: str = ""
+    footer: int = 0
+    words: tuple[str, ...] = ()
+    """What else finds it in the palette."""
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("open", ("enter",), "enter", "open it: overview, conditions, events, YAML", Group.OBJECT, "open", 1),
+    Action("jump", ("J",), "J", "jump to its owner, or to what belongs to it", Group.OBJECT, "jump", 4),
+    Action("yaml", ("y",), "y", "its YAML", Group.OBJECT, "yaml", 10),
+    Action("describe", ("d",), "d", "describe it", Group.OBJECT, "describe", 9, ("details",)),
+    Action("copy_name", ("c",), "c", "copy its name", Group.OBJECT, "copy", 11),
+    Action("copy_namespace", ("n",), "n", "copy its namespace", Group.OBJECT),
+    Action(
+        "filter", ("slash",), "/", "filter: text, !text, -l label=x, -f fuzzy, phase:Failed", Group.TABLE, "filter", 3
+    ),
+    Action("mark", ("space",), "space", "mark it, and go on to the next", Group.TABLE, "mark", 6),
+    Action("mark_range", ("ctrl+@", "ctrl+space"), "ctrl+space", "mark all from the last mark to here", Group.TABLE),
+    Action("clear_marks", ("ctrl+backslash",), "ctrl+\\", "clear all marks", Group.TABLE),
+    Action("sort_selected", ("O",), "O", "sort by the selected column (left and right select one)", Group.TABLE),
+    Action("faults", ("ctrl+z",), "ctrl+z", "only what is faulty, or all again", Group.TABLE, "faults", 12),
+    Action("all_namespaces", ("0",), "0", "all namespaces again", Group.TABLE),
+    Action("wide", ("ctrl+w",), "ctrl+w", "more columns, or fewer", Group.TABLE),
+    Action("save", ("ctrl+s",), "ctrl+s", "save the table as CSV or JSON", Group.TABLE),
+    Action("palette", ("colon", "ctrl+p"), ":", "go to a view, or find any command", Group.GO, "go to", 5),
+    Action("previous", ("left_square_bracket",), "[", "back to where you were", Group.GO),
+    Action("next", ("right_square_bracket",), "]", "forward again", Group.GO),
+    Action("last", ("minus",), "-", "to and fro between the last two places", Group.GO),
+    Action("escape", ("escape",), "esc", "back: out of the filter, the detail, the narrowing", Group.GO),
+    Action("back", ("q",), "q", "back, and in a tab out of foretop", Group.GO, "back", 8),
+    Action("help", ("question_mark",), "?", "this help", Group.SCREEN, "help", 7),
+    Action("zone", ("Z",), "Z", "zone of the times: UTC or mine", Group.SCREEN),
+    Action("relist", ("ctrl+r",), "ctrl+r", "list again: whatever waits to try again tries now", Group.SCREEN),
+    Action("full", ("f",), "f", "full screen, without the frame", Group.SCREEN),
+    Action("messages", ("m",), "m", "the messages so far", Group.SCREEN, words=("log", "toasts")),
+    Action(
+        "mouse", ("ctrl+e",), "ctrl+e", "mouse on or off (on takes the terminal's own selection away)", Group.SCREEN
+    ),
+    Action("suspend", (), "", "to the shell; fg comes back", Group.SCREEN),
+    Action(
+        "leave", ("ctrl+c",), "ctrl+c", "out of a dialog, else out of foretop", Group.SCREEN, words=("quit", "exit")
+    ),
+)
+
+BY_ID = {action.id: action for action in ACTIONS}
+
+UNLISTED = (
+    ("up down j k", "move; page up and down, g and G for the ends"),
+    ("left right", "select a column"),
+    ("shift+letter", "sort by the column whose letter is underlined; again: the other way"),
+    ("1 … 9", "the tabs"),
+)
+"""Keys of the table itself, for the help."""
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "triage": ("triage", "findings"),
+    "schedules": ("schedules", "schedule", "sched"),
+    "nonadmin": ("nab", "nar", "nonadmin"),
+    "queue": ("queue",),
+    "calendar": ("calendar", "cal"),
+    "primer": ("primer",),
+    "backups": ("backups", "backup"),
+    "restores": ("restores", "restore"),
+    "storage": ("bsl", "storage"),
+}
+"""Page by page, what one types after the colon."""
+
+
+def footer_order(actions: Iterable[Action]) -> list[Action]:
+    return sorted((action for action in actions if action.footer), key=lambda action: action.footer)

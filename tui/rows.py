@@ -1,0 +1,237 @@
+"""What a table widget is handed: rows in order, kept up to date, filtered and sorted, and painted on demand."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from core.errors import BadInput
+from core.rules.triage import Finding
+from core.store import Key
+from core.view import findings
+from core.view.columns import Cell, Column, Row, Spoiled, View
+from core.view.filter import Facets, parse_filter
+from core.view.items import Item, finding_item
+from core.view.live import LiveTable
+from core.view.marks import Mark
+from core.view.table import Edit, Table
+from tui.desk import Desk
+
+FAULTS = frozenset({Mark.BROKEN, Mark.LOOK})
+CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _scene: "", lambda _entry: None)
+
+
+class Rows(ABC):
+    """The rows of one page; what a person narrowed them to is kept here and holds through every change."""
+
+    def __init__(self, desk: Desk, columns: Sequence[Column[Any]], fields: Sequence[str]) -> None:
+        self.desk = desk
+        self.many = len(desk.contexts) > 1
+        self.columns: tuple[Column[Any], ...] = (CONTEXT, *columns) if self.many else tuple(columns)
+        self.fields = tuple(fields)
+        self.filter_text = ""
+        self.faults_only = False
+        self.namespace = ""
+        self.context = ""
+        self._wanted = parse_filter("")
+        self._short = short_names(desk.contexts)
+
+    @property
+    @abstractmethod
+    def table(self) -> Table[Any]: ...
+
+    @property
+    @abstractmethod
+    def sorted_by(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def reversed(self) -> bool: ...
+
+    @abstractmethod
+    def pump(self) -> list[Edit]: ...
+
+    @abstractmethod
+    def sort(self, column: str, *, reverse: bool) -> None: ...
+
+    @abstractmethod
+    def facets(self, entry: Any) -> Facets: ...
+
+    @abstractmethod
+    def paint_one(self, key: Key, entry: Any) -> Row: ...
+
+    @abstractmethod
+    def item(self, key: Key) -> Item: ...
+
+    def subject(self, key: Key) -> Key | None:
+        """The object that a row is about."""
+        return key
+
+    def paint(self, start: int, stop: int) -> list[Row]:
+        """The lines on the screen as they are now; one that cannot be painted says so and costs itself only."""
+        return [self._with_context(self._safely(key, entry)) for key, entry in self.table.window(start, stop)]
+
+    def narrow(self, text: str) -> None:
+        """Shows what fits the filter; one that cannot be read is refused, and the old one stays."""
+        self._wanted = parse_filter(text, self.fields)
+        self.filter_text = text
+        self.renew()
+
+    def renew(self) -> None:
+        """Puts every row to the narrowing again."""
+        self.table.filter(self._keeps)
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.filter_text or self.faults_only or self.namespace or self.context)
+
+    def _keeps(self, entry: Any) -> bool:
+        if not (self._wanted or self.namespace or self.context or self.faults_only):
+            return True
+        facets = self.facets(entry)
+        if self.namespace and facets.field("namespace") != self.namespace:
+            return False
+        if self.context and facets.field("context") != self.context:
+            return False
+        if self._wanted and not self._wanted(facets):
+            return False
+        return not self.faults_only or self.is_fault(entry)
+
+    @abstractmethod
+    def is_fault(self, entry: Any) -> bool: ...
+
+    def _safely(self, key: Key, entry: Any) -> Row:
+        try:
+            return self.paint_one(key, entry)
+        except Exception as problem:
+            cells = [Cell("") for _ in self.columns[self.many :]]
+            cells[0] = Cell(f"{key.name}: cannot be shown ({type(problem).__name__}: {problem})".replace("\n", " "))
+            return Row(key, Mark.BROKEN, tuple(cells))
+
+    def _with_context(self, row: Row) -> Row:
+        if not self.many:
+            return row
+        return replace(row, cells=(Cell(self._short.get(row.key.context, row.key.context)), *row.cells))
+
+
+class LiveRows(Rows):
+    """Rows made from the objects of the store."""
+
+    def __init__(self, desk: Desk, view: View[Any]) -> None:
+        super().__init__(desk, view.columns, view.fields)
+        self.view = view
+        self.live: LiveTable[Any] = LiveTable(view, desk.store, desk.contexts)
+
+    @property
+    def table(self) -> Table[Any]:
+        return self.live.table
+
+    @property
+    def sorted_by(self) -> str:
+        return self.live.sorted_by
+
+    @property
+    def reversed(self) -> bool:
+        return self.live.reversed
+
+    def pump(self) -> list[Edit]:
+        return self.live.pump()
+
+    def sort(self, column: str, *, reverse: bool) -> None:
+        self.live.sort(column, reverse=reverse)
+
+    def facets(self, entry: tuple[Key, Any]) -> Facets:
+        return self.view.facets(*entry)
+
+    def paint_one(self, key: Key, entry: tuple[Key, Any]) -> Row:
+        return self.view.paint(key, entry[1], self.desk.scene(key.context))
+
+    def item(self, key: Key) -> Item:
+        held = self.table.get(key)
+        if held is None:
+            raise BadInput(f"{key.name} is gone")
+        return self.view.describe(key, held[1], self.desk.scene(key.context))
+
+    def entry(self, key: Key) -> Any | Spoiled | None:
+        held = self.table.get(key)
+        return None if held is None else held[1]
+
+    def is_fault(self, entry: tuple[Key, Any]) -> bool:
+        key, held = entry
+        return isinstance(held, Spoiled) or self.view.mark(held, self.desk.scene(key.context)) in FAULTS
+
+
+class FindingRows(Rows):
+    """Rows made from what triage found."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk, findings.COLUMNS, findings.FIELDS)
+        self._findings = findings.FindingsTable()
+        self._sorted_by, self._reversed = "severity", False
+        self._seen = -1
+
+    @property
+    def table(self) -> Table[Finding]:
+        return self._findings.table
+
+    @property
+    def sorted_by(self) -> str:
+        return self._sorted_by
+
+    @property
+    def reversed(self) -> bool:
+        return self._reversed
+
+    def pump(self) -> list[Edit]:
+        if self._seen == self.desk.judgement:
+            return []
+        self._seen = self.desk.judgement
+        return self._findings.show(self.desk.findings)
+
+    def sort(self, column: str, *, reverse: bool) -> None:
+        self._sorted_by, self._reversed = column, reverse
+        self._findings.sort(column, reverse=reverse)
+
+    def facets(self, entry: Finding) -> Facets:
+        return findings.facets(entry)
+
+    def paint_one(self, key: Key, entry: Finding) -> Row:
+        return findings.paint(entry, self.desk.scene(key.context))
+
+    def item(self, key: Key) -> Item:
+        found = self.table.get(key)
+        if found is None:
+            raise BadInput(f"{key.name} is gone")
+        return finding_item(found)
+
+    def subject(self, key: Key) -> Key | None:
+        from tui.jumps import key_of_subject
+
+        found = self.table.get(key)
+        return None if found is None else key_of_subject(found.context, found.subject)
+
+    def is_fault(self, entry: Finding) -> bool:
+        return findings.paint(entry, self.desk.scene(entry.context)).mark in FAULTS
+
+
+def short_names(contexts: Sequence[str]) -> dict[str, str]:
+    """The part of each name that tells it apart from the others."""
+    if len(contexts) < 2:
+        return {name: name for name in contexts}
+    shortest = min(map(len, contexts))
+    start = next((at for at in range(shortest) if len({name[at] for name in contexts}) > 1), shortest)
+    end = next((at for at in range(shortest) if len({name[-1 - at] for name in contexts}) > 1), shortest)
+    start = _word_start(contexts[0], start)
+    shown = {
+        name: name[start : len(name) - end] if end and start + end < len(name) else name[start:] for name in contexts
+    }
+    return shown if all(shown.values()) and len(set(shown.values())) == len(contexts) else {n: n for n in contexts}
+
+
+def _word_start(name: str, at: int) -> int:
+    """Back to where a word begins, so that prod-eu and prod-us become eu and us, and eu1 and eu2 stay."""
+    while at and name[at - 1].isalnum():
+        at -= 1
+    return at

@@ -1,0 +1,93 @@
+"""One object, whole: overview, conditions, what is related, events, changes seen, YAML; live while open."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from core.store import Key
+from core.view.marks import Tone
+from tui.desk import Desk
+from tui.panes.detail import SECTIONS, describe_object, heading
+from tui.prose import Span, para
+from tui.screens.page import Page
+from tui.source import Looks
+from tui.tones import BOLD, CURSOR, PLAIN
+from tui.widgets.lines import OneLine, ProsePane, Rule
+
+DETAIL = "detail"
+
+
+class DetailPage(Page, can_focus=True):
+    """Takes the keys itself: up and down scroll, left, right and tab change the section."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "scroll_by(1)", show=False),
+        Binding("up,k", "scroll_by(-1)", show=False),
+        Binding("pagedown,ctrl+f", "scroll_by(15)", show=False),
+        Binding("pageup,ctrl+b", "scroll_by(-15)", show=False),
+        Binding("home,g", "scroll_by(-1000000)", show=False),
+        Binding("end,G", "scroll_by(1000000)", show=False),
+        Binding("right,l,tab", "section(1)", show=False),
+        Binding("left,h,shift+tab", "section(-1)", show=False),
+    ]
+
+    def __init__(self, page_id: str, looks: Looks) -> None:
+        super().__init__(page_id, looks)
+        self.key: Key | None = None
+        self.section = SECTIONS[0]
+
+    def compose(self) -> ComposeResult:
+        yield OneLine(ascii=self.looks.ascii, id="detail-head")
+        yield Rule(ascii=self.looks.ascii)
+        yield ProsePane(ascii=self.looks.ascii, id="detail-body")
+
+    def open(self, key: Key, section: str = SECTIONS[0]) -> None:
+        self.key, self.section = key, section
+        self._draw(keep_place=False)
+
+    def shown(self) -> None:
+        self.focus()
+
+    def attach(self, desk: Desk) -> None:
+        super().attach(desk)
+        self._draw()
+
+    def pulse(self) -> None:
+        self._draw()
+
+    def subject(self) -> Key | None:
+        return self.key
+
+    def action_scroll_by(self, by: int) -> None:
+        self.query_one(ProsePane).scroll_lines(by)
+
+    def action_section(self, by: int) -> None:
+        self.section = SECTIONS[(SECTIONS.index(self.section) + by) % len(SECTIONS)]
+        self._draw(keep_place=False)
+
+    def do_yaml(self) -> None:
+        self._show("yaml")
+
+    def do_describe(self) -> None:
+        self._show("describe")
+
+    def _show(self, section: str) -> None:
+        """The key that leads into a section leads back to the overview as well."""
+        self.section = SECTIONS[0] if self.section == section else section
+        self._draw(keep_place=False)
+
+    def _draw(self, *, keep_place: bool = True) -> None:
+        if self.desk is None or self.key is None:
+            return
+        head = [Span(f" {heading(self.key)}", BOLD), Span("   ")]
+        for section in SECTIONS:
+            head += [Span(section.title(), CURSOR if section == self.section else PLAIN), Span(" ")]
+        self.query_one("#detail-head", OneLine).show(head)
+        try:
+            said = describe_object(self.desk, self.key, self.section)
+        except Exception as problem:
+            said = [para(f"It cannot be told: {type(problem).__name__}: {problem}", Tone.BAD)]
+        self.query_one("#detail-body", ProsePane).show(said, keep_place=keep_place)

@@ -1,0 +1,241 @@
+"""What the frame itself does for a key, whichever page is on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC
+from typing import TYPE_CHECKING
+
+from core.rules import words
+from core.store import Key
+from tui.copying import copy
+from tui.jumps import PAGE_OF, related, related_to_finding
+from tui.modals.choose import Choose
+from tui.modals.help import Help
+from tui.modals.messages import Messages
+from tui.modals.palette import Entry, Palette
+from tui.registry import COMMANDS
+from tui.rows import FindingRows
+from tui.saving import Form, save
+from tui.screens.detail import DETAIL
+from tui.screens.places import Place
+from tui.screens.tables import TablePage
+
+if TYPE_CHECKING:
+    from tui.screens.frame import Frame
+
+_ABOUT_AN_OBJECT = frozenset({"open", "jump", "yaml", "describe", "copy_name", "copy_namespace"})
+
+
+class Errands:
+    """The frame's hands: its own module is about drawing and going alone."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+
+    def offers(self, action_id: str) -> bool:
+        page = self.frame.page
+        if action_id == "open":
+            return self.frame.current != DETAIL and page is not None and page.subject() is not None
+        if action_id == "jump":
+            return bool(self.targets())
+        if action_id in _ABOUT_AN_OBJECT:
+            return page is not None and page.subject() is not None
+        if action_id == "previous":
+            return self.frame.trail.can_go_back
+        if action_id == "next":
+            return self.frame.trail.can_go_on
+        return True
+
+    async def do_open(self) -> None:
+        await self._open("overview")
+
+    async def do_yaml(self) -> None:
+        await self._open("yaml")
+
+    async def do_describe(self) -> None:
+        await self._open("describe")
+
+    async def _open(self, section: str) -> None:
+        key = self.frame.page.subject() if self.frame.page else None
+        if key is not None:
+            await self.frame.show_object(key, section)
+
+    def targets(self) -> tuple[Key, ...]:
+        """Where J leads from here: only to what is there."""
+        page, desk = self.frame.page, self.frame.desk
+        if page is None or desk is None:
+            return ()
+        if isinstance(page, TablePage) and isinstance(page.rows, FindingRows) and page.table.cursor is not None:
+            found = page.rows.table.get(page.table.cursor)
+            keys = related_to_finding(found) if found else ()
+            return tuple(key for key in keys if desk.store.get(key) is not None)
+        key = page.subject()
+        return related(desk.store, key) if key is not None else ()
+
+    def do_jump(self) -> None:
+        targets = self.targets()
+        if len(targets) == 1:
+            self.frame.run_worker(self._jump(targets[0]))
+        elif targets:
+            labels = [f"{key.kind.removesuffix('s')} {key.namespace}/{key.name}" for key in targets]
+            self.frame.dashboard.push_screen(Choose("Jump to", labels, self.frame.looks.ascii), self._jumped(targets))
+
+    def _jumped(self, targets: tuple[Key, ...]) -> Callable[[int | None], None]:
+        def chosen(place: int | None) -> None:
+            if place is not None:
+                self.frame.run_worker(self._jump(targets[place]))
+
+        return chosen
+
+    async def _jump(self, key: Key) -> None:
+        """To its row where it has one, else to its detail."""
+        page = PAGE_OF.get(key.kind)
+        if page is None or self.frame.current == DETAIL:
+            await self.frame.show_object(key)
+            return
+        await self.frame.go(Place(page, filter="", key=key))
+        shown = self.frame.page
+        if isinstance(shown, TablePage) and shown.table.cursor != key:
+            await self.frame.show_object(key)
+
+    def do_copy_name(self) -> None:
+        if self.frame.page and (key := self.frame.page.subject()):
+            copy(self.frame.dashboard, key.name)
+
+    def do_copy_namespace(self) -> None:
+        if self.frame.page and (key := self.frame.page.subject()):
+            copy(self.frame.dashboard, key.namespace)
+
+    def do_save(self) -> None:
+        page = self.frame.page
+        if not isinstance(page, TablePage) or page.rows is None:
+            return
+        rows = page.rows
+
+        def chosen(place: int | None) -> None:
+            if place is None:
+                return
+            try:
+                path, count = save(rows, page.page_id, Form.CSV if place == 0 else Form.JSON)
+            except OSError as problem:
+                self.frame.dashboard.notify(f"Not saved: {problem.strerror}: {problem.filename}", severity="error")
+            else:
+                self.frame.dashboard.notify(f"{words.count(count, 'row')} saved to {path}")
+
+        self.frame.dashboard.push_screen(
+            Choose(f"Save {len(rows.table):,} rows as", ["CSV", "JSON"], self.frame.looks.ascii), chosen
+        )
+
+    async def do_previous(self) -> None:
+        await self._visit(self._step(-1))
+
+    async def do_next(self) -> None:
+        await self._visit(self._step(1))
+
+    async def do_last(self) -> None:
+        self.frame.note_cursor()
+        await self._visit(self.frame.trail.swap())
+
+    def _step(self, by: int) -> Place | None:
+        self.frame.note_cursor()
+        return self.frame.trail.step(by)
+
+    async def _visit(self, place: Place | None) -> None:
+        if place is not None:
+            await self.frame.go(place, remember=False)
+
+    async def do_escape(self) -> None:
+        if self.frame.has_class("-full"):
+            self.frame.remove_class("-full")
+        elif not (self.frame.page is not None and self.frame.page.go_back()) and self.frame.current == DETAIL:
+            await self._visit(self.frame.trail.out_of_detail())
+        self.frame.pulse()
+
+    async def do_back(self) -> None:
+        """`q`: as escape, and in a tab with nothing to go back from, out."""
+        if (
+            self.frame.has_class("-full")
+            or self.frame.current == DETAIL
+            or (self.frame.page is not None and self.frame.page.can_go_back())
+        ):
+            await self.do_escape()
+        else:
+            self.frame.dashboard.exit()
+
+    def do_leave(self) -> None:
+        self.frame.dashboard.exit()
+
+    def do_help(self) -> None:
+        self.frame.dashboard.push_screen(Help(self.frame.available(), self.frame.looks.ascii))
+
+    def do_messages(self) -> None:
+        self.frame.dashboard.push_screen(Messages(self.frame.dashboard.told, self.frame.looks.ascii))
+
+    def do_palette(self) -> None:
+        from tui.screens.pages import TABS
+
+        titles = {tab.id: tab.title for tab in TABS}
+        pages = [Entry(f"go {page}", names, titles[page]) for page, names in COMMANDS.items() if page in titles]
+        others = [Entry("ns", ("ns ",), "one namespace only: ns team-a"), Entry("q", ("q", "quit"), "out of foretop")]
+        if self.frame.desk is not None and len(self.frame.desk.contexts) > 1:
+            others.append(Entry("ctx", ("ctx ",), "one context only: ctx prod"))
+        actions = [
+            Entry(f"do {action.id}", (action.id.replace("_", "-"), *action.words), action.title, action.shown)
+            for action in self.frame.available()
+            if action.id not in ("palette", "escape", "back")
+        ]
+        self.frame.dashboard.push_screen(Palette([*pages, *others, *actions], self.frame.looks.ascii), self._said)
+
+    def _said(self, command: str | None) -> None:
+        if command:
+            self.frame.run_worker(self.obey(command))
+
+    async def obey(self, command: str) -> None:
+        """A command of the palette: `go backups`, `do zone`, `ns team-a`, `ctx prod`, `q`."""
+        verb, _, rest = command.partition(" ")
+        page = self.frame.page
+        match verb:
+            case "go":
+                await self.frame.action_tab(rest)
+            case "do":
+                await self.frame.action_do(rest)
+            case "ns" if isinstance(page, TablePage):
+                page.scope_to(namespace=rest.strip() or None)
+            case "ctx" if isinstance(page, TablePage):
+                page.scope_to(context=self._context_named(rest.strip()))
+            case "q":
+                self.frame.dashboard.exit()
+            case _:
+                self.frame.dashboard.notify(f"There is no command {command!r} here", severity="warning")
+        self.frame.pulse()
+
+    def _context_named(self, name: str) -> str | None:
+        names = self.frame.desk.contexts if self.frame.desk else ()
+        exact = [context for context in names if context == name]
+        found = exact or [context for context in names if name and name in context]
+        if not found:
+            self.frame.dashboard.notify(
+                f"There is no context {name!r} here: {words.listed(names, 5)}", severity="warning"
+            )
+        return found[0] if found else None
+
+    def do_zone(self) -> None:
+        if self.frame.desk is not None:
+            mine = self.frame.dashboard.my_zone
+            self.frame.desk.zone = mine if self.frame.desk.zone is UTC else UTC
+            self.frame.pulse()
+
+    def do_relist(self) -> None:
+        if self.frame.desk is not None:
+            self.frame.desk.source.hurry()
+            self.frame.dashboard.notify("Whatever waited to try again tries now")
+
+    def do_full(self) -> None:
+        self.frame.toggle_class("-full")
+
+    def do_mouse(self) -> None:
+        self.frame.dashboard.toggle_mouse()
+
+    def do_suspend(self) -> None:
+        self.frame.dashboard.action_suspend_process()

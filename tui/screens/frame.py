@@ -1,0 +1,197 @@
+"""The frame around all pages: status, tabs, the page, and the keys that work here and now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.screen import Screen
+
+from core.store import Key
+from core.view.marks import Tone
+from tui.desk import Desk
+from tui.registry import ACTIONS, Action, footer_order
+from tui.screens import status
+from tui.screens.detail import DETAIL, DetailPage
+from tui.screens.errands import Errands
+from tui.screens.page import Page
+from tui.screens.pages import TABS
+from tui.screens.places import Place, Trail
+from tui.screens.tables import TablePage
+from tui.source import Looks
+from tui.tones import style_of
+from tui.widgets.lines import OneLine, Rule
+from tui.widgets.table import Table
+
+if TYPE_CHECKING:
+    from tui.app import Dashboard
+
+
+def _bindings() -> list[BindingType]:
+    keys: list[BindingType] = [
+        Binding(",".join(action.keys), f"do('{action.id}')", action.title, show=False, id=action.id)
+        for action in ACTIONS
+        if action.keys
+    ]
+    tabs = [Binding(str(tab.digit), f"tab('{tab.id}')", tab.title, show=False, id=f"tab-{tab.id}") for tab in TABS]
+    return [*keys, *tabs]
+
+
+class Frame(Screen[None]):
+    """Holds the pages, knows which one is on the screen, and hands it the keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = _bindings()
+
+    def __init__(self, looks: Looks) -> None:
+        super().__init__()
+        self.looks = looks
+        self.desk: Desk | None = None
+        self.pages: dict[str, Page] = {}
+        self.current = ""
+        self.trail = Trail()
+        self.errands = Errands(self)
+
+    @property
+    def dashboard(self) -> Dashboard:
+        from tui.app import Dashboard
+
+        assert isinstance(self.app, Dashboard)
+        return self.app
+
+    def compose(self) -> ComposeResult:
+        ascii = self.looks.ascii
+        yield OneLine(ascii=ascii, id="status")
+        yield OneLine(ascii=ascii, id="tabs")
+        yield Rule(ascii=ascii, id="top-rule")
+        yield Container(id="pages")
+        yield Rule(ascii=ascii, id="bottom-rule")
+        yield OneLine(ascii=ascii, id="footer")
+
+    async def on_mount(self) -> None:
+        await self.go(Place(self.looks.page))
+        self.pulse()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.call_after_refresh(self.pulse)
+
+    @property
+    def page(self) -> Page | None:
+        return self.pages.get(self.current)
+
+    @on(Table.CursorMoved)
+    def _cursor_moved(self) -> None:
+        self.show_frame()
+
+    def attach(self, desk: Desk) -> None:
+        """The session is there: every page that is mounted gets the facts."""
+        self.desk = desk
+        for page in self.pages.values():
+            page.attach(desk)
+        self.pulse()
+
+    def pulse(self) -> None:
+        """Draws what is on the screen as it is at this moment."""
+        if self.desk is not None:
+            self.desk.beat()
+            self.desk.judge()
+            if self.page is not None and self.page.desk is not None:
+                self.page.pulse()
+        self.show_frame()
+
+    def show_frame(self) -> None:
+        cells = self.size.width
+        if not cells or not self.is_mounted:
+            return
+        page = self.page
+        self.query_one("#status", OneLine).show(status.status(self.desk, self.looks, self._scope(), cells))
+        under = self.trail.tab if self.current == DETAIL else self.current
+        self.query_one("#tabs", OneLine).show(status.tabs(TABS, under, cells))
+        hint = page.hint() if page else ""
+        bad = isinstance(page, TablePage) and page.has_problem
+        self.query_one("#bottom-rule", Rule).show(status.rule(hint, style_of(Tone.BAD if bad else Tone.WARN)))
+        self.query_one("#footer", OneLine).show(status.footer(footer_order(self.available()), cells))
+
+    def _scope(self) -> str:
+        if self.desk is None:
+            return ""
+        names = self.desk.source.namespaces
+        page = self.page
+        if isinstance(page, TablePage) and page.rows is not None and page.rows.namespace:
+            return f"namespace {page.rows.namespace}"
+        if not names:
+            return "all namespaces"
+        return f"namespace {names[0]}" if len(names) == 1 else f"{len(names)} namespaces"
+
+    # Going from place to place
+
+    async def go(self, place: Place, *, remember: bool = True) -> None:
+        """Brings a page onto the screen, made now if it was not there before."""
+        if remember:
+            self.note_cursor()
+        page = await self._page(place.page)
+        for other in self.pages.values():
+            other.display = other is page
+        self.current = place.page
+        if remember:
+            self.trail.visit(place)
+        if isinstance(page, DetailPage) and place.key is not None:
+            page.open(place.key, place.section)
+        page.shown()
+        if isinstance(page, TablePage) and page.rows is not None:
+            if place.filter is not None:
+                page.narrow(place.filter)
+                page.table.focus()
+            if place.key is not None:
+                page.table.go_to(place.key)
+        self.pulse()
+
+    def note_cursor(self) -> None:
+        page = self.page
+        if isinstance(page, TablePage) and page.rows is not None:
+            self.trail.note(page.table.cursor, page.rows.filter_text)
+
+    async def _page(self, page_id: str) -> Page:
+        if page_id not in self.pages:
+            page = (
+                DetailPage(DETAIL, self.looks)
+                if page_id == DETAIL
+                else next(tab.make(tab.id, self.looks) for tab in TABS if tab.id == page_id)
+            )
+            self.pages[page_id] = page
+            await self.query_one("#pages").mount(page)
+            if self.desk is not None:
+                page.attach(self.desk)
+        return self.pages[page_id]
+
+    async def action_tab(self, page_id: str) -> None:
+        if self.current != page_id:
+            await self.go(Place(page_id))
+
+    async def show_object(self, key: Key, section: str = "overview") -> None:
+        await self.go(Place(DETAIL, key=key, section=section))
+
+    # Keys
+
+    def available(self) -> list[Action]:
+        """What would do something here and now."""
+        return [action for action in ACTIONS if self.carrier(action.id) is not None]
+
+    def carrier(self, action_id: str) -> Page | Errands | None:
+        """Who carries an action out: the page on the screen before the frame."""
+        page = self.page
+        if page is not None and hasattr(page, f"do_{action_id}"):
+            return page if page.offers(action_id) else None
+        errands = self.errands
+        return errands if hasattr(errands, f"do_{action_id}") and errands.offers(action_id) else None
+
+    async def action_do(self, action_id: str) -> None:
+        carrier = self.carrier(action_id)
+        if carrier is None:
+            return
+        outcome = getattr(carrier, f"do_{action_id}")()
+        if outcome is not None:
+            await outcome
+        self.show_frame()

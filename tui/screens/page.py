@@ -1,0 +1,63 @@
+"""What a page of the dashboard is.
+
+To add a view: write a `Page` and put a `Tab` that makes it into `tui.screens.pages.TABS`. The frame mounts it when
+it is first gone to, calls `attach(desk)` once the session is there, and `pulse()` at most fifteen times a second
+while it is on the screen and something changed or a second has passed. A page draws from `desk.store`,
+`desk.scene(context)` and `desk.now(context)`, and asks no one else; it repaints only what differs from what is on
+the screen (`OneLine.show` and `ProsePane.show` see to that). For each action of `tui.registry` that it can carry
+out it has a method `do_<id>()`; `offers(id)` may say that there is nothing to do just now. What a person is to be
+told goes through `self.app.notify`.
+"""
+
+from __future__ import annotations
+
+from textual.widget import Widget
+
+from core.store import Key
+from tui.desk import Desk
+from tui.source import Looks
+
+
+class Page(Widget):
+    """One tab, or the detail of one object."""
+
+    DEFAULT_CSS = "Page { width: 1fr; height: 1fr; }"
+
+    def __init__(self, page_id: str, looks: Looks) -> None:
+        super().__init__(id=f"page-{page_id}")
+        self.page_id = page_id
+        self.looks = looks
+        self.desk: Desk | None = None
+
+    def attach(self, desk: Desk) -> None:
+        """The facts are there from now on."""
+        self.desk = desk
+
+    def pulse(self) -> None:
+        """Something changed, or a second has passed."""
+
+    def shown(self) -> None:
+        """The page has come onto the screen; whoever takes the keys takes the focus."""
+
+    def offers(self, action_id: str) -> bool:
+        """Whether one of its own actions would do something now."""
+        return True
+
+    def carries(self, action_id: str) -> bool:
+        return hasattr(self, f"do_{action_id}") and self.offers(action_id)
+
+    def subject(self) -> Key | None:
+        """The object that opening, copying and jumping are about."""
+        return None
+
+    def hint(self) -> str:
+        """What the rule above the footer says: how the page is narrowed."""
+        return ""
+
+    def can_go_back(self) -> bool:
+        """Whether there is a step back within the page."""
+        return False
+
+    def go_back(self) -> bool:
+        """One step back within the page; False where there is none."""
+        return False

@@ -1,0 +1,121 @@
+"""The tabs of the dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from core.models.kinds import BACKUP, NAB, NAR, RESTORE, SCHEDULE, STORAGE
+from core.store import Key
+from core.view.columns import Spoiled, View
+from core.view.marks import Tone
+from core.view.nonadmin import NonAdmins
+from core.view.queue import QueueView
+from core.view.runs import Backups, Restores
+from core.view.scene import Scene
+from core.view.schedules import Schedules
+from core.view.storage import Storage
+from tui.desk import Desk
+from tui.panes.nonadmin import nonadmin_pane
+from tui.panes.queue import queue_pane
+from tui.panes.runs import backup_pane, restore_pane, storage_pane
+from tui.panes.schedules import schedule_pane
+from tui.panes.triage import calm, finding_pane
+from tui.prose import Line, Para, para, span
+from tui.rows import FindingRows, LiveRows, Rows
+from tui.screens.page import Page
+from tui.screens.tables import TablePage, TableSpec
+from tui.source import Looks
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A page that a digit leads to."""
+
+    digit: int
+    id: str
+    short: str
+    title: str
+    make: Callable[[str, Looks], Page]
+
+
+def _table(spec: TableSpec) -> Callable[[str, Looks], Page]:
+    return lambda page_id, looks: TablePage(page_id, spec, looks)
+
+
+def _live(
+    view: type[View[Any]],
+    pane: Callable[[Any, Scene], tuple[Para, ...]],
+    rank: tuple[str, ...],
+    none: str,
+) -> TableSpec:
+    def tell(rows: Rows, key: Key, desk: Desk) -> tuple[Para, ...]:
+        entry = rows.entry(key) if isinstance(rows, LiveRows) else None
+        if entry is None:
+            return ()
+        if isinstance(entry, Spoiled):
+            return (para(f"{key.namespace}/{key.name} cannot be read: {entry.problem}", Tone.BAD),)
+        return pane(entry, desk.scene(key.context))
+
+    def empty(_desk: Desk) -> list[Line]:
+        return [(span(none, Tone.DIM),)]
+
+    return TableSpec(lambda desk: LiveRows(desk, view()), tell, view.kinds, rank, empty)
+
+
+def _finding(rows: Rows, key: Key, desk: Desk) -> tuple[Para, ...]:
+    found = rows.table.get(key)
+    return () if found is None else finding_pane(found, desk.scene(key.context), desk.store)
+
+
+TRIAGE = TableSpec(FindingRows, _finding, frozenset(), ("severity", "subject", "what", "since"), calm)
+SCHEDULES = _live(Schedules, schedule_pane, ("next", "runs", "cron", "skip", "last"), "There are no schedules.")
+NONADMIN = _live(
+    NonAdmins,
+    nonadmin_pane,
+    ("namespace", "phase", "velero", "queue", "conditions", "progress", "age"),
+    "There are no non-admin backups or restores.",
+)
+QUEUE = _live(
+    QueueView,
+    queue_pane,
+    ("position", "phase", "when", "items", "from"),
+    "The queue is empty: Velero has nothing to do.",
+)
+BACKUPS = _live(
+    Backups,
+    backup_pane,
+    ("phase", "started", "errors", "warnings", "took", "from", "expires"),
+    "There are no backups.",
+)
+RESTORES = _live(
+    Restores,
+    restore_pane,
+    ("phase", "backup", "started", "errors", "warnings", "items"),
+    "There are no restores.",
+)
+STORAGE_PAGE = _live(
+    Storage,
+    storage_pane,
+    ("phase", "what", "checked", "synced", "mode", "default"),
+    "There are no storage locations.",
+)
+
+TABS: tuple[Tab, ...] = (
+    Tab(1, "triage", "Triage", "Triage: what is wrong", _table(TRIAGE)),
+    Tab(2, "schedules", "Sched", "Schedules", _table(SCHEDULES)),
+    Tab(3, "nonadmin", "NonAdm", "Non-admin backups and restores", _table(NONADMIN)),
+    Tab(4, "queue", "Queue", "Queue: what Velero works on, and what waits", _table(QUEUE)),
+    Tab(7, "backups", "Backups", "Backups", _table(BACKUPS)),
+    Tab(8, "restores", "Restores", "Restores", _table(RESTORES)),
+    Tab(9, "storage", "Storage", "Storage locations", _table(STORAGE_PAGE)),
+)
+PAGE_KINDS = {
+    SCHEDULE.plural: "schedules",
+    BACKUP.plural: "backups",
+    RESTORE.plural: "restores",
+    NAB.plural: "nonadmin",
+    NAR.plural: "nonadmin",
+    STORAGE.plural: "storage",
+}

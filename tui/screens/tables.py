@@ -1,0 +1,256 @@
+"""A page that is a table with a pane: what most of the tabs are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal
+from textual.widgets import Input, Label
+
+from core.errors import BadInput
+from core.store import Key
+from core.view.marks import Tone
+from tui.desk import Desk
+from tui.panes.empty import why_empty
+from tui.prose import Line, Para, Span, span
+from tui.rows import Rows
+from tui.screens.page import Page
+from tui.source import Looks
+from tui.widgets.lines import ProsePane, Rule
+from tui.widgets.prompt import Prompt
+from tui.widgets.table import Table
+
+BESIDE = 140
+"""From this width on the pane stands beside the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """What makes one table page different from another."""
+
+    rows: Callable[[Desk], Rows]
+    pane: Callable[[Rows, Key, Desk], tuple[Para, ...]]
+    kinds: frozenset[str]
+    """The plurals without which it has nothing to show."""
+    rank: tuple[str, ...] = ()
+    """Columns in the order in which they are given up last."""
+    empty: Callable[[Desk], list[Line]] | None = None
+    """What to say where there are no rows though all was seen."""
+
+
+class TablePage(Page):
+    """The table takes the keys; the pane follows its cursor."""
+
+    def __init__(self, page_id: str, spec: TableSpec, looks: Looks) -> None:
+        super().__init__(page_id, looks)
+        self.spec = spec
+        self.rows: Rows | None = None
+        self._problem = ""
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(classes="filter"):
+            yield Label("/", markup=False)
+            yield Prompt(placeholder="text  !text  -l label=value  -f fuzzy  phase:Failed", id="filter")
+        with Container(classes="body"):
+            yield Table(self.spec.rank, ascii=self.looks.ascii, flash=self.looks.flash)
+            yield Rule(ascii=self.looks.ascii, id="divider")
+            yield ProsePane(ascii=self.looks.ascii, id="pane")
+
+    @property
+    def table(self) -> Table:
+        return self.query_one(Table)
+
+    def attach(self, desk: Desk) -> None:
+        super().attach(desk)
+        self.rows = self.spec.rows(desk)
+        self.table.show(self.rows)
+        self._show_pane()
+
+    def pulse(self) -> None:
+        if self.rows is not None and self.desk is not None:
+            if self.rows.faults_only:
+                self.rows.renew()
+            self.table.pulse()
+            if not len(self.rows.table):
+                self.table.explain(self._why_empty())
+            self._show_pane()
+
+    def shown(self) -> None:
+        self.table.focus()
+        self.table.pulse()
+
+    def on_resize(self, event: events.Resize) -> None:
+        beside = event.size.width >= BESIDE
+        self.set_class(beside, "-beside")
+        pane = self.query_one("#pane")
+        below = max(0, round(event.size.height * 0.44)) if event.size.height >= 12 else 0
+        pane.styles.height = "1fr" if beside else min(below, 14)
+        self.query_one("#divider").display = below > 0 and not beside
+        pane.display = below > 0
+
+    @on(Table.CursorMoved)
+    def _show_pane(self) -> None:
+        key = self.table.cursor
+        pane = self.query_one("#pane", ProsePane)
+        if self.rows is None or self.desk is None or key is None or not len(self.rows.table):
+            pane.show(())
+            return
+        moved = key != self._pane_key
+        self._pane_key = key
+        rows, desk = self.rows, self.desk
+        pane.show(_safely(lambda: self.spec.pane(rows, key, desk), key), keep_place=not moved)
+
+    _pane_key: Key | None = None
+
+    def _why_empty(self) -> list[Line]:
+        assert self.rows is not None
+        assert self.desk is not None
+        if self.rows.is_narrowed and self.rows.table.total:
+            return [(span("Nothing fits. "), Span("esc"), span(" shows everything again."))]
+        return why_empty(self.desk, self.spec.kinds) or (self.spec.empty(self.desk) if self.spec.empty else [_NONE])
+
+    # What keys do here
+
+    def subject(self) -> Key | None:
+        if self.rows is None or self.table.cursor is None:
+            return None
+        return self.rows.subject(self.table.cursor)
+
+    def offers(self, action_id: str) -> bool:
+        if action_id in ("mark", "mark_range", "wide", "sort_selected", "save", "faults"):
+            return self.rows is not None and self.rows.table.total > 0
+        if action_id == "clear_marks":
+            return bool(self.table.marked)
+        if action_id == "all_namespaces":
+            return self.rows is not None and bool(self.rows.namespace or self.rows.context)
+        return True
+
+    def do_filter(self) -> None:
+        self.add_class("-filtering")
+        self.query_one("#filter", Prompt).focus()
+
+    def do_mark(self) -> None:
+        self.table.toggle_mark()
+
+    def do_mark_range(self) -> None:
+        self.table.mark_range()
+
+    def do_clear_marks(self) -> None:
+        self.table.clear_marks()
+
+    def do_sort_selected(self) -> None:
+        self.table.sort_selected()
+
+    def do_wide(self) -> None:
+        self.table.toggle_wide()
+
+    def do_faults(self) -> None:
+        if self.rows is not None:
+            self.rows.faults_only = not self.rows.faults_only
+            self._renew()
+
+    def do_all_namespaces(self) -> None:
+        self.scope_to()
+
+    def scope_to(self, *, namespace: str | None = None, context: str | None = None) -> None:
+        """Shows one namespace or one cluster only; with nothing named, all of them again."""
+        if self.rows is None:
+            return
+        self.rows.namespace = "" if namespace is None and context is None else namespace or self.rows.namespace
+        self.rows.context = "" if namespace is None and context is None else context or self.rows.context
+        self._renew()
+
+    def narrow(self, text: str) -> None:
+        prompt = self.query_one("#filter", Prompt)
+        self.set_class(bool(text), "-filtering")
+        prompt.value = text
+        self._narrow(text)
+
+    def can_go_back(self) -> bool:
+        return self.rows is not None and (self._is_filtering or self.rows.faults_only)
+
+    @property
+    def _is_filtering(self) -> bool:
+        return bool((self.rows and self.rows.filter_text) or self._problem) or self.has_class("-filtering")
+
+    def go_back(self) -> bool:
+        if self.rows is None:
+            return False
+        if self._is_filtering:
+            self.narrow("")
+            self.table.focus()
+            return True
+        if self.rows.faults_only:
+            self.rows.faults_only = False
+            self._renew()
+            return True
+        return False
+
+    def hint(self) -> str:
+        if self._problem:
+            return self._problem
+        if self.rows is None:
+            return ""
+        parts = [
+            f"namespace {self.rows.namespace} (0 all)" if self.rows.namespace else "",
+            f"context {self.rows.context} (0 all)" if self.rows.context else "",
+            "only what is faulty" if self.rows.faults_only else "",
+        ]
+        return ", ".join(part for part in parts if part)
+
+    @property
+    def has_problem(self) -> bool:
+        return bool(self._problem)
+
+    @on(Input.Changed, "#filter")
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._narrow(event.value)
+
+    @on(Input.Submitted, "#filter")
+    def _kept(self, event: Input.Submitted) -> None:
+        event.stop()
+        if not event.value:
+            self.remove_class("-filtering")
+        self.table.focus()
+
+    @on(Prompt.Dropped)
+    def _dropped(self, event: Prompt.Dropped) -> None:
+        event.stop()
+        self.go_back()
+
+    @on(Prompt.Passed)
+    def _passed(self, event: Prompt.Passed) -> None:
+        event.stop()
+        self.table.focus()
+        self.table.action_move(event.by)
+
+    def _narrow(self, text: str) -> None:
+        if self.rows is None or (text == self.rows.filter_text and not self._problem):
+            return
+        try:
+            self.rows.narrow(text)
+            self._problem = ""
+        except BadInput as problem:
+            self._problem = str(problem)
+        self._renew()
+
+    def _renew(self) -> None:
+        if self.rows is not None:
+            self.rows.renew()
+            self.table.rearranged()
+            self.pulse()
+
+
+_NONE: Line = (span("There are none.", Tone.DIM),)
+
+
+def _safely(make: Callable[[], tuple[Para, ...]], key: Key) -> tuple[Para, ...]:
+    """A pane that cannot be made says so; the table goes on."""
+    try:
+        return make()
+    except Exception as problem:
+        return (Para((span(f"{key.name} cannot be told: {type(problem).__name__}: {problem}", Tone.BAD),)),)

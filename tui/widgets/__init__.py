@@ -1,0 +1,1 @@
+"""What the screen is drawn with: each widget is handed what it shows and asks for nothing."""

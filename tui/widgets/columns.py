@@ -1,0 +1,96 @@
+"""Which columns a line has room for, where they stand, and which letter sorts by them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.view.columns import Column
+from core.view.text import width
+
+GAP = 2
+_LEAST = 12
+"""A column that may be cut keeps at least this much."""
+RESERVED_LETTERS = frozenset("GJOZ")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One column on the line."""
+
+    index: int
+    x: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What decides who stays when there is no room for all."""
+
+    rank: tuple[str, ...] = ()
+    wide: bool = False
+    selected: str = ""
+
+
+def arrange(columns: Sequence[Column[Any]], natural: Sequence[int], room: int, wishes: Wishes) -> tuple[Slot, ...]:
+    """Places the columns in their own order; what does not fit goes by rank, and long ones are cut before that."""
+    least = [_least(column, size) for column, size in zip(columns, natural, strict=True)]
+    order = sorted(range(len(columns)), key=lambda place: _rank(columns, place, wishes))
+    taken: list[int] = []
+    for place in order:
+        modest = columns[place].wide and not wishes.wide and columns[place].name != wishes.selected
+        sizes = natural if modest else least
+        if _total([sizes[other] for other in (*taken, place)]) <= room:
+            taken.append(place)
+    if not taken and order:
+        return (Slot(order[0], 0, max(1, room)),)
+    sizes_of = {place: least[place] for place in taken}
+    spare = room - _total(list(sizes_of.values()))
+    for place in (entry for entry in order if entry in sizes_of):
+        more = min(spare, natural[place] - sizes_of[place])
+        sizes_of[place] += more
+        spare -= more
+    return _placed(sizes_of)
+
+
+def letters(columns: Sequence[Column[Any]], taken: Collection[str] = RESERVED_LETTERS) -> dict[str, int]:
+    """The capital letter of each column: the first of its title that is free."""
+    found: dict[str, int] = {}
+    for place, column in enumerate(columns):
+        letter = next(
+            (sign for sign in column.title.upper() if sign.isalpha() and sign not in taken and sign not in found), ""
+        )
+        if letter:
+            found[letter] = place
+    return found
+
+
+def _least(column: Column[Any], natural: int) -> int:
+    flexible = column.from_middle or natural > 2 * _LEAST
+    return min(natural, max(_LEAST, width(column.title))) if flexible else natural
+
+
+def _rank(columns: Sequence[Column[Any]], place: int, wishes: Wishes) -> tuple[int, int, int]:
+    column = columns[place]
+    if column.name == "name":
+        return 0, 0, place
+    if column.name == wishes.selected:
+        return 0, 1, place
+    listed = wishes.rank.index(column.name) if column.name in wishes.rank else len(wishes.rank)
+    if column.wide:
+        return (1 if wishes.wide else 3), 0, place
+    return 2, listed, place
+
+
+def _total(sizes: Sequence[int]) -> int:
+    return sum(sizes) + GAP * (len(sizes) - 1)
+
+
+def _placed(sizes_of: dict[int, int]) -> tuple[Slot, ...]:
+    slots: list[Slot] = []
+    x = 0
+    for place in sorted(sizes_of):
+        slots.append(Slot(place, x, sizes_of[place]))
+        x += sizes_of[place] + GAP
+    return tuple(slots)

@@ -1,0 +1,45 @@
+"""One line to type in; the keys of text entry are all its own."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import Input
+
+
+class Prompt(Input):
+    """Enter keeps what was typed, escape drops it, and the arrows go on to what is below."""
+
+    DEFAULT_CSS = """
+    Prompt { height: 1; border: none; padding: 0; width: 1fr; background: ansi_default; }
+    Prompt:focus { border: none; background: ansi_default; background-tint: ansi_default 0%; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "drop", show=False),
+        Binding("ctrl+c", "drop", show=False),
+    ]
+
+    class Dropped(Message):
+        """A person wants out and nothing of what was typed."""
+
+    class Passed(Message):
+        """Up or down was pressed: what is below is meant."""
+
+        def __init__(self, by: int) -> None:
+            super().__init__()
+            self.by = by
+
+    def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:
+        super().__init__(placeholder=placeholder, id=id, select_on_focus=False)
+        self.cursor_blink = False
+
+    def action_drop(self) -> None:
+        self.post_message(self.Dropped())
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key in ("up", "down"):
+            event.stop()
+            self.post_message(self.Passed(-1 if event.key == "up" else 1))

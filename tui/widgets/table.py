@@ -1,0 +1,396 @@
+"""The table: only the lines on the screen are ever painted, and of those only the ones that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from core.store import Key
+from core.view.columns import Row
+from core.view.layout import fit
+from core.view.text import pad, width
+from tui.prose import Line, Span
+from tui.rows import Rows
+from tui.tones import BOLD, CURSOR, DIM, FLASH, HEAD, PLAIN, UNDERLINE, spelt, style_of, style_of_mark
+from tui.widgets.columns import Slot, Wishes, arrange, letters
+from tui.widgets.lines import strip_of
+
+LEFT = 3
+"""Before the first column: the sign of a marked row, the glyph, and a space."""
+_FLASHED = 0.6
+_TELLS_TIME = frozenset({"age", "since", "last", "next", "took", "expires", "checked", "synced", "when"})
+"""Their text moves with the clock, and a clock is no news."""
+
+
+class Table(Widget, can_focus=True):
+    """Rows under a head. The cursor belongs to an object, not to a line."""
+
+    DEFAULT_CSS = "Table { width: 1fr; height: 1fr; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", show=False),
+        Binding("home,g", "edge(-1)", show=False),
+        Binding("end,G", "edge(1)", show=False),
+        Binding("left,h", "column(-1)", show=False),
+        Binding("right", "column(1)", show=False),
+    ]
+
+    class CursorMoved(Message):
+        """Another object is under the cursor, or the same one looks different."""
+
+    def __init__(self, rank: tuple[str, ...] = (), *, ascii: bool, flash: bool, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._rank = rank
+        self._ascii = ascii
+        self._flash = flash
+        self.rows: Rows | None = None
+        self.cursor: Key | None = None
+        self.marked: dict[Key, None] = {}
+        self.wide = False
+        self.strips_made = 0
+        self._selected = ""
+        self._anchor: Key | None = None
+        self._place = 0
+        self._top = 0
+        self._window: list[Row] = []
+        self._naturals: list[int] = []
+        self._slots: tuple[Slot, ...] = ()
+        self._lit: dict[Key, frozenset[int]] = {}
+        self._empty: tuple[Line, ...] = ()
+
+    def show(self, rows: Rows) -> None:
+        self.rows = rows
+        self._selected = rows.sorted_by
+        self._naturals = self._titles(rows)
+        self.pulse()
+
+    def explain(self, lines: Sequence[Line]) -> None:
+        """What stands in the place of rows where there are none."""
+        if tuple(lines) != self._empty:
+            self._empty = tuple(lines)
+            if not self._window:
+                self.refresh()
+
+    @property
+    def height(self) -> int:
+        """Lines for rows, the head not counted."""
+        return max(0, self.size.height - 1)
+
+    @property
+    def place(self) -> int:
+        return self._place
+
+    @property
+    def window(self) -> Sequence[Row]:
+        return self._window
+
+    # What changes
+
+    def pulse(self) -> None:
+        """Takes in what changed and repaints the lines that look different."""
+        if self.rows is None or not self.size.height:
+            return
+        changed = bool(self.rows.pump())
+        self._follow()
+        self._paint(may_flash=changed)
+
+    def rearranged(self) -> None:
+        """Rows were sorted or filtered by a person: the cursor's object stays in sight, widths start afresh."""
+        if self.rows is None:
+            return
+        self._naturals = self._titles(self.rows)
+        self._follow(keep_line=False)
+        self._paint(whole=True)
+        self.post_message(self.CursorMoved())
+
+    def _follow(self, *, keep_line: bool = True) -> None:
+        """Finds the cursor's object again; where it is gone, its neighbour takes the cursor."""
+        assert self.rows is not None
+        table = self.rows.table
+        found = table.index_of(self.cursor) if self.cursor is not None else None
+        before = self._place
+        if found is None:
+            self._place = max(0, min(before, len(table) - 1))
+            self._set_cursor(table.key_at(self._place) if len(table) else None)
+        else:
+            self._place = found
+            fits_at_top = self._top == 0 and found < self.height
+            if keep_line and not fits_at_top:
+                self._top += found - before
+        self._scroll()
+
+    def _scroll(self) -> None:
+        size = len(self.rows.table) if self.rows else 0
+        self._top = max(self._place - self.height + 1, min(self._top, self._place))
+        self._top = max(0, min(self._top, size - self.height))
+
+    def _set_cursor(self, key: Key | None) -> None:
+        if key != self.cursor:
+            self.cursor = key
+            self.post_message(self.CursorMoved())
+
+    # What a person does
+
+    def go_to(self, key: Key) -> bool:
+        """Puts the cursor on an object, if it is among the rows."""
+        if self.rows is None or (found := self.rows.table.index_of(key)) is None:
+            return False
+        self._move_to(found)
+        return True
+
+    def action_move(self, by: int) -> None:
+        self._move_to(self._place + by)
+
+    def action_page(self, by: int) -> None:
+        self._move_to(self._place + by * max(1, self.height - 1))
+
+    def action_edge(self, by: int) -> None:
+        self._move_to(0 if by < 0 else len(self.rows.table) - 1 if self.rows else 0)
+
+    def _move_to(self, place: int) -> None:
+        if self.rows is None or not len(self.rows.table):
+            return
+        old, top = self._place, self._top
+        self._place = max(0, min(place, len(self.rows.table) - 1))
+        self._set_cursor(self.rows.table.key_at(self._place))
+        self._scroll()
+        if self._top != top:
+            self._paint(whole=True)
+        elif old != self._place:
+            self._dirty(old - self._top)
+            self._dirty(self._place - self._top)
+
+    def action_column(self, by: int) -> None:
+        """Another column is the selected one; it is brought into sight."""
+        if self.rows is None:
+            return
+        names = [column.name for column in self.rows.columns]
+        at = names.index(self._selected) if self._selected in names else 0
+        self._selected = names[(at + by) % len(names)]
+        self._paint(whole=True)
+
+    def sort_selected(self) -> None:
+        self._sort(self._selected)
+
+    def _sort(self, column: str) -> None:
+        if self.rows is None or column == "context":
+            return
+        self.rows.sort(column, reverse=column == self.rows.sorted_by and not self.rows.reversed)
+        self._selected = column
+        self.rearranged()
+
+    def toggle_mark(self) -> None:
+        if self.cursor is not None:
+            if self.marked.pop(self.cursor, self.cursor) is not None:
+                self.marked[self.cursor] = None
+            self._anchor = self.cursor
+            self._dirty(self._place - self._top)
+            self.action_move(1)
+
+    def mark_range(self) -> None:
+        """All rows from the last mark to the cursor."""
+        if self.rows is None or self.cursor is None:
+            return
+        start = self.rows.table.index_of(self._anchor) if self._anchor else None
+        first, last = sorted((self._place if start is None else start, self._place))
+        self.marked.update(dict.fromkeys(key for key, _ in self.rows.table.window(first, last + 1)))
+        self._anchor = self.cursor
+        self.refresh()
+
+    def clear_marks(self) -> None:
+        self.marked.clear()
+        self._anchor = None
+        self.refresh()
+
+    def chosen(self) -> tuple[Key, ...]:
+        """The marked rows, or the one under the cursor."""
+        return tuple(self.marked) or ((self.cursor,) if self.cursor else ())
+
+    def toggle_wide(self) -> None:
+        self.wide = not self.wide
+        self._paint(whole=True)
+
+    def on_key(self, event: events.Key) -> None:
+        letter = event.character or ""
+        if self.rows is None or not letter.isupper():
+            return
+        place = letters(self.rows.columns).get(letter)
+        if place is not None:
+            event.stop()
+            event.prevent_default()
+            self._sort(self.rows.columns[place].name)
+
+    def on_resize(self, event: events.Resize) -> None:
+        if self.rows is not None and self.size.height:
+            self.rows.pump()
+            self._follow()
+            self._paint(whole=True)
+
+    def on_mouse_scroll_down(self) -> None:
+        self.action_move(3)
+
+    def on_mouse_scroll_up(self) -> None:
+        self.action_move(-3)
+
+    def on_click(self, event: events.Click) -> None:
+        if event.y > 0:
+            self._move_to(self._top + event.y - 1)
+
+    # What is painted
+
+    def _paint(self, *, whole: bool = False, may_flash: bool = False) -> None:
+        assert self.rows is not None
+        before = self._window
+        self._window = self.rows.paint(self._top, self._top + self.height)
+        whole = self._arrange() or whole
+        if whole:
+            self.refresh()
+            return
+        if len(before) != len(self._window) and not (before and self._window):
+            self.refresh()
+            return
+        known = {row.key: row for row in before} if may_flash and self._flash else {}
+        for y in range(max(len(before), len(self._window))):
+            old = before[y] if y < len(before) else None
+            new = self._window[y] if y < len(self._window) else None
+            if old == new:
+                continue
+            if new is not None and (was := known.get(new.key)) is not None and was != new:
+                self._light(was, new)
+            self._dirty(y, old, new)
+            if new is not None and new.key == self.cursor:
+                self.post_message(self.CursorMoved())
+        self.refresh(Region(0, 0, self.size.width, 1)) if len(before) != len(self._window) else None
+
+    def _arrange(self) -> bool:
+        """Widths grow with what is seen and never shrink under the eye; True where the columns moved."""
+        assert self.rows is not None
+        for row in self._window:
+            for place, cell in enumerate(row.cells):
+                self._naturals[place] = max(self._naturals[place], width(cell.text))
+        wishes = Wishes(self._rank, self.wide, self._selected)
+        slots = arrange(self.rows.columns, self._naturals, self.size.width - LEFT - 1, wishes)
+        moved, self._slots = slots != self._slots, slots
+        return moved
+
+    def _titles(self, rows: Rows) -> list[int]:
+        """The sorted column has room for its arrow."""
+        return [width(column.title) + (column.name == rows.sorted_by) for column in rows.columns]
+
+    def _dirty(self, y: int, old: Row | None = None, new: Row | None = None) -> None:
+        """Marks a line for painting, or the part of it in which two versions of one row differ."""
+        if not 0 <= y < self.height:
+            return
+        start, stop = 0, self.size.width
+        if old is not None and new is not None and old.key == new.key and old.mark == new.mark:
+            changed = [slot for slot in self._slots if old.cells[slot.index] != new.cells[slot.index]]
+            if not changed:
+                return
+            start = LEFT + changed[0].x
+            stop = LEFT + changed[-1].x + changed[-1].width
+        self.refresh(Region(start, y + 1, stop - start, 1))
+
+    def _light(self, was: Row, new: Row) -> None:
+        assert self.rows is not None
+        changed = frozenset(
+            place
+            for place, (old, cell) in enumerate(zip(was.cells, new.cells, strict=True))
+            if old.text != cell.text and self.rows.columns[place].name not in _TELLS_TIME
+        )
+        if changed:
+            self._lit[new.key] = changed
+            self.set_timer(_FLASHED, lambda: self._unlight(new.key))
+
+    def _unlight(self, key: Key) -> None:
+        self._lit.pop(key, None)
+        for y, row in enumerate(self._window):
+            if row.key == key:
+                self._dirty(y)
+
+    def render_line(self, y: int) -> Strip:
+        self.strips_made += 1
+        if self.rows is None or (not self._window and y > 0):
+            return self._explanation(y)
+        if y == 0:
+            return self._head()
+        return self._row(self._window[y - 1]) if y - 1 < len(self._window) else Strip.blank(self.size.width, PLAIN)
+
+    def _explanation(self, y: int) -> Strip:
+        at = y - max(1, (self.size.height - len(self._empty)) // 3)
+        line = self._empty[at] if 0 <= at < len(self._empty) else ()
+        return strip_of((Span("  "), *line), self.size.width, self._ascii)
+
+    def _head(self) -> Strip:
+        assert self.rows is not None
+        by_place = {place: letter for letter, place in letters(self.rows.columns).items()}
+        pieces: list[Segment] = [Segment(" " * LEFT, HEAD)]
+        x = 0
+        for slot in self._slots:
+            column = self.rows.columns[slot.index]
+            pieces.append(Segment(" " * (slot.x - x), HEAD))
+            arrow = ("↓" if self.rows.reversed else "↑") if column.name == self.rows.sorted_by else ""
+            title = pad(f"{column.title}{arrow}"[: slot.width], slot.width, right=column.right)
+            chosen = HEAD + BOLD + CURSOR if column.name == self._selected and self._selected_shows else HEAD
+            pieces += self._underlined(title, by_place.get(slot.index, ""), chosen)
+            x = slot.x + slot.width
+        count = self._count()
+        strip = Strip(pieces).adjust_cell_length(self.size.width, HEAD)
+        free = self.size.width - LEFT - x - 1
+        if count and len(count) < free:
+            tail = Strip([Segment(f"{count} ", DIM)])
+            strip = Strip.join([strip.crop(0, self.size.width - tail.cell_length), tail])
+        return strip
+
+    @property
+    def _selected_shows(self) -> bool:
+        return self.rows is not None and self._selected != self.rows.sorted_by
+
+    def _underlined(self, title: str, letter: str, style: Style) -> list[Segment]:
+        """The letter that sorts by this column is underlined."""
+        shown = spelt(title, self._ascii)
+        at = shown.upper().find(letter) if letter else -1
+        if at < 0:
+            return [Segment(shown, style)]
+        return [Segment(shown[:at], style), Segment(letter, style + UNDERLINE), Segment(shown[at + 1 :], style)]
+
+    def _count(self) -> str:
+        assert self.rows is not None
+        table = self.rows.table
+        marked = f"{len(self.marked)} marked, " if self.marked else ""
+        if self.rows.is_narrowed:
+            return f"{marked}{len(table)} of {table.total}"
+        more = len(table) > self.height
+        return f"{marked}{self._place + 1}/{len(table)}" if more else marked.rstrip(", ")
+
+    def _row(self, row: Row) -> Strip:
+        assert self.rows is not None
+        on = CURSOR if row.key == self.cursor else PLAIN
+        lit = self._lit.get(row.key, frozenset())
+        sign = "*" if row.key in self.marked else " "
+        ellipsis = "~" if self._ascii else "…"
+        pieces = [
+            Segment(sign, BOLD + on),
+            Segment(spelt(row.mark.value, self._ascii), style_of_mark(row.mark) + on),
+            Segment(" ", on),
+        ]
+        x = 0
+        for slot in self._slots:
+            cell, column = row.cells[slot.index], self.rows.columns[slot.index]
+            text = spelt(pad(fit(cell.text, column, slot.width, ellipsis), slot.width, right=column.right), self._ascii)
+            style = style_of(cell.tone) + on
+            if slot.x > x:
+                pieces.append(Segment(" " * (slot.x - x), on))
+            pieces.append(Segment(text, style + FLASH if slot.index in lit else style))
+            x = slot.x + slot.width
+        return Strip(pieces).adjust_cell_length(self.size.width, on)
