@@ -38,13 +38,35 @@ class LazyCommands(click.Group):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
 
-@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyCommands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(package_name="foretop", message="foretop %(version)s")
 @connection_options
+@click.option("--ascii", "ascii_only", is_flag=True, help="Draw with letters and signs that every terminal has.")
+@click.option("--calm", is_flag=True, help="Let nothing flash (the default over SSH).")
+@click.option("--flash", is_flag=True, help="Let changed cells flash, also over SSH.")
+@click.option("--mouse", is_flag=True, help="Take the mouse, and with it the terminal's own selection.")
 @click.pass_context
-def foretop(ctx: click.Context, wishes: Wishes) -> None:
-    """The lookout for Kubernetes backups: Velero schedules, backups, restores, and OADP's non-admin ones."""
+def foretop(ctx: click.Context, wishes: Wishes, ascii_only: bool, calm: bool, flash: bool, mouse: bool) -> int | None:
+    """The lookout for Kubernetes backups: Velero schedules, backups, restores, and OADP's non-admin ones.
+
+    Without a command it opens the dashboard, or prints one plain report where there is no terminal.
+    """
     ctx.obj = wishes
+    if ctx.invoked_subcommand is not None:
+        return None
+    from tui.commands import screen
+
+    if screen.has_terminal():
+        looks = screen.looks_of(wishes, ascii_only=ascii_only, calm=calm, flash=flash, mouse=mouse)
+        return screen.watch_clusters(wishes, looks)
+    from tui.commands.report import report_on_clusters
+
+    report_on_clusters(wishes)
+    return 0
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -44,6 +44,11 @@ def command(wishes: Wishes, source: str | None, at: str | None, form: str) -> in
     return tell([(world, now)], read.unreadable, form)
 
 
+def report_on_clusters(wishes: Wishes) -> int:
+    """One plain report, as a build log wants it."""
+    return asyncio.run(_of_clusters(wishes, None, "text"))
+
+
 async def _of_clusters(wishes: Wishes, at: datetime | None, form: str) -> int:
     async with running(wishes) as session:
         good, bad = await seen(session)
