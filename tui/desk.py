@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from core.kube.sink import State
 from core.rules.triage import Finding, Settled, Severity, settle, triage
 from core.rules.world import Unseen
 from core.store import Store
@@ -33,6 +34,7 @@ class Desk:
         self._scenes: dict[str, Scene] = {}
         self._nows: dict[str, datetime] = {}
         self._settled: dict[str, Settled] = {}
+        self._first_look = set(source.contexts)
         self._judged: dict[str, tuple[datetime, tuple[int, int]]] = {}
         self._rest_until = 0.0
 
@@ -87,7 +89,11 @@ class Desk:
         now = self.now(context)
         self._judged[context] = (now, self._version(context))
         found = triage(self.store.world(context), now)
-        self._settled[context] = settle(self._settled.get(context), found.findings, now)
+        # What comes in with the first list has not just begun: it is shown at once.
+        held = None if context in self._first_look else self._settled.get(context)
+        self._settled[context] = settle(held, found.findings, now)
+        if self.store.health.context(context).state is not State.SYNCING:
+            self._first_look.discard(context)
 
     def _gather(self) -> None:
         shown = tuple(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
@@ -13,6 +14,7 @@ from core.rules.triage.finding import Finding, Severity, Subject, Thresholds
 from core.rules.triage.outcomes import OUTCOMES, reason
 from core.rules.world import World
 
+_FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
 _VANISHED = frozenset({"VeleroBackupNotFound", "VeleroRestoreNotFound"})
 
 
@@ -27,7 +29,7 @@ def refused(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding
             Severity.ERROR,
             Subject.of(item),
             accepted.last_transition_time if accepted else item.created,
-            f"refused: {message}",
+            f"refused: {_FIELD_PREFIX.sub('', message)}",
             f"The controller does not accept it ({accepted.reason if accepted else 'no condition'}): {message}. "
             "It waits until its owner changes it.",
             f"Tell the owner in {item.namespace} what to change; no backup is made meanwhile."

@@ -291,10 +291,13 @@ def test_a_queue_that_waits_for_its_next_look_is_normal() -> None:
 
 
 def test_a_refused_nab_tells_the_controllers_message() -> None:
-    refusal = condition("Accepted", "False", "InvalidBackupSpec", "spec.backupSpec.excludedNamespaces is restricted")
+    refusal = condition(
+        "Accepted", "False", "InvalidBackupSpec", "NonAdminBackup spec.backupSpec.excludedNamespaces is restricted"
+    )
     found = only(location(), nab(phase="BackingOff", conditions=[refusal]))
     assert (found.code, found.subject.kind) == ("nonadmin-refused", "NonAdminBackup")
-    assert "excludedNamespaces is restricted" in found.what
+    assert found.what == "refused: excludedNamespaces is restricted"
+    assert "spec.backupSpec.excludedNamespaces" in found.evidence
 
 
 def test_a_mended_nab_that_is_still_backing_off_is_on_its_way() -> None:
