@@ -8,6 +8,7 @@ from statistics import fmean
 from zoneinfo import ZoneInfo
 
 from core.cron import CronSchedule, parse
+from core.rules.primer import prime
 from tests.bench import Figure, seconds_per_call
 
 EXPRESSIONS = (
@@ -21,6 +22,7 @@ EXPRESSIONS = (
     "45 23 28-31 1-12/2 *",
 )
 _MICRO = 1e6
+_MILLI = 1e3
 
 
 def measure() -> Iterable[Figure]:
@@ -32,6 +34,11 @@ def measure() -> Iterable[Figure]:
     yield Figure("next, UTC", _next_over(in_utc), 5, "µs")
     new_york = ZoneInfo("America/New_York")
     yield Figure("next, New York", _next_over([moment.astimezone(new_york) for moment in in_utc]), 20, "µs")
+    yield Figure("prime, ten minutes ahead", fmean(map(_prime_one, EXPRESSIONS)) * _MILLI, 2, "ms")
+
+
+def _prime_one(text: str) -> float:
+    return seconds_per_call(lambda: prime(text, 10), 1)
 
 
 def _next_over(moments: list[datetime]) -> float:

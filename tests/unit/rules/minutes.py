@@ -1,0 +1,47 @@
+"""Eight years of minutes as one large number, built day by day and without the primer's help."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from core.cron import parse
+
+FIRST = date(2021, 1, 1)
+DAYS = (date(2029, 1, 1) - FIRST).days
+WITHIN = (1 << (DAYS * 1440)) - 1
+_CALENDAR = [FIRST + timedelta(days=step) for step in range(DAYS + 8)]
+_DATES = [(day.month, day.day, day.isoweekday() % 7) for day in _CALENDAR]
+_IDLE = bytes(180)
+
+
+def runs(text: str, days: int = DAYS) -> int:
+    """One bit for each minute since the start of 2021 at which an expression fires."""
+    fields = parse(text).fields
+    starred = fields.dom_star or fields.dow_star
+    day_bits = sum(
+        1 << (60 * hour + minute)
+        for hour in range(24)
+        for minute in range(60)
+        if fields.hour >> hour & 1 and fields.minute >> minute & 1
+    ).to_bytes(180, "little")
+    firing = {
+        (month, day, weekday)
+        for month, day, weekday in set(_DATES)
+        if fields.month >> month & 1 and _day_fires(fields.dom >> day & 1, fields.dow >> weekday & 1, starred=starred)
+    }
+    return int.from_bytes(b"".join([day_bits if day in firing else _IDLE for day in _DATES[:days]]), "little")
+
+
+def _day_fires(by_date: int, by_weekday: int, *, starred: bool) -> bool:
+    return bool(by_date and by_weekday) if starred else bool(by_date or by_weekday)
+
+
+def judged(text: str, minutes: int, primed: tuple[str, ...]) -> tuple[int, int, int]:
+    """Missed warm-ups, warm-ups for nothing, and minutes that two expressions share."""
+    wanted = runs(text, DAYS + 8) >> minutes & WITHIN
+    made = shared = 0
+    for expression in primed:
+        bits = runs(expression)
+        shared |= made & bits
+        made |= bits
+    return (wanted & ~made).bit_count(), (made & ~wanted).bit_count(), shared.bit_count()

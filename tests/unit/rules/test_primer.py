@@ -1,0 +1,122 @@
+"""Primed schedules, judged by their runs over eight years of minutes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.cron import parse
+from core.rules.primer import PrimerError, prime, warmups
+from tests.unit.cron.strategies import expressions
+from tests.unit.rules.minutes import judged
+
+
+def month_ends(time: str) -> tuple[str, ...]:
+    return (f"{time} 31 1,3,5,7,8,10,12 *", f"{time} 30 4,6,9,11 *", f"{time} 28,29 2 *")
+
+
+TABLE = [
+    ("30 * * * *", 10, ("20 * * * *",), 0),
+    ("0 0 * * *", 10, ("50 23 * * *",), 0),
+    ("0-5 * * * *", 10, ("50-55 * * * *",), 0),
+    ("0/15 * 1 * *", 10, ("5,20,35 * 1 * *", "50 0-22 1 * *", *month_ends("50 23")), 2),
+    ("5,12,48,56 * * * 5", 10, ("2,38,46 * * * 5", "55 0-22 * * 5", "55 23 * * 4"), 0),
+    ("15-17,0/30 * * * *", 5, ("10-12,25,55 * * * *",), 0),
+    ("0 14-16 * * *", 10, ("50 13-15 * * *",), 0),
+    ("0-15 0 * * *", 10, ("0-5 0 * * *", "50-59 23 * * *"), 0),
+    ("0 0 * * 5", 10, ("50 23 * * 4",), 0),
+    ("0 * * * 5", 10, ("50 0-22 * * 5", "50 23 * * 4"), 0),
+    ("0 0 1 * *", 10, month_ends("50 23"), 2),
+    ("0 0 30 * *", 10, ("50 23 29 1,3-12 *",), 0),
+    ("0 0 13 * 5", 10, ("50 23 12 * 4",), 0),
+    ("0 0 * 3 1", 10, ("50 23 * 3 0", "50 23 28,29 2 *"), 9),
+    ("*/15 9-17 * * 1-5", 10, ("5,20,35 9-17 * * 1-5", "50 8-16 * * 1-5"), 0),
+    ("30 2 * * 1-5", 180, ("30 23 * * 0-4",), 0),
+]
+
+
+@pytest.mark.parametrize(("text", "minutes", "expected", "extra"), TABLE, ids=[row[0] for row in TABLE])
+def test_a_known_schedule_is_primed_as_written_and_warms_before_every_run(
+    text: str, minutes: int, expected: tuple[str, ...], extra: int
+) -> None:
+    primed = prime(text, minutes)
+    assert primed.expressions == expected
+    assert primed.extra_in_8_years == extra
+    assert primed.exact == (extra == 0)
+    assert judged(text, minutes, primed.expressions) == (0, extra, 0)
+    assert bool(primed.note) == (not primed.exact)
+
+
+@settings(max_examples=120, derandomize=True, deadline=None, database=None)
+@given(expressions(), st.integers(1, 10080))
+def test_no_warm_up_is_ever_missed_and_none_is_extra_where_exact_is_claimed(text: str, minutes: int) -> None:
+    if parse(text).never_fires:
+        with pytest.raises(PrimerError, match="never fires"):
+            prime(text, minutes)
+        return
+    primed = prime(text, minutes)
+    missed, extra, shared = judged(text, minutes, primed.expressions)
+    assert missed == 0
+    assert extra == primed.extra_in_8_years
+    assert shared == 0
+    assert not (primed.exact and extra)
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes", "why"),
+    [
+        ("@every 1h", 10, "counts from its last run"),
+        ("0 0 31 2 *", 10, "never fires"),
+        ("0 0 * * 7", 10, r"end of range \(7\) above maximum \(6\): 7"),
+        ("0 0 * * *", -1, "0 to 10080"),
+        ("0 0 * * *", 10081, "0 to 10080"),
+    ],
+)
+def test_what_cannot_be_primed_is_refused_with_the_reason(text: str, minutes: int, why: str) -> None:
+    with pytest.raises(PrimerError, match=why):
+        prime(text, minutes)
+
+
+def test_a_week_ahead_keeps_the_weekday() -> None:
+    assert prime("0 9 * * 1", 10080).expressions == ("0 9 * * 1",)
+
+
+def test_the_zone_stays_and_its_daylight_saving_is_told() -> None:
+    primed = prime("CRON_TZ=America/New_York 0 3 * * *", 30)
+    assert primed.expressions == ("CRON_TZ=America/New_York 30 2 * * *",)
+    assert not primed.exact
+    assert "America/New_York has daylight saving" in primed.note
+
+
+def test_a_zone_whose_clocks_stand_still_needs_no_warning() -> None:
+    primed = prime("TZ=Asia/Tokyo 0 3 * * *", 30)
+    assert (primed.expressions, primed.exact, primed.note) == (("TZ=Asia/Tokyo 30 2 * * *",), True, "")
+
+
+def test_the_warm_up_for_the_run_after_the_missing_hour_is_right() -> None:
+    new_york = ZoneInfo("America/New_York")
+    start = datetime(2026, 3, 8, 0, 0, tzinfo=new_york)
+    (pair,) = warmups("CRON_TZ=America/New_York 0 3 * * *", 30, start, 1)
+    assert pair.run == datetime(2026, 3, 8, 3, 0, tzinfo=new_york)
+    assert pair.warmup.isoformat() == "2026-03-08T01:30:00-05:00"
+
+
+def test_a_warm_up_that_has_passed_is_not_to_come() -> None:
+    start = datetime(2026, 1, 1, 2, 55, tzinfo=UTC)
+    pairs = warmups("0 * * * *", 10, start, 2)
+    assert [(pair.warmup.hour, pair.warmup.minute, pair.run.hour) for pair in pairs] == [(3, 50, 4), (4, 50, 5)]
+
+
+def test_a_constant_delay_has_warm_ups_too() -> None:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    pairs = warmups("@every 45m", 60, start, 2)
+    assert [pair.run - start for pair in pairs] == [timedelta(minutes=90), timedelta(minutes=135)]
+    assert all(pair.run - pair.warmup == timedelta(hours=1) and pair.warmup > start for pair in pairs)
+
+
+def test_a_schedule_that_never_fires_has_no_warm_ups() -> None:
+    assert warmups("0 0 31 2 *", 10, datetime(2026, 1, 1, tzinfo=UTC), 3) == ()
