@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import os
@@ -11,12 +12,13 @@ import stat
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import trustme
 from aiohttp import web
 
 from core.clock import Clock, ManualClock, SystemClock
@@ -27,7 +29,13 @@ from core.kube.execplugin import ExecPlugins
 from core.kube.failures import SignedOut, Unreachable
 
 NOW = datetime(2026, 11, 15, 3, 0, tzinfo=UTC)
-TLS = Path(__file__).parents[1] / "data" / "tls"
+AUTHORITY, STRANGER = trustme.CA(), trustme.CA()
+PEOPLE = {who: AUTHORITY.issue_cert(f"{who}@example.test", common_name=who) for who in ("alice", "bob")}
+SERVERS = {
+    "server": AUTHORITY.issue_cert("127.0.0.1"),
+    "elsewhere": AUTHORITY.issue_cert("api.example.test"),
+    "expired": AUTHORITY.issue_cert("127.0.0.1", not_after=datetime(2021, 1, 1, tzinfo=UTC)),
+}
 
 
 @asynccontextmanager
@@ -49,12 +57,13 @@ async def trusted(certificate: str, seen: list[str]) -> AsyncIterator[str]:
 
     async def handle(request: web.Request) -> web.Response:
         assert request.transport is not None
-        peer = request.transport.get_extra_info("peercert")
-        seen.append(peer["subject"][0][0][1])
+        subject = request.transport.get_extra_info("peercert")["subject"]
+        seen.append(next(value for ((name, value),) in subject if name == "commonName"))
         return web.json_response({})
 
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(TLS / "authority.crt"))
-    context.load_cert_chain(TLS / f"{certificate}.crt", TLS / f"{certificate}.key")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    AUTHORITY.configure_trust(context)
+    SERVERS[certificate].configure_cert(context)
     context.verify_mode = ssl.CERT_REQUIRED
     async with _listening(handle, context) as url:
         yield url
@@ -81,9 +90,14 @@ def client_for(config: ContextConfig, reloads: list[ContextConfig], clock: Clock
     return ApiClient(auth, clock)
 
 
-def certified(url: str, who: str, ca: str = "authority") -> ContextConfig:
-    identity = Identity(certificate=(TLS / f"{who}.crt").read_bytes(), key=(TLS / f"{who}.key").read_bytes())
-    return ContextConfig("tls", url, ca=(TLS / f"{ca}.crt").read_text(), identity=identity)
+def pem(who: str) -> tuple[bytes, bytes]:
+    return PEOPLE[who].cert_chain_pems[0].bytes(), PEOPLE[who].private_key_pem.bytes()
+
+
+def certified(url: str, who: str, authority: trustme.CA = AUTHORITY) -> ContextConfig:
+    certificate, key = pem(who)
+    identity = Identity(certificate=certificate, key=key)
+    return ContextConfig("tls", url, ca=authority.cert_pem.bytes().decode(), identity=identity)
 
 
 async def test_a_401_makes_foretop_read_the_kubeconfig_again() -> None:
@@ -180,27 +194,34 @@ from pathlib import Path
 from core.kube.auth import Credentials
 from core.kube.config import ContextConfig
 from core.kube.transport import make_transport
-crt, key = (Path(name).read_bytes() for name in sys.argv[1:])
-async def connect():
-    transport = make_transport(ContextConfig("c", "https://127.0.0.1:1"), Credentials("", crt, key))
-    assert transport.ssl_context is not None
+
+async def connect_and_die():
+    crt, key = (Path(name).read_bytes() for name in sys.argv[1:])
+    make_transport(ContextConfig("c", "https://127.0.0.1:1"), Credentials("", crt, key))
     os.kill(os.getpid(), signal.SIGKILL)
-asyncio.run(connect())
+
+asyncio.run(connect_and_die())
 """
+    given, temporary = tmp_path / "given", tmp_path / "temporary"
+    given.mkdir()
+    temporary.mkdir()
+    for name, content in zip(("crt", "key"), pem("alice"), strict=True):
+        (given / name).write_bytes(content)
     ran = subprocess.run(
-        [sys.executable, "-c", code, TLS / "alice.crt", TLS / "alice.key"],
-        env={**os.environ, "TMPDIR": str(tmp_path)},
+        [sys.executable, "-c", code, given / "crt", given / "key"],
+        env={**os.environ, "TMPDIR": str(temporary)},
         check=False,
     )
     assert ran.returncode == -signal.SIGKILL
-    assert list(tmp_path.iterdir()) == []
+    assert list(temporary.iterdir()) == []
 
 
 async def test_a_plugins_certificate_is_renewed_when_it_expires(tmp_path: Path) -> None:
     def answer(who: str) -> str:
+        certificate, key = pem(who)
         status = {
-            "clientCertificateData": (TLS / f"{who}.crt").read_text(),
-            "clientKeyData": (TLS / f"{who}.key").read_text(),
+            "clientCertificateData": certificate.decode(),
+            "clientKeyData": key.decode(),
             "expirationTimestamp": "2026-11-15T03:10:00Z",
         }
         return json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "status": status})
@@ -210,7 +231,7 @@ async def test_a_plugins_certificate_is_renewed_when_it_expires(tmp_path: Path) 
     clock = ManualClock(NOW)
     seen: list[str] = []
     async with trusted("server", seen) as url:
-        config = ContextConfig("tls", url, ca=(TLS / "authority.crt").read_text(), identity=identity)
+        config = ContextConfig("tls", url, ca=AUTHORITY.cert_pem.bytes().decode(), identity=identity)
         client = client_for(config, [config], clock)
         await client.request("GET", "/version")
         (tmp_path / "answer").write_text(answer("bob"))
@@ -222,21 +243,21 @@ async def test_a_plugins_certificate_is_renewed_when_it_expires(tmp_path: Path) 
 
 async def test_a_key_that_does_not_fit_is_one_line() -> None:
     config = certified("https://127.0.0.1:1", "alice")
-    broken = replace(config, identity=replace(config.identity, key=(TLS / "bob.key").read_bytes()))
+    broken = replace(config, identity=replace(config.identity, key=pem("bob")[1]))
     client = client_for(broken, [broken])
     with pytest.raises(SignedOut, match="do not belong together"):
         await client.request("GET", "/version")
 
 
 TRUST = [
-    ("server", "stranger", "the CA is not the one in the kubeconfig"),
-    ("expired", "authority", "its certificate has expired"),
-    ("elsewhere", "authority", "tls-server-name"),
+    ("server", STRANGER, "the CA is not the one in the kubeconfig"),
+    ("expired", AUTHORITY, "its certificate has expired"),
+    ("elsewhere", AUTHORITY, "tls-server-name"),
 ]
 
 
 @pytest.mark.parametrize(("certificate", "ca", "told"), TRUST)
-async def test_a_server_that_is_not_trusted_is_one_line(certificate: str, ca: str, told: str) -> None:
+async def test_a_server_that_is_not_trusted_is_one_line(certificate: str, ca: trustme.CA, told: str) -> None:
     async with trusted(certificate, []) as url:
         config = certified(url, "alice", ca)
         client = client_for(config, [config])
@@ -257,3 +278,35 @@ async def test_tls_server_name_and_skipping_the_check_are_honoured() -> None:
             await client.request("GET", "/version")
             await client.close()
     assert seen == ["alice", "bob"]
+
+
+async def test_a_proxy_is_gone_through_with_tls_to_the_server_inside() -> None:
+    seen: list[str] = []
+    asked: list[bytes] = []
+
+    async def tunnel(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        asked.append(head.split()[1])
+        host, port = head.split()[1].decode().split(":")
+        inside_reader, inside_writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        await asyncio.gather(_pump(reader, inside_writer), _pump(inside_reader, writer))
+
+    proxy = await asyncio.start_server(tunnel, "127.0.0.1", 0)
+    port = proxy.sockets[0].getsockname()[1]
+    async with proxy, trusted("elsewhere", seen) as url:
+        plain = certified(url, "alice")
+        config = replace(plain, proxy=f"http://127.0.0.1:{port}", tls_server_name="api.example.test")
+        client = client_for(config, [config])
+        await client.request("GET", "/version")
+        await client.close()
+    assert seen == ["alice"]
+    assert asked == [url.removeprefix("https://").encode()]
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(ConnectionError):
+        while chunk := await reader.read(65536):
+            writer.write(chunk)
+            await writer.drain()
+    writer.close()
