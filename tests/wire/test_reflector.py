@@ -203,7 +203,7 @@ async def test_bytes_that_are_not_utf_8_cost_one_object(server: RoughServer) -> 
 
 
 async def test_events_that_come_twice_or_in_the_wrong_order_do_no_harm(server: RoughServer) -> None:
-    server.scripts.append(Script(twist=lambda lines: [*reversed(lines), *lines]))
+    server.scripts.append(Script(twist=lambda lines: [*lines, *reversed(lines)]))
     async with following(server) as sink:
         await server.until_watched()
         server.holding = True

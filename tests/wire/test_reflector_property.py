@@ -61,10 +61,6 @@ async def _compact(world: World) -> None:
     await world.server.compact()
 
 
-async def _hold(world: World) -> None:
-    world.server.holding = True
-
-
 async def _catch_up(world: World) -> None:
     await world.catch_up()
 
@@ -96,27 +92,38 @@ def _shuffled(seed: int) -> Callable[[list[bytes]], list[bytes]]:
     return twist
 
 
-STEPS = st.one_of(
+def _burst(steps: list[Step]) -> Step:
+    """Several things at once, in one flush of the watch."""
+
+    async def step(world: World) -> None:
+        world.server.holding = True
+        for one in steps:
+            await one(world)
+        await world.server.release()
+
+    return step
+
+
+SCRIPTS = [
+    lambda: Script(cut_inside_line=1),
+    lambda: Script(cut_inside_line=3),
+    lambda: Script(end_after=1),
+    lambda: Script(error_after=2),
+    lambda: Script(drip=True),
+    lambda: Script(gzipped=True),
+    lambda: Script(twist=lambda lines: [b"{]\n", *lines[1:]], end_after=1),
+]
+WRITES = st.one_of(
     st.builds(_put, st.sampled_from(NAMES), st.sampled_from([False, False, True])),
     st.builds(_delete, st.sampled_from(NAMES)),
-    st.sampled_from([_compact, _hold, _catch_up, _catch_up]),
+)
+STEPS = st.one_of(
+    WRITES,
+    st.builds(_burst, st.lists(WRITES, min_size=2, max_size=8)),
+    st.sampled_from([_compact, _catch_up]),
     st.builds(_fault, st.sampled_from(["list", "watch"]), st.sampled_from([0, 410, 429, 500, 503])),
-    st.builds(
-        _script,
-        st.sampled_from(
-            [
-                lambda: Script(cut_inside_line=1),
-                lambda: Script(cut_inside_line=3),
-                lambda: Script(end_after=1),
-                lambda: Script(error_after=2),
-                lambda: Script(drip=True),
-                lambda: Script(gzipped=True),
-                lambda: Script(twist=_shuffled(1)),
-                lambda: Script(twist=_shuffled(2)),
-                lambda: Script(twist=lambda lines: [b"{]\n", *lines[1:]], end_after=1),
-            ]
-        ),
-    ),
+    st.builds(_script, st.sampled_from(SCRIPTS)),
+    st.builds(_script, st.integers(0, 99).map(lambda seed: lambda: Script(twist=_shuffled(seed)))),
 )
 
 
