@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from core.clock import Clock
-from core.kube.client import ApiClient
+from core.kube.client import ApiClient, Response
 from core.kube.failures import ApiError
 from core.models.kinds import Kind
 
@@ -127,23 +127,23 @@ class Access:
             "subresource": wanted.subresource,
         }
         spec = {"resourceAttributes": {key: value for key, value in attributes.items() if value}}
-        body = await self._review(_ACCESS_REVIEWS, "SelfSubjectAccessReview", spec)
-        if body is None:
+        answer = await self._review(_ACCESS_REVIEWS, "SelfSubjectAccessReview", spec)
+        if answer is None:
             return Verdict(allowed=True, known=False)
-        status = msgspec.json.decode(body, type=_Review).status
+        status = answer.read(_Review).status
         return Verdict(status.allowed, status.reason)
 
     async def _ask_rules(self, namespace: str) -> Rules:
-        body = await self._review(_RULES_REVIEWS, "SelfSubjectRulesReview", {"namespace": namespace})
-        if body is None:
+        answer = await self._review(_RULES_REVIEWS, "SelfSubjectRulesReview", {"namespace": namespace})
+        if answer is None:
             return Rules(incomplete=True)
-        status = msgspec.json.decode(body, type=_RulesReview).status
+        status = answer.read(_RulesReview).status
         return Rules(tuple(status.resource_rules or ()), status.incomplete)
 
-    async def _review(self, path: str, kind: str, spec: Mapping[str, object]) -> bytes | None:
+    async def _review(self, path: str, kind: str, spec: Mapping[str, object]) -> Response | None:
         body = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}
         try:
-            return (await self._client.request("POST", path, body=body)).body
+            return await self._client.request("POST", path, body=body)
         except ApiError as problem:
             if problem.status in (403, 404, 405):
                 return None

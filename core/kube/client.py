@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -32,6 +32,7 @@ REVIEWS = frozenset(
 )
 CONNECT_LIMIT = 15.0
 ANSWER_LIMIT = 60.0
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,15 @@ class Response:
     status: int
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
+
+    def read(self, shape: type[T]) -> T:
+        """The body as this shape; anything else means that something other than an API server answered."""
+        try:
+            return msgspec.json.decode(self.body, type=shape)
+        except (ValueError, RecursionError) as problem:
+            raise ApiError(
+                self.status, "", f"the answer cannot be read: {problem}", hint="is a proxy between?"
+            ) from None
 
 
 class _Status(msgspec.Struct, rename="camel"):

@@ -120,8 +120,7 @@ class Cluster:
                 await self._wait_for_reach(kind, problem, backoff.next(), quiet=bool(held))
                 continue
             backoff.reset()
-            fields = _CHOSEN_FIELDS.get(kind, "")
-            wanted = frozenset(Scope(self.name, kind, place, fields=fields) for place in found.namespaces)
+            wanted = frozenset(self._scope(kind, place) for place in found.namespaces)
             self._sinks_without_watch(kind, wanted)
             self._change(held, wanted)
             held = wanted
@@ -132,7 +131,7 @@ class Cluster:
         if found.chosen:
             await asyncio.Event().wait()
         await self.pace.wait(self._timing.ask_again)
-        while found.namespaces == EVERYWHERE and not self._is_forbidden(Scope(self.name, kind)):
+        while found.namespaces == EVERYWHERE and not self._is_forbidden(self._scope(kind)):
             await self.pace.wait(self._timing.ask_again)
 
     def _is_forbidden(self, scope: Scope) -> bool:
@@ -143,13 +142,16 @@ class Cluster:
         """Before the first answer the kind has no watch that could say how it is."""
         if not quiet:
             state = State.SIGNED_OUT if isinstance(problem, SignedOut) else State.STALE
-            self._sinks.open(Scope(self.name, kind)).health(Health(state, self._clock.now(), str(problem)))
+            self._sinks.open(self._scope(kind)).health(Health(state, self._clock.now(), str(problem)))
         await self.pace.wait(delay)
 
     def _sinks_without_watch(self, kind: Kind, wanted: frozenset[Scope]) -> None:
-        stand_in = Scope(self.name, kind)
+        stand_in = self._scope(kind)
         if stand_in not in wanted and stand_in not in self._watches:
             self._sinks.drop(stand_in)
+
+    def _scope(self, kind: Kind, namespace: str = "") -> Scope:
+        return Scope(self.name, kind, namespace, fields=_CHOSEN_FIELDS.get(kind, ""))
 
     def _scopes_of(self, run: Run) -> Iterable[Scope]:
         label, kinds = _MOVED_BY[run.kind]

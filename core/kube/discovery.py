@@ -60,10 +60,7 @@ async def _ask(client: ApiClient, path: str, shape: type[T]) -> T | None:
         if problem.status == 404:
             return None
         raise
-    try:
-        return msgspec.json.decode(response.body, type=shape)
-    except msgspec.DecodeError:
-        return None
+    return response.read(shape)
 
 
 def _without_discovery(problem: ApiError, kind: Kind) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from core.errors import BadInput
 from core.kube.config import DEFAULT_NAMESPACE, ContextConfig, Identity, Impersonation, Options
 
-NAME = "in-cluster"
+SERVICE_ACCOUNT = "in-cluster"
 _FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
@@ -35,7 +35,7 @@ def read_service_account(environ: Mapping[str, str], options: Options, folder: s
     except OSError:
         namespace = ""
     return ContextConfig(
-        name=NAME,
+        name=SERVICE_ACCOUNT,
         server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
         namespace=namespace or DEFAULT_NAMESPACE,
         ca=ca,

@@ -13,7 +13,7 @@ import yaml
 from core.errors import BadInput
 from core.kube.config import ContextConfig, Options, Reload
 from core.kube.entries import Entry, read_context
-from core.kube.incluster import in_cluster, read_service_account
+from core.kube.incluster import SERVICE_ACCOUNT, in_cluster, read_service_account
 
 _SECTIONS = ("clusters", "users", "contexts")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -48,7 +48,7 @@ def reloading(context: ContextConfig, options: Options, environ: Mapping[str, st
 
     def reload() -> ContextConfig:
         kubeconfig = read_kubeconfig(options, environ)
-        if context.name not in kubeconfig.contexts and in_cluster(environ):
+        if context.name == SERVICE_ACCOUNT and SERVICE_ACCOUNT not in kubeconfig.contexts:
             return read_service_account(environ, options)
         return _context(kubeconfig, context.name, options, environ)
 

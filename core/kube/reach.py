@@ -71,7 +71,7 @@ async def _names(client: ApiClient, path: str) -> tuple[str, ...] | None:
             if problem.status in (403, 404):
                 return None
             raise
-        page = msgspec.json.decode(response.body, type=_NamedList)
+        page = response.read(_NamedList)
         names += [item.metadata.name for item in page.items or []]
         if not page.metadata.next_chunk:
             return tuple(names)

@@ -19,7 +19,7 @@ from core.kube.reach import Reach, reach, visible_namespaces
 from core.kube.sink import Scope, State
 from core.kube.velero import VeleroServer, find_velero, image_version
 from core.minicluster import MiniCluster, Rule, User
-from core.models.kinds import BACKUP, DATA_UPLOAD, NAB, POD_VOLUME_BACKUP, SCHEDULE, STORAGE, Kind
+from core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, POD_VOLUME_BACKUP, SCHEDULE, STORAGE, Kind
 from core.store import Store
 from tests.wire.watching import PATIENCE, Noticed
 
@@ -146,6 +146,30 @@ async def test_data_movements_are_followed_for_the_runs_that_are_wanted_and_no_l
         assert found.names(POD_VOLUME_BACKUP) == []
 
 
+async def test_the_events_of_the_open_object_are_followed_until_it_is_closed(tmp_path: Path) -> None:
+    async with box() as running, watched(client_of(running, tmp_path)) as found:
+        for name, uid in (("right", "uid-1"), ("wrong", "uid-2")):
+            about = {"kind": "NonAdminBackup", "namespace": "team-a", "name": "nab", "uid": uid}
+            make(running, "Event", {"name": name, "namespace": "team-a"}, involvedObject=about, reason="X")
+        found.cluster.follow_events("uid-1", "team-a")
+        await found.until(["right"], lambda: found.names(EVENT))
+        found.cluster.follow_events("", "")
+        assert found.names(EVENT) == []
+
+
+async def test_an_answer_from_something_else_than_an_api_server_is_that_kinds_health(tmp_path: Path) -> None:
+    async def login_page(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(login_page, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server, watched(client_of_nowhere(tmp_path, f"http://127.0.0.1:{port}"), NAB) as found:
+        await found.until({("nonadminbackups", ""): State.STALE}, found.scopes)
+
+
 async def test_rights_are_asked_for_once_a_minute(tmp_path: Path) -> None:
     async with box() as running:
         client, clock = client_of(running, tmp_path, "tenant"), ManualClock(SystemClock().now())
@@ -214,10 +238,10 @@ UPLOAD = {
 }
 
 
-def client_of_nowhere(folder: Path) -> ApiClient:
+def client_of_nowhere(folder: Path, server: str = "https://127.0.0.1:1") -> ApiClient:
     path = folder / "nowhere.yaml"
     path.write_text(
         "{current-context: minicluster, contexts: [{name: minicluster, context: {cluster: k}}],"
-        " clusters: [{name: k, cluster: {server: 'https://127.0.0.1:1'}}]}"
+        f" clusters: [{{name: k, cluster: {{server: '{server}'}}}}]}}"
     )
     return connect(Options(kubeconfig=str(path)), {}, SystemClock(), read_only=True).clients[CONTEXT]
