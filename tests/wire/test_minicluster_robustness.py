@@ -85,7 +85,7 @@ def outcome(storage: Storage, verb: str, call: Call) -> tuple[int, Any]:
     return answer.code, msgspec.json.decode(answer.raw)
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(
     PATHS, st.sampled_from(["list", "create", "update", "patch", "delete"]), VALUES, QUERIES, st.booleans(), st.data()
 )
