@@ -13,6 +13,7 @@ from core.kube.config import Wishes
 from tui.commands.connection import connection_options
 
 COMMANDS = {
+    "demo": ("tui.commands.demo", "A cluster in a box to look at: no real one is needed."),
     "next": ("tui.commands.next_runs", "When an expression or the schedules in a file run next."),
     "primer": ("tui.commands.primer", "The expressions that warm up a cluster ahead of a schedule."),
     "get": ("tui.commands.get", "The rows of a view, once or as they change."),

@@ -89,5 +89,7 @@ class LiveBox:
     def objects(self) -> list[Resource]:
         """Everything that foretop has a model for, as it stands now."""
         return [
-            from_builtins(kind.model, body) for kind in KINDS for body in self.storage.list(self.storage.kind(kind.name))
+            from_builtins(kind.model, body)
+            for kind in KINDS
+            for body in self.storage.list(self.storage.kind(kind.name))
         ]

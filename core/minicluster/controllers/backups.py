@@ -153,11 +153,7 @@ class BackupController:
     def _step(self, key: Key, expected: str, **status: Any) -> bool:
         """Write a step of the run, unless the backup is gone or somebody has changed its phase meanwhile."""
         backup = self._scope.cabinet.get(BACKUP, key, Backup)
-        return (
-            backup is not None
-            and backup.phase == expected
-            and not self._hand.patch(BACKUP, key, {"status": status})
-        )
+        return backup is not None and backup.phase == expected and not self._hand.patch(BACKUP, key, {"status": status})
 
     def _patch_status(self, backup: Backup, ended: bool = False, **status: Any) -> None:
         if ended:
@@ -203,4 +199,3 @@ def _filled(backup: Backup, location: str, now: datetime) -> tuple[Json, str]:
         spec["excludedClusterScopedResources"] = ["volumesnapshotcontents.snapshot.storage.k8s.io"]
         spec["excludedNamespaceScopedResources"] = ["volumesnapshots.snapshot.storage.k8s.io"]
     return spec, wire_time(now + (duration(ttl) or timedelta(hours=720)))
-

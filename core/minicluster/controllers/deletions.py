@@ -52,13 +52,7 @@ class DeletionController:
     def _collect(self, backup: Backup) -> None:
         key = (backup.namespace, backup.name)
         location = self._scope.cabinet.get(STORAGE, (key[0], backup.spec.storage_location), BackupStorageLocation)
-        reason = (
-            "BSLNotFound"
-            if location is None
-            else "BSLReadOnly"
-            if location.spec.access_mode == "ReadOnly"
-            else ""
-        )
+        reason = "BSLNotFound" if location is None else "BSLReadOnly" if location.spec.access_mode == "ReadOnly" else ""
         if reason != backup.label(GC_FAILURE_LABEL):
             self._hand.patch(BACKUP, key, {"metadata": {"labels": {GC_FAILURE_LABEL: reason or None}}})
         if location is None or reason or location.phase == "Unavailable":
@@ -99,10 +93,11 @@ class DeletionController:
         )
         if location is None:
             return f"backup storage location {backup.spec.storage_location} not found"
+        where = f"cannot delete backup because backup storage location {location.name} is currently"
         if location.spec.access_mode == "ReadOnly":
-            return f"cannot delete backup because backup storage location {location.name} is currently in read-only mode"
+            return f"{where} in read-only mode"
         if location.phase == "Unavailable":
-            return f"cannot delete backup because backup storage location {location.name} is currently in Unavailable state"
+            return f"{where} in Unavailable state"
         return ""
 
     def _delete(self, request: Key, backup: Key) -> Process:
@@ -126,8 +121,8 @@ class DeletionController:
         location = self._scope.cabinet.get(
             STORAGE, (backup.namespace, backup.spec.storage_location), BackupStorageLocation
         )
-        bucket = location and self._storage.bucket(location.spec.object_storage.bucket)
-        if bucket:
+        bucket = self._storage.bucket(location.spec.object_storage.bucket) if location is not None else None
+        if bucket is not None:
             bucket.pop(backup.name, None)
 
     def _drop(self, key: Key) -> None:

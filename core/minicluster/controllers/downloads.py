@@ -109,11 +109,11 @@ class DownloadController:
     def _text(self, target: Json) -> str | None:
         key = (self._namespace, target["name"])
         run: Backup | Restore | None
+        run = backup = self._scope.cabinet.get(BACKUP, key, Backup)
         if target["kind"].startswith("Restore"):
-            run = self._scope.cabinet.get(RESTORE, key, Restore)
-            backup = run and self._scope.cabinet.get(BACKUP, (key[0], run.spec.backup_name), Backup)
-        else:
-            run = backup = self._scope.cabinet.get(BACKUP, key, Backup)
+            run = restore = self._scope.cabinet.get(RESTORE, key, Restore)
+            source = (key[0], restore.spec.backup_name if restore else "")
+            backup = self._scope.cabinet.get(BACKUP, source, Backup)
         if run is None or backup is None or run.phase not in _READABLE:
             return None
         where = (self._namespace, backup.spec.storage_location)

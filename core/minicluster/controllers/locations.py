@@ -91,7 +91,7 @@ class LocationController:
         yield self._storage
         self._syncing.discard(key)
         location = self._scope.cabinet.get(STORAGE, key, BackupStorageLocation)
-        bucket = location and self._storage.bucket(location.spec.object_storage.bucket)
+        bucket = self._storage.bucket(location.spec.object_storage.bucket) if location is not None else None
         if location is None or bucket is None or location.phase != "Available":
             return
         served = self._scope.engine.storage.kind(BACKUP.name)

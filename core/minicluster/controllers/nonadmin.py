@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from random import Random
 
-from core.minicluster.controllers.engine import Engine, Process, Scope
+from core.minicluster.controllers.engine import Engine, Process
 from core.minicluster.controllers.hand import Hand
 from core.minicluster.journal import Key
 from core.models import (

@@ -37,11 +37,11 @@ class QueueController:
     def _heard(self, key: Key, old: Resource | None, new: Resource | None) -> None:
         if key[0] != self._namespace:
             return
-        if isinstance(new, Backup) and new.phase in ("", "New"):
+        joined = _was(new, "Queued") and not _was(old, "Queued")
+        freed = _was(old, *HOLDS_SLOT) and not _was(new, *HOLDS_SLOT)
+        if _was(new, "", "New"):
             self._scope.look(self._enqueue, key, _HOP)
-        elif isinstance(new, Backup) and new.phase == "Queued" and not _was(old, "Queued"):
-            self._scope.look(self._hand_over, _EVERYBODY, _HOP)
-        elif isinstance(old, Backup) and old.phase in HOLDS_SLOT and not (new and _was(new, *HOLDS_SLOT)):
+        elif joined or freed:
             self._scope.look(self._hand_over, _EVERYBODY, _HOP)
 
     def _line(self) -> list[Backup]:

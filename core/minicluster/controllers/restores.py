@@ -37,9 +37,7 @@ _NEVER_RESTORED = (
 class RestoreController:
     """Holds a Restore by a finalizer, works on it, and lets it go with its data."""
 
-    def __init__(
-        self, scope: Scope, hand: Hand, namespace: str, storage: ObjectStorage, workload: Workload
-    ) -> None:
+    def __init__(self, scope: Scope, hand: Hand, namespace: str, storage: ObjectStorage, workload: Workload) -> None:
         self._scope = scope
         self._hand = hand
         self._namespace = namespace

@@ -18,7 +18,8 @@ from core.minicluster.controllers.queueing import QueueController
 from core.minicluster.controllers.restores import RestoreController
 from core.minicluster.controllers.schedules import ScheduleController
 from core.minicluster.controllers.work import Workload
-from core.minicluster.journal import Change, ChangeType
+from core.minicluster.journal import Change, ChangeType, Key
+from core.minicluster.kinds import Json
 from core.rules.reconcile import Behaviour
 from core.rules.reconcile.writes import wire_time
 
@@ -98,8 +99,14 @@ class VeleroServer:
             "processedTimestamp": wire_time(scope.now()),
             "serverVersion": f"v{self.flags.version}",
         }
-        scope.after(timedelta(milliseconds=20), lambda: hand.patch_raw(_STATUS, change.key, {"status": status}) and None)
-        scope.after(MINUTE, lambda: hand.delete(_STATUS, change.key) and None)
+        scope.start(_answer_and_forget(hand, change.key, {"status": status}))
+
+
+def _answer_and_forget(hand: Hand, key: Key, change: Json) -> Process:
+    yield timedelta(milliseconds=20)
+    hand.patch_raw(_STATUS, key, change)
+    yield MINUTE
+    hand.delete(_STATUS, key)
 
 
 def _beat(every_minute: tuple[Callable[[], None], ...], every_hour: Callable[[], None]) -> Process:

@@ -24,7 +24,19 @@ TEAMS = (
 )
 _HOURLY = ("etcd", "sales", "orders", "sessions", "stock", "mail", "queue", "cache")
 _SIX_HOURLY = ("postgres", "mysql", "mongo", "redis", "kafka", "vault", "grafana", "gitea")
-_NIGHTLY = ("warehouse", "archive-docs", "wiki", "registry", "billing", "ledger", "crm", "hr", "search", "reports", "cms")
+_NIGHTLY = (
+    "warehouse",
+    "archive-docs",
+    "wiki",
+    "registry",
+    "billing",
+    "ledger",
+    "crm",
+    "hr",
+    "search",
+    "reports",
+    "cms",
+)
 _WEEKLY = ("audit", "compliance", "golden-images", "legal", "research")
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 _REFUSED = (

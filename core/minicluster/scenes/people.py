@@ -88,9 +88,7 @@ def _restorable(nab: NonAdminBackup) -> bool:
 
 def _tidy(stage: Stage, at_most: int) -> None:
     nabs = stage.engine.cabinet.all(NAB, NonAdminBackup)
-    ended = sorted(
-        (nab for nab in nabs if _restorable(nab) and nab.created), key=lambda nab: (nab.created, nab.name)
-    )
+    ended = sorted((nab for nab in nabs if _restorable(nab) and nab.created), key=lambda nab: (nab.created, nab.name))
     for nab in ended[: max(0, len(nabs) - at_most)][:2]:
         _patch(stage, "NonAdminBackup", nab.namespace, nab.name, {"spec": {"deleteBackup": True}})
 

@@ -59,7 +59,9 @@ class Stage:
         for name in names:
             self.past.put("Namespace", _namespace(name), self.start - timedelta(days=90))
 
-    def velero(self, concurrent: int = 1, skip: bool = False, version: str = "1.18.3", home: str = HOME) -> VeleroServer:
+    def velero(
+        self, concurrent: int = 1, skip: bool = False, version: str = "1.18.3", home: str = HOME
+    ) -> VeleroServer:
         """A server with its Deployment; it does nothing until it is started."""
         wishes = self.wishes
         flags = Flags(
@@ -157,7 +159,9 @@ class Stage:
     def _work_of(self, owner: str, run: datetime, home: str) -> Work:
         name = f"{owner}-{run:%Y%m%d%H%M%S}"
         labels = {"velero.io/schedule-name": owner}
-        return self.workload.of(from_builtins(Backup, {"metadata": {"name": name, "namespace": home, "labels": labels}}))
+        return self.workload.of(
+            from_builtins(Backup, {"metadata": {"name": name, "namespace": home, "labels": labels}})
+        )
 
 
 def _ended_as(work: Work, outcome: str) -> Work:
@@ -179,7 +183,7 @@ def _namespace(name: str) -> Json:
 
 
 def _paused_by(manager: str, at: datetime) -> Json:
-    fields = {"f:spec": {"f:paused": {}}}
+    fields: Json = {"f:spec": {"f:paused": {}}}
     return {
         "manager": manager,
         "operation": "Update",

@@ -131,7 +131,10 @@ def _refuse_location(
 
 def _refuse_fixed(where: str, spec: BackupSpec | RestoreSpec, enforced: BackupSpec | RestoreSpec) -> str | None:
     """A field that the administrator has fixed may be left out or repeated, not changed."""
-    wanted, fixed = given(spec), given(enforced)
+    fixed = given(enforced)
+    if not fixed:
+        return None
+    wanted = given(spec)
     for field in msgspec.structs.fields(type(enforced)):
         name = field.name
         if name in fixed and name in wanted and wanted[name] != fixed[name]:

@@ -1,0 +1,126 @@
+"""`foretop demo`: a cluster in a box, to look at or to serve."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import tempfile
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from core.clock import Clock
+from core.kube.config import Options, Wishes
+from core.minicluster.live import FIXED_START, LiveBox
+from core.minicluster.scenes import SCENES, Scene, find_scene
+from core.minicluster.scenes import Wishes as SceneWishes
+from core.rules.assemble import assemble
+from core.rules.reconcile import Behaviour
+from tui.commands.report import tell
+
+_SETTLE = timedelta(seconds=20)
+_SPEED, _SERVED_SPEED = 60.0, 1.0
+
+
+@click.command("demo")
+@click.option("--scene", "name", default="default", metavar="NAME", help=f"One of {', '.join(SCENES)}.")
+@click.option("--speed", type=click.FloatRange(0.01, 3600), metavar="N", help="Times real time (60; with --serve 1).")
+@click.option("--seed", type=int, metavar="N", help="Repeat the scene exactly, its times included.")
+@click.option("--schedule-skip-immediately", is_flag=True, default=None, help="Velero's flag of that name.")
+@click.option("--concurrent-backups", type=click.IntRange(1, 100), metavar="N", help="Velero's flag of that name.")
+@click.option(
+    "--behaviour",
+    type=click.Choice([each.value for each in Behaviour]),
+    default=Behaviour.RELEASED.value,
+    help="Follow the released controllers, or the design documents.",
+    show_default=True,
+)
+@click.option("--serve", is_flag=True, help="Print the path of a kubeconfig and serve until ctrl+c.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Serve on this port.")
+def command(
+    name: str,
+    speed: float | None,
+    seed: int | None,
+    schedule_skip_immediately: bool | None,
+    concurrent_backups: int | None,
+    behaviour: str,
+    serve: bool,
+    port: int,
+) -> int:
+    """A cluster in a box: Velero, the non-admin controller and their objects, on this machine alone.
+
+    Without a terminal one plain report is printed.
+    """
+    wishes = SceneWishes(
+        seed=1 if seed is None else seed,
+        skip_immediately=schedule_skip_immediately,
+        concurrent_backups=concurrent_backups,
+        behaviour=Behaviour(behaviour),
+    )
+    rate = speed or (_SERVED_SPEED if serve else _SPEED)
+    box = LiveBox(find_scene(name), wishes, FIXED_START if seed is not None else None, rate)
+    if serve:
+        return asyncio.run(_serve(box, port))
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return _report(box)
+    return asyncio.run(_look(box, port))
+
+
+def _report(box: LiveBox) -> int:
+    """The same text as `foretop report`, once the scene has settled; its findings are no fault of the demo."""
+    box.settle(_SETTLE)
+    tell([(assemble(box.objects(), "minicluster"), box.clock.now())], (), "text")
+    return 0
+
+
+async def _look(box: LiveBox, port: int) -> int:
+    """Open the box and look at it as at any cluster."""
+    with tempfile.TemporaryDirectory(prefix="foretop-") as folder:
+        cluster = await box.open(port=port)
+        try:
+            kubeconfig = cluster.kubeconfig(Path(folder) / "kubeconfig")
+            return await _watch(kubeconfig, box.running_clock)
+        finally:
+            await box.close()
+
+
+async def _watch(kubeconfig: Path, clock: Clock) -> int:
+    from core.session import open_session
+    from tui.commands.live import seen
+
+    session = open_session(Wishes(Options(kubeconfig=str(kubeconfig))), os.environ, clock)
+    session.start()
+    try:
+        good, _ = await seen(session)
+        tell([(session.world(each), session.clock(each).now()) for each in good], (), "text")
+    finally:
+        await session.stop()
+    return 0
+
+
+async def _serve(box: LiveBox, port: int) -> int:
+    """The path alone on the first line, flushed: whoever started this may be waiting for it."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    with tempfile.TemporaryDirectory(prefix="foretop-") as folder:
+        try:
+            cluster = await box.open(port=port)
+            click.echo(cluster.kubeconfig(Path(folder) / "kubeconfig"))
+            sys.stdout.flush()
+            click.echo(_about(box.scene, box), err=True)
+            await stop.wait()
+        finally:
+            await box.close()
+    return 0
+
+
+def _about(scene: Scene, box: LiveBox) -> str:
+    return (
+        f"scene {scene.name}: {scene.shows}; {box.stage.wishes.behaviour.value} behaviour; "
+        f"time runs at x{box.speed:g}; ctrl+c ends it"
+    )
