@@ -17,9 +17,11 @@ from core.view.items import Item, finding_item
 from core.view.live import LiveTable
 from core.view.marks import Mark
 from core.view.table import Edit, Table
+from core.view.text import clean
 from tui.desk import Desk
 
 FAULTS = frozenset({Mark.BROKEN, Mark.LOOK})
+_SUBJECT = [column.name for column in findings.COLUMNS].index("subject")
 CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _scene: "", lambda _entry: None)
 
 
@@ -198,7 +200,14 @@ class FindingRows(Rows):
         return findings.facets(entry)
 
     def paint_one(self, key: Key, entry: Finding) -> Row:
-        return findings.paint(entry, self.desk.scene(key.context))
+        """Where there is one Velero only, its namespace tells nothing and its cells go to the name."""
+        scene = self.desk.scene(key.context)
+        row = findings.paint(entry, scene)
+        places = scene.world.velero_namespaces
+        if len(places) != 1 or entry.subject.namespace != places[0] or not entry.subject.name:
+            return row
+        shown = row.cells[_SUBJECT].text.replace(f"{clean(places[0])}/", "", 1)
+        return replace(row, cells=(*row.cells[:_SUBJECT], Cell(shown), *row.cells[_SUBJECT + 1 :]))
 
     def item(self, key: Key) -> Item:
         found = self.table.get(key)

@@ -15,7 +15,7 @@ from tui.registry import UNLISTED, Action, Group
 from tui.tones import BOLD, DIM
 from tui.widgets.lines import ProsePane
 
-_KEY = 14
+_KEY = 16
 
 
 class Help(Window[None]):

@@ -62,11 +62,11 @@ def describe_object(desk: Desk, key: Key, section: str) -> Sequence[Para]:
 
 
 def overview(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
-    said = [*_told(desk, key, resource), para("")]
-    said += _conditions(resource, desk.now(key.context))[:4]
+    said = [*_told(desk, key, resource)]
+    held = _conditions(resource, desk.now(key.context))[:4]
     near = related(desk.store, key)
-    if near:
-        said.append(para(""))
+    said += [para(""), *held] if held else []
+    said += [para("")] if near else []
     said += [para(_relative(desk, other), label="Near" if not place else " ") for place, other in enumerate(near[:6])]
     said += [para(f"and {len(near) - 6} more", label=" ")] if len(near) > 6 else []
     return said

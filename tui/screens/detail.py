@@ -41,7 +41,7 @@ class DetailPage(Page, can_focus=True):
 
     def compose(self) -> ComposeResult:
         yield OneLine(ascii=self.looks.ascii, id="detail-head")
-        yield Rule(ascii=self.looks.ascii)
+        yield Rule(ascii=self.looks.ascii, id="sections")
         yield ProsePane(ascii=self.looks.ascii, id="detail-body")
 
     def open(self, key: Key, section: str = SECTIONS[0]) -> None:
@@ -82,10 +82,12 @@ class DetailPage(Page, can_focus=True):
     def _draw(self, *, keep_place: bool = True) -> None:
         if self.desk is None or self.key is None:
             return
-        head = [Span(f" {heading(self.key)}", BOLD), Span("   ")]
+        self.query_one("#detail-head", OneLine).show([Span(f" {heading(self.key)}", BOLD)])
+        sections = [Span("─")]
         for section in SECTIONS:
-            head += [Span(section.title(), CURSOR if section == self.section else PLAIN), Span(" ")]
-        self.query_one("#detail-head", OneLine).show(head)
+            title = section.upper() if section == "yaml" else section.title()
+            sections += [Span(f" {title} ", CURSOR if section == self.section else PLAIN), Span("─")]
+        self.query_one("#sections", Rule).show(sections)
         try:
             said = describe_object(self.desk, self.key, self.section)
         except Exception as problem:

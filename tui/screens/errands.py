@@ -41,6 +41,8 @@ class Errands:
             return bool(self.targets())
         if action_id in _ABOUT_AN_OBJECT:
             return page is not None and page.subject() is not None
+        if action_id == "save":
+            return isinstance(page, TablePage) and page.rows is not None and page.rows.table.total > 0
         if action_id == "previous":
             return self.frame.trail.can_go_back
         if action_id == "next":

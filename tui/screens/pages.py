@@ -86,7 +86,7 @@ QUEUE = _live(
 BACKUPS = _live(
     Backups,
     backup_pane,
-    ("phase", "started", "errors", "warnings", "took", "from", "expires"),
+    ("phase", "started", "errors", "warnings", "took", "expires", "from"),
     "There are no backups.",
 )
 RESTORES = _live(

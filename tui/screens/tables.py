@@ -120,7 +120,7 @@ class TablePage(Page):
         return self.rows.subject(self.table.cursor)
 
     def offers(self, action_id: str) -> bool:
-        if action_id in ("mark", "mark_range", "wide", "sort_selected", "save", "faults"):
+        if action_id in ("mark", "mark_range", "wide", "sort_selected", "faults"):
             return self.rows is not None and self.rows.table.total > 0
         if action_id == "clear_marks":
             return bool(self.table.marked)

@@ -11,7 +11,8 @@ from core.view.text import width
 
 GAP = 2
 _LEAST = 12
-"""A column that may be cut keeps at least this much."""
+_LEAST_OF = {"name": 24, "subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "backup": 16}
+"""A column that may be cut keeps at least this much: of a name so much that the time at its end is whole."""
 RESERVED_LETTERS = frozenset("GJOZ")
 
 
@@ -46,12 +47,18 @@ def arrange(columns: Sequence[Column[Any]], natural: Sequence[int], room: int, w
     if not taken and order:
         return (Slot(order[0], 0, max(1, room)),)
     sizes_of = {place: least[place] for place in taken}
-    spare = room - _total(list(sizes_of.values()))
-    for place in (entry for entry in order if entry in sizes_of):
-        more = min(spare, natural[place] - sizes_of[place])
-        sizes_of[place] += more
-        spare -= more
+    _share_out(sizes_of, natural, room - _total(list(sizes_of.values())))
     return _placed(sizes_of)
+
+
+def _share_out(sizes_of: dict[int, int], natural: Sequence[int], spare: int) -> None:
+    """What is left goes cell by cell to the column that lacks the largest part of its text."""
+    while spare > 0:
+        place = min(sizes_of, key=lambda entry: sizes_of[entry] / max(1, natural[entry]))
+        if sizes_of[place] >= natural[place]:
+            return
+        sizes_of[place] += 1
+        spare -= 1
 
 
 def letters(columns: Sequence[Column[Any]], taken: Collection[str] = RESERVED_LETTERS) -> dict[str, int]:
@@ -67,8 +74,8 @@ def letters(columns: Sequence[Column[Any]], taken: Collection[str] = RESERVED_LE
 
 
 def _least(column: Column[Any], natural: int) -> int:
-    flexible = column.from_middle or natural > 2 * _LEAST
-    return min(natural, max(_LEAST, width(column.title))) if flexible else natural
+    flexible = column.from_middle or column.name in _LEAST_OF or natural > 2 * _LEAST
+    return min(natural, max(_LEAST_OF.get(column.name, _LEAST), width(column.title))) if flexible else natural
 
 
 def _rank(columns: Sequence[Column[Any]], place: int, wishes: Wishes) -> tuple[int, int, int]:

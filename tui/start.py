@@ -1,0 +1,52 @@
+"""Starts the screen, and leaves the terminal as it was found, however the screen ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+
+from tui.app import Dashboard
+from tui.source import Looks, Source
+from tui.terminal import draws_wide, is_far, needs_ascii
+
+
+def looks_for(
+    environ: Mapping[str, str],
+    *,
+    ascii: bool = False,
+    calm: bool = False,
+    flash: bool = False,
+    mouse: bool = False,
+    read_only: bool = False,
+    speed: float = 1.0,
+    page: str = "triage",
+) -> Looks:
+    """What was asked for, and what the terminal can do; the terminal is asked only where it is one."""
+    plain = ascii or needs_ascii(environ, sys.stdout.encoding) or draws_wide()
+    lit = flash or not (calm or is_far(environ))
+    return Looks(plain, lit and not calm, mouse, read_only, speed, page)
+
+
+def show(open_source: Callable[[], Source], looks: Looks) -> int:
+    """Runs until the person leaves; the exit code is that of the command line."""
+    app = Dashboard(open_source, looks)
+    answer = asyncio.run(_run(app, looks))
+    if app.problem:
+        print(f"foretop: {app.problem}", file=sys.stderr)
+    return answer if isinstance(answer, int) else app.return_code or 0
+
+
+async def _run(app: Dashboard, looks: Looks) -> int | None:
+    """A polite kill and a lost terminal end the screen as a key would."""
+    loop = asyncio.get_running_loop()
+    ends = (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ()
+    for number in ends:
+        loop.add_signal_handler(number, app.exit, 128 + number)
+    try:
+        return await app.run_async(mouse=looks.mouse)
+    finally:
+        for number in ends:
+            loop.remove_signal_handler(number)

@@ -1,0 +1,70 @@
+"""What kind of terminal this is: which signs it has, how wide it draws them, and whether it is far away."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import select
+import sys
+from collections.abc import Mapping
+
+_PLAIN = frozenset({"linux", "dumb", "vt100", "vt220", "cons25"})
+_ANSWER = re.compile(rb"\x1b\[\d+;(\d+)R")
+_PATIENCE = 0.25
+_SAMPLE = "●"
+
+
+def needs_ascii(environ: Mapping[str, str], encoding: str | None) -> bool:
+    """The locale is not UTF-8, or the terminal's own font has not these signs."""
+    try:
+        utf8 = codecs.lookup(encoding or "ascii").name == "utf-8"
+    except LookupError:
+        utf8 = False
+    return not utf8 or environ.get("TERM", "") in _PLAIN
+
+
+def is_far(environ: Mapping[str, str]) -> bool:
+    """Over SSH every byte counts, and what blinks for a moment may arrive as two."""
+    return bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"))
+
+
+def draws_wide() -> bool:
+    """Asks the terminal itself: prints a sign of ambiguous width, and reads where the cursor then stands."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    try:
+        import termios
+        import tty
+    except ImportError:
+        return False
+    source, target = sys.stdin.fileno(), sys.stderr.fileno()
+    try:
+        before = termios.tcgetattr(source)
+    except termios.error:
+        return False
+    try:
+        tty.setcbreak(source, termios.TCSANOW)
+        os.write(target, b"\r" + _SAMPLE.encode() + b"\x1b[6n")
+        answer = _read_answer(source)
+    finally:
+        os.write(target, b"\r\x1b[K")
+        termios.tcsetattr(source, termios.TCSANOW, before)
+    return column_of(answer) == 3
+
+
+def column_of(answer: bytes) -> int | None:
+    """The column in a cursor report; None where there is none."""
+    found = _ANSWER.search(answer)
+    return int(found[1]) if found else None
+
+
+def _read_answer(source: int) -> bytes:
+    """A terminal that does not answer is waited for a quarter of a second and no longer."""
+    answer = b""
+    while _ANSWER.search(answer) is None and select.select([source], [], [], _PATIENCE)[0]:
+        piece = os.read(source, 64)
+        if not piece:
+            break
+        answer += piece
+    return answer
