@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from core.models.wire import Resource, Time, Wire
 
@@ -23,8 +24,14 @@ class CronJob(Resource, frozen=True):
     status: CronJobStatus = CronJobStatus()
 
 
+class PrimedSpec(CronJobSpec, frozen=True):
+    """What a PreScaledCronJob wants run, whole, so that it can be written out again."""
+
+    job_template: dict[str, Any] = {}
+
+
 class CronJobTemplate(Wire, frozen=True):
-    spec: CronJobSpec = CronJobSpec()
+    spec: PrimedSpec = PrimedSpec()
 
 
 class PreScaledCronJobSpec(Wire, frozen=True):

@@ -1,0 +1,93 @@
+"""From a PreScaledCronJob to the CronJob that warms its nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.models import PreScaledCronJob, from_builtins
+from core.models.kinds import CRON_JOB
+from core.models.wire import OwnerReference
+from core.rules.primer import prescaler
+from core.rules.reconcile import Create, Patch, Reconciled, reconcile_prescaled
+from tests.unit.rules.apply import Objects
+from tests.unit.rules.chart import NOW
+
+JOB = {"spec": {"template": {"spec": {"containers": [{"name": "report", "image": "report:1"}]}}}}
+
+
+def prescaled(schedule: str = "30 2 * * *", minutes: int = 10, **spec: Any) -> PreScaledCronJob:
+    meta = {"name": "report", "namespace": "shop", "uid": "u1", **spec.pop("metadata", {})}
+    job = {"spec": {"schedule": schedule, "jobTemplate": JOB, **spec.pop("job", {})}}
+    return from_builtins(
+        PreScaledCronJob, {"metadata": meta, "spec": {"warmUpTimeMins": minutes, "cronJob": job, **spec}}
+    )
+
+
+def settle(objects: Objects, wanted: PreScaledCronJob) -> Reconciled:
+    """One look and its writes; the second look must find nothing to do."""
+    answer = reconcile_prescaled(wanted, objects.all(CRON_JOB))
+    objects.apply(answer.writes, NOW)
+    assert reconcile_prescaled(wanted, objects.all(CRON_JOB)).writes == ()
+    return answer
+
+
+def test_a_new_one_gets_its_primed_cron_job_owned_by_it_and_with_the_same_job() -> None:
+    (write,) = settle(Objects(), prescaled(job={"timeZone": "Asia/Tokyo"})).writes
+    owner = OwnerReference(
+        api_version="psc.cronprimer.local/v1alpha1", kind="PreScaledCronJob", name="report", uid="u1", controller=True
+    )
+    assert write == Create(
+        CRON_JOB,
+        "shop",
+        "autogen-report",
+        {"schedule": "20 2 * * *", "timeZone": "Asia/Tokyo", "jobTemplate": JOB},
+        owner_references=(owner,),
+    )
+
+
+def test_a_primer_schedule_given_by_hand_wins() -> None:
+    (write,) = settle(Objects(), prescaled("* * * * *", primerSchedule="0 2 * * *")).writes
+    assert isinstance(write, Create)
+    assert write.spec["schedule"] == "0 2 * * *"
+
+
+def test_a_primer_schedule_that_does_not_parse_makes_nothing() -> None:
+    answer = reconcile_prescaled(prescaled(primerSchedule="61 * * * *"), ())
+    assert answer.writes == ()
+    assert "end of range (61) above maximum (59)" in answer.problem
+
+
+@pytest.mark.parametrize("schedule", ["* * * * *", "not a cron", "0 0 * * 5"])
+def test_what_the_operator_refuses_makes_nothing_and_says_why(schedule: str) -> None:
+    answer = reconcile_prescaled(prescaled(schedule), ())
+    assert answer.writes == ()
+    assert answer.problem
+
+
+def test_a_changed_schedule_or_warm_up_is_carried_over_alone() -> None:
+    objects = Objects()
+    settle(objects, prescaled())
+    (write,) = settle(objects, prescaled(minutes=45)).writes
+    expected = prescaler("30 2 * * *", 45)
+    assert write == Patch(CRON_JOB, "shop", "autogen-report", {"spec": {"schedule": expected}})
+
+
+def test_a_zone_that_is_taken_out_is_taken_out_of_the_cron_job_too() -> None:
+    objects = Objects()
+    settle(objects, prescaled(job={"timeZone": "Asia/Tokyo"}))
+    (write,) = settle(objects, prescaled()).writes
+    assert write == Patch(CRON_JOB, "shop", "autogen-report", {"spec": {"timeZone": None}})
+
+
+def test_a_cron_job_of_the_same_name_elsewhere_does_not_count() -> None:
+    objects = Objects()
+    settle(objects, prescaled(metadata={"namespace": "other"}))
+    settle(objects, prescaled())
+    assert sorted(job.namespace for job in objects.all(CRON_JOB)) == ["other", "shop"]
+
+
+def test_one_that_is_being_deleted_makes_nothing_more() -> None:
+    going = prescaled(metadata={"deletionTimestamp": "2026-11-15T02:00:00Z"})
+    assert reconcile_prescaled(going, ()) == Reconciled()
