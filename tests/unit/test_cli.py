@@ -154,9 +154,44 @@ def test_one_bad_object_is_named_and_the_others_are_reported(
     assert len(told["unreadable"]) == 1
 
 
+def test_primer_tells_expressions_pairs_and_the_prescalers_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    told = answer(capsys, "primer", "5,12,48,56 * * * 5", "--warmup", "10", *FROM, "--count", "1", "-o", "json")
+    assert told["expression"] == "5,12,48,56 * * * 5"
+    assert told["warmupMinutes"] == 10
+    assert told["primed"] == ["2,38,46 * * * 5", "55 0-22 * * 5", "55 23 * * 4"]
+    assert told["exact"] is True
+    assert told["extraIn8Years"] == 0
+    assert told["runs"] == [{"warmup": "2026-11-19T23:55:00Z", "run": "2026-11-20T00:05:00Z"}]
+    assert told["prescaler"]["supported"] is True
+    assert told["prescaler"]["documented"] is False
+    assert told["prescaler"]["missedIn8Years"] == 417
+
+
+def test_primer_warns_of_daylight_saving_and_keeps_the_zone_of_the_question(capsys: pytest.CaptureFixture[str]) -> None:
+    told = answer(capsys, "primer", "0 3 * * *", "--warmup", "30", "--tz", "Europe/Berlin", "-o", "json")
+    assert told["primed"] == ["30 2 * * *"]
+    assert "daylight saving" in told["note"]
+    own = answer(capsys, "primer", "CRON_TZ=Europe/Berlin 0 3 * * *", "--warmup", "30", "-o", "json")
+    assert own["primed"] == ["CRON_TZ=Europe/Berlin 30 2 * * *"]
+
+
+def test_primer_prints_for_people_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["primer", "0/15 * 1 * *", "--warmup", "10", *FROM]) == 0
+    printed = capsys.readouterr().out
+    assert "50 23 28,29 2 *" in printed
+    assert "95 warm-ups missed and 96 too many" in printed
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["primer", "0 2 * * *"], ["Missing option", "--warmup"]),
+        (["primer", "0 2 * * *", "--warmup", "0"], ["0 is not in the range"]),
+        (["primer", "0 2 * * *", "--warmup", "10081"], ["10081 is not in the range"]),
+        (["primer", "0 2 * * *", "--warmup", "ten"], ["'ten' is not a valid integer"]),
+        (["primer", "0 2 * * 9", "--warmup", "10"], ["day of week", "above maximum (6)"]),
+        (["primer", "@every 1h", "--warmup", "10"], ["cannot prime @every 1h"]),
+        (["primer", "0 0 31 2 *", "--warmup", "10"], ["never fires"]),
         (["next", "0 0 * * 7"], ["'0 0 * * 7'", "day of week", "end of range (7) above maximum (6): 7"]),
         (["next", ""], ["empty spec string"]),
         (["next", "@every 1d"], ["unknown unit"]),
