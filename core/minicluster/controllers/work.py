@@ -9,6 +9,7 @@ from random import Random
 from typing import Protocol
 
 from core.models import Backup, Restore
+from core.models.nonadmin import NAB_NAMESPACE_ANNOTATION, NAR_NAMESPACE_ANNOTATION
 
 Run = Backup | Restore
 GIGABYTE = 10**9
@@ -73,10 +74,8 @@ class SeededWork:
 
 
 def owner_name(run: Run) -> str:
-    """Whose run it is: a schedule's, or that of whoever asked for it."""
+    """Whose run it is: a schedule's, a team's, or nobody's but its own."""
     if isinstance(run, Backup) and run.schedule_name:
         return run.schedule_name
-    for key, value in run.metadata.annotations.items():
-        if key.endswith("-origin-name"):
-            return value
-    return run.name
+    team = run.annotation(NAB_NAMESPACE_ANNOTATION) or run.annotation(NAR_NAMESPACE_ANNOTATION)
+    return team or run.name

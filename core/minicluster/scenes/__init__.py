@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from core.errors import BadInput
-from core.minicluster.scenes import default, quiet
+from core.minicluster.scenes import dead, default, large, maintenance, outage, quiet, seeds, volumes
 from core.minicluster.scenes.stage import Stage, Wishes
 
 __all__ = ["SCENES", "Scene", "Stage", "Wishes", "find_scene"]
@@ -28,6 +28,14 @@ SCENES: dict[str, Scene] = {
     for scene in (
         Scene("default", "a busy cluster: a queue that moves, tenants, and a handful of troubles", default.set_up),
         Scene("quiet", "everything is well and little happens", quiet.set_up, timedelta(minutes=3)),
+        Scene("outage", "object storage does not answer, the queue is stuck", outage.set_up, timedelta(minutes=15)),
+        Scene("volumes", "volumes that move, wait and fail", volumes.set_up, timedelta(minutes=15)),
+        Scene("dead", "the Velero server is gone", dead.set_up, timedelta(minutes=20)),
+        Scene("maintenance", "everything is paused, several are due", maintenance.set_up, timedelta(minutes=3)),
+        Scene("large", "ten thousand non-admin backups", large.set_up, timedelta(minutes=2)),
+        Scene("skip-immediately", "who skips what is due, and who does not", seeds.skip_immediately),
+        Scene("nonadmin-status", "non-admin objects at every place of their chart", seeds.nonadmin_status),
+        Scene("primed-cron", "primed schedules, right and wrong", seeds.primed_cron, timedelta(minutes=2)),
     )
 }
 

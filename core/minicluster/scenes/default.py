@@ -78,8 +78,8 @@ def _schedules(stage: Stage) -> None:
     for number, name in enumerate(_WEEKLY):
         at = stage.start + timedelta(hours=5 * number, minutes=9)
         stage.schedule(f"{name}-weekly", f"{at.minute} {at.hour} * * {at.isoweekday() % 7}", [name], runs=4)
-    stage.schedule("heartbeat", "*/5 * * * *", ["heartbeat"], ttl=timedelta(hours=3))
     stage.work["heartbeat"] = Work(timedelta(seconds=20), 12)
+    stage.schedule("heartbeat", "*/5 * * * *", ["heartbeat"], ttl=timedelta(hours=3))
 
 
 def _troubled_schedules(stage: Stage) -> None:
@@ -97,12 +97,10 @@ def _troubled_schedules(stage: Stage) -> None:
 
 
 def _tenants(stage: Stage) -> None:
-    for number in range(32):
-        team = TEAMS[number % len(TEAMS)]
+    for number in range(36):
         started = stage.now - timedelta(minutes=45 + 97 * number)
-        errors = 2 if number == 7 else 0
-        work = Work(timedelta(seconds=60 + 11 * number), 90 + 40 * number, errors=errors)
-        stage.past.nab(HOME, team, f"{app_name(number)}-{started:%d%H%M}", started, work)
+        name = f"{app_name(number)}-{started:%d%H%M}"
+        stage.past_nab(TEAMS[number % len(TEAMS)], name, started, "P" if number == 7 else ".")
     for namespace, name, spec in _REFUSED:
         stage.ask("NonAdminBackup", namespace, name, {"backupSpec": spec})
     stage.ask("NonAdminRestore", "team-hr", "lost-one", {"restoreSpec": {"backupName": "no-such-backup"}})

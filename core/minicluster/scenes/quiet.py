@@ -18,6 +18,6 @@ def set_up(stage: Stage) -> None:
         stage.schedule(name, f"{at.minute} {at.hour} * * *", [name])
     for number, team in enumerate(("team-pay", "team-shop")):
         started = stage.now - timedelta(hours=5 + number)
-        stage.past.nab(HOME, team, f"before-release-{number}", started, Work(timedelta(seconds=80), 120))
+        stage.past_nab(team, f"before-release-{number}", started)
     server.start()
     stage.non_admin().start()

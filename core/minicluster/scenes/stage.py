@@ -18,7 +18,10 @@ from core.minicluster.controllers.work import SeededWork, Work
 from core.minicluster.kinds import Json
 from core.minicluster.scenes.past import Past
 from core.minicluster.status import ApiError
-from core.models import Backup, from_builtins
+from core.models import Backup, NonAdminBackup, from_builtins
+from core.models.kinds import NAB
+from core.models.nonadmin import NAB_NAMESPACE_ANNOTATION
+from core.models.velero import SCHEDULE_LABEL
 from core.rules.reconcile import Behaviour
 from core.rules.reconcile.writes import wire_time
 
@@ -114,7 +117,8 @@ class Stage:
         past = self._runs_before(cron, until, runs)
         for run, outcome in zip(past, outcomes.rjust(len(past), ".")[-len(past) :] if past else "", strict=True):
             spec = {key: value for key, value in template.items() if key != "ttl"}
-            work = _ended_as(self._work_of(name, run, home), outcome)
+            taken = self._work_of(f"{name}-{run:%Y%m%d%H%M%S}", home, labels={SCHEDULE_LABEL: name})
+            work = _ended_as(taken, outcome)
             self.past.scheduled_backup(home, name, run, work, spec, ttl)
         made = (past[0] if past else until) - timedelta(days=35)
         spec = {"schedule": cron, "template": template, **more}
@@ -136,6 +140,26 @@ class Stage:
             return False
         return True
 
+    def ask_at(self, when: datetime, kind: str, namespace: str, name: str, spec: Json) -> None:
+        self.at(when, lambda: self.ask(kind, namespace, name, spec) and None)
+
+    def patch_at(self, when: datetime, kind: str, namespace: str, name: str, change: Json) -> None:
+        served = self.engine.storage.kind(kind)
+        self.at(when, lambda: self.engine.storage.patch(served, namespace, name, change, "kubectl") and None)
+
+    def delete_at(self, when: datetime, kind: str, namespace: str, name: str) -> None:
+        served = self.engine.storage.kind(kind)
+        self.at(when, lambda: self.engine.storage.delete(served, namespace, name) and None)
+
+    def lose_backup_at(self, when: datetime, namespace: str, name: str, home: str = HOME) -> None:
+        """Somebody deletes the Velero Backup behind a NAB."""
+        found = self.engine.cabinet.get(NAB, (namespace, name), NonAdminBackup)
+        assert found is not None, f"there is no NAB {namespace}/{name}"
+        self.delete_at(when, "Backup", home, found.velero.name)
+
+    def set_status(self, kind: str, namespace: str, name: str, status: Json) -> None:
+        self.engine.storage.patch_status(self.engine.storage.kind(kind), namespace, name, status)
+
     def play(self, process: Process) -> None:
         """Somebody who acts all the time that the box is open."""
         self.engine.scope().start(process)
@@ -156,12 +180,14 @@ class Stage:
             moment = run
         return list(islice(reversed(found), count))
 
-    def _work_of(self, owner: str, run: datetime, home: str) -> Work:
-        name = f"{owner}-{run:%Y%m%d%H%M%S}"
-        labels = {"velero.io/schedule-name": owner}
-        return self.workload.of(
-            from_builtins(Backup, {"metadata": {"name": name, "namespace": home, "labels": labels}})
-        )
+    def past_nab(self, namespace: str, name: str, started: datetime, outcome: str = ".", home: str = HOME) -> None:
+        """A NAB of some time ago, which took about as long as the others of its team."""
+        notes = {NAB_NAMESPACE_ANNOTATION: namespace}
+        self.past.nab(home, namespace, name, started, _ended_as(self._work_of(name, home, annotations=notes), outcome))
+
+    def _work_of(self, name: str, home: str, **meta: object) -> Work:
+        body = {"metadata": {"name": name, "namespace": home, **meta}}
+        return self.workload.of(from_builtins(Backup, body))
 
 
 def _ended_as(work: Work, outcome: str) -> Work:
