@@ -17,6 +17,8 @@ def unseen(context: str, board: HealthBoard) -> tuple[Unseen, ...]:
     """One entry for each kind; or one for the whole cluster where every watch has the same trouble."""
     reasons: dict[str, list[str]] = {}
     needed = [(scope, health) for scope, health in board.watches(context) if scope.kind not in _NOT_NEEDED]
+    if not needed:
+        return (Unseen(context, "", State.SYNCING.value),)
     for scope, health in needed:
         if reason := _reason(scope, health):
             reasons.setdefault(scope.kind.name, []).append(reason)

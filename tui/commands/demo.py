@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
 import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
 import click
 
-from core.clock import Clock
 from core.kube.config import Options, Wishes
 from core.minicluster.live import FIXED_START, LiveBox
 from core.minicluster.scenes import SCENES, Scene, find_scene
@@ -20,6 +21,8 @@ from core.minicluster.scenes import Wishes as SceneWishes
 from core.rules.assemble import assemble
 from core.rules.reconcile import Behaviour
 from tui.commands.report import tell
+from tui.commands.screen import has_terminal, show
+from tui.source import Looks, Source
 
 _SETTLE = timedelta(seconds=20)
 _SPEED, _SERVED_SPEED = 60.0, 1.0
@@ -61,12 +64,16 @@ def command(
         behaviour=Behaviour(behaviour),
     )
     rate = speed or (_SERVED_SPEED if serve else _SPEED)
-    box = LiveBox(find_scene(name), wishes, FIXED_START if seed is not None else None, rate)
+    scene = find_scene(name)
+
+    def build() -> LiveBox:
+        return LiveBox(scene, wishes, FIXED_START if seed is not None else None, rate)
+
     if serve:
-        return asyncio.run(_serve(box, port))
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return _report(box)
-    return asyncio.run(_look(box, port))
+        return asyncio.run(_serve(build(), port))
+    if not has_terminal():
+        return _report(build())
+    return _look(build, port, Looks(speed=rate))
 
 
 def _report(box: LiveBox) -> int:
@@ -76,29 +83,37 @@ def _report(box: LiveBox) -> int:
     return 0
 
 
-async def _look(box: LiveBox, port: int) -> int:
-    """Open the box and look at it as at any cluster."""
-    with tempfile.TemporaryDirectory(prefix="foretop-") as folder:
-        cluster = await box.open(port=port)
-        try:
-            kubeconfig = cluster.kubeconfig(Path(folder) / "kubeconfig")
-            return await _watch(kubeconfig, box.running_clock)
-        finally:
-            await box.close()
+def _look(build: Callable[[], LiveBox], port: int, looks: Looks) -> int:
+    """The screen first; the box is built behind it, and then looked at as any cluster is."""
+    with ExitStack() as stack:
+
+        def open_source() -> Source:
+            from core.session import open_session
+
+            box = build()
+            kubeconfig = stack.enter_context(_served(box, port))
+            return open_session(Wishes(Options(kubeconfig=str(kubeconfig))), {}, box.running_clock)
+
+        return show(open_source, looks)
 
 
-async def _watch(kubeconfig: Path, clock: Clock) -> int:
-    from core.session import open_session
-    from tui.commands.live import seen
-
-    session = open_session(Wishes(Options(kubeconfig=str(kubeconfig))), os.environ, clock)
-    session.start()
+@contextmanager
+def _served(box: LiveBox, port: int) -> Iterator[Path]:
+    """Serves the box on a thread of its own, so that its bustle does not hold up the screen."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="box", daemon=True)
+    thread.start()
     try:
-        good, _ = await seen(session)
-        tell([(session.world(each), session.clock(each).now()) for each in good], (), "text")
+        with tempfile.TemporaryDirectory(prefix="foretop-") as folder:
+            cluster = asyncio.run_coroutine_threadsafe(box.open(port=port), loop).result()
+            try:
+                yield cluster.kubeconfig(Path(folder) / "kubeconfig")
+            finally:
+                asyncio.run_coroutine_threadsafe(box.close(), loop).result()
     finally:
-        await session.stop()
-    return 0
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 async def _serve(box: LiveBox, port: int) -> int:
