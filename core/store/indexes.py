@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from core.models import Backup, DataMovement, Event, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from core.models.nonadmin import (
@@ -24,7 +24,7 @@ class Index(Generic[M]):
     """Objects of one model by something that is written in them; an object without it is in no bucket."""
 
     def __init__(self, model: type[M], bucket_of: Callable[[M], Bucket]) -> None:
-        self._model = model
+        self.model = model
         self._bucket_of = bucket_of
         self._buckets: dict[Bucket, dict[Key, M]] = {}
 
@@ -42,14 +42,17 @@ class Index(Generic[M]):
             del rest[key]
             if not rest:
                 del self._buckets[old]
-        if new is not None and isinstance(after, self._model):
+        if new is not None and isinstance(after, self.model):
             self._buckets.setdefault(new, {})[key] = after
 
     def _bucket(self, key: Key, resource: Resource | None) -> Bucket | None:
-        if not isinstance(resource, self._model):
+        if not isinstance(resource, self.model):
             return None
         bucket = self._bucket_of(resource)
         return (key.context, *bucket) if bucket[-1] != "" else None
+
+
+AnyIndex = Index[Any]
 
 
 class Indexes:
@@ -69,7 +72,8 @@ class Indexes:
         self.events_by_uid = Index(Event, lambda item: (item.involved_object.uid,))
         self.nabs_by_velero = Index(NonAdminBackup, _velero_name)
         self.nars_by_velero = Index(NonAdminRestore, _velero_name)
-        self._all = (
+        self._by_model: dict[type, tuple[AnyIndex, ...]] = {}
+        self._all: tuple[AnyIndex, ...] = (
             self.backups_by_schedule,
             self.backups_by_nacuuid,
             self.restores_by_nacuuid,
@@ -86,8 +90,17 @@ class Indexes:
         )
 
     def move(self, key: Key, before: Resource | None, after: Resource | None) -> None:
-        for index in self._all:
+        for index in self._concerned(before, after):
             index.move(key, before, after)
+
+    def _concerned(self, before: Resource | None, after: Resource | None) -> tuple[AnyIndex, ...]:
+        """Those over the object's model; one that turns from or into a garbled one concerns all."""
+        if before is not None and after is not None and type(before) is not type(after):
+            return self._all
+        model = type(before if after is None else after)
+        if model not in self._by_model:
+            self._by_model[model] = tuple(index for index in self._all if issubclass(model, index.model))
+        return self._by_model[model]
 
 
 def _velero_name(item: NonAdmin) -> Bucket:

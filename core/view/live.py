@@ -29,9 +29,9 @@ class LiveTable(Generic[E]):
         self.reversed = False
         self.derived = 0
         self.table: Table[tuple[Key, E | Spoiled]] = Table(self._sort_value)
-        for context in contexts:
-            for key, entry in view.all(store, context):
-                self.table.put(key, (key, entry))
+        self.table.replace(
+            (key, (key, entry)) for context in sorted(self._contexts) for key, entry in view.all(store, context)
+        )
 
     @property
     def sorted_by(self) -> str:
@@ -45,14 +45,14 @@ class LiveTable(Generic[E]):
         touched: dict[Key, None] = {}
         for key, change in self._changes.drain().items():
             touched.update(dict.fromkeys(self.view.touched(self._store, key, change)))
-        edits: list[Edit] = []
+        rows: dict[Key, tuple[Key, E | Spoiled] | None] = {}
         for key in touched:
             if key.context not in self._contexts:
                 continue
             self.derived += 1
             entry = self.view.derive(self._store, key)
-            edits += self.table.remove(key) if entry is None else self.table.put(key, (key, entry))
-        return edits
+            rows[key] = None if entry is None else (key, entry)
+        return self.table.update(rows)
 
     def filter(self, text: str) -> list[Edit]:
         """Shows what fits only; a filter that cannot be read is refused, and the old one stays."""

@@ -69,12 +69,11 @@ class NonAdmins(View[NonAdminEntry]):
         """A Velero object shows in the row that led to it; where it moves in the line, all others may have moved."""
         if key.kind in self.kinds:
             return (key,)
-        own = {found for side in (change.before, change.after) for found in _rows_of(store, key.context, side)}
-        if not _line_moved(change):
-            return own
-        run = change.after or change.before
-        for other in _line(store, key.context, run) if isinstance(run, Backup | Restore) else ():
-            own.update(_rows_of(store, key.context, other))
+        sides = [side for side in (change.after, change.before) if isinstance(side, Backup | Restore)]
+        own = {found for side in sides for found in _rows_of(store, key.context, side)}
+        if _standing(change.before) != _standing(change.after):
+            for other in _line(store, key.context, sides[0]):
+                own.update(_rows_of(store, key.context, other))
         return own
 
     def resource(self, entry: NonAdminEntry) -> NonAdmin:
@@ -131,10 +130,6 @@ def _line(store: Store, context: str, run: Run) -> tuple[Run, ...]:
     if isinstance(run, Backup):
         return store.indexes.unfinished_backups.get(context, run.namespace)
     return store.indexes.unfinished_restores.get(context, run.namespace)
-
-
-def _line_moved(change: Change) -> bool:
-    return _standing(change.before) != _standing(change.after)
 
 
 def _standing(run: Resource | None) -> tuple[object, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -12,6 +12,8 @@ from core.store.keys import Key
 E = TypeVar("E")
 Place = tuple[Any, Key]
 """A row's sort value and its key, which settles ties, so that every row has one place only."""
+_MANY = 200
+"""Up to so many changes are always told one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +108,21 @@ class Table(Generic[E]):
             return []
         return self._hide(key)
 
+    def update(self, changes: Mapping[Key, E | None]) -> list[Edit]:
+        """Several changes at once, None for a row that goes; where they are many, everything is put in order anew."""
+        if len(changes) > max(_MANY, len(self._entries) // 4):
+            return self._update_all(changes)
+        return [
+            edit
+            for key, entry in changes.items()
+            for edit in (self.remove(key) if entry is None else self.put(key, entry))
+        ]
+
     def replace(self, entries: Iterable[tuple[Key, E]]) -> list[Edit]:
         """Makes these the rows, touching only what differs."""
         wanted = dict(entries)
-        edits = [edit for key in tuple(self._entries) if key not in wanted for edit in self.remove(key)]
-        for key, entry in wanted.items():
-            edits += self.put(key, entry)
-        return edits
+        gone: dict[Key, E | None] = {key: None for key in self._entries if key not in wanted}
+        return self.update({**gone, **wanted})
 
     def filter(self, keep: Callable[[E], bool]) -> list[Edit]:
         self._keep = keep
@@ -121,6 +131,14 @@ class Table(Generic[E]):
     def sort(self, value: Callable[[E], Any], *, reverse: bool = False) -> list[Edit]:
         self._sort = value
         self._reverse = reverse
+        return self._arrange()
+
+    def _update_all(self, changes: Mapping[Key, E | None]) -> list[Edit]:
+        for key, entry in changes.items():
+            if entry is None:
+                self._entries.pop(key, None)
+            else:
+                self._entries[key] = entry
         return self._arrange()
 
     def _arrange(self) -> list[Edit]:

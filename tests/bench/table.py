@@ -78,6 +78,7 @@ class Filled:
 def measure() -> Iterable[Figure]:
     few, many = Filled(FEW), Filled(MANY)
     small, large = _changes(few), _changes(many)
+    yield Figure("fill a store with 50,000 backups and show them", _milliseconds(lambda: Filled(MANY)), 3000, "ms")
     yield Figure("one change, 1,000 rows", small * _MICRO, 100, "µs")
     yield Figure("one change, 50,000 rows", large * _MICRO, 200, "µs")
     yield Figure("one change, 50,000 to 1,000 rows", large / small, 3, "times")

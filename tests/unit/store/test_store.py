@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from core.kube.sink import Health, Scope, State
 from core.models import Backup, NonAdminBackup, Schedule
-from core.models.kinds import BACKUP, NAB, POD_VOLUME_BACKUP
+from core.models.kinds import BACKUP, NAB, POD_VOLUME_BACKUP, SCHEDULE
 from core.store import Garbled, Key, Store
 from core.store.sink import REMEMBERED_DELETIONS
 from tests.unit.store.making import START, Watched, backup, gone, nab, schedule
@@ -215,7 +215,18 @@ def test_what_happened_to_a_backup_is_remembered_with_the_time_at_which_it_was_s
     assert len(seen.store.history.recent()) == 2
 
 
-def test_conditions_and_pauses_are_remembered_too() -> None:
+def test_a_pause_is_remembered_with_its_end() -> None:
+    seen = Watched(SCHEDULE)
+    seen.list(schedule("daily", 1))
+    seen.sink.apply("MODIFIED", schedule("daily", 2, paused=True))
+    seen.sink.apply("MODIFIED", schedule("daily", 3, paused=False))
+    assert [(step.what, step.after) for step in seen.store.history.of(seen.key("daily"))] == [
+        ("paused", "true"),
+        ("paused", "false"),
+    ]
+
+
+def test_conditions_are_remembered_too() -> None:
     seen = Watched(NAB)
     seen.list(nab("ledger", "team-pay", 1, phase="New"))
     accepted = {"type": "Accepted", "status": "False"}

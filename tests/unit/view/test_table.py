@@ -95,6 +95,16 @@ def test_new_findings_touch_only_the_lines_that_differ() -> None:
     assert edits == [Removed(1), Changed(1), Inserted(2)]
 
 
+def test_a_flood_of_changes_is_put_in_order_at_once() -> None:
+    table = Table[Row](by_size, small)
+    table.update({key("stays"): Row(2), key("goes"): Row(1)})
+    flood: dict[Key, Row | None] = {key(f"n{number}"): Row(number % 7) for number in range(300)}
+    assert table.update({**flood, key("goes"): None}) == [Reset()]
+    sizes = [row.size for _, row in table]
+    assert sizes == sorted(sizes, key=lambda size: size or 0)
+    assert (table.total, key("goes") in table, key("stays") in table) == (301, False, True)
+
+
 class Counted:
     """Counts how often rows are derived."""
 
@@ -110,8 +120,7 @@ class Counted:
 def test_one_change_derives_one_row_however_many_there_are(rows: int) -> None:
     sort = Counted()
     table = Table[Row](sort)
-    for number in range(rows):
-        table.put(key(f"n{number}"), Row(number))
+    table.replace((key(f"n{number}"), Row(number)) for number in range(rows))
     sort.calls = 0
     table.put(key("n5"), Row(7))
     table.remove(key("n6"))

@@ -154,6 +154,16 @@ def test_when_a_backup_ends_the_rows_behind_it_move_up_and_no_other_is_touched()
     assert shown.text("queue") == [["○", "1 of 1"]]
 
 
+def test_when_a_backup_can_no_longer_be_read_those_behind_it_are_counted_anew() -> None:
+    shown = Shown("nonadmin", queue_of_tenants())
+    shown.store.sink(Scope("prod", BACKUP), shown.clock).unreadable("velero", "v-1", "status: broken")
+    shown.live.pump()
+    fresh: LiveTable[Any] = LiveTable(shown.live.view, shown.store, ["prod"])
+    assert list(shown.live.table) == list(fresh.table)
+    shown.live.filter("name:waiting")
+    assert shown.text("queue") == [["○", "1 of 1"]]
+
+
 def test_the_queue_is_shown_in_veleros_own_order() -> None:
     spec = {"includedNamespaces": ["team-pay"]}
     shown = Shown(

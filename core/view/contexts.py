@@ -1,0 +1,34 @@
+"""Clusters by the part of their names that tells them apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+
+_PART = re.compile(r"[^-_/:.@]*[-_/:.@]?")
+
+
+def short_names(contexts: Iterable[str]) -> dict[str, str]:
+    """`prod-eu` and `prod-us` become `eu` and `us`; whole parts only, and never to nothing or to the same."""
+    names = list(dict.fromkeys(contexts))
+    parts = [_PART.findall(name)[:-1] for name in names]
+    least = min((len(found) for found in parts), default=0)
+    head = min(_shared(parts), least - 1) if least else 0
+    tail = min(_shared([_backwards(found) for found in parts]), least - 1 - head) if least else 0
+    shown = {
+        name: "".join(found[head : len(found) - tail]).strip("-_/:.@") or name
+        for name, found in zip(names, parts, strict=True)
+    }
+    distinct = len(set(shown.values())) == len(names) > 1
+    return shown if distinct else {name: name for name in names}
+
+
+def _backwards(parts: list[str]) -> list[str]:
+    """The parts from the end, without what joins them."""
+    return [part.strip("-_/:.@") for part in reversed(parts)]
+
+
+def _shared(lists: Sequence[list[str]]) -> int:
+    """How many of the first parts are the same in all."""
+    return sum(1 for _ in takewhile(lambda found: len(set(found)) == 1, zip(*lists, strict=False)))

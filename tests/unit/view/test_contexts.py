@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.view.contexts import short_names
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        ([], []),
+        (["prod-eu"], ["prod-eu"]),
+        (["prod-eu", "prod-us"], ["eu", "us"]),
+        (["admin@eu.example.org", "admin@us.example.org"], ["eu", "us"]),
+        (["arn:aws:eks:eu-1:1:cluster/a", "arn:aws:eks:eu-1:1:cluster/b"], ["a", "b"]),
+        (["prod", "prod-us"], ["prod", "prod-us"]),
+        (["eu-prod", "us-prod"], ["eu", "us"]),
+        (["a", "b"], ["a", "b"]),
+        (["default/api-one:6443/admin", "default/api-two:6443/admin"], ["one", "two"]),
+    ],
+)
+def test_names_are_cut_to_what_tells_them_apart(names: list[str], shown: list[str]) -> None:
+    assert list(short_names(names).values()) == shown
+
+
+@given(st.lists(st.text("ab-/.", max_size=8), unique=True, max_size=5))
+def test_two_clusters_never_get_one_name(names: list[str]) -> None:
+    short = short_names(names)
+    assert list(short) == names
+    assert len(set(short.values())) == len(names)
+    assert all(short[name] in name for name in names)
