@@ -51,11 +51,6 @@ class Change:
         return self.new.body
 
     @cached_property
-    def frame(self) -> bytes:
-        """The line of a watch that tells of it, made once for all who watch."""
-        return watch_frame(self.type, self.new.raw)
-
-    @cached_property
     def parting(self) -> Stored:
         """The former body with this change's version: what somebody sees whose selection the object leaves."""
         assert self.old is not None

@@ -112,10 +112,10 @@ class Watch:
         before = change.old is not None and selection.matches(change.old.body)
         if now:
             type_ = ChangeType.MODIFIED if before else ChangeType.ADDED
-            return Event(type_, change.new, change)
+            return Event(type_, change.new)
         if before:
             stored = change.new if change.type is ChangeType.DELETED else change.parting
-            return Event(ChangeType.DELETED, stored, change)
+            return Event(ChangeType.DELETED, stored)
         return None
 
     def _bookmark(self, meta: Json | None = None) -> Event:
@@ -135,16 +135,13 @@ def _next_bookmark(now: float, end: float) -> float:
 
 
 class Event(NamedTuple):
-    """One line of a watch."""
+    """One line of a watch; the bytes of its object are made once for all who watch."""
 
     type: str
     stored: Stored
-    change: Change | None = None
 
     @property
     def frame(self) -> bytes:
-        if self.change is not None and self.type == self.change.type:
-            return self.change.frame
         return watch_frame(self.type, self.stored.raw)
 
 
