@@ -128,8 +128,8 @@ def _is_text_map(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
 
 
-def check(meta: Json, old: Json | None = None) -> list[Cause]:
-    """Every way in which metadata breaks the rules for names, labels, owners and finalizers."""
+def check(meta: Json, old: Json) -> list[Cause]:
+    """Every way in which metadata breaks the rules for names, labels, owners and finalizers; `old` may be empty."""
     causes: list[Cause] = []
     name = meta.get("name", "")
     if not name:
@@ -152,7 +152,7 @@ def check(meta: Json, old: Json | None = None) -> list[Cause]:
             if not owner.get(field):
                 what = "version must not be empty" if field == "apiVersion" else "must not be empty"
                 causes.append(_bad(f"metadata.ownerReferences.{field}", "", what))
-    if old is not None and "deletionTimestamp" in old:
+    if "deletionTimestamp" in old:
         causes.extend(_late_finalizers(meta, old))
     return causes
 

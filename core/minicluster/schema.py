@@ -25,7 +25,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "integer": (int,),
     "number": (int, float),
 }
-_ALWAYS = frozenset({"apiVersion", "kind", "metadata"})
+IDENTITY = frozenset({"apiVersion", "kind", "metadata"})
 
 
 def shape_object(body: Json, schema: Json, old: Json | None = None) -> tuple[Json, list[str]]:
@@ -37,7 +37,7 @@ def shape_object(body: Json, schema: Json, old: Json | None = None) -> tuple[Jso
     known: Json = schema.get("properties", {})
     shaped: Json = {}
     for key, value in body.items():
-        if key in _ALWAYS or _is_shared(key, value, old):
+        if key in IDENTITY or _is_shared(key, value, old):
             shaped[key] = value
         elif key not in known:
             dropped.append(key)
@@ -85,7 +85,7 @@ def check_object(body: Json, schema: Json, old: Json | None = None) -> list[Caus
     """Every way in which the object breaks its schema, in the parts that it does not share with the former one."""
     causes: list[Cause] = []
     for key, child in sorted(schema.get("properties", {}).items()):
-        if key in body and key not in _ALWAYS and not _is_shared(key, body[key], old):
+        if key in body and key not in IDENTITY and not _is_shared(key, body[key], old):
             _check(body[key], child, key, causes)
     return causes + [_required(key) for key in schema.get("required", ()) if key not in body]
 
@@ -181,7 +181,7 @@ def _check_text(value: str, schema: Json, path: str, causes: list[Cause]) -> Non
         causes.append(Cause("FieldValueTooLong", path, message))
     elif (pattern := schema.get("pattern")) and not _compiled(pattern).search(value):
         causes.append(_bad(path, value, f"should match '{pattern}'"))
-    if schema.get("format") == "date-time" and not _is_time(value):
+    if schema.get("format") == "date-time" and not is_time(value):
         message = f'Invalid value: "{value}": {path} in body must be of type date-time: "{value}"'
         causes.append(Cause("FieldValueTypeInvalid", path, message))
 
@@ -191,7 +191,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _is_time(text: str) -> bool:
+def is_time(text: str) -> bool:
     try:
         return datetime.fromisoformat(text).tzinfo is not None
     except ValueError:

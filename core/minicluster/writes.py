@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from core.clock import Clock
 from core.minicluster import managed, objectmeta
+from core.minicluster.fitness import is_fit
 from core.minicluster.journal import Key, Stored
 from core.minicluster.kinds import Json, Kind
 from core.minicluster.schema import check_object, check_status, shape_object
@@ -59,9 +60,9 @@ class Writer:
         fresh = {**body, "apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta}
         if kind.status_subresource and kind.custom:
             fresh.pop("status", None)
-        fresh, dropped = self._shape(kind, fresh, options)
+        fresh, dropped, causes = _admit(kind, fresh, options)
         dropped += objectmeta.unknown_fields(body["metadata"])
-        self._judge(kind, fresh, None)
+        _judge(kind, meta, {}, causes)
         key = (meta.get("namespace", ""), meta["name"])
         if self._shelves.find(kind, key) is not None:
             raise already_exists(kind, meta["name"])
@@ -105,10 +106,10 @@ class Writer:
     def _replace(self, kind: Kind, key: Key, old: Stored, body: Json, options: Options, subresource: str) -> Written:
         _check_preconditions(kind, old, body["metadata"])
         new = _next_version(kind, old.body, body, subresource)
-        new, dropped = self._shape(kind, new, options, old.body)
-        _count_generation(kind, old.body, new)
-        self._judge(kind, new, old.body, subresource)
+        new, dropped, causes = _admit(kind, new, options, old.body, subresource)
         meta = new["metadata"]
+        _judge(kind, meta, old.body["metadata"], causes)
+        _count_generation(kind, old.body, new)
         meta["resourceVersion"] = old.body["metadata"]["resourceVersion"]
         if new == old.body:
             return Written(old, dropped)
@@ -123,20 +124,6 @@ class Writer:
     def _record(self, kind: Kind, old: Json | None, new: Json, options: Options, subresource: str) -> list[Json]:
         time = objectmeta.stamp(self._clock.now())
         return managed.record(kind, old, new, options.manager, subresource, time)
-
-    def _shape(self, kind: Kind, body: Json, options: Options, old: Json | None = None) -> tuple[Json, list[str]]:
-        if not kind.custom:
-            return body, []
-        shaped, dropped = shape_object(body, kind.schema, old)
-        if dropped and options.strict:
-            raise _strict_refusal(kind, dropped, options)
-        return shaped, dropped
-
-    def _judge(self, kind: Kind, body: Json, old: Json | None, subresource: str = "") -> None:
-        causes = objectmeta.check(body["metadata"], old["metadata"] if old else None)
-        causes += check_status(body, kind.schema) if subresource else check_object(body, kind.schema, old)
-        if causes:
-            raise invalid(kind, body["metadata"].get("name", ""), causes)
 
     def _check_envelope(self, kind: Kind, body: Json, namespace: str) -> None:
         objectmeta.check_types(kind, body.setdefault("metadata", {}))
@@ -170,6 +157,24 @@ class Writer:
             cause["message"] = f"namespace {namespace} is being terminated"
             refusal.details = {**(refusal.details or {}), "causes": [cause]}
             raise refusal
+
+
+def _admit(
+    kind: Kind, body: Json, options: Options, old: Json | None = None, subresource: str = ""
+) -> tuple[Json, list[str], list[Cause]]:
+    """The object pruned and filled in, the paths that were pruned, and how it breaks its schema."""
+    if not kind.custom or is_fit(kind, body, old):
+        return body, [], []
+    shaped, dropped = shape_object(body, kind.schema, old)
+    if dropped and options.strict:
+        raise _strict_refusal(kind, dropped, options)
+    causes = check_status(shaped, kind.schema) if subresource else check_object(shaped, kind.schema, old)
+    return shaped, dropped, causes
+
+
+def _judge(kind: Kind, meta: Json, old: Json, causes: list[Cause]) -> None:
+    if found := objectmeta.check(meta, old) + causes:
+        raise invalid(kind, meta.get("name", ""), found)
 
 
 def _check_name(body: Json, name: str) -> None:
