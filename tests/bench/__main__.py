@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.bench import cron, table, triage
+from tests.bench import box, cron, table, triage
 
-MODULES = (cron, table, triage)
+MODULES = (cron, table, triage, box)
 
 
 def main() -> None:
