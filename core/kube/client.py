@@ -96,7 +96,7 @@ class ApiClient:
         """One request; an answer of 400 or above is raised as ApiError, none at all as Unreachable."""
         async with self._open(method.upper(), path, params, body, content_type, limit) as response:
             content = await self._read(response)
-            return Response(response.status, dict(response.headers), content)
+            return Response(response.status, response.headers, content)
 
     @asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, str], idle: float) -> AsyncIterator[AsyncIterator[bytes]]:

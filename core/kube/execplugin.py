@@ -125,11 +125,13 @@ class ExecPlugins:
             async with asyncio.timeout(self._limit):
                 stdout, stderr = await process.communicate()
         except TimeoutError:
+            await _end(process)
             raise SignedOut(
                 f"{_name(config)} gave no answer in {self._limit:g} s", hint="does it wait for a person?"
             ) from None
-        finally:
+        except asyncio.CancelledError:
             await _end(process)
+            raise
         return _answer(config, process.returncode, stdout, stderr)
 
     def _environment(self, config: ExecConfig, interactive: bool) -> dict[str, str]:

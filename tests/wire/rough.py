@@ -119,6 +119,10 @@ class RoughServer:
             return await self.other[request.method, request.path](request)
         if request.path != SCHEDULES or request.method != "GET":
             return status(404, "NotFound", "the server could not find the requested resource")
+        return await self.handle_kind(request)
+
+    async def handle_kind(self, request: web.Request) -> web.StreamResponse:
+        params = {key: values[0] for key, values in parse_qs(request.query_string).items()}
         faults = self.watch_faults if "watch" in params else self.list_faults
         if faults:
             refused = await faults.popleft()(request)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from random import Random
 
 import pytest
 import pytest_asyncio
+from aiohttp import web
 
-from core.kube.pace import Timing
+from core.kube.pace import Pace, Timing
 from core.kube.sink import State
 from tests.wire.rough import RoughServer, Script, answer, hang_up, serving
 from tests.wire.watching import Naps, following, versions
@@ -318,3 +320,34 @@ async def test_a_place_that_lies_in_a_restored_servers_future_leads_to_a_new_lis
         await server.until_watched()
         await sink.until_equal(server)
     assert len(server.lists()) == 2
+
+
+async def test_a_kind_that_is_served_in_another_version_only_is_read_all_the_same(server: RoughServer) -> None:
+    async def group(request: web.Request) -> web.StreamResponse:
+        offered = {"groupVersion": "velero.io/v2", "version": "v2"}
+        return web.json_response({"kind": "APIGroup", "preferredVersion": offered, "versions": [offered]})
+
+    async def resources(request: web.Request) -> web.StreamResponse:
+        return web.json_response({"kind": "APIResourceList", "resources": [{"name": "schedules"}]})
+
+    async def schedules(request: web.Request) -> web.StreamResponse:
+        return await server.handle_kind(request)
+
+    server.other["GET", "/apis/velero.io"] = group
+    server.other["GET", "/apis/velero.io/v2"] = resources
+    server.other["GET", "/apis/velero.io/v2/schedules"] = schedules
+    server.list_faults.append(answer(404, "NotFound"))
+    async with following(server) as sink:
+        await sink.until_equal(server)
+        await server.until_watched()
+        await server.put("later")
+        await sink.until_equal(server)
+
+
+async def test_a_person_who_asks_for_another_try_does_not_wait(server: RoughServer) -> None:
+    server.list_faults.append(answer(403, "Forbidden"))
+    pace = Pace(random=Random(7))
+    async with following(server, pace=pace) as sink:
+        await sink.until(lambda: sink.state is State.FORBIDDEN)
+        pace.hurry()
+        await sink.until_equal(server)

@@ -131,13 +131,14 @@ async def following(
     server: RoughServer,
     timing: Timing | None = None,
     naps: Naps | None = None,
+    pace: Pace | None = None,
 ) -> AsyncIterator[WatchedStore]:
     """A reflector of schedules at work."""
     scope = Scope("rough", SCHEDULE)
     found = WatchedStore(scope)
     client = connect(server.url)
-    pace = Pace(naps or Naps(), Random(7))
-    reflector = Reflector(client, scope, found, SystemClock(), pace, timing)
+    paced = pace or Pace(naps or Naps(), Random(7))
+    reflector = Reflector(client, scope, found, SystemClock(), paced, timing)
     task = asyncio.create_task(reflector.run())
     try:
         yield found
