@@ -14,7 +14,7 @@ import msgspec
 from core.clock import Clock
 from core.kube.auth import Authenticator, Credentials
 from core.kube.config import ContextConfig
-from core.kube.failures import ApiError, ReadOnlyRefused, SignedOut
+from core.kube.failures import ApiError, ReadOnlyRefused, SignedOut, Silent
 from core.kube.servertime import ServerTime
 from core.kube.transport import explain, import_in_background, make_transport
 
@@ -235,6 +235,8 @@ class ApiClient:
                     if line.strip():
                         yield line
                 searched = len(rest)
+        except aiohttp.SocketTimeoutError:
+            raise Silent(f"{self.config.address} has said nothing for too long") from None
         except (aiohttp.ClientError, OSError) as problem:
             raise explain(self.config.address, problem) from None
 

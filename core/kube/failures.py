@@ -9,6 +9,10 @@ class Unreachable(ForetopError):
     """No answer came: refused, timed out, cut, or not trusted."""
 
 
+class Silent(Unreachable):
+    """A stream that was open said nothing for too long; it may be quiet, or dead."""
+
+
 class SignedOut(ForetopError):
     """The cluster cannot tell who we are until a person does something."""
 

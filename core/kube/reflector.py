@@ -13,7 +13,7 @@ from core.kube import paths
 from core.kube.client import ApiClient
 from core.kube.discovery import served_version
 from core.kube.envelope import WatchEvent, error_of, identify, read_event, read_object, read_page
-from core.kube.failures import ApiError, SignedOut, Unreachable
+from core.kube.failures import ApiError, SignedOut, Silent, Unreachable
 from core.kube.pace import Backoff, Pace, Timing
 from core.kube.sink import EventType, Health, Scope, Sink, State
 from core.models.wire import Resource, from_builtins
@@ -49,6 +49,7 @@ class Reflector:
         self._in_doubt = False
         self._settled = True
         self._whole = False
+        self._silent_since: datetime | None = None
         self._health: Health | None = None
 
     @property
@@ -110,13 +111,19 @@ class Reflector:
             "resourceVersion": self._version,
             "timeoutSeconds": str(self._pace.random.randint(*self._timing.watch)),
         }
-        self._settled, opened = False, self._clock.now()
+        self._settled = False
+        opened = heard = self._clock.now()
         try:
             async with self._client.stream(self._path, params, self._timing.idle) as lines:
                 self._report(State.LIVE)
                 async for line in lines:
                     self._take(line)
                     self._settle()
+                    heard = self._clock.now()
+        except Silent:
+            # Some servers send no bookmark while nothing happens; only if it cannot be resumed is it stale.
+            self._silent_since = heard
+            self._settle()
         finally:
             if self._clock.now() - opened >= timedelta(seconds=self._timing.short_watch):
                 self._settle()
@@ -257,6 +264,9 @@ class Reflector:
         expected: int | None = None,
     ) -> None:
         since = self._clock.now()
+        if state is State.STALE:
+            since = self._silent_since or since
+        self._silent_since = None
         if self._health is not None and self._health.state is state:
             since = self._health.since
         self._health = Health(state, since, error, retry_at, seen, expected)

@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
+from core.clock import SystemClock
 from core.kube.pace import Pace, Timing
 from core.kube.sink import State
 from tests.wire.rough import RoughServer, Script, answer, hang_up, serving
@@ -67,6 +68,27 @@ async def test_a_watch_that_stalls_without_closing_is_cut_and_resumed(server: Ro
         await server.put("unseen")
         await sink.until_equal(server)
     assert len(server.lists()) == 1
+
+
+async def test_a_quiet_server_that_sends_no_bookmarks_is_never_called_stale(server: RoughServer) -> None:
+    async with following(server, Timing(idle=0.1)) as sink:
+        async with asyncio.timeout(10), server.news:
+            await server.news.wait_for(lambda: len(server.watches()) >= 4)
+        assert {health.state for health in sink.healths} == {State.SYNCING, State.LIVE}
+    assert len(server.lists()) == 1
+
+
+async def test_a_watch_that_fell_silent_and_cannot_be_resumed_is_stale_since_it_was_last_heard(
+    server: RoughServer,
+) -> None:
+    server.scripts.append(Script(stall=True))
+    async with following(server, Timing(idle=0.2)) as sink:
+        await server.until_watched()
+        opened = SystemClock().now()
+        server.watch_faults.append(answer(503, "ServiceUnavailable"))
+        await sink.until(lambda: any(health.state is State.STALE for health in sink.healths))
+        (stale,) = [health for health in sink.healths if health.state is State.STALE]
+        assert stale.since <= opened
 
 
 async def test_what_was_deleted_while_the_place_was_lost_vanishes_with_the_new_list(
