@@ -168,7 +168,7 @@ class ApiClient:
                 body=body,
                 _request_timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=silence),
             )
-        except (aiohttp.ClientError, OSError) as problem:
+        except (aiohttp.ClientError, OSError, ValueError) as problem:
             raise explain(self.config.address, problem) from None
         response: aiohttp.ClientResponse = answer.response
         self._time.learn(response.headers.get("Date", ""), sent, self._clock.now())

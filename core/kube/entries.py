@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from core.errors import BadInput
 from core.kube.config import DEFAULT_NAMESPACE, ContextConfig, ExecConfig, Identity, Impersonation, Options
@@ -93,14 +94,22 @@ def read_context(
 
 
 def _server(cluster: Entry, secure: bool) -> str:
-    server = cluster.text("server").rstrip("/")
+    server = cluster.text("server")
     if not server:
         raise cluster.bad("server", "it is not set", "see kubectl config set-cluster")
     if "://" not in server:
         server = f"{'https' if secure else 'http'}://{server}"
-    if not server.startswith(("http://", "https://")):
+    if not _is_address(server):
         raise cluster.bad("server", f"{server} is no http or https address", "see kubectl config set-cluster")
-    return server
+    return server.rstrip("/")
+
+
+def _is_address(server: str) -> bool:
+    try:
+        parts = urlsplit(server)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
 
 
 def _identity(user: Entry, cluster: Entry) -> Identity:

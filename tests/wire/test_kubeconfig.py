@@ -167,6 +167,16 @@ TROUBLES = {
         " clusters: [{name: k, cluster: {server: 'https://k', certificate-authority: none.crt}}]}",
         "none.crt: no such file",
     ),
+    "a port that cannot be": (
+        "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"
+        " clusters: [{name: k, cluster: {server: 'https://k:99999'}}]}",
+        "no http or https address",
+    ),
+    "no host": (
+        "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"
+        " clusters: [{name: k, cluster: {server: 'https://'}}]}",
+        "https:// is no http or https address",
+    ),
     "SOCKS": (
         "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"
         " clusters: [{name: k, cluster: {server: 'https://k', proxy-url: 'socks5://p:1080'}}]}",
