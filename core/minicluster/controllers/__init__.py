@@ -4,6 +4,7 @@ from core.minicluster.controllers.bucket import ObjectStorage
 from core.minicluster.controllers.clock import BoxClock
 from core.minicluster.controllers.engine import Engine
 from core.minicluster.controllers.nonadmin import NonAdminController
+from core.minicluster.controllers.prescaling import PrescalerController
 from core.minicluster.controllers.velero import Flags, VeleroServer
 from core.minicluster.controllers.work import Move, SeededWork, Work, Workload
 
@@ -14,6 +15,7 @@ __all__ = [
     "Move",
     "NonAdminController",
     "ObjectStorage",
+    "PrescalerController",
     "SeededWork",
     "VeleroServer",
     "Work",

@@ -7,7 +7,7 @@ from datetime import datetime
 from heapq import heappop, heappush
 from itertools import count
 
-Action = Callable[[], None]
+Action = Callable[[], object]
 
 
 class Agenda:

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
+import msgspec
+
 from core.errors import Unreadable
 from core.minicluster.journal import Change, ChangeType, Key
 from core.minicluster.storage import Storage
@@ -118,7 +120,14 @@ class Cabinet:
 
 
 def _read(kind: Kind, body: object) -> Resource | None:
-    """An object that cannot be read is none to the controllers: they could not act on it."""
+    """An object that cannot be read is none to the controllers: they could not act on it.
+
+    Few objects hold a null where the models know none, so the careful way is the second.
+    """
+    try:
+        return msgspec.convert(body, kind.model)
+    except msgspec.ValidationError:
+        pass
     try:
         return from_builtins(kind.model, body)
     except Unreadable:

@@ -78,7 +78,8 @@ class NonAdminController:
         for kind in MOVEMENTS:
             scope.hear(kind, self._heard_movement)
         for nab in scope.cabinet.all(NAB, NonAdminBackup):
-            self._look_at_nab((nab.namespace, nab.name))
+            if not self._is_done(nab):
+                self._look_at_nab((nab.namespace, nab.name))
         for nar in scope.cabinet.all(NAR, NonAdminRestore):
             self._look_at_nar((nar.namespace, nar.name))
         if self._behaviour is Behaviour.RELEASED:
@@ -87,6 +88,14 @@ class NonAdminController:
     def kill(self) -> None:
         self._scope.close()
         self._scope = self._engine.scope()
+
+    def _is_done(self, nab: NonAdminBackup) -> bool:
+        """A look at it would write nothing: it was accepted and made, has ended, and says so."""
+        copied, uuid = nab.velero.status, nab.velero.nacuuid
+        if nab.phase != "Created" or copied is None or nab.spec.delete_backup or nab.metadata.deletion_timestamp:
+            return False
+        backups = self._scope.cabinet.under(BACKUP, "nacuuid", uuid, Backup)
+        return bool(copied.completion_timestamp and backups and backups[0].status == copied)
 
     def _look_at_nab(self, key: Key) -> None:
         self._scope.look(self._nab, key, _HOP)

@@ -109,7 +109,12 @@ def _tenants(stage: Stage) -> None:
 
 
 def _warm_ups(stage: Stage) -> None:
-    """Two jobs whose nodes are warmed in time, and one where the prescaler's answer is wrong."""
-    for name, cron, minutes in (("nightly-batch", "0 3 * * *", 10), ("reports", "30 6 * * *", 15)):
+    """Two jobs whose nodes are warmed in time, and one that the prescaler refuses."""
+    stage.prescaler().start()
+    for name, cron, minutes in (
+        ("nightly-batch", "0 3 * * *", 10),
+        ("reports", "30 6 * * *", 15),
+        ("friday-close", "0 0 * * 5", 20),
+    ):
         job = {"spec": {"schedule": cron}}
         stage.ask("PreScaledCronJob", "team-data", name, {"warmUpTimeMins": minutes, "cronJob": job})

@@ -8,7 +8,6 @@ from itertools import count
 
 from core.minicluster.controllers.engine import Process
 from core.minicluster.scenes.stage import HOME, Stage
-from core.minicluster.status import ApiError
 from core.models import Backup, NonAdminBackup, NonAdminRestore
 from core.models.kinds import BACKUP, NAB, NAR
 from core.models.nonadmin import NAB_UUID_LABEL
@@ -88,23 +87,14 @@ def _restorable(nab: NonAdminBackup) -> bool:
 
 def _tidy(stage: Stage, at_most: int) -> None:
     nabs = stage.engine.cabinet.all(NAB, NonAdminBackup)
-    ended = sorted((nab for nab in nabs if _restorable(nab) and nab.created), key=lambda nab: (nab.created, nab.name))
-    for nab in ended[: max(0, len(nabs) - at_most)][:2]:
-        _patch(stage, "NonAdminBackup", nab.namespace, nab.name, {"spec": {"deleteBackup": True}})
+    if len(nabs) > at_most:
+        ended = sorted((nab for nab in nabs if _restorable(nab)), key=lambda nab: (str(nab.created), nab.name))
+        for nab in ended[: min(2, len(nabs) - at_most)]:
+            stage.patch("NonAdminBackup", nab.namespace, nab.name, {"spec": {"deleteBackup": True}})
 
 
 def _tidy_restores(stage: Stage, at_most: int) -> None:
     nars = stage.engine.cabinet.all(NAR, NonAdminRestore)
     ended = [nar for nar in nars if nar.velero.status and nar.velero.status.completion_timestamp]
     for nar in sorted(ended, key=lambda nar: (str(nar.created), nar.name))[: max(0, len(nars) - at_most)]:
-        try:
-            stage.engine.storage.delete(stage.engine.storage.kind("NonAdminRestore"), nar.namespace, nar.name)
-        except ApiError:
-            continue
-
-
-def _patch(stage: Stage, kind: str, namespace: str, name: str, change: dict[str, object]) -> None:
-    try:
-        stage.engine.storage.patch(stage.engine.storage.kind(kind), namespace, name, change, "kubectl")
-    except ApiError:
-        return
+        stage.delete("NonAdminRestore", nar.namespace, nar.name)

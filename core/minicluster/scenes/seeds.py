@@ -30,6 +30,9 @@ def skip_immediately(stage: Stage) -> None:
     """Schedules made new, paused and held, with skipImmediately absent, false and true, and what became of them."""
     stage.namespace(HOME)
     stage.location()
+    for name, _ in _CHOICES:
+        for kind in ("new", "made-paused", "held", "waiting"):
+            stage.work[f"{kind}-{name}"] = Work(timedelta(seconds=12), 40)
     server = stage.velero()
     server.start()
     unpause = stage.start - timedelta(minutes=2)
@@ -59,8 +62,9 @@ def nonadmin_status(stage: Stage) -> None:
     stage.non_admin().start()
     late = stage.start - timedelta(seconds=40)
     stage.ask("NonAdminBackup", "team-a", "refused", {"backupSpec": {"excludedNamespaces": ["default"]}})
-    for team in teams:
-        stage.ask("NonAdminBackup", team, "in-the-queue", {"backupSpec": {}})
+    for number, team in enumerate(teams):
+        asked = stage.start - timedelta(seconds=150 - 20 * number)
+        stage.ask_at(asked, "NonAdminBackup", team, "in-the-queue", {"backupSpec": {}})
     stage.ask("NonAdminRestore", "team-b", "back-again", {"restoreSpec": {"backupName": "done"}})
     stage.ask("NonAdminRestore", "team-b", "of-nothing", {"restoreSpec": {"backupName": "nowhere"}})
     stage.at(late, stage.buckets.stop)
@@ -74,6 +78,7 @@ def primed_cron(stage: Stage) -> None:
     stage.namespace(HOME, "batch")
     stage.location()
     stage.velero().start()
+    stage.prescaler().start()
     for name, cron, minutes in _PRIMED:
         spec = {"warmUpTimeMins": minutes, "cronJob": {"spec": {"schedule": cron}}}
         stage.ask("PreScaledCronJob", "batch", name, spec)

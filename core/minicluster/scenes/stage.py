@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 from random import Random
 
@@ -13,6 +14,7 @@ from core.minicluster.controllers.bucket import ObjectStorage
 from core.minicluster.controllers.downloads import LogShelf
 from core.minicluster.controllers.engine import Engine, Process
 from core.minicluster.controllers.nonadmin import NonAdminController
+from core.minicluster.controllers.prescaling import PrescalerController
 from core.minicluster.controllers.velero import Flags, VeleroServer
 from core.minicluster.controllers.work import SeededWork, Work
 from core.minicluster.kinds import Json
@@ -79,6 +81,9 @@ class Stage:
         self.servers.append(server)
         return server
 
+    def prescaler(self) -> PrescalerController:
+        return PrescalerController(self.engine)
+
     def non_admin(self, home: str = HOME) -> NonAdminController:
         return NonAdminController(self.engine, home, self.wishes.behaviour, self.wishes.seed)
 
@@ -134,22 +139,23 @@ class Stage:
     def ask(self, kind: str, namespace: str, name: str, spec: Json, **meta: object) -> bool:
         """What a person creates, by the API's rules; False where the API refuses."""
         body: Json = {"metadata": {"name": name, "namespace": namespace, **meta}, "spec": spec}
-        try:
-            self.engine.storage.create(self.engine.storage.kind(kind), body, manager="kubectl")
-        except ApiError:
-            return False
-        return True
+        return self._try(lambda: self.engine.storage.create(self.engine.storage.kind(kind), body, manager="kubectl"))
+
+    def patch(self, kind: str, namespace: str, name: str, change: Json) -> bool:
+        served = self.engine.storage.kind(kind)
+        return self._try(lambda: self.engine.storage.patch(served, namespace, name, change, "kubectl"))
+
+    def delete(self, kind: str, namespace: str, name: str) -> bool:
+        return self._try(lambda: self.engine.storage.delete(self.engine.storage.kind(kind), namespace, name))
 
     def ask_at(self, when: datetime, kind: str, namespace: str, name: str, spec: Json) -> None:
-        self.at(when, lambda: self.ask(kind, namespace, name, spec) and None)
+        self.at(when, partial(self.ask, kind, namespace, name, spec))
 
     def patch_at(self, when: datetime, kind: str, namespace: str, name: str, change: Json) -> None:
-        served = self.engine.storage.kind(kind)
-        self.at(when, lambda: self.engine.storage.patch(served, namespace, name, change, "kubectl") and None)
+        self.at(when, partial(self.patch, kind, namespace, name, change))
 
     def delete_at(self, when: datetime, kind: str, namespace: str, name: str) -> None:
-        served = self.engine.storage.kind(kind)
-        self.at(when, lambda: self.engine.storage.delete(served, namespace, name) and None)
+        self.at(when, partial(self.delete, kind, namespace, name))
 
     def lose_backup_at(self, when: datetime, namespace: str, name: str, home: str = HOME) -> None:
         """Somebody deletes the Velero Backup behind a NAB."""
@@ -164,8 +170,16 @@ class Stage:
         """Somebody who acts all the time that the box is open."""
         self.engine.scope().start(process)
 
-    def at(self, when: datetime, action: Callable[[], None]) -> None:
+    def at(self, when: datetime, action: Callable[[], object]) -> None:
         self.engine.scope().at(when, action)
+
+    @staticmethod
+    def _try(write: Callable[[], object]) -> bool:
+        try:
+            write()
+        except ApiError:
+            return False
+        return True
 
     def _runs_before(self, cron: str, until: datetime, count: int) -> list[datetime]:
         """The last moments before `until` at which Velero's beat took up a run."""
