@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-real check format bench clean
+.PHONY: help demo test test-real check format bench bench-quick clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -37,6 +37,9 @@ format: $(READY) ## put the code in order
 
 bench: $(READY)  ## measure the rules against their goals (prints, never fails)
 	$(BIN)/python -m tests.bench
+
+bench-quick: $(READY) ## measure the dashboard before ten thousand NABs (prints, never fails)
+	$(BIN)/python -m tests.bench.quick
 
 clean:           ## remove what make built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,161 @@
+"""`python -m tests.bench.quick`: the dashboard in a terminal before ten thousand NABs, each figure beside its goal."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import cycle
+from urllib.parse import urlsplit
+
+import yaml
+
+from tests.bench import Figure, table
+from tests.bench.terminal import Terminal, cpu_seconds, resident_megabytes
+
+FORETOP = [sys.executable, "-m", "tui"]
+NABS = "/apis/oadp.openshift.io/v1alpha1"
+BURST_SECONDS, BURST_RATE = 6.0, 500
+IDLE_SECONDS = 12.0
+
+
+class Cluster:
+    """The `large` scene, served by another process; writes to it as a controller would."""
+
+    def __init__(self, kubeconfig: str) -> None:
+        self.kubeconfig = kubeconfig
+        with open(kubeconfig) as file:
+            parts = urlsplit(yaml.safe_load(file)["clusters"][0]["cluster"]["server"])
+        self._place, self._prefix = parts.netloc, parts.path
+        self._line = self.connection()
+
+    def connection(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(self._place, timeout=30)
+
+    def names(self) -> list[tuple[str, str]]:
+        self._line.request("GET", f"{self._prefix}{NABS}/nonadminbackups")
+        items = json.loads(self._line.getresponse().read())["items"]
+        return sorted((item["metadata"]["namespace"], item["metadata"]["name"]) for item in items)
+
+    def set_phase(self, name: tuple[str, str], phase: str, line: http.client.HTTPConnection | None = None) -> None:
+        path = f"{self._prefix}{NABS}/namespaces/{name[0]}/nonadminbackups/{name[1]}/status"
+        head = {"Content-Type": "application/merge-patch+json"}
+        chosen = line or self._line
+        chosen.request("PATCH", path, json.dumps({"status": {"phase": phase}}), head)
+        chosen.getresponse().read()
+
+
+@contextmanager
+def served() -> Iterator[Cluster]:
+    with subprocess.Popen(
+        [*FORETOP, "demo", "--scene", "large", "--serve"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        assert server.stdout is not None
+        try:
+            yield Cluster(server.stdout.readline().strip())
+        finally:
+            server.terminate()
+
+
+def measure() -> Iterator[Figure]:
+    yield Figure("foretop --version", _version(), 0.15, "s")
+    with served() as cluster:
+        names = cluster.names()
+        command = [*FORETOP, "--kubeconfig", cluster.kubeconfig]
+        with Terminal(command) as terminal:
+            frame = terminal.until(lambda lines: "Triage" in lines[1])
+            terminal.press("3")
+            yield Figure("frame painted", frame, 0.5, "s")
+            rows = frame + terminal.until(lambda lines: any(names[0][1][:8] in line for line in lines))
+            yield Figure("first rows", rows, 1.2, "s")
+            yield Figure("all 10,000", rows + terminal.until(lambda lines: "live" in lines[0]), 3.0, "s")
+            time.sleep(1)
+            yield from _changes(cluster, terminal, names)
+            yield from _burst(cluster, terminal, names)
+            yield from _idle(terminal)
+            yield Figure("resident", resident_megabytes(terminal.pid), 140, "MB")
+    yield from table.measure()
+
+
+def _version() -> float:
+    times = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        subprocess.run([*FORETOP, "--version"], check=True, stdout=subprocess.DEVNULL)
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def _changes(cluster: Cluster, terminal: Terminal, names: list[tuple[str, str]]) -> Iterator[Figure]:
+    """The first row goes to and fro between two phases."""
+    times, sizes = [], []
+    for phase, _ in zip(cycle(("Deleting", "Created")), range(20), strict=False):
+        before = terminal.written
+        begin = time.perf_counter()
+        cluster.set_phase(names[0], phase)
+        terminal.until(lambda lines, wanted=phase: any(names[0][1][:8] in line and wanted in line for line in lines), 5)
+        times.append(time.perf_counter() - begin)
+        sizes.append(terminal.written - before)
+        time.sleep(0.15)
+    yield Figure("change to changed cell, p95", sorted(times)[-2] * 1000, 200, "ms")
+    yield Figure("bytes for one changed row", min(sizes), 300, "B")
+
+
+def _burst(cluster: Cluster, terminal: Terminal, names: list[tuple[str, str]]) -> Iterator[Figure]:
+    stop = threading.Event()
+    sent = [0]
+    writers = [threading.Thread(target=_write, args=(cluster, names, stop, sent, seed)) for seed in range(4)]
+    cpu, begin = cpu_seconds(terminal.pid), time.perf_counter()
+    for writer in writers:
+        writer.start()
+    answers = []
+    while time.perf_counter() - begin < BURST_SECONDS:
+        answers.append(_key(terminal, "j" if len(answers) % 2 == 0 else "k"))
+        time.sleep(0.2)
+    stop.set()
+    passed = time.perf_counter() - begin
+    share = (cpu_seconds(terminal.pid) - cpu) / passed * 100
+    for writer in writers:
+        writer.join()
+    rate = sent[0] / passed
+    yield Figure(f"CPU at {rate:.0f} changes a second", share, 60, "%")
+    yield Figure("key answered meanwhile, p95", sorted(answers)[int(len(answers) * 0.95)] * 1000, 100, "ms")
+
+
+def _write(cluster: Cluster, names: list[tuple[str, str]], stop: threading.Event, sent: list[int], seed: int) -> None:
+    chance, line = random.Random(seed), cluster.connection()
+    pause = 4 / BURST_RATE
+    due = time.perf_counter()
+    while not stop.is_set():
+        cluster.set_phase(chance.choice(names), chance.choice(("Created", "Deleting")), line)
+        sent[0] += 1
+        due += pause
+        time.sleep(max(0.0, due - time.perf_counter()))
+
+
+def _key(terminal: Terminal, key: str) -> float:
+    """Seconds until the cursor is on another line."""
+    before, begin = terminal.cursor_line(), time.perf_counter()
+    terminal.press(key)
+    while terminal.cursor_line() == before and time.perf_counter() - begin < 2:
+        terminal.changed(0.05)
+    return time.perf_counter() - begin
+
+
+def _idle(terminal: Terminal) -> Iterator[Figure]:
+    time.sleep(2)
+    cpu, before = cpu_seconds(terminal.pid), terminal.written
+    time.sleep(IDLE_SECONDS)
+    yield Figure("written in an idle minute", (terminal.written - before) * 60 / IDLE_SECONDS / 1000, 5, "kB")
+    yield Figure("CPU when idle", (cpu_seconds(terminal.pid) - cpu) / IDLE_SECONDS * 100, 1, "%")
+
+
+if __name__ == "__main__":
+    for figure in measure():
+        print(figure.line(), flush=True)
