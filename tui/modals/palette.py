@@ -12,9 +12,12 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Label, OptionList
 from textual.widgets.option_list import Option
 
-from core.view.text import clean
+from core.view.text import clean, cut_end
 from tui.modals.window import Window
 from tui.widgets.prompt import Prompt
+
+_LINE = 68
+"""What fits into the window beside its border and scroll bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +117,9 @@ def matching(entries: Sequence[Entry], text: str) -> list[Entry]:
 
 
 def _line(entry: Entry) -> Text:
+    key = f"  {entry.shown}" if entry.shown else ""
     line = Text(no_wrap=True)
-    line.append(f"{' '.join(name.strip() for name in entry.names[:3]):<22} ", style="bold")
-    line.append(clean(entry.title))
-    if entry.shown:
-        line.append(f"  {entry.shown}", style="dim")
+    line.append(f"{cut_end(' '.join(name.strip() for name in entry.names[:3]), 21):<22} ", style="bold")
+    line.append(cut_end(clean(entry.title), _LINE - 23 - len(key)))
+    line.append(key, style="dim")
     return line

@@ -26,7 +26,7 @@ _LEGEND = para(
 
 def _meaning(text: str) -> str:
     parsed = expression(text)
-    return f"{text!r} is no cron expression: {parsed}" if isinstance(parsed, CronError) else parsed.describe()
+    return f"{text!r} is no cron expression" if isinstance(parsed, CronError) else parsed.describe()
 
 
 def _paused(entry: ScheduleEntry, scene: Scene) -> str:
@@ -55,12 +55,12 @@ def _unpausing(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
 def _running(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
     schedule, now = entry.schedule, scene.now
     beat = scene.beat(schedule.namespace)
+    if problem := invalid(schedule):
+        return (para(f"Velero refuses it and makes no backups: {problem}.", Tone.BAD),)
     late = overdue(schedule, now, beat, entry.runs)
     if late is not None:
         since = f"Due since {words.moment(late.since, now)}, {words.span(now - late.since)} ago: "
         return (Para((span(since, Tone.BAD), span(f"{late.sentence}."))),)
-    if problem := invalid(schedule):
-        return (para(f"Velero refuses it: {problem}.", Tone.BAD),)
     run = next_run(schedule)
     if run is None:
         return ()

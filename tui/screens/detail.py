@@ -49,7 +49,7 @@ class DetailPage(Page, can_focus=True):
         self._draw(keep_place=False)
 
     def shown(self) -> None:
-        self.focus()
+        self.screen.set_focus(self, scroll_visible=False)
 
     def attach(self, desk: Desk) -> None:
         super().attach(desk)

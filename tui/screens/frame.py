@@ -24,7 +24,6 @@ from tui.screens.tables import TablePage
 from tui.source import Looks
 from tui.tones import style_of
 from tui.widgets.lines import OneLine, Rule
-from tui.widgets.table import Table
 
 if TYPE_CHECKING:
     from tui.app import Dashboard
@@ -81,8 +80,8 @@ class Frame(Screen[None]):
     def page(self) -> Page | None:
         return self.pages.get(self.current)
 
-    @on(Table.CursorMoved)
-    def _cursor_moved(self) -> None:
+    @on(Page.Altered)
+    def _page_altered(self) -> None:
         self.show_frame()
 
     def attach(self, desk: Desk) -> None:
@@ -143,7 +142,7 @@ class Frame(Screen[None]):
         if isinstance(page, TablePage) and page.rows is not None:
             if place.filter is not None:
                 page.narrow(place.filter)
-                page.table.focus()
+                page.take_keys()
             if place.key is not None:
                 page.table.go_to(place.key)
         self.pulse()

@@ -11,6 +11,7 @@ told goes through `self.app.notify`.
 
 from __future__ import annotations
 
+from textual.message import Message
 from textual.widget import Widget
 
 from core.store import Key
@@ -22,6 +23,9 @@ class Page(Widget):
     """One tab, or the detail of one object."""
 
     DEFAULT_CSS = "Page { width: 1fr; height: 1fr; }"
+
+    class Altered(Message):
+        """Something that the frame tells of the page is different: its keys, its narrowing."""
 
     def __init__(self, page_id: str, looks: Looks) -> None:
         super().__init__(id=f"page-{page_id}")

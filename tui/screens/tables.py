@@ -67,7 +67,7 @@ class TablePage(Page):
         super().attach(desk)
         self.rows = self.spec.rows(desk)
         self.table.show(self.rows)
-        self._show_pane()
+        self._tell()
 
     def pulse(self) -> None:
         if self.rows is not None and self.desk is not None:
@@ -76,23 +76,32 @@ class TablePage(Page):
             self.table.pulse()
             if not len(self.rows.table):
                 self.table.explain(self._why_empty())
-            self._show_pane()
+            self._tell()
 
     def shown(self) -> None:
-        self.table.focus()
+        self.take_keys()
         self.table.pulse()
+
+    def take_keys(self) -> None:
+        """At once: a key that follows on the heels of this one belongs to the table already."""
+        self.screen.set_focus(self.table, scroll_visible=False)
 
     def on_resize(self, event: events.Resize) -> None:
         beside = event.size.width >= BESIDE
         self.set_class(beside, "-beside")
         pane = self.query_one("#pane")
         below = max(0, round(event.size.height * 0.44)) if event.size.height >= 12 else 0
-        pane.styles.height = "1fr" if beside else min(below, 14)
+        pane.styles.height = "1fr" if beside else min(below, 11)
         self.query_one("#divider").display = below > 0 and not beside
         pane.display = below > 0
 
     @on(Table.CursorMoved)
-    def _show_pane(self) -> None:
+    def _cursor_moved(self) -> None:
+        self._tell()
+        self.post_message(self.Altered())
+
+    def _tell(self) -> None:
+        """The pane says what there is to say about the row under the cursor."""
         key = self.table.cursor
         pane = self.query_one("#pane", ProsePane)
         if self.rows is None or self.desk is None or key is None or not len(self.rows.table):
@@ -130,7 +139,7 @@ class TablePage(Page):
 
     def do_filter(self) -> None:
         self.add_class("-filtering")
-        self.query_one("#filter", Prompt).focus()
+        self.screen.set_focus(self.query_one("#filter", Prompt), scroll_visible=False)
 
     def do_mark(self) -> None:
         self.table.toggle_mark()
@@ -181,7 +190,7 @@ class TablePage(Page):
             return False
         if self._is_filtering:
             self.narrow("")
-            self.table.focus()
+            self.take_keys()
             return True
         if self.rows.faults_only:
             self.rows.faults_only = False
@@ -215,7 +224,7 @@ class TablePage(Page):
         event.stop()
         if not event.value:
             self.remove_class("-filtering")
-        self.table.focus()
+        self.take_keys()
 
     @on(Prompt.Dropped)
     def _dropped(self, event: Prompt.Dropped) -> None:
@@ -225,7 +234,7 @@ class TablePage(Page):
     @on(Prompt.Passed)
     def _passed(self, event: Prompt.Passed) -> None:
         event.stop()
-        self.table.focus()
+        self.take_keys()
         self.table.action_move(event.by)
 
     def _narrow(self, text: str) -> None:
@@ -243,6 +252,7 @@ class TablePage(Page):
             self.rows.renew()
             self.table.rearranged()
             self.pulse()
+            self.post_message(self.Altered())
 
 
 _NONE: Line = (span("There are none.", Tone.DIM),)

@@ -13,6 +13,7 @@ GAP = 2
 _LEAST = 12
 _LEAST_OF = {"name": 24, "subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "backup": 16}
 """A column that may be cut keeps at least this much: of a name so much that the time at its end is whole."""
+_ALWAYS = ("name", "subject", "context")
 RESERVED_LETTERS = frozenset("GJOZ")
 
 
@@ -80,7 +81,7 @@ def _least(column: Column[Any], natural: int) -> int:
 
 def _rank(columns: Sequence[Column[Any]], place: int, wishes: Wishes) -> tuple[int, int, int]:
     column = columns[place]
-    if column.name == "name":
+    if column.name in _ALWAYS:
         return 0, 0, place
     if column.name == wishes.selected:
         return 0, 1, place

@@ -320,7 +320,7 @@ class Table(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         self.strips_made += 1
-        if self.rows is None or (not self._window and y > 0):
+        if self.rows is None or not self._window:
             return self._explanation(y)
         if y == 0:
             return self._head()

@@ -1,0 +1,117 @@
+"""The dashboard run without a terminal: keys go in, lines come out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from textual import events
+from textual.keys import _character_to_key
+from textual.pilot import Pilot
+
+from core.store import Key
+from tests.tui.filled import FilledSource, troubled
+from tui.app import Dashboard
+from tui.screens.tables import TablePage
+from tui.source import Looks
+from tui.widgets.lines import OneLine, ProsePane
+from tui.widgets.table import Table
+
+_SIGNS = {"slash": "/", "colon": ":", "question_mark": "?", "space": " ", "minus": "-"}
+SMALL, MIDDLE, LARGE = (80, 24), (120, 40), (200, 60)
+
+
+class Screen:
+    """What a person at the terminal has: keys and eyes."""
+
+    def __init__(self, app: Dashboard, pilot: Pilot[int], source: FilledSource) -> None:
+        self.app = app
+        self.pilot = pilot
+        self.source = source
+
+    async def press(self, *keys: str) -> None:
+        """Keys as the terminal sends them, each when the one before has been dealt with."""
+        for key in keys:
+            await self.key(key)
+        await self.pilot.pause()
+
+    async def key(self, key: str) -> None:
+        named = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
+        assert self.app._driver is not None
+        self.app._driver.send_message(events.Key(named, _SIGNS.get(key, key if len(key) == 1 else None)))
+        for _ in range(3):
+            await self.pilot._wait_for_screen()
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        """Waits for the thing itself; gives up in the end so that a test fails and does not hang."""
+        for _ in range(500):
+            if is_so():
+                return
+            await self.pilot.pause(0.01)
+        raise AssertionError(f"it never came to that; the screen:\n{self.text}")
+
+    async def tick(self) -> None:
+        """One beat of the pump, without waiting for its time."""
+        self.app.pulse()
+        await self.pilot.pause()
+
+    @property
+    def lines(self) -> list[str]:
+        return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def page(self) -> str:
+        return self.app.frame.current
+
+    @property
+    def table(self) -> Table:
+        page = self.app.frame.page
+        assert isinstance(page, TablePage)
+        return page.table
+
+    @property
+    def pane(self) -> str:
+        assert self.app.frame.page is not None
+        return self.app.frame.page.query(ProsePane).first().text
+
+    @property
+    def status(self) -> str:
+        return self.app.frame.query_one("#status", OneLine).text
+
+    @property
+    def footer(self) -> str:
+        return self.app.frame.query_one("#footer", OneLine).text
+
+    @property
+    def faults(self) -> list[str]:
+        """What the screen had to say about itself; a good run has none."""
+        return [text for _, text in self.app.told if "could not be drawn" in text]
+
+    def names(self) -> list[str]:
+        """The rows on the screen, by the names of their objects."""
+        rows = self.table.rows
+        assert rows is not None
+        subjects = (rows.subject(row.key) for row in self.table.window)
+        return [subject.name if subject else "" for subject in subjects]
+
+    async def on(self, key: Key) -> None:
+        assert self.table.go_to(key), f"{key} is not among the rows"
+        await self.pilot.pause()
+
+
+@asynccontextmanager
+async def screen(
+    source: FilledSource | None = None, size: tuple[int, int] = SMALL, looks: Looks | None = None
+) -> AsyncIterator[Screen]:
+    """A dashboard with its facts on the screen."""
+    filled = source or FilledSource(troubled())
+    app = Dashboard(lambda: filled, looks or Looks(flash=False))
+    async with app.run_test(size=size) as pilot:
+        shown = Screen(app, pilot, filled)
+        await shown.until(lambda: app.frame.desk is not None and app.frame.size.width == size[0])
+        await shown.tick()
+        yield shown

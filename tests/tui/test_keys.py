@@ -1,0 +1,357 @@
+"""Every key of the frame does what its line in the help says."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from textual.widgets import OptionList
+
+from core.models.kinds import BACKUP, NAB, SCHEDULE
+from tests.tui.driving import LARGE, MIDDLE, SMALL, screen
+from tests.tui.filled import FilledSource, calm, troubled
+from tui.modals.choose import Choose
+from tui.modals.help import Help
+from tui.modals.messages import Messages
+from tui.modals.palette import Palette
+from tui.registry import ACTIONS
+from tui.screens.pages import TABS, Tab
+
+_ENDS_IT = frozenset({"back", "leave", "suspend", "mouse", "save"})
+
+
+@pytest.mark.parametrize(("size", "tabs"), [(SMALL, TABS), (MIDDLE, TABS[::2]), (LARGE, TABS[1::2])])
+async def test_no_key_in_any_view_breaks_the_screen(size: tuple[int, int], tabs: tuple[Tab, ...]) -> None:
+    keys = [action.keys[0] for action in ACTIONS if action.keys and action.id not in _ENDS_IT]
+    moves = ["down", "pagedown", "end", "up", "home", "right", "left", "N", "P", "S"]
+    async with screen(size=size) as shown:
+        for tab in tabs:
+            await shown.press(str(tab.digit))
+            for key in (*moves, *keys):
+                await shown.key(key)
+                if len(shown.app.screen_stack) > 1:
+                    await shown.key("escape")
+            await shown.press("escape", "escape", "escape")
+            assert shown.app.is_running
+            assert shown.faults == []
+
+
+async def test_digits_lead_to_the_tabs() -> None:
+    async with screen() as shown:
+        for tab in TABS:
+            await shown.press(str(tab.digit))
+            assert shown.page == tab.id
+
+
+async def test_a_filter_narrows_as_it_is_typed_and_one_escape_brings_everything_back() -> None:
+    async with screen() as shown:
+        await shown.press("2", "slash", *"hourly")
+        assert shown.names() == ["etcd-hourly", "sales-hourly"]
+        await shown.press("escape")
+        assert len(shown.names()) == 6
+        assert shown.table.has_focus
+
+
+async def test_enter_keeps_the_filter_and_gives_the_keys_back_to_the_table() -> None:
+    async with screen() as shown:
+        await shown.press("2", "slash", *"paused:true", "enter", "down")
+        assert shown.names() == ["cassandra", "reports"]
+        assert shown.table.cursor == shown.source.key(SCHEDULE, "velero", "reports")
+        await shown.press("escape")
+        assert len(shown.names()) == 6
+
+
+async def test_a_filter_that_cannot_be_read_says_so_and_keeps_the_rows() -> None:
+    async with screen() as shown:
+        await shown.press("2", "slash", *"-l")
+        assert len(shown.names()) == 6
+        assert any("-l needs a label selector after it" in line for line in shown.lines)
+
+
+async def test_keys_of_text_entry_stay_keys_of_text_entry_in_the_filter() -> None:
+    async with screen() as shown:
+        await shown.press("2", "slash", *"one two", "ctrl+w")
+        assert shown.table.rows is not None
+        assert shown.table.rows.filter_text == "one "
+        assert not shown.table.wide
+
+
+async def test_marks_survive_a_change_of_order_and_are_cleared_together() -> None:
+    async with screen() as shown:
+        await shown.press("2", "space", "down", "space")
+        marked = set(shown.table.marked)
+        assert {key.name for key in marked} == {"broken", "etcd-hourly"}
+        await shown.press("C")
+        assert set(shown.table.marked) == marked
+        await shown.press("ctrl+backslash")
+        assert not shown.table.marked
+
+
+async def test_a_range_is_marked_from_the_last_mark_to_the_cursor() -> None:
+    async with screen() as shown:
+        await shown.press("2", "space", "down", "down", "ctrl+@")
+        assert {key.name for key in shown.table.marked} == {"broken", "cassandra", "etcd-hourly", "mongo-nightly"}
+
+
+async def test_a_capital_letter_sorts_by_its_column_and_again_the_other_way() -> None:
+    async with screen() as shown:
+        await shown.press("7", "B")
+        names = shown.names()
+        assert names == sorted(names)
+        await shown.press("B")
+        assert shown.names()[0] > shown.names()[-1]
+
+
+async def test_the_selected_column_is_brought_into_sight_and_sorted_by() -> None:
+    async with screen() as shown:
+        await shown.press("7")
+        assert "STORAGE" not in shown.text
+        assert shown.table.rows is not None
+        names = [column.name for column in shown.table.rows.columns]
+        steps = (names.index("storage") - names.index("started")) % len(names)
+        await shown.press(*["right"] * steps)
+        assert "STORAGE" in shown.text
+        await shown.press("O")
+        assert shown.table.rows.sorted_by == "storage"
+
+
+async def test_only_what_is_faulty_and_all_again() -> None:
+    async with screen() as shown:
+        await shown.press("2", "ctrl+z")
+        assert shown.names() == ["broken", "etcd-hourly"]
+        assert "only what is faulty" in shown.text
+        await shown.press("ctrl+z")
+        assert len(shown.names()) == 6
+
+
+async def test_wide_shows_columns_that_a_small_terminal_hides() -> None:
+    async with screen() as shown:
+        await shown.press("2")
+        assert "NAMESPACE" not in shown.text
+        await shown.press("ctrl+w")
+        assert "NAMESPACE" in shown.text
+
+
+async def test_one_namespace_by_palette_and_all_again_by_zero() -> None:
+    async with screen() as shown:
+        await shown.press("3", "colon", *"ns team-pay", "enter")
+        await shown.until(lambda: len(shown.names()) == 2)
+        assert "namespace team-pay" in shown.status
+        await shown.press("0")
+        assert len(shown.names()) == 4
+
+
+@pytest.mark.parametrize(
+    ("typed", "page"),
+    [
+        ("schedules", "schedules"),
+        ("nab", "nonadmin"),
+        ("nar", "nonadmin"),
+        ("queue", "queue"),
+        ("backups", "backups"),
+        ("restores", "restores"),
+        ("bsl", "storage"),
+    ],
+)
+async def test_the_palette_leads_to_a_view_by_its_name(typed: str, page: str) -> None:
+    async with screen() as shown:
+        await shown.press("colon")
+        assert isinstance(shown.app.screen, Palette)
+        await shown.press(*typed, "enter")
+        await shown.until(lambda: shown.page == page)
+
+
+async def test_the_palette_finds_actions_by_what_they_do() -> None:
+    async with screen() as shown:
+        await shown.press("2", "ctrl+p", *"faulty", "enter")
+        await shown.until(lambda: shown.names() == ["broken", "etcd-hourly"])
+
+
+async def test_one_context_of_two_by_palette() -> None:
+    source = FilledSource(troubled(), ("prod-eu", "prod-us"))
+    async with screen(source) as shown:
+        await shown.press("2")
+        assert "CONTEXT" in shown.text
+        await shown.press("colon", *"ctx us", "enter")
+        await shown.until(lambda: {row.key.context for row in shown.table.window} == {"prod-us"})
+
+
+async def test_colon_q_quits() -> None:
+    async with screen() as shown:
+        await shown.press("colon", "q", "enter")
+        await shown.until(lambda: not shown.app.is_running or shown.app._exit)
+
+
+async def test_q_leads_out_of_the_detail_and_then_out_of_foretop() -> None:
+    async with screen() as shown:
+        await shown.press("2", "enter")
+        assert shown.page == "detail"
+        await shown.press("q")
+        assert shown.page == "schedules"
+        await shown.press("q")
+        assert shown.app._exit
+
+
+@pytest.mark.parametrize("way_out", ["escape", "q", "ctrl+c"])
+async def test_every_window_has_more_than_one_way_out(way_out: str) -> None:
+    async with screen() as shown:
+        await shown.press("2", "down", "down")
+        for key, window in (("question_mark", Help), ("m", Messages), ("ctrl+s", Choose), ("J", Choose)):
+            await shown.press(key)
+            assert isinstance(shown.app.screen, window)
+            await shown.press(way_out)
+            assert len(shown.app.screen_stack) == 1
+        assert not shown.app._exit
+
+
+async def test_ctrl_c_quits_where_no_window_is_open() -> None:
+    async with screen() as shown:
+        await shown.press("ctrl+c")
+        assert shown.app._exit
+
+
+async def test_the_help_lists_every_key_that_works_here() -> None:
+    async with screen(size=LARGE) as shown:
+        await shown.press("2", "question_mark")
+        told = shown.app.screen.query_one("#help").text  # type: ignore[attr-defined]
+        wanted = [action for action in shown.app.frame.available() if action.shown]
+        assert len(wanted) > 15
+        assert [action.id for action in wanted if action.title not in " ".join(told.split())] == []
+
+
+async def test_what_does_nothing_here_is_not_offered() -> None:
+    async with screen(FilledSource(calm())) as shown:
+        offered = {action.id for action in shown.app.frame.available()}
+        assert not offered & {"open", "jump", "yaml", "copy_name", "mark", "save", "clear_marks", "all_namespaces"}
+        assert "open" not in shown.footer
+
+
+async def test_enter_opens_the_object_and_its_sections_follow_the_arrows() -> None:
+    async with screen() as shown:
+        await shown.press("3", "down", "enter")
+        assert "nab team-pay/ledger" in shown.text
+        assert "Accepted  ✓ True" in shown.text
+        await shown.press("right")
+        assert "BackupScheduled" in shown.text
+        await shown.press("y")
+        assert "kind: NonAdminBackup" in shown.text
+        await shown.press("d")
+        assert "Namespace  team-pay" in shown.text
+        await shown.press("escape")
+        assert shown.page == "nonadmin"
+
+
+async def test_y_and_d_lead_from_the_table_straight_to_their_section() -> None:
+    async with screen() as shown:
+        await shown.press("2", "y")
+        assert "schedule: 0 0 * * 7" in shown.text
+        await shown.press("q", "d")
+        assert "Name       broken" in shown.text
+
+
+async def test_jumping_goes_from_the_nab_to_its_velero_backup_and_back() -> None:
+    async with screen() as shown:
+        await shown.press("3")
+        await shown.on(shown.source.key(NAB, "team-pay", "ledger"))
+        await shown.press("J")
+        await shown.until(lambda: shown.page == "backups")
+        assert shown.table.cursor is not None
+        assert shown.table.cursor.name.startswith("team-pay-ledger-")
+        await shown.press("J")
+        await shown.until(lambda: isinstance(shown.app.screen, Choose))
+        await shown.press("enter")
+        await shown.until(lambda: shown.page == "nonadmin")
+        assert shown.table.cursor == shown.source.key(NAB, "team-pay", "ledger")
+
+
+async def test_jumping_from_a_finding_leads_to_the_culprit_first() -> None:
+    async with screen() as shown:
+        await shown.press("slash", *"overdue", "enter", "J")
+        await shown.until(lambda: isinstance(shown.app.screen, Choose))
+        await shown.press("enter")
+        await shown.until(lambda: shown.page == "backups")
+        assert shown.table.cursor == shown.source.key(BACKUP, "velero", "etcd-hourly-20261115010003")
+
+
+async def test_history_goes_back_forth_and_to_and_fro() -> None:
+    async with screen() as shown:
+        await shown.press("2", "down", "7", "9")
+        await shown.press("left_square_bracket", "left_square_bracket")
+        assert shown.page == "schedules"
+        assert shown.table.place == 1
+        await shown.press("right_square_bracket")
+        assert shown.page == "backups"
+        await shown.press("minus")
+        assert shown.page == "schedules"
+        await shown.press("minus")
+        assert shown.page == "backups"
+
+
+async def test_copying_says_what_was_copied_and_how(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMUX", raising=False)
+    async with screen() as shown:
+        await shown.press("2", "c")
+        assert shown.app.clipboard == "broken"
+        assert shown.app.told[-1][1] == "broken copied by OSC 52"
+        await shown.press("n")
+        assert shown.app.clipboard == "velero"
+
+
+async def test_the_table_is_saved_as_it_is_on_the_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with screen() as shown:
+        await shown.press("2", "slash", *"hourly", "enter", "ctrl+s", "enter")
+        await shown.press("ctrl+s", "down", "enter")
+    assert _saved(tmp_path) == (["etcd-hourly", "sales-hourly"], ["etcd-hourly", "sales-hourly"])
+
+
+def _saved(folder: Path) -> tuple[list[str], list[str]]:
+    (table,), (items,) = folder.glob("*.csv"), folder.glob("*.json")
+    rows = list(csv.reader(table.read_text().splitlines()))
+    return [row[2] for row in rows[1:]], [item["name"] for item in json.loads(items.read_text())["items"]]
+
+
+async def test_full_screen_leaves_the_table_alone_and_escape_brings_the_frame_back() -> None:
+    async with screen() as shown:
+        await shown.press("2", "f")
+        assert "prod-eu" not in shown.text
+        assert "etcd-hourly" in shown.text
+        await shown.press("escape")
+        assert "prod-eu" in shown.text
+
+
+async def test_list_again_hurries_what_waits() -> None:
+    async with screen() as shown:
+        await shown.press("ctrl+r")
+        assert shown.source.hurried == 1
+
+
+async def test_the_zone_of_the_clock_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from zoneinfo import ZoneInfo
+
+    from tui.app import Dashboard
+
+    monkeypatch.setattr(Dashboard, "my_zone", ZoneInfo("Europe/Berlin"))
+    async with screen() as shown:
+        assert "02:41:07Z" in shown.status
+        await shown.press("Z")
+        assert "03:41:07 CET" in shown.status
+        await shown.press("Z")
+        assert "02:41:07Z" in shown.status
+
+
+async def test_the_messages_are_kept_and_can_be_read_again() -> None:
+    async with screen() as shown:
+        await shown.press("ctrl+r", "m")
+        assert isinstance(shown.app.screen, Messages)
+        assert "tries now" in shown.text
+
+
+async def test_choosing_by_hand_in_the_palette_works_with_the_arrows() -> None:
+    async with screen() as shown:
+        await shown.press("colon", "down")
+        assert shown.app.screen.query_one(OptionList).highlighted == 1
+        await shown.press("enter")
+        await shown.until(lambda: shown.page == "schedules")
