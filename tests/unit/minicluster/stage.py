@@ -1,0 +1,86 @@
+"""A box without doors for tests: storage, engine and object storage on a clock that is set by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from core.clock import ManualClock
+from core.minicluster.box import furnish
+from core.minicluster.controllers import BoxClock, Engine, Flags, NonAdminController, ObjectStorage, VeleroServer, Work
+from core.minicluster.controllers.downloads import LogShelf
+from core.minicluster.controllers.variants import catalog_for
+from core.minicluster.storage import Storage
+from core.models import Backup, Restore
+from core.rules.reconcile import Behaviour
+
+Raw = dict[str, Any]
+WorkOf = Callable[[Backup | Restore], Work]
+QUICK = Work(timedelta(milliseconds=300), 2, steps=1)
+
+
+@dataclass(frozen=True)
+class GivenWork:
+    """The work of each run, as a test gives it."""
+
+    work_of: WorkOf = lambda run: QUICK
+
+    def of(self, run: Backup | Restore) -> Work:
+        return self.work_of(run)
+
+
+class Table:
+    """A small cluster on a table: people write to `storage`, `pass_time` lets the controllers work."""
+
+    def __init__(
+        self,
+        start: datetime,
+        flags: Flags | None = None,
+        work_of: WorkOf | None = None,
+        namespaces: tuple[str, ...] = ("velero", "team-a", "team-b"),
+    ) -> None:
+        self.flags = flags or Flags()
+        self.manual = ManualClock(start)
+        clock = BoxClock(self.manual)
+        self.storage = Storage(clock, catalog_for(self.flags.behaviour), seed=1)
+        furnish(self.storage)
+        self.engine = Engine(self.storage, clock)
+        self.buckets = ObjectStorage()
+        self.buckets.make("backups")
+        workload = GivenWork(work_of) if work_of else GivenWork()
+        self.velero = VeleroServer(self.engine, self.flags, self.buckets, workload, LogShelf())
+        self.non_admin = NonAdminController(self.engine, "velero", self.flags.behaviour, seed=1)
+        for name in namespaces:
+            self.storage.create(self.storage.kind("Namespace"), {"metadata": {"name": name}})
+
+    def add_location(self, name: str = "default", bucket: str = "backups", **spec: Any) -> None:
+        whole = {"provider": "aws", "objectStorage": {"bucket": bucket}, "default": name == "default", **spec}
+        self.create("BackupStorageLocation", "velero", name, whole)
+
+    def create(self, kind: str, namespace: str, name: str, spec: Raw, **meta: Any) -> Raw:
+        body = {"metadata": {"name": name, "namespace": namespace, **meta}, "spec": spec}
+        return self.storage.create(self.storage.kind(kind), body)
+
+    def get(self, kind: str, namespace: str, name: str) -> Raw:
+        return self.storage.get(self.storage.kind(kind), namespace, name)
+
+    def find(self, kind: str, namespace: str, name: str) -> Raw | None:
+        return self.storage.find(self.storage.kind(kind), namespace, name)
+
+    def all(self, kind: str) -> list[Raw]:
+        return self.storage.list(self.storage.kind(kind))
+
+    def patch(self, kind: str, namespace: str, name: str, change: Raw) -> Raw:
+        return self.storage.patch(self.storage.kind(kind), namespace, name, change)
+
+    def delete(self, kind: str, namespace: str, name: str) -> None:
+        self.storage.delete(self.storage.kind(kind), namespace, name)
+
+    def pass_time(self, seconds: float = 5.0) -> None:
+        self.engine.advance(timedelta(seconds=seconds))
+
+
+def released(**flags: Any) -> Flags:
+    return Flags(behaviour=Behaviour.RELEASED, **flags)

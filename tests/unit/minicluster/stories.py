@@ -1,0 +1,254 @@
+"""The recordings as stories: what people and storage did in them, told to a box, and what became of each object."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from core.minicluster.controllers import Flags, Work
+from core.minicluster.journal import Change
+from core.minicluster.kinds import Kind
+from core.models import Backup, Restore
+from tests import recordings
+from tests.recordings import Event, Note
+from tests.unit.minicluster.stage import Raw, Table
+
+Key = tuple[str, str, str]
+Told = tuple[str, str, Raw]
+"""A change: what kind of object, what kind of change, the object."""
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_MADE_BY_CONTROLLERS = {"metadata", "hooks", "ttl", "csiSnapshotTimeout", "itemOperationTimeout"}
+_USER_DELETED = ("d", "team-3-wave-3")
+_NAC = "openshift.io/oadp-nab-origin-nacuuid"
+_NAR = "openshift.io/oadp-nar-origin-nacuuid"
+_SYNCED = "openshift.io/oadp-nab-synced-from-nacuuid"
+
+
+@dataclass(frozen=True)
+class Deed:
+    """Something that a person, or the object storage, or the server's machine did."""
+
+    t: datetime
+    do: Callable[[Table], object]
+
+
+def tell(name: str, flags: Flags, non_admin_at: datetime | None = None) -> list[Told]:
+    """Play a recording's deeds to a box on their own times; what its watches would have seen."""
+    entries = recordings.read(name)
+    events = [entry for entry in entries if isinstance(entry, Event)]
+    begin = events[0].t
+    table = Table(begin, flags, _work(events), ("velero", *(f"team-{number}" for number in range(5))))
+    seen: list[Told] = []
+
+    def hear(kind: Kind, change: Change) -> None:
+        if kind.group in ("velero.io", "oadp.openshift.io"):
+            seen.append((kind.plural, change.type.value, change.body))
+
+    table.storage.subscribe(hear)
+    deeds = [*_deeds(entries), Deed(_server_start(events), lambda table: table.velero.start())]
+    if non_admin_at is not None:
+        deeds.append(Deed(non_admin_at, lambda table: table.non_admin.start()))
+    for deed in sorted(deeds, key=lambda deed: deed.t):
+        table.engine.run_until(deed.t)
+        deed.do(table)
+    table.engine.run_until(entries[-1].t + timedelta(seconds=2))
+    return seen
+
+
+def recorded(name: str) -> list[Told]:
+    return [(event.kind.plural, event.type, event.raw) for event in recordings.events(name)]
+
+
+def lives(told: Iterable[Told]) -> dict[Key, list[Any]]:
+    """Object by object, what was to be seen of it, repeats collapsed."""
+    found: defaultdict[Key, list[Any]] = defaultdict(list)
+    counters: defaultdict[Key, list[str]] = defaultdict(list)
+    runs: defaultdict[str, list[str]] = defaultdict(list)
+    for plural, kind_of_change, body in told:
+        meta = body["metadata"]
+        key = (plural, meta["namespace"], _plain(plural, meta["name"], runs))
+        essence = "DELETED" if kind_of_change == "DELETED" else _essence(plural, body, counters[key])
+        found[key].append(essence)
+    return {key: [essence for essence, _ in groupby(seen)] for key, seen in found.items()}
+
+
+def _plain(plural: str, name: str, runs: dict[str, list[str]]) -> str:
+    """A name without what is random in it, and with the number of the run for its time."""
+    if timed := re.fullmatch(r"(.+)-(\d{14})", name):
+        known = runs[timed[1]]
+        if name not in known:
+            known.append(name)
+        return f"{timed[1]} run {known.index(name) + 1}"
+    plain = _UUID.sub("<uuid>", name)
+    return re.sub(r"-[a-z0-9]{5}$", "-<any>", plain) if plural == "deletebackuprequests" else plain
+
+
+def positions(told: Iterable[Told], until: str) -> dict[str, list[int | None]]:
+    """The places that Velero and the non-admin controller gave to each object, until the named backup was done."""
+    found: defaultdict[str, list[int | None]] = defaultdict(list)
+    for plural, _, body in told:
+        status, name = body.get("status") or {}, _UUID.sub("<uuid>", body["metadata"]["name"])
+        if name == until and status.get("phase") == "Finalizing":
+            break
+        if plural == "backups":
+            found[name].append(status.get("queuePosition"))
+        elif plural == "nonadminbackups":
+            found[f"nab {name}"].append((status.get("queueInfo") or {}).get("estimatedQueuePosition"))
+    return {name: [place for place, _ in groupby(seen)] for name, seen in found.items()}
+
+
+def _essence(plural: str, body: Raw, times: list[str]) -> Any:
+    status, spec, meta = body.get("status") or {}, body["spec"], body["metadata"]
+    held = (tuple(meta.get("finalizers") or ()), "deletionTimestamp" in meta)
+    match plural:
+        case "schedules":
+            moments = [f"{field} {status[field]}" for field in ("lastBackup", "lastSkipped") if status.get(field)]
+            times.extend(moment for moment in moments if moment not in times)
+            made = [len([each for each in times if each.startswith(field)]) for field in ("lastBackup", "lastSkipped")]
+            errors = tuple(status.get("validationErrors") or ())
+            return (spec.get("paused") or False, spec.get("skipImmediately"), status.get("phase"), errors, *made)
+        case "backups" | "restores":
+            said = [status.get(field) for field in ("phase", "failureReason", "errors")]
+            ended = [field for field in ("startTimestamp", "completionTimestamp") if status.get(field)]
+            return (*said, tuple(status.get("validationErrors") or ()), *ended, held if plural == "restores" else "")
+        case "nonadminbackups" | "nonadminrestores":
+            return _nonadmin(status, spec, held)
+        case "backupstoragelocations":
+            return (status.get("phase"), spec["objectStorage"]["bucket"])
+        case _:
+            return (status.get("phase"), tuple(status.get("errors") or ()))
+
+
+def _nonadmin(status: Raw, spec: Raw, held: Any) -> Any:
+    conditions = tuple(
+        (entry["type"], entry["status"], entry["reason"], _UUID.sub("<uuid>", entry["message"]))
+        for entry in status.get("conditions", ())
+    )
+    velero = status.get("veleroBackup") or status.get("veleroRestore") or {}
+    name = _UUID.sub("<uuid>", velero.get("name", ""))
+    copied = (velero.get("status") or {}).get("phase")
+    request = ((status.get("veleroDeleteBackupRequest") or {}).get("status") or {}).get("phase")
+    return (status.get("phase"), conditions, name, copied, request, spec.get("deleteBackup") or False, *held)
+
+
+def _work(events: list[Event]) -> Callable[[Backup | Restore], Work]:
+    """The outcome of a restore is an input of the story; its backups all end well."""
+    errors = {event.object.name: event.raw.get("status", {}).get("errors", 0) for event in events}
+    wrong = {_UUID.sub("", name): count for name, count in errors.items() if count}
+
+    def work_of(run: Backup | Restore) -> Work:
+        failed = wrong.get(_UUID.sub("", run.name), 0) if isinstance(run, Restore) else 0
+        return Work(timedelta(milliseconds=280), 2, errors=failed, steps=1)
+
+    return work_of
+
+
+def _server_start(events: list[Event]) -> datetime:
+    checked = next(event for event in events if event.kind.plural == "backupstoragelocations" and "status" in event.raw)
+    return checked.t - timedelta(milliseconds=100)
+
+
+def _deeds(entries: Iterable[Event | Note]) -> Iterator[Deed]:
+    held: dict[Key, Event] = {}
+    submitted = _submitted(entries)
+    for entry in entries:
+        if isinstance(entry, Note):
+            yield from _noted(entry)
+            continue
+        before = held.get(entry.key)
+        if entry.type == "DELETED":
+            held.pop(entry.key, None)
+            if entry.kind.plural == "schedules" or _UUID.sub("", entry.object.name).rstrip("-") in _USER_DELETED:
+                yield _deletion(entry)
+            continue
+        held[entry.key] = entry
+        if before is None:
+            if _made_by_hand(entry, submitted):
+                yield _creation(entry)
+        else:
+            yield from _changes(before, entry)
+
+
+def _noted(note: Note) -> Iterator[Deed]:
+    if "stops answering" in note.text:
+        yield Deed(note.t, lambda table: table.buckets.stop())
+    elif "answers again" in note.text:
+        yield Deed(note.t, lambda table: table.buckets.answer())
+    elif "restarts" in note.text:
+        yield Deed(note.t + timedelta(seconds=5), lambda table: table.velero.kill())
+        yield Deed(note.t + timedelta(seconds=10.5), lambda table: table.velero.start())
+
+
+def _submitted(entries: Iterable[Event | Note]) -> set[str]:
+    """The names that the schedule controller gave: those whose time its schedule carries as lastBackup."""
+    names = set()
+    for entry in entries:
+        if isinstance(entry, Event) and entry.kind.plural == "schedules":
+            last = (entry.raw.get("status") or {}).get("lastBackup")
+            if last:
+                names.add(f"{entry.object.name}-{re.sub('[^0-9]', '', last)}")
+    return names
+
+
+def _made_by_hand(entry: Event, submitted: set[str]) -> bool:
+    labels = entry.object.metadata.labels
+    if entry.kind.plural == "backups":
+        return entry.object.name not in submitted and _NAC not in labels
+    return not labels.keys() & {_NAC, _NAR, _SYNCED}
+
+
+def _creation(entry: Event) -> Deed:
+    meta = entry.object.metadata
+    kept = {"name": meta.name, "namespace": meta.namespace, "labels": meta.labels, "annotations": meta.annotations}
+    body = {"metadata": kept, "spec": entry.raw["spec"], **({"status": {}} if "status" in entry.raw else {})}
+    return Deed(entry.t, lambda table: table.storage.create(table.storage.kind(entry.kind.name), body))
+
+
+def _deletion(entry: Event) -> Deed:
+    """The object of a NAB carries another random part in the box."""
+    pattern = _UUID.sub("<uuid>", entry.object.name)
+
+    def delete(table: Table) -> None:
+        for body in table.all(entry.kind.name):
+            if _UUID.sub("<uuid>", body["metadata"]["name"]) == pattern:
+                table.delete(entry.kind.name, body["metadata"]["namespace"], body["metadata"]["name"])
+
+    return Deed(entry.t, delete)
+
+
+def _changes(before: Event, after: Event) -> Iterator[Deed]:
+    """A person's changes of a spec, and deletions that a finalizer holds up."""
+    patch = _spec_patch(before.raw["spec"], after.raw["spec"])
+    meta = after.object.metadata
+    if after.kind.plural in ("nonadminbackups", "backupstoragelocations") and patch:
+        yield _patching(after, patch)
+    elif after.kind.plural == "schedules" and patch and patch != {"skipImmediately": False}:
+        yield _patching(after, patch)
+    marked = meta.deletion_timestamp is not None and before.object.metadata.deletion_timestamp is None
+    if marked and after.kind.plural.startswith("nonadmin") and not after.raw["spec"].get("deleteBackup"):
+        yield Deed(after.t, lambda table: table.delete(after.kind.name, meta.namespace, meta.name))
+
+
+def _patching(entry: Event, spec: Raw) -> Deed:
+    name = entry.object.metadata
+    return Deed(entry.t, lambda table: table.patch(entry.kind.name, name.namespace, name.name, {"spec": spec}))
+
+
+def _spec_patch(before: Raw, after: Raw) -> Raw:
+    patch: Raw = {}
+    for key in before.keys() | after.keys():
+        if before.get(key) == after.get(key) or key in _MADE_BY_CONTROLLERS:
+            continue
+        one, other = before.get(key), after.get(key)
+        if isinstance(one, dict) and isinstance(other, dict):
+            if inner := _spec_patch(one, other):
+                patch[key] = inner
+        else:
+            patch[key] = other
+    return patch

@@ -1,0 +1,44 @@
+"""Told the stories of the recordings, the box does to every object what the real controllers did to it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from core.minicluster.controllers import Flags
+from tests.unit.minicluster.stories import lives, positions, recorded, tell
+
+WAITING = ("Queued", "ReadyToStart")
+"""A recording may end in an idle gap of the queue, which the box does not make."""
+
+LATE = "nab wave-4"
+"""The real controller was busy and made its Backup a quarter of a second late, in the next second: no tie."""
+
+STORIES = {
+    "schedules": (Flags(), None),
+    "nonadmin": (Flags(), datetime(2026, 11, 15, 2, 22, 29, 560_000, tzinfo=UTC)),
+    "queue": (Flags(concurrent_backups=2), None),
+    "overlap": (Flags(), None),
+    "overlap-1.17": (Flags(version="1.17.2"), None),
+}
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_a_story_of_the_real_controllers_goes_the_same_way_in_the_box(name: str) -> None:
+    flags, non_admin_at = STORIES[name]
+    real, box = lives(recorded(name)), lives(tell(name, flags, non_admin_at))
+    assert sorted(box) == sorted(real), "the same objects were made"
+    for key in real:
+        cut_off = key[0] == "backups" and real[key][-1][0] in WAITING
+        assert (box[key][: len(real[key])] if cut_off else box[key]) == real[key], key
+
+
+@pytest.mark.parametrize(
+    ("name", "until"),
+    [("queue", "a"), ("overlap", "one-20261115024116"), ("nonadmin", "team-0-wave-0-<uuid>")],
+)
+def test_places_in_the_queue_are_those_of_velero_while_storage_stands_still(name: str, until: str) -> None:
+    flags, non_admin_at = STORIES[name]
+    real, box = positions(recorded(name), until), positions(tell(name, flags, non_admin_at), until)
+    assert {who: box[who] for who in box if who != LATE} == {who: real[who] for who in real if who != LATE}

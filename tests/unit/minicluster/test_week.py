@@ -1,0 +1,102 @@
+"""A week in a few seconds: nothing is lost or doubled, nothing goes backwards, nothing grows without end."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from core.cron import parse
+from core.minicluster.controllers import Flags, Work
+from core.minicluster.journal import Change
+from core.minicluster.kinds import Kind
+from core.models import Backup, Restore
+from tests.unit.minicluster.stage import Table
+
+START = datetime(2026, 11, 15, 0, 0, 17, tzinfo=UTC)
+WEEK = timedelta(days=7)
+CRONS = {
+    "hourly": "5 * * * *",
+    "office": "30 9-17 * * mon-fri",
+    "nightly": "30 2 * * *",
+    "berlin": "CRON_TZ=Europe/Berlin 0 3 * * *",
+    "six-hourly": "15 */6 * * *",
+    "weekly": "0 4 * * 3",
+    "two-days": "0 12 */2 * *",
+}
+ORDER = ("", "Queued", "ReadyToStart", "InProgress", "Finalizing", "Completed", "Deleting")
+
+
+def _work(run: Backup | Restore) -> Work:
+    return Work(timedelta(minutes=3), 500, steps=4)
+
+
+class Witness:
+    """Sees every change: the phases of each backup, and how many objects there are."""
+
+    def __init__(self, table: Table) -> None:
+        self.phases: defaultdict[str, list[str]] = defaultdict(list)
+        self.made: Counter[str] = Counter()
+        table.storage.subscribe(self._hear)
+
+    def _hear(self, kind: Kind, change: Change) -> None:
+        if kind.kind != "Backup":
+            return
+        meta: dict[str, Any] = change.body["metadata"]
+        if change.type == "ADDED":
+            self.made[meta["name"]] += 1
+        if change.type != "DELETED":
+            self.phases[meta["name"]].append((change.body.get("status") or {}).get("phase", ""))
+
+
+@pytest.fixture(scope="module")
+def week() -> tuple[Table, Witness, list[int]]:
+    table = Table(START, Flags(concurrent_backups=2), _work)
+    witness = Witness(table)
+    table.add_location()
+    table.velero.start()
+    table.non_admin.start()
+    for name, cron in CRONS.items():
+        template = {"includedNamespaces": [name], "ttl": "24h0m0s"}
+        table.create("Schedule", "velero", name, {"schedule": cron, "template": template})
+    sizes = []
+    for day in range(7):
+        table.create("NonAdminBackup", "team-a", f"day-{day}", {"backupSpec": {}})
+        table.engine.advance(WEEK / 7)
+        if day:
+            table.patch("NonAdminBackup", "team-a", f"day-{day - 1}", {"spec": {"deleteBackup": True}})
+        sizes.append(sum(len(table.all(kind.kind)) for kind in table.storage.catalog))
+    return table, witness, sizes
+
+
+def test_schedules_fire_when_their_expressions_say(week: tuple[Table, Witness, list[int]]) -> None:
+    """At the first beat, second 17, after every run."""
+    _, witness, _ = week
+    for name, cron in CRONS.items():
+        runs = parse(cron).between(START, START + WEEK)
+        expected = [f"{name}-{run + timedelta(seconds=17):%Y%m%d%H%M%S}" for run in runs]
+        assert [made for made in witness.made if made.startswith(f"{name}-")] == expected
+
+
+def test_no_backup_is_lost_or_made_twice(week: tuple[Table, Witness, list[int]]) -> None:
+    table, witness, _ = week
+    assert set(witness.made.values()) == {1}
+    present = {body["metadata"]["name"] for body in table.all("Backup")}
+    ended = {name for name, phases in witness.phases.items() if "Completed" in phases}
+    assert set(witness.made) - ended <= present, "what is gone was completed first"
+    assert len(ended) > 200
+
+
+def test_no_phase_goes_backwards(week: tuple[Table, Witness, list[int]]) -> None:
+    _, witness, _ = week
+    for name, phases in witness.phases.items():
+        places = [ORDER.index(phase) for phase in phases]
+        assert places == sorted(places), name
+
+
+def test_nothing_piles_up(week: tuple[Table, Witness, list[int]]) -> None:
+    """Backups live for a day and are collected within the hour, so the second day is as full as the last."""
+    _, _, sizes = week
+    assert max(sizes[1:]) - min(sizes[1:]) < 15, sizes
