@@ -67,6 +67,11 @@ class Engine:
         self._raw_hearings[name].append(hearing)
         return lambda: self._raw_hearings[name].remove(hearing)
 
+    @property
+    def pending(self) -> int:
+        """How many events lie ahead."""
+        return len(self._agenda)
+
     def run_until(self, moment: datetime) -> None:
         """Let everything happen up to a moment and set the clock to it; for clocks that are set by hand."""
         assert isinstance(self.clock.base, ManualClock)

@@ -105,13 +105,17 @@ class NonAdminController:
 
     def _nab(self, key: Key) -> None:
         nab = self._scope.cabinet.get(NAB, key, NonAdminBackup)
-        if nab is not None:
+        if nab is None:
+            self._retries.pop((NAB.name, key), None)
+        else:
             answer = reconcile_nab(nab, self._around_nab(nab), self._scope.now(), self._behaviour)
             self._do(NAB, key, answer, self._look_at_nab)
 
     def _nar(self, key: Key) -> None:
         nar = self._scope.cabinet.get(NAR, key, NonAdminRestore)
-        if nar is not None:
+        if nar is None:
+            self._retries.pop((NAR.name, key), None)
+        else:
             answer = reconcile_nar(nar, self._around_nar(nar), self._scope.now(), self._behaviour)
             self._do(NAR, key, answer, self._look_at_nar)
 

@@ -226,9 +226,9 @@ def _changes(before: Event, after: Event) -> Iterator[Deed]:
     """A person's changes of a spec, and deletions that a finalizer holds up."""
     patch = _spec_patch(before.raw["spec"], after.raw["spec"])
     meta = after.object.metadata
-    if after.kind.plural in ("nonadminbackups", "backupstoragelocations") and patch:
-        yield _patching(after, patch)
-    elif after.kind.plural == "schedules" and patch and patch != {"skipImmediately": False}:
+    if (after.kind.plural in ("nonadminbackups", "backupstoragelocations") and patch) or (
+        after.kind.plural == "schedules" and patch and patch != {"skipImmediately": False}
+    ):
         yield _patching(after, patch)
     marked = meta.deletion_timestamp is not None and before.object.metadata.deletion_timestamp is None
     if marked and after.kind.plural.startswith("nonadmin") and not after.raw["spec"].get("deleteBackup"):
