@@ -1,4 +1,4 @@
-"""Primed schedules over the API: a PreScaledCronJob goes in, the CronJob that the published operator makes comes out."""
+"""Primed schedules over the API: a PreScaledCronJob goes in, the published operator's CronJob comes out."""
 
 from __future__ import annotations
 

@@ -225,13 +225,12 @@ def _deletion(entry: Event) -> Deed:
 def _changes(before: Event, after: Event) -> Iterator[Deed]:
     """A person's changes of a spec, and deletions that a finalizer holds up."""
     patch = _spec_patch(before.raw["spec"], after.raw["spec"])
-    meta = after.object.metadata
-    if (after.kind.plural in ("nonadminbackups", "backupstoragelocations") and patch) or (
-        after.kind.plural == "schedules" and patch and patch != {"skipImmediately": False}
-    ):
+    meta, plural = after.object.metadata, after.kind.plural
+    velero_did = plural == "schedules" and patch == {"skipImmediately": False}
+    if patch and not velero_did and plural in ("nonadminbackups", "backupstoragelocations", "schedules"):
         yield _patching(after, patch)
     marked = meta.deletion_timestamp is not None and before.object.metadata.deletion_timestamp is None
-    if marked and after.kind.plural.startswith("nonadmin") and not after.raw["spec"].get("deleteBackup"):
+    if marked and plural.startswith("nonadmin") and not after.raw["spec"].get("deleteBackup"):
         yield Deed(after.t, lambda table: table.delete(after.kind.name, meta.namespace, meta.name))
 
 
