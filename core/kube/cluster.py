@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal
 
 from core.clock import Clock
@@ -112,14 +113,9 @@ class Cluster:
     async def _follow(self, kind: Kind) -> None:
         """Watches one kind wherever it may be listed; where that is not everywhere, looks again each minute."""
         held: frozenset[Scope] = frozenset()
-        backoff = Backoff(self._timing, self.pace.random)
+        self._sinks.open(self._scope(kind)).health(Health(State.SYNCING, self._clock.now()))
         while True:
-            try:
-                found = await reach(self.client, self.access, kind, self._namespaces)
-            except ForetopError as problem:
-                await self._wait_for_reach(kind, problem, backoff.next(), quiet=bool(held))
-                continue
-            backoff.reset()
+            found = await self._reach(kind, quiet=bool(held))
             wanted = frozenset(self._scope(kind, place) for place in found.namespaces)
             self._sinks_without_watch(kind, wanted)
             self._change(held, wanted)
@@ -138,12 +134,19 @@ class Cluster:
         reflector = self._reflectors.get(scope)
         return reflector is not None and reflector.state is State.FORBIDDEN
 
-    async def _wait_for_reach(self, kind: Kind, problem: ForetopError, delay: float, quiet: bool) -> None:
-        """Before the first answer the kind has no watch that could say how it is."""
-        if not quiet:
-            state = State.SIGNED_OUT if isinstance(problem, SignedOut) else State.STALE
-            self._sinks.open(self._scope(kind)).health(Health(state, self._clock.now(), str(problem)))
-        await self.pace.wait(delay)
+    async def _reach(self, kind: Kind, quiet: bool) -> Reach:
+        """Asks until there is an answer; before the first one the kind has no watch that could say how it is."""
+        backoff, lost = Backoff(self._timing, self.pace.random), self._clock.now()
+        while True:
+            try:
+                return await reach(self.client, self.access, kind, self._namespaces)
+            except ForetopError as problem:
+                delay = backoff.next()
+                if not quiet:
+                    state = State.SIGNED_OUT if isinstance(problem, SignedOut) else State.STALE
+                    retry_at = self._clock.now() + timedelta(seconds=delay)
+                    self._sinks.open(self._scope(kind)).health(Health(state, lost, str(problem), retry_at))
+            await self.pace.wait(delay)
 
     def _sinks_without_watch(self, kind: Kind, wanted: frozenset[Scope]) -> None:
         stand_in = self._scope(kind)
