@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from core.actions.evidence import Evidence, find_out
 from core.actions.journal import Entry, Journal
 from core.actions.plans import Plan, Step
 from core.clock import Clock
 from core.errors import ForetopError
 from core.kube import paths
-from core.kube.client import MERGE_PATCH, ApiClient, Response
-from core.kube.failures import ApiError, Unreachable
+from core.kube.client import JSON, MERGE_PATCH, ApiClient, Response
+from core.kube.failures import ApiError, NotConnected, Unreachable
 from core.rules.words import rfc3339
 
 MOST_TRIES = 5
 """Velero writes the same object; that often in a row it does not."""
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+PATIENCE = 10.0
+"""Seconds in which a lost API server may come back before the rest of a plan is left."""
 
 
 class Outcome(StrEnum):
@@ -24,8 +28,10 @@ class Outcome(StrEnum):
     FAILED = "failed"
     CHANGED = "changed"
     """The object changed under way in a manner that changes the plan: ask again."""
+    NOT_SENT = "not sent"
+    """Nothing left for the server: this one can be repeated."""
     UNKNOWN = "unknown"
-    """The request left, and no answer came."""
+    """The request left, no answer came, and the object could not be looked at afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,8 @@ class Result:
     step: Step
     outcome: Outcome
     error: str = ""
+    status: int = 0
+    """What the API server answered, where it refused."""
     again: Step | None = None
     """What would be done now, where the plan changed."""
     answer: bytes = b""
@@ -52,49 +60,82 @@ class Executor:
     user: str
     dry_run: bool = False
     """Ask the server to check every write and make none."""
+    patience: float = PATIENCE
 
     async def run(self, plan: Plan, replan: Replan) -> AsyncIterator[Result]:
-        """A step that fails does not stop the others; one that changed is handed back, never forced."""
-        for step in plan.steps:
-            yield await self._carry_out(step, replan)
+        """A step that fails does not stop the others, one that changed is handed back, never forced.
 
-    async def _carry_out(self, step: Step, replan: Replan) -> Result:
+        Where the API server stays away, the rest is not sent.
+        """
+        if not self.dry_run and not self.client.read_only:
+            self.journal.check()
+        gone = ""
+        for step in plan.steps:
+            if gone:
+                yield Result(step, Outcome.NOT_SENT, gone)
+                continue
+            result, gone = await self._carry_out(step, replan)
+            yield result
+
+    async def _carry_out(self, step: Step, replan: Replan) -> tuple[Result, str]:
+        """The result, and why the server is given up, where it is."""
         current = step
         for _ in range(MOST_TRIES):
             try:
                 response = await self._send(current)
             except ApiError as problem:
-                if problem.status != 409 or step.write.method != "PATCH":
-                    return self._noted(current, Result(step, Outcome.FAILED, str(problem)))
-                fresh = await replan(current)
+                if problem.status >= 500:
+                    return await self._lost(current, problem)
+                if problem.status != 409 or step.write.method == "POST":
+                    failed = Result(step, Outcome.FAILED, _in_words(problem), problem.status)
+                    return self._noted(current, failed), ""
+                try:
+                    fresh = await replan(current)
+                except ForetopError as lost:
+                    return Result(step, Outcome.NOT_SENT, str(lost)), str(lost) if _is_gone(lost) else ""
                 if fresh is None or not fresh.same_as(step):
-                    return Result(step, Outcome.CHANGED, "it was changed by somebody else meanwhile", fresh)
+                    return Result(step, Outcome.CHANGED, "it was changed by somebody else meanwhile", 0, fresh), ""
                 current = fresh
             except Unreachable as problem:
-                return self._noted(current, Result(step, Outcome.UNKNOWN, str(problem)))
+                return await self._lost(current, problem)
             except ForetopError as problem:
-                return Result(step, Outcome.FAILED, str(problem))
+                return Result(step, Outcome.NOT_SENT, str(problem)), ""
             else:
-                return self._noted(current, Result(step, Outcome.DONE, answer=response.body))
-        return Result(step, Outcome.FAILED, f"it was changed by somebody else {MOST_TRIES} times in a row")
+                return self._noted(current, Result(step, Outcome.DONE, answer=response.body)), ""
+        return Result(step, Outcome.NOT_SENT, f"it was changed by somebody else {MOST_TRIES} times in a row"), ""
+
+    async def _lost(self, step: Step, problem: ForetopError) -> tuple[Result, str]:
+        """No answer came, or one that leaves it open: the object itself tells, and nothing is sent twice unasked."""
+        found = await find_out(self.client, step, self.patience)
+        gone = "" if found.answered else str(problem)
+        if isinstance(problem, NotConnected):
+            return Result(step, Outcome.NOT_SENT, str(problem)), gone
+        if found is Evidence.DONE:
+            return self._noted(step, Result(step, Outcome.DONE)), gone
+        outcome = Outcome.FAILED if found is Evidence.NOT_DONE else Outcome.UNKNOWN
+        return self._noted(step, Result(step, outcome, str(problem))), gone
 
     async def _send(self, step: Step) -> Response:
         target, write = step.target, step.write
-        params = {"fieldManager": "foretop", **({"dryRun": "All"} if self.dry_run else {})}
+        dry = {"dryRun": "All"} if self.dry_run else {}
+        managed = {"fieldManager": "foretop", **dry}
         if write.method == "POST":
-            return await self.client.request(
-                "POST", paths.collection(target.kind, target.namespace), params, write.body
-            )
+            path = paths.collection(target.kind, target.namespace)
+            return await self.client.request("POST", path, managed, write.body)
         path = paths.item(target.kind, target.namespace, target.name)
         if write.method == "DELETE":
-            return await self.client.request(
-                "DELETE", path, {k: v for k, v in params.items() if k == "dryRun"}, write.body
-            )
-        return await self.client.request("PATCH", path, params, write.body, MERGE_PATCH)
+            return await self.client.request("DELETE", path, dry, write.body, JSON)
+        form = MERGE_PATCH if write.form == "merge" else STRATEGIC_PATCH
+        return await self.client.request("PATCH", path, managed, write.body, form)
 
     def _noted(self, step: Step, result: Result) -> Result:
-        if not self.dry_run:
+        """The write is done or refused by now: a journal that fails is told, and takes nothing back."""
+        if self.dry_run:
+            return result
+        try:
             self.journal.append(self._entry(step, result))
+        except ForetopError as problem:
+            return replace(result, error="; ".join(filter(None, (result.error, str(problem)))))
         return result
 
     def _entry(self, step: Step, result: Result) -> Entry:
@@ -111,3 +152,13 @@ class Executor:
             patch=step.write.body,
             result=result.outcome.value if not result.error else f"{result.outcome.value}: {result.error}",
         )
+
+
+def _is_gone(problem: ForetopError) -> bool:
+    return isinstance(problem, Unreachable)
+
+
+def _in_words(problem: ApiError) -> str:
+    if problem.status == 403:
+        return f"{problem.message or problem} (ask for the role that has this right)"
+    return problem.message or str(problem)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from core.actions.intents import Intent
+from core.actions.plans import VERBS, Plan
 from core.errors import ForetopError
 from core.kube import paths
 from core.kube.access import Access, right
 from core.kube.client import ApiClient
+from core.models.kinds import Kind
 
 
 class Refused(ForetopError):
@@ -15,10 +17,26 @@ class Refused(ForetopError):
 
 async def guard(intent: Intent, client: ApiClient, access: Access, namespace: str) -> None:
     """Raises Refused with the reason and what to do; returns where the wish may go on."""
+    hold_read_only(intent, client)
+    for needed in intent.rights:
+        await _need(intent, access, needed.verb, needed.kind, namespace)
+
+
+async def guard_plan(plan: Plan, client: ApiClient, access: Access) -> None:
+    """The same for exactly the writes of a plan, wherever its objects are."""
+    hold_read_only(plan.intent, client)
+    needed = [(VERBS[step.write.method], step.target.kind, step.target.namespace) for step in plan.steps]
+    for verb, kind, namespace in dict.fromkeys(needed):
+        await _need(plan.intent, access, verb, kind, namespace)
+
+
+def hold_read_only(intent: Intent, client: ApiClient) -> None:
     if client.read_only:
         raise Refused(f"Cannot {intent.title.lower()}", "read-only is on", "start foretop without it")
-    for needed in intent.rights:
-        verdict = await access.verdict(right(needed.verb, needed.kind, namespace))
-        if not verdict.allowed:
-            what = f"{needed.verb} on {paths.title(needed.kind)} in {namespace} is not allowed"
-            raise Refused(f"Cannot {intent.title.lower()}", what, "ask for the role that has it")
+
+
+async def _need(intent: Intent, access: Access, verb: str, kind: Kind, namespace: str) -> None:
+    verdict = await access.verdict(right(verb, kind, namespace))
+    if not verdict.allowed:
+        what = f"{verb} on {paths.title(kind)} in {namespace} is not allowed"
+        raise Refused(f"Cannot {intent.title.lower()}", what, "ask for the role that has it")

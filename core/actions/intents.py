@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.models.kinds import BACKUP, DELETE_REQUEST, DEPLOYMENT, MOVEMENTS, NAB, NAR, RESTORE, SCHEDULE, Kind
+from core.models.download import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD
+from core.models.kinds import (
+    BACKUP,
+    DELETE_REQUEST,
+    DEPLOYMENT,
+    MOVEMENTS,
+    NAB,
+    NABSL_REQUEST,
+    NAR,
+    RESTORE,
+    SCHEDULE,
+    Kind,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +68,17 @@ SERVER_DEFAULT = Intent(
     "server-default", "Set the server's skip default", "", (DEPLOYMENT,), (Right("patch", DEPLOYMENT),), dangerous=True
 )
 
+DECIDE_STORAGE = Intent(
+    "decide-storage",
+    "Decide about the storage request",
+    "",
+    (NABSL_REQUEST,),
+    (Right("patch", NABSL_REQUEST),),
+    many=True,
+)
+LOGS = Intent("logs", "Fetch its logs", "l", (BACKUP, RESTORE), (Right("create", DOWNLOAD_REQUEST),))
+NONADMIN_LOGS = Intent("nonadmin-logs", "Fetch its logs", "l", (NAB, NAR), (Right("create", NONADMIN_DOWNLOAD),))
+
 INTENTS = (
     PAUSE,
     UNPAUSE,
@@ -69,4 +92,7 @@ INTENTS = (
     DELETE_NAR,
     CANCEL_MOVEMENTS,
     SERVER_DEFAULT,
+    DECIDE_STORAGE,
+    LOGS,
+    NONADMIN_LOGS,
 )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
+
+from core.errors import ForetopError
 
 MOST_BYTES = 4 * 1024 * 1024
 """At this size the older half goes: a bastion's home is small."""
@@ -36,15 +39,30 @@ class Journal:
 
     path: Path
 
+    def check(self) -> None:
+        """Before a write is sent: what cannot be written down is not done."""
+        with self._opened():
+            pass
+
     def append(self, entry: Entry) -> None:
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         line = msgspec.json.encode(entry) + b"\n"
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "r+b") as file:
+        with self._opened() as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             if os.fstat(file.fileno()).st_size + len(line) > MOST_BYTES:
                 _keep_newer_half(file.fileno())
             os.write(file.fileno(), line)
+
+    @contextmanager
+    def _opened(self) -> Iterator[BinaryIO]:
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            with os.fdopen(descriptor, "r+b") as file:
+                os.fchmod(descriptor, 0o600)
+                yield file
+        except OSError as problem:
+            why = problem.strerror or str(problem)
+            raise ForetopError(f"The journal {self.path} cannot be written", why, "set XDG_STATE_HOME") from None
 
     def read(self) -> Iterator[Entry]:
         """Oldest first; a line that was cut by a crash is passed over."""
@@ -52,6 +70,8 @@ class Journal:
             lines = self.path.read_bytes().splitlines()
         except FileNotFoundError:
             return
+        except OSError as problem:
+            raise ForetopError(f"The journal {self.path} cannot be read", problem.strerror or str(problem)) from None
         for line in lines:
             try:
                 yield msgspec.json.decode(line, type=Entry)

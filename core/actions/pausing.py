@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from core.actions.intents import PAUSE, UNPAUSE
-from core.actions.owners import owner_warning
-from core.actions.plans import Plan, Refusal, Step, Target, Write
+from core.actions.plans import Plan, Refusal, Step, Target
+from core.actions.steps import patch_step, said, target
 from core.models import Schedule
 from core.models.kinds import SCHEDULE
 from core.rules.forecast import Choice, pause, unpause
@@ -49,25 +48,26 @@ class Pause:
 def plan_pause(world: World, schedules: Iterable[Schedule], wish: Pause, now: datetime) -> Plan:
     steps, refused = [], []
     for schedule in schedules:
-        target = _target(world, schedule)
+        where = target(world, SCHEDULE, schedule)
         if schedule.spec.paused:
-            refused.append(Refusal(target, "it is paused already"))
+            refused.append(Refusal(where, "it is paused already"))
             continue
         runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
-        patch = {"metadata": {"annotations": wish.marks(now)}, "spec": {"paused": True}}
-        changes = (f"spec.paused {_said(schedule.spec.paused)} → true",)
-        steps.append(_step(target, schedule, patch, changes, pause(schedule, now, runs)))
+        left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
+        patch = {"metadata": {"annotations": {**left, **wish.marks(now)}}, "spec": {"paused": True}}
+        changes = (f"spec.paused {said(schedule.spec.paused)} → true",)
+        steps.append(_step(where, schedule, patch, changes, pause(schedule, now, runs)))
     return Plan(PAUSE, now, tuple(steps), tuple(refused))
 
 
 def plan_unpause(world: World, schedules: Iterable[Schedule], choice: Choice, now: datetime) -> Plan:
     steps, refused = [], []
     for schedule in schedules:
-        target = _target(world, schedule)
+        where = target(world, SCHEDULE, schedule)
         if not schedule.spec.paused:
-            refused.append(Refusal(target, "it is not paused"))
+            refused.append(Refusal(where, "it is not paused"))
             continue
-        steps.append(_unpause_step(world, target, schedule, choice, now))
+        steps.append(_unpause_step(world, where, schedule, choice, now))
     return Plan(UNPAUSE, now, tuple(steps), tuple(refused))
 
 
@@ -76,7 +76,7 @@ def of_batch(schedules: Iterable[Schedule], batch: str) -> list[Schedule]:
     return [item for item in schedules if item.spec.paused and item.annotation(PAUSED_BATCH) == batch]
 
 
-def _unpause_step(world: World, target: Target, schedule: Schedule, choice: Choice, now: datetime) -> Step:
+def _unpause_step(world: World, where: Target, schedule: Schedule, choice: Choice, now: datetime) -> Step:
     runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
     forecast = unpause(
         schedule,
@@ -90,28 +90,17 @@ def _unpause_step(world: World, target: Target, schedule: Schedule, choice: Choi
     changes = ["spec.paused true → false"]
     if choice is not Choice.LEAVE:
         spec["skipImmediately"] = choice is Choice.SKIP
-        changes.append(f"spec.skipImmediately {_said(schedule.spec.skip_immediately)} → {_said(choice is Choice.SKIP)}")
+        changes.append(f"spec.skipImmediately {said(schedule.spec.skip_immediately)} → {said(choice is Choice.SKIP)}")
     marks = {key: None for key in MARKS if schedule.annotation(key)}
     patch: dict[str, Any] = {"metadata": {"annotations": marks} if marks else {}, "spec": spec}
-    return _step(target, schedule, patch, tuple(changes), forecast.sentence)
+    return _step(where, schedule, patch, tuple(changes), forecast.sentence)
 
 
-def _step(target: Target, schedule: Schedule, patch: dict[str, Any], changes: tuple[str, ...], forecast: str) -> Step:
-    version = schedule.metadata.resource_version
-    body = {**patch, "metadata": {**patch["metadata"], "resourceVersion": version}}
-    before = {"spec": {"paused": schedule.spec.paused, "skipImmediately": schedule.spec.skip_immediately}}
-    plain = {key: value for key, value in patch.items() if value}
-    command = (
-        f"kubectl --context {target.context} -n {target.namespace} patch schedules.velero.io {target.name} "
-        f"--type merge -p '{json.dumps(plain, separators=(',', ':'))}'"
-    )
-    warning = owner_warning(schedule)
-    return Step(target, Write("PATCH", body, before), changes, forecast, command, (warning,) if warning else ())
-
-
-def _target(world: World, schedule: Schedule) -> Target:
-    return Target(world.context, SCHEDULE, schedule.namespace, schedule.name)
-
-
-def _said(value: bool | None) -> str:
-    return "absent" if value is None else "true" if value else "false"
+def _step(where: Target, schedule: Schedule, patch: dict[str, Any], changes: tuple[str, ...], forecast: str) -> Step:
+    before: dict[str, Any] = {
+        "spec": {"paused": schedule.spec.paused, "skipImmediately": schedule.spec.skip_immediately}
+    }
+    marks = {key: value for key in MARKS if (value := schedule.annotation(key))}
+    if marks:
+        before["metadata"] = {"annotations": marks}
+    return patch_step(where, schedule, patch, before, changes, forecast)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from core.actions.intents import Intent
+from core.models import Resource
 from core.models.kinds import Kind
+from core.rules.world import World
 
 Method = Literal["PATCH", "POST", "DELETE"]
+Form = Literal["merge", "strategic"]
+VERBS: dict[Method, str] = {"PATCH": "patch", "POST": "create", "DELETE": "delete"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,8 @@ class Write:
     method: Method
     body: dict[str, Any]
     before: dict[str, Any] = field(default_factory=dict)
+    form: Form = "merge"
+    """Lists of built-in kinds are patched strategically, item by item; custom kinds know merge patches only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +59,7 @@ class Step:
         """Whether a person who agreed to one has agreed to the other: all but the version it was planned on."""
         return (
             _without_version(self.write.body) == _without_version(other.write.body)
-            and self.write.method == other.write.method
+            and (self.target, self.write.method) == (other.target, other.write.method)
             and (self.changes, self.forecast, self.warnings) == (other.changes, other.forecast, other.warnings)
         )
 
@@ -76,6 +83,40 @@ class Plan:
     warnings: tuple[str, ...] = ()
 
 
+Wish: TypeAlias = Callable[[World, Iterable[Any], datetime], Plan]
+"""An intent with all that a person has chosen: what it comes to for these objects of that world, as of a moment."""
+
+
+def with_fresh(world: World, kind: Kind, item: Resource) -> World:
+    """The same world with one object as it was read just now."""
+    place = _PLACES.get(kind.name)
+    if place is None:
+        return world
+    held: tuple[Resource, ...] = getattr(world, place)
+    others = tuple(one for one in held if (one.namespace, one.name) != (item.namespace, item.name))
+    change: dict[str, Any] = {place: (*others, item)}
+    return replace(world, **change)
+
+
+_PLACES = {
+    "Schedule": "schedules",
+    "Backup": "backups",
+    "Restore": "restores",
+    "NonAdminBackup": "nabs",
+    "NonAdminRestore": "nars",
+    "NonAdminBackupStorageLocationRequest": "storage_requests",
+    "PodVolumeBackup": "movements",
+    "PodVolumeRestore": "movements",
+    "DataUpload": "movements",
+    "DataDownload": "movements",
+}
+
+
 def _without_version(body: dict[str, Any]) -> dict[str, Any]:
-    meta = {key: value for key, value in body.get("metadata", {}).items() if key != "resourceVersion"}
-    return {**body, "metadata": meta}
+    """A patch names the version in its metadata, a delete in its preconditions."""
+    return {
+        key: {inner: value for inner, value in part.items() if inner != "resourceVersion"}
+        if key in ("metadata", "preconditions")
+        else part
+        for key, part in body.items()
+    }

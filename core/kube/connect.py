@@ -11,6 +11,7 @@ from core.kube.client import ApiClient
 from core.kube.config import Options
 from core.kube.execplugin import ExecPlugins
 from core.kube.kubeconfig import choose_contexts, reloading
+from core.kube.settings import read_only_contexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +23,14 @@ class Connections:
 
 
 def connect(options: Options, environ: Mapping[str, str], clock: Clock, read_only: bool) -> Connections:
-    """Reads the kubeconfig; what is wrong with it is raised as one line, before anything is sent."""
+    """Reads the kubeconfig; what is wrong with it is raised as one line, before anything is sent.
+
+    A context is read-only where the caller or the person's own configuration says so.
+    """
+    protected = read_only_contexts(environ)
     plugins = ExecPlugins(clock, environ)
     clients = {}
     for context in choose_contexts(options, environ):
         auth = Authenticator(context, reloading(context, options, environ), plugins, clock)
-        clients[context.name] = ApiClient(auth, clock, read_only)
+        clients[context.name] = ApiClient(auth, clock, read_only or context.name in protected)
     return Connections(clients, plugins)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from core.errors import BadInput
 from core.kube.auth import Credentials
 from core.kube.config import ContextConfig
-from core.kube.failures import SignedOut, Unreachable
+from core.kube.failures import NotConnected, SignedOut, Unreachable
 
 if TYPE_CHECKING:
     from kubernetes.aio.client.rest import RESTClientObject
@@ -107,17 +107,17 @@ def explain(server: str, problem: Exception) -> Unreachable:
     what = f"{server} cannot be reached"
     match problem:
         case aiohttp.ClientConnectorCertificateError():
-            return Unreachable(f"{server} is not trusted", *_certificate_trouble(problem.certificate_error))
+            return NotConnected(f"{server} is not trusted", *_certificate_trouble(problem.certificate_error))
         case aiohttp.ClientConnectorSSLError():
-            return Unreachable(what, f"TLS: {problem.strerror or problem}", "is it really an https server?")
+            return NotConnected(what, f"TLS: {problem.strerror or problem}", "is it really an https server?")
         case aiohttp.ClientConnectorDNSError():
-            return Unreachable(what, "its name is not known", "check the server's name, the network or the VPN")
+            return NotConnected(what, "its name is not known", "check the server's name, the network or the VPN")
         case aiohttp.ClientProxyConnectionError():
-            return Unreachable(what, "the proxy does not answer", "check proxy-url and HTTPS_PROXY")
+            return NotConnected(what, "the proxy does not answer", "check proxy-url and HTTPS_PROXY")
         case aiohttp.ClientHttpProxyError():
-            return Unreachable(what, f"the proxy answered {problem.status} {problem.message}", "check the proxy")
+            return NotConnected(what, f"the proxy answered {problem.status} {problem.message}", "check the proxy")
         case aiohttp.ClientConnectorError():
-            return Unreachable(what, _system_reason(problem.os_error), "check the address, the network or the VPN")
+            return NotConnected(what, _system_reason(problem.os_error), "check the address, the network or the VPN")
         case TimeoutError():
             return Unreachable(what, "no answer in time", "check the network or the VPN")
         case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError() | ConnectionError():
