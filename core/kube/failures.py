@@ -9,6 +9,10 @@ class Unreachable(ForetopError):
     """No answer came: refused, timed out, cut, or not trusted."""
 
 
+class Silent(Unreachable):
+    """A stream that was open said nothing for too long; it may be quiet, or dead."""
+
+
 class NotConnected(Unreachable):
     """No connection came about, so nothing was sent; with any other Unreachable a request may have arrived."""
 
