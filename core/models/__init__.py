@@ -2,6 +2,7 @@
 
 from core.models.movement import DataDownload, DataMovement, DataUpload, PodVolumeBackup, PodVolumeRestore
 from core.models.nonadmin import (
+    DataProtectionApplication,
     NonAdmin,
     NonAdminBackup,
     NonAdminBackupStorageLocation,
@@ -10,6 +11,7 @@ from core.models.nonadmin import (
 )
 from core.models.velero import (
     Backup,
+    BackupRepository,
     BackupSpec,
     BackupStorageLocation,
     DeleteBackupRequest,
@@ -22,12 +24,14 @@ from core.models.workload import CronJob, Deployment, Event, PreScaledCronJob
 
 __all__ = [
     "Backup",
+    "BackupRepository",
     "BackupSpec",
     "BackupStorageLocation",
     "Condition",
     "CronJob",
     "DataDownload",
     "DataMovement",
+    "DataProtectionApplication",
     "DataUpload",
     "DeleteBackupRequest",
     "Deployment",

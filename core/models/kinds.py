@@ -57,6 +57,16 @@ NABSL_REQUEST = Kind(
     (),
     True,
 )
+DPA = Kind(
+    "DataProtectionApplication",
+    nonadmin.DataProtectionApplication,
+    OADP,
+    "v1alpha1",
+    "dataprotectionapplications",
+    ("dpa",),
+    True,
+)
+REPOSITORY = Kind("BackupRepository", velero.BackupRepository, VELERO, "v1", "backuprepositories")
 PRESCALED = Kind("PreScaledCronJob", workload.PreScaledCronJob, "psc.cronprimer.local", "v1alpha1", "prescaledcronjobs")
 CRON_JOB = Kind("CronJob", workload.CronJob, "batch", "v1", "cronjobs", ("cj",), True)
 EVENT = Kind("Event", workload.Event, "", "v1", "events", ("ev",))
@@ -74,6 +84,8 @@ KINDS = (
     NAR,
     NABSL,
     NABSL_REQUEST,
+    DPA,
+    REPOSITORY,
     PRESCALED,
     CRON_JOB,
     EVENT,

@@ -181,3 +181,13 @@ class NonAdminBackupStorageLocationRequest(Resource, frozen=True):
     @property
     def phase(self) -> str:
         return self.status.phase
+
+
+class DataProtectionApplicationStatus(Wire, frozen=True):
+    conditions: tuple[Condition, ...] = ()
+
+
+class DataProtectionApplication(Resource, frozen=True):
+    """What the OADP operator is told; it owns the Velero Deployment that it makes of it."""
+
+    status: DataProtectionApplicationStatus = DataProtectionApplicationStatus()

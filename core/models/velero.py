@@ -229,3 +229,26 @@ class BackupStorageLocation(Resource, frozen=True):
     @property
     def phase(self) -> str:
         return self.status.phase
+
+
+class BackupRepositorySpec(Wire, frozen=True):
+    volume_namespace: str = ""
+    backup_storage_location: str = ""
+    repository_type: str = ""
+
+
+class BackupRepositoryStatus(Wire, frozen=True):
+    phase: str = ""
+    message: str = ""
+    last_maintenance_time: Time | None = None
+
+
+class BackupRepository(Resource, frozen=True):
+    """Where the volumes of one namespace are kept within a storage location."""
+
+    spec: BackupRepositorySpec = BackupRepositorySpec()
+    status: BackupRepositoryStatus = BackupRepositoryStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase

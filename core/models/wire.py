@@ -93,7 +93,7 @@ def decode(model: type[R], data: bytes | msgspec.Raw) -> R:
         made: R = _decoder(model).decode(raw)
     except msgspec.ValidationError as problem:
         raise _unreadable(model, msgspec.json.decode(raw), problem) from None
-    except (msgspec.DecodeError, RecursionError) as problem:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise Unreadable(f"{model.__name__} cannot be read", str(problem)) from None
     return made
 

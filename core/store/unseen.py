@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import assert_never
 
 from core.kube.sink import Health, Scope, State
-from core.models.kinds import BACKUP, DEPLOYMENT, EVENT, SCHEDULE, STORAGE
+from core.models.kinds import BACKUP, DEPLOYMENT, DPA, EVENT, REPOSITORY, SCHEDULE, STORAGE
 from core.rules.world import Unseen
 from core.store.health import HealthBoard
 
-_NOT_NEEDED = frozenset({DEPLOYMENT, EVENT})
+_NOT_NEEDED = frozenset({DEPLOYMENT, DPA, EVENT, REPOSITORY})
 _WITHOUT_THEM_NO_VELERO = frozenset({SCHEDULE, BACKUP, STORAGE})
 
 

@@ -1,11 +1,19 @@
-"""The table of storage locations."""
+"""The table of where backups are kept: storage locations, the tenants' own, their requests, and repositories."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 
-from core.models import BackupStorageLocation
-from core.models.kinds import STORAGE
+from core.models import (
+    BackupRepository,
+    BackupStorageLocation,
+    NonAdminBackupStorageLocation,
+    NonAdminBackupStorageLocationRequest,
+)
+from core.models.kinds import NABSL, NABSL_REQUEST, REPOSITORY, STORAGE
+from core.models.velero import BackupStorageLocationSpec
 from core.models.wire import Resource
 from core.rules.words import rfc3339
 from core.store import Key, Store
@@ -15,69 +23,159 @@ from core.view.items import Item, identity
 from core.view.marks import Mark
 from core.view.scene import Scene
 
-_MARKS = {"Available": Mark.HEALTHY, "Unavailable": Mark.BROKEN, "": Mark.WAITING}
+_MARKS = {
+    "Available": Mark.HEALTHY,
+    "Ready": Mark.HEALTHY,
+    "Created": Mark.HEALTHY,
+    "Approved": Mark.HEALTHY,
+    "Unavailable": Mark.BROKEN,
+    "NotReady": Mark.BROKEN,
+    "BackingOff": Mark.BROKEN,
+    "Rejected": Mark.LOOK,
+    "Pending": Mark.LOOK,
+    "New": Mark.WAITING,
+    "": Mark.WAITING,
+}
 
 
-class Storage(View[BackupStorageLocation]):
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One line, whatever kind it is of."""
+
+    resource: Resource
+    kind: str
+    phase: str
+    message: str = ""
+    checked: datetime | None = None
+    synced: datetime | None = None
+    mode: str = ""
+    default: str = ""
+    provider: str = ""
+    bucket: str = ""
+
+
+class Storage(View[Place]):
     name = "storage"
-    kinds = watched = frozenset({STORAGE.plural})
-    order = "name"
-    fields = (*View.fields, "provider", "bucket", "mode")
+    kinds = watched = frozenset({STORAGE.plural, NABSL.plural, NABSL_REQUEST.plural, REPOSITORY.plural})
+    order = "kind"
+    fields = (*View.fields, "kind", "provider", "bucket", "mode")
 
     def __init__(self) -> None:
         self.columns = _COLUMNS
 
-    def entry(self, store: Store, key: Key, resource: Resource) -> BackupStorageLocation | None:
-        return resource if isinstance(resource, BackupStorageLocation) else None
+    def entry(self, store: Store, key: Key, resource: Resource) -> Place | None:
+        match resource:
+            case BackupStorageLocation():
+                return _location(resource)
+            case NonAdminBackupStorageLocation():
+                return _tenants(resource)
+            case NonAdminBackupStorageLocationRequest():
+                return _request(resource)
+            case BackupRepository():
+                return _repository(resource)
+            case _:
+                return None
 
-    def resource(self, entry: BackupStorageLocation) -> BackupStorageLocation:
-        return entry
+    def resource(self, entry: Place) -> Resource:
+        return entry.resource
 
-    def details(self, entry: BackupStorageLocation) -> Mapping[str, str]:
-        return {"provider": entry.spec.provider, "bucket": entry.spec.object_storage.bucket, "mode": _mode(entry)}
+    def details(self, entry: Place) -> Mapping[str, str]:
+        return {"kind": entry.kind, "provider": entry.provider, "bucket": entry.bucket, "mode": entry.mode}
 
-    def mark(self, entry: BackupStorageLocation, scene: Scene) -> Mark:
+    def phase(self, entry: Place) -> str:
+        return entry.phase
+
+    def mark(self, entry: Place, scene: Scene) -> Mark:
         return _MARKS.get(entry.phase, Mark.UNSET)
 
-    def item(self, entry: BackupStorageLocation, scene: Scene) -> Item:
+    def item(self, entry: Place, scene: Scene) -> Item:
         return {
-            **identity(scene.world.context, entry),
+            **identity(scene.world.context, entry.resource),
             "phase": entry.phase or None,
-            "checked": rfc3339(entry.status.last_validation_time),
-            "synced": rfc3339(entry.status.last_synced_time),
-            "accessMode": _mode(entry),
-            "default": entry.spec.default,
-            "provider": entry.spec.provider,
-            "bucket": entry.spec.object_storage.bucket,
-            "message": entry.status.message or None,
+            "checked": rfc3339(entry.checked),
+            "synced": rfc3339(entry.synced),
+            "accessMode": entry.mode or None,
+            "default": entry.default == "yes",
+            "provider": entry.provider,
+            "bucket": entry.bucket,
+            "message": entry.message or None,
         }
 
 
-def _mode(location: BackupStorageLocation) -> str:
-    """Velero takes a location that says nothing for one that may be written."""
-    return location.spec.access_mode or "ReadWrite"
+def _location(item: BackupStorageLocation) -> Place:
+    status = item.status
+    return Place(
+        item,
+        "location",
+        item.phase,
+        status.message,
+        status.last_validation_time,
+        status.last_synced_time,
+        # Velero takes a location that says nothing for one that may be written.
+        item.spec.access_mode or "ReadWrite",
+        "yes" if item.spec.default else "no",
+        item.spec.provider,
+        _bucket(item.spec),
+    )
 
 
-_COLUMNS: tuple[Column[BackupStorageLocation], ...] = (
-    plain("namespace", "NAMESPACE", lambda place: place.namespace, wide=True),
-    plain("name", "LOCATION", lambda place: place.name, from_middle=True),
+def _tenants(item: NonAdminBackupStorageLocation) -> Place:
+    spec = item.spec.backup_storage_location_spec
+    velero = item.status.velero_backup_storage_location.status
+    refused = [condition.message for condition in item.status.conditions if condition.status == "False"]
+    return Place(
+        item,
+        "tenant's",
+        velero.phase if velero and velero.phase else item.phase,
+        velero.message if velero and velero.message else "; ".join(refused),
+        velero.last_validation_time if velero else None,
+        velero.last_synced_time if velero else None,
+        spec.access_mode or "ReadWrite",
+        "",
+        spec.provider,
+        _bucket(spec),
+    )
+
+
+def _request(item: NonAdminBackupStorageLocationRequest) -> Place:
+    source = item.status.non_admin_backup_storage_location
+    asked = f"asked for by {source.namespace}/{source.name}" if source.name else ""
+    decision = item.spec.approval_decision
+    said = f"{asked}, decision {decision}" if asked and decision else asked or decision
+    return Place(item, "request", item.phase or "Pending", said, bucket=_bucket(source.requested_spec))
+
+
+def _repository(item: BackupRepository) -> Place:
+    said = item.status.message or f"volumes of {item.spec.volume_namespace} in {item.spec.backup_storage_location}"
+    kept = item.status.last_maintenance_time
+    return Place(item, "repository", item.phase, said, checked=kept, provider=item.spec.repository_type)
+
+
+def _bucket(spec: BackupStorageLocationSpec) -> str:
+    return spec.object_storage.bucket
+
+
+_COLUMNS: tuple[Column[Place], ...] = (
+    plain("namespace", "NAMESPACE", lambda place: place.resource.namespace, wide=True),
+    plain("name", "LOCATION", lambda place: place.resource.name, from_middle=True),
+    plain("kind", "KIND", lambda place: place.kind),
     plain("phase", "PHASE", lambda place: place.phase, tone=lambda place, _: _MARKS.get(place.phase, Mark.UNSET).tone),
     Column(
         "checked",
         "CHECKED",
-        lambda place, scene: times.age(place.status.last_validation_time, scene.now),
-        lambda place: place.status.last_validation_time,
+        lambda place, scene: times.age(place.checked, scene.now),
+        lambda place: place.checked,
         right=True,
     ),
     Column(
         "synced",
         "SYNCED",
-        lambda place, scene: times.age(place.status.last_synced_time, scene.now),
-        lambda place: place.status.last_synced_time,
+        lambda place, scene: times.age(place.synced, scene.now),
+        lambda place: place.synced,
         right=True,
     ),
-    plain("mode", "MODE", _mode),
-    plain("default", "DEFAULT", lambda place: "yes" if place.spec.default else "no"),
-    plain("what", "WHAT", lambda place: place.status.message),
-    plain("bucket", "BUCKET", lambda place: place.spec.object_storage.bucket, wide=True),
+    plain("mode", "MODE", lambda place: place.mode),
+    plain("default", "DEFAULT", lambda place: place.default),
+    plain("what", "WHAT", lambda place: place.message),
+    plain("bucket", "BUCKET", lambda place: place.bucket, wide=True),
 )

@@ -79,7 +79,7 @@ def test_a_wrong_type_names_the_field_and_the_object(body: dict[str, Any], field
     assert problem in line
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"nul", b'"null"', b"\xff"])
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"nul", b'"null"', b"\xff", b'{"metadata": {"name": "\xff"}}'])
 def test_what_is_no_object_at_all_is_unreadable_and_no_crash(body: bytes) -> None:
     with pytest.raises(Unreadable):
         decode(Backup, body)
