@@ -28,8 +28,9 @@ from core.view.schedules import Schedules
 from tui.desk import Desk
 from tui.jumps import related
 from tui.panes.nonadmin import nonadmin_pane
-from tui.panes.runs import backup_pane, restore_pane, storage_pane
+from tui.panes.runs import backup_pane, restore_pane
 from tui.panes.schedules import schedule_pane
+from tui.panes.storage import storage_pane
 from tui.panes.volumes import volumes
 from tui.prose import Para, Span, para, span
 from tui.tones import BOLD, DIM, style_of

@@ -1,8 +1,8 @@
-"""The panes of backups, restores and storage locations."""
+"""The panes of backups and restores."""
 
 from __future__ import annotations
 
-from core.models import Backup, BackupStorageLocation, Restore
+from core.models import Backup, Restore
 from core.rules import words
 from core.rules.phases import FAULTY
 from core.rules.queue import Run, owner_of
@@ -24,26 +24,6 @@ def restore_pane(restore: Restore, scene: Scene) -> tuple[Para, ...]:
     spec = restore.spec
     origin = f"backup {spec.backup_name}" if spec.backup_name else f"the newest backup of {spec.schedule_name}"
     return (*_run(restore, scene), para(origin, label="From"))
-
-
-def storage_pane(place: BackupStorageLocation, scene: Scene) -> tuple[Para, ...]:
-    spec, status = place.spec, place.status
-    bucket = f"{spec.object_storage.bucket}/{spec.object_storage.prefix}".strip("/")
-    head = Para((span(place.name, bold=True), span(f": {status.phase or 'not checked yet'}")))
-    said = [head]
-    if status.message:
-        said.append(para(status.message, Tone.BAD, label="Says"))
-    said.append(para(f"{spec.provider or 'no provider'} bucket {bucket or 'not said'}", label="Where"))
-    checked = words.moment(status.last_validation_time, scene.now) if status.last_validation_time else "never"
-    synced = words.moment(status.last_synced_time, scene.now) if status.last_synced_time else "never"
-    said.append(para(f"checked {checked}, synced {synced}", label="Seen"))
-    mine = [run for run in scene.world.backups if run.namespace == place.namespace and _keeps(place, run)]
-    said.append(para(f"{words.count(len(mine), 'backup')} kept there", label="Holds"))
-    return tuple(said)
-
-
-def _keeps(place: BackupStorageLocation, run: Backup) -> bool:
-    return run.spec.storage_location == place.name or (not run.spec.storage_location and place.spec.default)
 
 
 def _run(run: Run, scene: Scene) -> tuple[Para, ...]:

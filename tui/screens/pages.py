@@ -19,8 +19,9 @@ from core.view.storage import Storage
 from tui.desk import Desk
 from tui.panes.nonadmin import nonadmin_pane
 from tui.panes.queue import queue_pane
-from tui.panes.runs import backup_pane, restore_pane, storage_pane
+from tui.panes.runs import backup_pane, restore_pane
 from tui.panes.schedules import schedule_pane
+from tui.panes.storage import place_pane
 from tui.panes.triage import calm, finding_pane
 from tui.prose import Line, Para, para, span
 from tui.rows import FindingRows, LiveRows, Rows
@@ -97,7 +98,7 @@ RESTORES = _live(
 )
 STORAGE_PAGE = _live(
     Storage,
-    storage_pane,
+    place_pane,
     ("phase", "what", "checked", "synced", "mode", "default"),
     "There are no storage locations.",
 )

@@ -1,0 +1,46 @@
+"""The panes of where backups are kept: locations, the tenants' own, their requests, repositories."""
+
+from __future__ import annotations
+
+from core.models import Backup, BackupStorageLocation, NonAdminBackupStorageLocationRequest
+from core.rules import words
+from core.view.marks import Tone
+from core.view.scene import Scene
+from core.view.storage import Place
+from tui.prose import Para, para, span
+
+
+def place_pane(place: Place, scene: Scene) -> tuple[Para, ...]:
+    item = place.resource
+    if isinstance(item, BackupStorageLocation):
+        return storage_pane(item, scene)
+    said = [Para((span(item.name, bold=True), span(f": {place.phase or 'not looked at yet'}")))]
+    if place.message:
+        said.append(para(place.message, label="Says"))
+    if place.bucket or place.provider:
+        said.append(para(f"{place.provider or 'no provider'} {place.bucket}".rstrip(), label="Where"))
+    if place.checked:
+        said.append(para(f"checked {words.moment(place.checked, scene.now)}", label="Seen"))
+    if isinstance(item, NonAdminBackupStorageLocationRequest) and place.phase == "Pending":
+        said.append(para("set spec.approvalDecision of the request to approve or reject", label="Do"))
+    return tuple(said)
+
+
+def storage_pane(place: BackupStorageLocation, scene: Scene) -> tuple[Para, ...]:
+    spec, status = place.spec, place.status
+    bucket = f"{spec.object_storage.bucket}/{spec.object_storage.prefix}".strip("/")
+    head = Para((span(place.name, bold=True), span(f": {status.phase or 'not checked yet'}")))
+    said = [head]
+    if status.message:
+        said.append(para(status.message, Tone.BAD, label="Says"))
+    said.append(para(f"{spec.provider or 'no provider'} bucket {bucket or 'not said'}", label="Where"))
+    checked = words.moment(status.last_validation_time, scene.now) if status.last_validation_time else "never"
+    synced = words.moment(status.last_synced_time, scene.now) if status.last_synced_time else "never"
+    said.append(para(f"checked {checked}, synced {synced}", label="Seen"))
+    mine = [run for run in scene.world.backups if run.namespace == place.namespace and _keeps(place, run)]
+    said.append(para(f"{words.count(len(mine), 'backup')} kept there", label="Holds"))
+    return tuple(said)
+
+
+def _keeps(place: BackupStorageLocation, run: Backup) -> bool:
+    return run.spec.storage_location == place.name or (not run.spec.storage_location and place.spec.default)
