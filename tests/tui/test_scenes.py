@@ -1,0 +1,48 @@
+"""The demo's scenes on the screen: every row has its pane, and no view stumbles over any object."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.minicluster.live import FIXED_START, LiveBox
+from core.minicluster.scenes import SCENES
+from core.minicluster.scenes import Wishes as SceneWishes
+from core.models import Resource
+from tests.tui.driving import screen
+from tests.tui.filled import FilledSource
+from tui.screens.pages import TABS
+from tui.screens.tables import TablePage
+
+_ROWS = 10
+_STUMBLES = ("cannot be told", "could not be drawn")
+
+
+def objects_of(name: str) -> list[Resource]:
+    return LiveBox(SCENES[name], SceneWishes(seed=1), FIXED_START).objects()
+
+
+@pytest.mark.parametrize("name", [name for name in SCENES if name != "large"])
+async def test_every_row_of_every_view_can_be_told(name: str) -> None:
+    async with screen(FilledSource(objects_of(name))) as shown:
+        for tab in TABS:
+            await shown.press(str(tab.digit))
+            if not isinstance(shown.app.frame.page, TablePage):
+                continue
+            for _ in range(min(_ROWS, len(shown.table.rows.table)) if shown.table.rows else 0):
+                assert not any(stumble in shown.text for stumble in _STUMBLES), shown.text
+                await shown.key("down")
+        assert shown.faults == []
+
+
+async def test_every_kind_of_object_opens_in_all_its_parts() -> None:
+    async with screen(FilledSource(objects_of("default"))) as shown:
+        for tab in TABS:
+            await shown.press(str(tab.digit))
+            if not isinstance(shown.app.frame.page, TablePage) or not shown.names():
+                continue
+            await shown.press("enter")
+            for _ in range(8):
+                assert not any(stumble in shown.text for stumble in _STUMBLES), shown.text
+                await shown.key("tab")
+            await shown.press("escape")
+        assert shown.faults == []
