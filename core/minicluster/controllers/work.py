@@ -43,6 +43,13 @@ class Work:
     moves: tuple[Move, ...] = ()
     steps: int = 12
 
+    @property
+    def length(self) -> timedelta:
+        """From the start to the end: a node moves one volume after the other."""
+        nodes = {move.node for move in self.moves}
+        minutes = [sum(move.minutes for move in self.moves if move.node == node) for node in nodes]
+        return max(self.duration, timedelta(minutes=max(minutes, default=0)))
+
     def scaled(self, factor: float) -> Work:
         return replace(self, duration=self.duration * factor, items=max(1, round(self.items * factor)))
 
@@ -59,8 +66,8 @@ class SeededWork:
 
     seed: int = 1
     by_owner: Mapping[str, Work] = field(default_factory=dict)
-    shortest: float = 40.0
-    longest: float = 260.0
+    shortest: float = 30.0
+    longest: float = 150.0
 
     def of(self, run: Run) -> Work:
         owner = owner_name(run)

@@ -52,7 +52,7 @@ def set_up(stage: Stage) -> None:
     stage.namespace(HOME, *TEAMS)
     stage.location()
     stage.location("offsite", "offsite-eu-west", there=False)
-    server = stage.velero(concurrent=2)
+    server = stage.velero(concurrent=3)
     _schedules(stage)
     _troubled_schedules(stage)
     _tenants(stage)
@@ -89,9 +89,9 @@ def _troubled_schedules(stage: Stage) -> None:
     stage.work["metrics-hourly"] = Work(timedelta(seconds=70), 900, errors=3, warnings=1)
     stage.schedule("metrics-hourly", f"{(minute + 5) % 60} * * * *", ["metrics"], outcomes="PPP", ttl=2 * _DAY)
     stage.schedule("offsite-copy", f"{(minute + 1) % 60} */2 * * *", ["warehouse"], location="offsite", runs=8)
-    stage.schedule("videos", f"{(minute + 55) % 60} * * * *", ["videos"], ttl=2 * _DAY)
-    slow = Move("PodVolumeBackup", "media", 340.0, "worker-3", minutes=75)
+    slow = Move("PodVolumeBackup", "media", 340.0, "worker-3", minutes=25)
     stage.work["videos"] = Work(timedelta(minutes=2), 1800, moves=(slow,))
+    stage.schedule("videos", f"{(minute + 55) % 60} * * * *", ["videos"], ttl=2 * _DAY)
     stage.ask("Schedule", HOME, "broken", {"schedule": "61 2 * * *", "template": {"includedNamespaces": ["blog"]}})
     stage.ask("Schedule", HOME, "fresh", {"schedule": "0 4 * * *", "template": {"includedNamespaces": ["blog"]}})
 
@@ -100,7 +100,10 @@ def _tenants(stage: Stage) -> None:
     for number in range(36):
         started = stage.now - timedelta(minutes=45 + 97 * number)
         name = f"{app_name(number)}-{started:%d%H%M}"
-        stage.past_nab(TEAMS[number % len(TEAMS)], name, started, "P" if number == 7 else ".")
+        nab = stage.past_nab(TEAMS[number % len(TEAMS)], name, started, "P" if number == 7 else ".")
+        if number < 10:
+            work = Work(timedelta(seconds=30 + 9 * number), 60 + 25 * number, errors=1 if number == 3 else 0)
+            stage.past.nar(HOME, nab, f"{name}-back", started + timedelta(minutes=20), work)
     for namespace, name, spec in _REFUSED:
         stage.ask("NonAdminBackup", namespace, name, {"backupSpec": spec})
     stage.ask("NonAdminRestore", "team-hr", "lost-one", {"restoreSpec": {"backupName": "no-such-backup"}})

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from random import Random
 
 from core.minicluster.controllers.bucket import ObjectStorage
+from core.minicluster.controllers.restores import FINALIZER as RESTORE_FINALIZER
 from core.minicluster.controllers.work import Work
 from core.minicluster.kinds import Json
 from core.minicluster.storage import Storage
@@ -15,12 +16,17 @@ from core.models.nonadmin import (
     NAB_NAME_ANNOTATION,
     NAB_NAMESPACE_ANNOTATION,
     NAB_UUID_LABEL,
+    NAR_FINALIZER,
+    NAR_NAME_ANNOTATION,
+    NAR_NAMESPACE_ANNOTATION,
+    NAR_UUID_LABEL,
 )
 from core.models.velero import SCHEDULE_LABEL, STORAGE_LABEL
 from core.rules.reconcile.naming import nacuuid
 from core.rules.reconcile.writes import wire_time
 
 _DAY = timedelta(days=1)
+_OURS = {"openshift.io/oadp": "True", "app.kubernetes.io/managed-by": "oadp-nac-controller"}
 
 
 class Past:
@@ -90,11 +96,7 @@ class Past:
         """A NAB whose Velero Backup has ended, both as the controllers left them."""
         uid = nacuuid(namespace, name, self.uuid())
         spec = {"includedNamespaces": [namespace]}
-        labels = {
-            NAB_UUID_LABEL: uid,
-            "openshift.io/oadp": "True",
-            "app.kubernetes.io/managed-by": "oadp-nac-controller",
-        }
+        labels = {NAB_UUID_LABEL: uid, **_OURS}
         notes = {NAB_NAME_ANNOTATION: name, NAB_NAMESPACE_ANNOTATION: namespace}
         backup = self.backup(home, uid, started, work, spec, labels, notes)
         at = wire_time(started)
@@ -111,6 +113,42 @@ class Past:
         }
         meta: Json = {"name": name, "namespace": namespace, "finalizers": [NAB_FINALIZER], "generation": 2}
         return self.put("NonAdminBackup", {"metadata": meta, "spec": {"backupSpec": {}}, "status": status}, started)
+
+    def nar(self, home: str, nab: Json, name: str, started: datetime, work: Work) -> Json:
+        """A NAR of a NAB whose Velero Restore has ended."""
+        namespace = nab["metadata"]["namespace"]
+        uid = nacuuid(namespace, name, self.uuid())
+        ended: Json = {
+            "phase": "PartiallyFailed" if work.errors else "Completed",
+            "startTimestamp": wire_time(started),
+            "completionTimestamp": wire_time(started + work.duration),
+            "progress": {"itemsRestored": work.items, "totalItems": work.items},
+            **({"errors": work.errors} if work.errors else {}),
+        }
+        meta: Json = {
+            "name": uid,
+            "namespace": home,
+            "labels": {NAR_UUID_LABEL: uid, **_OURS},
+            "annotations": {NAR_NAME_ANNOTATION: name, NAR_NAMESPACE_ANNOTATION: namespace},
+            "finalizers": [RESTORE_FINALIZER],
+        }
+        spec = {"backupName": nab["status"]["veleroBackup"]["name"], "includedNamespaces": [namespace]}
+        self.put("Restore", {"metadata": meta, "spec": spec, "status": ended}, started)
+        at = wire_time(started)
+        status: Json = {
+            "phase": "Created",
+            "conditions": [
+                condition("Accepted", "RestoreAccepted", "restore accepted", at),
+                condition("Queued", "RestoreScheduled", "Created Velero Restore object", at),
+            ],
+            "queueInfo": {"estimatedQueuePosition": 0},
+            "veleroRestore": {"nacuuid": uid, "name": uid, "namespace": home, "status": ended},
+            "dataMoverDataDownloads": {},
+            "fileSystemPodVolumeRestores": {},
+        }
+        own: Json = {"name": name, "namespace": namespace, "finalizers": [NAR_FINALIZER], "generation": 2}
+        asked = {"restoreSpec": {"backupName": nab["metadata"]["name"]}}
+        return self.put("NonAdminRestore", {"metadata": own, "spec": asked, "status": status}, started)
 
 
 def condition(kind: str, reason: str, message: str, at: str, status: str = "True") -> Json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 from itertools import count
@@ -31,6 +32,10 @@ _APPS = (
 )
 
 
+_KEPT = 3
+_RECENT = 15
+
+
 def app_name(number: int) -> str:
     return _APPS[number % len(_APPS)]
 
@@ -54,7 +59,8 @@ def teams_restore(stage: Stage, every: timedelta, at_most: int) -> Process:
     for turn in count(1):
         good = [nab for nab in stage.engine.cabinet.all(NAB, NonAdminBackup) if _restorable(nab)]
         if good:
-            chosen = stage.random.choice(sorted(good, key=lambda nab: (nab.namespace, nab.name)))
+            newest = sorted(good, key=lambda nab: (str(nab.created), nab.name))[-_RECENT:]
+            chosen = stage.random.choice(newest)
             name = f"{chosen.name}-again-{turn}"
             stage.ask("NonAdminRestore", chosen.namespace, name, {"restoreSpec": {"backupName": chosen.name}})
             _tidy_restores(stage, at_most)
@@ -86,11 +92,15 @@ def _restorable(nab: NonAdminBackup) -> bool:
 
 
 def _tidy(stage: Stage, at_most: int) -> None:
+    """The oldest go, but every team keeps a few."""
     nabs = stage.engine.cabinet.all(NAB, NonAdminBackup)
-    if len(nabs) > at_most:
-        ended = sorted((nab for nab in nabs if _restorable(nab)), key=lambda nab: (str(nab.created), nab.name))
-        for nab in ended[: min(2, len(nabs) - at_most)]:
-            stage.patch("NonAdminBackup", nab.namespace, nab.name, {"spec": {"deleteBackup": True}})
+    if len(nabs) <= at_most:
+        return
+    ended = sorted((nab for nab in nabs if _restorable(nab)), key=lambda nab: (str(nab.created), nab.name))
+    left = Counter(nab.namespace for nab in ended)
+    spare = [nab for nab in ended if left[nab.namespace] > _KEPT]
+    for nab in spare[: min(2, len(nabs) - at_most)]:
+        stage.patch("NonAdminBackup", nab.namespace, nab.name, {"spec": {"deleteBackup": True}})
 
 
 def _tidy_restores(stage: Stage, at_most: int) -> None:

@@ -194,10 +194,11 @@ class Stage:
             moment = run
         return list(islice(reversed(found), count))
 
-    def past_nab(self, namespace: str, name: str, started: datetime, outcome: str = ".", home: str = HOME) -> None:
+    def past_nab(self, namespace: str, name: str, started: datetime, outcome: str = ".", home: str = HOME) -> Json:
         """A NAB of some time ago, which took about as long as the others of its team."""
         notes = {NAB_NAMESPACE_ANNOTATION: namespace}
-        self.past.nab(home, namespace, name, started, _ended_as(self._work_of(name, home, annotations=notes), outcome))
+        work = _ended_as(self._work_of(name, home, annotations=notes), outcome)
+        return self.past.nab(home, namespace, name, started, work)
 
     def _work_of(self, name: str, home: str, **meta: object) -> Work:
         body = {"metadata": {"name": name, "namespace": home, **meta}}
@@ -207,13 +208,13 @@ class Stage:
 def _ended_as(work: Work, outcome: str) -> Work:
     match outcome:
         case "P":
-            return Work(work.duration, work.items, errors=3, warnings=1)
+            return Work(work.length, work.items, errors=3, warnings=1)
         case "F":
             return Work(work.duration / 3, work.items, failure="error uploading backup: request timed out")
         case "w":
-            return Work(work.duration, work.items, warnings=2)
+            return Work(work.length, work.items, warnings=2)
         case _:
-            return Work(work.duration, work.items)
+            return Work(work.length, work.items)
 
 
 def _namespace(name: str) -> Json:

@@ -1,0 +1,136 @@
+"""Scenes show what they promise, from the first second on, and the same seed shows the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+
+from core.errors import BadInput
+from core.minicluster.live import FIXED_START, LiveBox
+from core.minicluster.scenes import SCENES, Wishes, find_scene
+from core.minicluster.schema import check_object
+from core.models import Backup, DataMovement, NonAdminBackup, NonAdminRestore, Resource, Schedule
+from core.models.nonadmin import NAB_UUID_LABEL
+from core.rules.assemble import assemble
+from core.rules.queue import queue
+from core.rules.triage import triage
+
+SMALL = [name for name in SCENES if name != "large"]
+
+
+def opened(name: str, seed: int = 1) -> LiveBox:
+    return LiveBox(find_scene(name), Wishes(seed=seed), FIXED_START)
+
+
+def codes(box: LiveBox) -> Counter[str]:
+    return Counter(finding.code for finding in triage(assemble(box.objects()), box.clock.now()).findings)
+
+
+def counted(box: LiveBox) -> Counter[type[Resource]]:
+    return Counter(type(item) for item in box.objects())
+
+
+def waiting_nabs(box: LiveBox) -> list[Backup]:
+    backups = [item for item in box.objects() if isinstance(item, Backup)]
+    return [item for item in backups if item.phase == "Queued" and item.label(NAB_UUID_LABEL)]
+
+
+def test_the_default_scene_is_as_large_as_it_says() -> None:
+    box = opened("default")
+    found = counted(box)
+    assert 36 <= found[Schedule] <= 44
+    assert 40 <= found[NonAdminBackup] <= 52
+    assert 12 <= found[NonAdminRestore] <= 17
+    assert len({item.namespace for item in box.objects() if isinstance(item, NonAdminBackup)}) == 12
+
+
+def test_the_default_scene_is_lively_at_every_moment_of_half_an_hour() -> None:
+    box = opened("default")
+    served = set()
+    for _ in range(30):
+        waiting = waiting_nabs(box)
+        assert waiting, box.clock.now()
+        served |= {backup.name for backup in waiting}
+        nabs = [item for item in box.objects() if isinstance(item, NonAdminBackup)]
+        assert sum(nab.phase == "BackingOff" for nab in nabs) >= 3
+        assert 40 <= len(nabs) <= 55
+        box.settle(timedelta(minutes=1))
+    assert len(served - {backup.name for backup in waiting_nabs(box)}) > 12, "the queue moves"
+    assert 8 <= counted(box)[NonAdminRestore] <= 17
+
+
+def test_the_default_scene_has_a_handful_of_troubles_and_tells_when_waiting_ones_start() -> None:
+    box = opened("default")
+    found = codes(box)
+    wanted = {
+        "storage-unavailable",
+        "nonadmin-refused",
+        "schedule-invalid",
+        "schedule-paused-long",
+        "schedule-failing",
+        "nonadmin-velero-failed",
+        "warmup-wrong",
+    }
+    assert wanted <= set(found)
+    backups = [item for item in box.objects() if isinstance(item, Backup)]
+    line = queue(backups, now=box.clock.now(), concurrency=3).items
+    assert [item.run.name for item in line if item.run.phase == "Queued" and item.expected_start is None] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("quiet", set()),
+        ("outage", {"velero-no-pulse"}),
+        ("dead", {"velero-no-pulse"}),
+        ("nonadmin-status", {"nonadmin-refused", "nonadmin-went-back"}),
+        ("primed-cron", {"warmup-wrong"}),
+    ],
+)
+def test_a_scene_shows_the_trouble_it_is_about(name: str, expected: set[str]) -> None:
+    found = set(codes(opened(name)))
+    assert expected <= found
+    assert found if expected else not found
+
+
+def test_in_maintenance_everything_is_paused_and_several_are_due() -> None:
+    world = assemble(opened("maintenance").objects())
+    assert all(schedule.spec.paused for schedule in world.schedules)
+    assert world.backups
+
+
+def test_volumes_move_wait_and_fail() -> None:
+    box = opened("volumes")
+    phases: set[str] = set()
+    for _ in range(30):
+        phases |= {item.phase for item in box.objects() if isinstance(item, DataMovement)}
+        box.settle(timedelta(minutes=1))
+    assert {"Accepted", "InProgress", "Completed", "Failed"} <= phases
+
+
+def test_the_large_scene_holds_ten_thousand() -> None:
+    assert counted(opened("large"))[NonAdminBackup] >= 10_000
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_object_of_a_scene_is_one_that_the_api_would_take(name: str) -> None:
+    box = opened(name)
+    for kind in box.storage.catalog:
+        for body in box.storage.list(kind):
+            assert check_object(body, kind.schema) == [], body["metadata"]["name"]
+
+
+def test_the_same_seed_shows_the_same_to_the_last_field() -> None:
+    boxes = [opened("default", seed) for seed in (7, 7, 8)]
+    for box in boxes:
+        box.settle(timedelta(minutes=2))
+    first, again, other = [[box.storage.list(kind) for kind in box.storage.catalog] for box in boxes]
+    assert first == again
+    assert first != other
+
+
+def test_an_unknown_scene_is_answered_with_those_there_are() -> None:
+    with pytest.raises(BadInput, match="the scenes are default, quiet, outage"):
+        find_scene("nope")

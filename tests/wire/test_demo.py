@@ -1,0 +1,91 @@
+"""`foretop demo` as a person calls it, with and without --serve."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tui.cli import run
+
+
+@contextmanager
+def served(*options: str) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
+    """A box in a process of its own, ended as a kill ends it."""
+    command = [sys.executable, "-c", "from tui.cli import main; main()", "demo", "--serve", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield Path(process.stdout.readline().removesuffix("\n")), process
+        finally:
+            process.kill()
+
+
+def ask(kubeconfig: Path, path: str) -> Any:
+    content = yaml.safe_load(kubeconfig.read_text())
+    server = content["clusters"][0]["cluster"]["server"]
+    headers = {"Authorization": f"Bearer {content['users'][0]['user']['token']}"}
+    with urllib.request.urlopen(urllib.request.Request(server + path, headers=headers)) as answer:
+        return json.load(answer)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_serving_prints_the_path_alone_answers_and_ends_when_it_is_told_to(ending: signal.Signals) -> None:
+    with served("--scene", "quiet") as (kubeconfig, process):
+        assert kubeconfig.name == "kubeconfig"
+        assert stat.S_IMODE(kubeconfig.stat().st_mode) == 0o600
+        assert [entry.name for entry in kubeconfig.parent.iterdir()] == ["kubeconfig"]
+        found = ask(kubeconfig, "/apis/velero.io/v1/schedules")
+        assert len(found["items"]) == 5
+        process.send_signal(ending)
+        out, err = process.communicate(timeout=20)
+        assert (process.returncode, out) == (0, "")
+        assert "released behaviour" in err
+        assert not kubeconfig.parent.exists()
+
+
+def test_the_flags_of_velero_are_on_its_deployment() -> None:
+    with served("--scene", "quiet", "--concurrent-backups", "3", "--schedule-skip-immediately") as (kubeconfig, _):
+        deployment = ask(kubeconfig, "/apis/apps/v1/namespaces/openshift-adp/deployments/velero")
+        (container,) = deployment["spec"]["template"]["spec"]["containers"]
+        assert container["args"] == ["server", "--concurrent-backups=3", "--schedule-skip-immediately"]
+
+
+def test_without_a_terminal_one_report_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["demo", "--seed", "3"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("As of 2026-11-15T02:30:23Z\n")
+    assert "Schedules (40)" in said
+    assert "Queue (" in said
+    assert run(["demo", "--seed", "3"]) == 0
+    assert capsys.readouterr().out == said, "a seed repeats the scene"
+
+
+def test_what_cannot_be_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        for options, word in (
+            (["--scene", "nope"], "the scenes are default, quiet"),
+            (["--speed", "fast"], "'fast' is not a valid float"),
+            (["--speed", "0"], "0"),
+            (["--concurrent-backups", "0"], "0"),
+            (["--sceen", "quiet"], "--scene"),
+            (["--scene", "quiet", "--serve", "--port", port], f"cannot serve on port {port}"),
+        ):
+            assert run(["demo", *options]) == 2, options
+            out, err = capsys.readouterr()
+            assert (out, err.count("\n")) == ("", 1), options
+            assert word in err
