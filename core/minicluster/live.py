@@ -16,6 +16,7 @@ from core.minicluster.controllers.clock import BoxClock
 from core.minicluster.controllers.downloads import LogShelf
 from core.minicluster.controllers.engine import Engine
 from core.minicluster.controllers.variants import catalog_for
+from core.minicluster.kinds import Json
 from core.minicluster.scenes import Scene
 from core.minicluster.scenes.stage import Stage, Wishes
 from core.minicluster.storage import Storage
@@ -42,6 +43,7 @@ class LiveBox:
         self._shelf = LogShelf()
         self.engine = Engine(self.storage, self.clock)
         self.stage = Stage(self.engine, self.start, wishes, self._shelf)
+        self.stage.past.put("ConfigMap", self._about(wishes), self.start)
         scene.set_up(self.stage)
         self.engine.run_until(self.start)
         self.storage.compact()
@@ -76,6 +78,16 @@ class LiveBox:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    def _about(self, wishes: Wishes) -> Json:
+        """What this box is, for whoever asks it: `kubectl -n kube-public get configmap minicluster -o yaml`."""
+        data = {
+            "scene": self.scene.name,
+            "behaviour": wishes.behaviour.value,
+            "seed": str(wishes.seed),
+            "speed": f"{self.speed:g}",
+        }
+        return {"metadata": {"name": "minicluster", "namespace": "kube-public"}, "data": data}
 
     @property
     def running_clock(self) -> Clock:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.bench import box, cron, table, triage
+from tests.bench import box, cron, scenes, table, triage
 
-MODULES = (cron, table, triage, box)
+MODULES = (cron, table, triage, box, scenes)
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Generator
 from contextlib import suppress
@@ -19,6 +20,7 @@ from core.minicluster.storage import Storage
 from core.models import Resource, kinds
 from core.models.kinds import Kind
 
+_LOG = logging.getLogger(__name__)
 _SLICE = 50
 """So many events are dealt with before requests get their turn."""
 
@@ -88,7 +90,7 @@ class Engine:
             self._news.clear()
             now = self.clock.base.now()
             for _ in range(_SLICE):
-                if not self._run_next(now):
+                if not self._run_safely(now):
                     break
             coming = self._agenda.next_time
             ahead = None if coming is None else (coming - self.clock.base.now()).total_seconds() / speed
@@ -98,6 +100,14 @@ class Engine:
             with suppress(TimeoutError):
                 async with asyncio.timeout(ahead):
                     await self._news.wait()
+
+    def _run_safely(self, until: datetime) -> bool:
+        """A fault in one event is told and costs that event alone: a box that is looked at goes on."""
+        try:
+            return self._run_next(until)
+        except Exception:
+            _LOG.exception("an event of the box failed")
+            return True
 
     def _run_next(self, until: datetime) -> bool:
         due = self._agenda.take(until)

@@ -49,6 +49,7 @@ class RestoreController:
     def start(self) -> None:
         for restore in self._scope.cabinet.all(RESTORE, Restore):
             key = (restore.namespace, restore.name)
+            self._heard(key, restore, restore)
             if restore.namespace == self._namespace and restore.phase == "InProgress":
                 ended = wire_time(self._scope.now())
                 self._write(key, phase="Failed", failureReason=RESTARTED.format("restore"), completionTimestamp=ended)
@@ -57,7 +58,7 @@ class RestoreController:
     def _heard(self, key: Key, old: Resource | None, new: Resource | None) -> None:
         if key[0] != self._namespace:
             return
-        if isinstance(new, Restore) and new.metadata.deletion_timestamp is not None and key not in self._leaving:
+        if _is_held(new) and key not in self._leaving:
             self._leaving.add(key)
             self._scope.start(self._leave(key))
         elif old is None or new is None or (isinstance(old, Restore) and old.phase == "InProgress"):
@@ -69,7 +70,7 @@ class RestoreController:
         if waiting and not any(item.phase == "InProgress" for item in line):
             restore = waiting[0]
             key = (restore.namespace, restore.name)
-            self._hand.patch(RESTORE, key, {"metadata": {"finalizers": [FINALIZER]}})
+            self._hand.patch(RESTORE, key, {"metadata": {"finalizers": [*restore.metadata.finalizers, FINALIZER]}})
             self._begin(key, restore)
 
     def _begin(self, key: Key, restore: Restore) -> None:
@@ -128,8 +129,11 @@ class RestoreController:
         """What the restore left in the bucket goes before the object does."""
         yield _BRIEF
         yield self._storage
-        self._hand.patch(RESTORE, key, {"metadata": {"finalizers": None}})
         self._leaving.discard(key)
+        restore = self._scope.cabinet.get(RESTORE, key, Restore)
+        if restore is not None:
+            kept = [entry for entry in restore.metadata.finalizers if entry != FINALIZER]
+            self._hand.patch(RESTORE, key, {"metadata": {"finalizers": kept}})
 
     def _step(self, key: Key, expected: str, **status: Any) -> bool:
         restore = self._scope.cabinet.get(RESTORE, key, Restore)
@@ -137,3 +141,8 @@ class RestoreController:
 
     def _write(self, key: Key, **status: Any) -> bool:
         return not self._hand.patch(RESTORE, key, {"status": status})
+
+
+def _is_held(item: Resource | None) -> bool:
+    """Being deleted, and waiting for this controller to let it go."""
+    return item is not None and item.metadata.deletion_timestamp is not None and FINALIZER in item.metadata.finalizers
