@@ -18,9 +18,7 @@ from core.kube.config import Options, Wishes
 from core.minicluster.live import FIXED_START, LiveBox
 from core.minicluster.scenes import SCENES, Scene, find_scene
 from core.minicluster.scenes import Wishes as SceneWishes
-from core.rules.assemble import assemble
 from core.rules.reconcile import Behaviour
-from tui.commands.report import tell
 from tui.commands.screen import has_terminal, show
 from tui.source import Looks, Source
 
@@ -78,6 +76,9 @@ def command(
 
 def _report(box: LiveBox) -> int:
     """The same text as `foretop report`, once the scene has settled; its findings are no fault of the demo."""
+    from core.rules.assemble import assemble
+    from tui.commands.report import tell
+
     box.settle(_SETTLE)
     tell([(assemble(box.objects(), "minicluster"), box.clock.now())], (), "text")
     return 0

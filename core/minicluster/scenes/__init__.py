@@ -23,10 +23,14 @@ class Scene:
     warm_up: timedelta = timedelta(minutes=10)
 
 
+_SHORT = timedelta(minutes=4)
+
 SCENES: dict[str, Scene] = {
     scene.name: scene
     for scene in (
-        Scene("default", "a busy cluster: a queue that moves, tenants, and a handful of troubles", default.set_up),
+        Scene(
+            "default", "a busy cluster: a queue that moves, tenants, and a handful of troubles", default.set_up, _SHORT
+        ),
         Scene("quiet", "everything is well and little happens", quiet.set_up, timedelta(minutes=3)),
         Scene("outage", "object storage does not answer, the queue is stuck", outage.set_up, timedelta(minutes=15)),
         Scene("volumes", "volumes that move, wait and fail", volumes.set_up, timedelta(minutes=15)),

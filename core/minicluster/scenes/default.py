@@ -91,7 +91,7 @@ def _troubled_schedules(stage: Stage) -> None:
     stage.schedule("offsite-copy", f"{(minute + 1) % 60} */2 * * *", ["warehouse"], location="offsite", runs=8)
     slow = Move("PodVolumeBackup", "media", 340.0, "worker-3", minutes=25)
     stage.work["videos"] = Work(timedelta(minutes=2), 1800, moves=(slow,))
-    stage.schedule("videos", f"{(minute + 55) % 60} * * * *", ["videos"], ttl=2 * _DAY)
+    stage.schedule("videos", f"{(minute + 57) % 60} * * * *", ["videos"], ttl=2 * _DAY)
     stage.ask("Schedule", HOME, "broken", {"schedule": "61 2 * * *", "template": {"includedNamespaces": ["blog"]}})
     stage.ask("Schedule", HOME, "fresh", {"schedule": "0 4 * * *", "template": {"includedNamespaces": ["blog"]}})
 
