@@ -22,6 +22,7 @@ from core.minicluster import MiniCluster
 async def main():
     async with MiniCluster() as box:
         await asyncio.to_thread(lambda: urllib.request.urlopen(box.url + "/version").read())
+        print("answered", flush=True)
 asyncio.run(main())
 """
 
@@ -36,8 +37,10 @@ def measure() -> Iterable[Figure]:
 
 def _start_seconds() -> float:
     begin = time.perf_counter()
-    subprocess.run([sys.executable, "-c", START], check=True)
-    return time.perf_counter() - begin
+    with subprocess.Popen([sys.executable, "-c", START], stdout=subprocess.PIPE) as box:
+        assert box.stdout is not None
+        assert box.stdout.readline() == b"answered\n"
+        return time.perf_counter() - begin
 
 
 def _load_seconds(storage: Storage) -> float:
