@@ -18,6 +18,14 @@ COMMANDS = {
     "primer": ("tui.commands.primer", "The expressions that warm up a cluster ahead of a schedule."),
     "get": ("tui.commands.get", "The rows of a view, once or as they change."),
     "doctor": ("tui.commands.doctor", "What foretop finds in a cluster, what it lacks, and how to mend that."),
+    "schedule": ("tui.commands.schedule", "Pause, unpause, create and delete schedules."),
+    "backup": ("tui.commands.backup", "Make, delete and cancel backups, and read their logs."),
+    "restore": ("tui.commands.restore", "Restore from a backup, and read the log of a restore."),
+    "nab": ("tui.commands.nab", "Delete non-admin backups, and read their logs."),
+    "nar": ("tui.commands.nar", "Delete non-admin restores."),
+    "storage-request": ("tui.commands.storage_request", "Approve or reject the storage that tenants ask for."),
+    "server": ("tui.commands.server", "Set Velero's own default for skipping."),
+    "journal": ("tui.commands.journal", "What foretop has written to which cluster."),
     "report": ("tui.commands.report", "Next runs, queue and findings of a cluster, or of the objects in a file."),
 }
 

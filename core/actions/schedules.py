@@ -10,10 +10,9 @@ from typing import Any
 
 from core.actions import checks
 from core.actions.intents import CREATE_SCHEDULE, DELETE_SCHEDULE
-from core.actions.plans import Plan, Step, Target
+from core.actions.plans import Plan, Refusal, Step, Target
 from core.actions.steps import create_step, delete_step, target, wire
 from core.cron import CronSchedule
-from core.errors import BadInput
 from core.models import BackupSpec, Schedule
 from core.models.kinds import SCHEDULE
 from core.rules import words
@@ -65,10 +64,41 @@ def next_runs(parsed: CronSchedule, now: datetime, count: int = NEXT_RUNS) -> li
     return list(islice(runs(), count))
 
 
-def plan_create_schedule(world: World, wish: NewSchedule, now: datetime) -> Plan:
-    """One new Schedule; what cannot be is BadInput, in one line, with the place of the error."""
-    parsed = _checked(world, wish)
-    where = Target(world.context, SCHEDULE, wish.namespace, wish.name)
+def check_schedule(wish: NewSchedule) -> CronSchedule:
+    """What cannot be is BadInput, in one line, with the place of the error; nothing is asked of a cluster."""
+    checks.name(wish.name, "schedule")
+    parsed = checks.cron(wish.cron)
+    template = wish.template
+    for text, what in (
+        (template.ttl, "The TTL"),
+        (template.item_operation_timeout, "The item operation timeout"),
+        (template.csi_snapshot_timeout, "The CSI snapshot timeout"),
+    ):
+        if text:
+            checks.go_duration(text, what)
+    checks.namespaces((*template.included_namespaces, *template.excluded_namespaces))
+    return parsed
+
+
+def plan_create_schedules(world: World, wishes: Iterable[NewSchedule], now: datetime) -> Plan:
+    """One new Schedule for each wish; a name that is taken is refused."""
+    steps: list[Step] = []
+    refused: list[Refusal] = []
+    for wish in wishes:
+        parsed = check_schedule(wish)
+        where = Target(world.context, SCHEDULE, wish.namespace, wish.name)
+        if any((item.namespace, item.name) == (wish.namespace, wish.name) for item in world.schedules):
+            refused.append(Refusal(where, "there is a schedule of that name already"))
+        else:
+            steps.append(_create_step(world, where, wish, parsed, now))
+    return Plan(CREATE_SCHEDULE, now, tuple(steps), tuple(refused))
+
+
+def plan_delete_schedule(world: World, schedules: Iterable[Schedule], now: datetime) -> Plan:
+    return Plan(DELETE_SCHEDULE, now, tuple(_delete_step(world, schedule, now) for schedule in schedules))
+
+
+def _create_step(world: World, where: Target, wish: NewSchedule, parsed: CronSchedule, now: datetime) -> Step:
     spec: dict[str, Any] = {"schedule": wish.cron, "template": wire(wish.template)}
     if wish.paused:
         spec["paused"] = True
@@ -83,30 +113,7 @@ def plan_create_schedule(world: World, wish: NewSchedule, now: datetime) -> Plan
     )
     meta = {"labels": dict(wish.labels), "annotations": dict(wish.annotations)}
     forecast = _forecast(world, wish, runs, now)
-    step = create_step(where, spec, changes, forecast, warnings=_doubts(world, wish, parsed), meta=meta)
-    return Plan(CREATE_SCHEDULE, now, (step,))
-
-
-def plan_delete_schedule(world: World, schedules: Iterable[Schedule], now: datetime) -> Plan:
-    return Plan(DELETE_SCHEDULE, now, tuple(_delete_step(world, schedule, now) for schedule in schedules))
-
-
-def _checked(world: World, wish: NewSchedule) -> CronSchedule:
-    checks.name(wish.name, "schedule")
-    parsed = checks.cron(wish.cron)
-    template = wish.template
-    for text, what in (
-        (template.ttl, "The TTL"),
-        (template.item_operation_timeout, "The item operation timeout"),
-        (template.csi_snapshot_timeout, "The CSI snapshot timeout"),
-    ):
-        if text:
-            checks.go_duration(text, what)
-    checks.namespaces((*template.included_namespaces, *template.excluded_namespaces))
-    held = [item for item in world.schedules if (item.namespace, item.name) == (wish.namespace, wish.name)]
-    if held:
-        raise BadInput(f"There is a schedule {wish.namespace}/{wish.name} already", "", "choose another name")
-    return parsed
+    return create_step(where, spec, changes, forecast, warnings=_doubts(world, wish, parsed), meta=meta)
 
 
 def _forecast(world: World, wish: NewSchedule, runs: list[datetime], now: datetime) -> str:

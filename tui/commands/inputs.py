@@ -6,24 +6,15 @@ import sys
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
+from core.actions.checks import cron
 from core.clock import SystemClock
-from core.cron import CronError, CronSchedule, parse
 from core.cron.golang import GoError
 from core.cron.zones import load
 from core.errors import BadInput
 from core.models import manifest
 from core.models.manifest import Manifest
 
-_FIELDS = ("minute", "hour", "day of month", "month", "day of week")
-
-
-def cron(text: str) -> CronSchedule:
-    try:
-        return parse(text)
-    except CronError as problem:
-        where = "" if problem.field is None else f" in the field {_FIELDS[problem.field]}"
-        at = "" if problem.offset is None else f", at character {problem.offset + 1}"
-        raise BadInput(f"{text!r} is not a schedule that Velero takes{where}{at}", str(problem)) from None
+__all__ = ["cron", "moment", "objects", "zone"]
 
 
 def zone(name: str | None) -> tzinfo:

@@ -36,6 +36,11 @@ def say(line: str = "") -> None:
     click.echo(clean(line))
 
 
+def say_to(line: str, err: bool = False) -> None:
+    """A line for whoever reads this: on standard error where standard output is for a machine."""
+    click.echo(clean(line), err=err)
+
+
 def warn(problems: Iterable[ForetopError]) -> None:
     for problem in problems:
         click.echo(f"foretop: {clean(str(problem))}", err=True)
