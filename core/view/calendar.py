@@ -1,0 +1,237 @@
+"""The coming hours as lanes: one for each schedule, and how many of them start at the same time.
+
+A lane is worked out when it is looked at; the load of all of them together once for each ruler and set of
+schedules, expression by expression.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property, lru_cache
+
+from core.cron import CronError
+from core.models import CronJob, PreScaledCronJob, Resource, Schedule
+from core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
+from core.models.workload import CronJobSpec
+from core.rules.forecast import base_time, expression, invalid
+from core.store import Key, Store
+from core.view.minutes import Tally, run_bits, warm_bits
+from core.view.ruler import PAUSED_RUN, RUN, WARM_UP, Ruler
+
+HORIZONS = (timedelta(hours=6), timedelta(hours=24), timedelta(days=7))
+AUTOGEN = "autogen-"
+"""How the prescaler names the CronJob that warms up for a PreScaledCronJob."""
+LANES = (SCHEDULE.plural, PRESCALED.plural)
+_MOST_LOOKS = 40
+"""How many full minutes are looked at for crowds that are not part of a larger one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a lane is drawn from: all of an object that decides when it runs."""
+
+    key: Key
+    expression: str
+    warm_up: int = 0
+    paused: bool = False
+    base: datetime | None = None
+    """The last run, where the expression counts from it."""
+    problem: str = ""
+
+    @property
+    def starts(self) -> bool:
+        """Whether it makes load at all."""
+        return not (self.paused or self.problem)
+
+
+def planned(key: Key, resource: Resource | None) -> Planned | None:
+    """None for what has no schedule of its own."""
+    match resource:
+        case Schedule():
+            text = resource.spec.schedule
+            return Planned(
+                key, text, 0, resource.spec.paused, _base(text, base_time(resource)), invalid(resource) or _never(text)
+            )
+        case PreScaledCronJob():
+            spec = resource.spec.cron_job.spec
+            return _job(key, spec, max(0, resource.spec.warm_up_time_mins), resource.created)
+        case CronJob():
+            return _job(key, resource.spec, 0, resource.status.last_schedule_time or resource.created)
+        case _:
+            return None
+
+
+def _job(key: Key, spec: CronJobSpec, warm_up: int, base: datetime | None) -> Planned:
+    text = zoned(spec)
+    parsed = expression(text)
+    problem = str(parsed) if isinstance(parsed, CronError) else _never(text)
+    return Planned(key, text, warm_up, spec.suspend, _base(text, base), problem)
+
+
+def zoned(spec: CronJobSpec) -> str:
+    """The expression of a CronJob with the zone that stands beside it; one within the expression wins."""
+    own = spec.schedule.startswith(("TZ=", "CRON_TZ="))
+    return f"CRON_TZ={spec.time_zone} {spec.schedule}" if spec.time_zone and not own else spec.schedule
+
+
+def _base(text: str, base: datetime | None) -> datetime | None:
+    parsed = expression(text)
+    return base if not isinstance(parsed, CronError) and parsed.every is not None else None
+
+
+def _never(text: str) -> str:
+    parsed = expression(text)
+    return "it never fires" if not isinstance(parsed, CronError) and parsed.never_fires else ""
+
+
+def lane(item: Planned, ruler: Ruler, now: datetime) -> str:
+    """One sign for each cell: a run, a warm-up before one, or nothing; only what is still to come."""
+    if item.problem:
+        return " " * ruler.cells
+    since = ruler.minute_of(now)
+    return _lane(item.expression, item.base, item.warm_up, item.paused, ruler, max(0, since))
+
+
+@lru_cache(maxsize=1024)
+def _lane(text: str, base: datetime | None, warm_up: int, paused: bool, ruler: Ruler, since: int) -> str:
+    parsed = expression(text)
+    if isinstance(parsed, CronError):
+        return " " * ruler.cells
+    runs = run_bits(parsed, ruler.start, ruler.minutes + warm_up, base) >> since + 1 << since + 1
+    warm = warm_bits(runs, warm_up) >> since << since
+    whole = (1 << ruler.step) - 1
+    signs = []
+    for begin in range(0, ruler.minutes, ruler.step):
+        if runs >> begin & whole:
+            signs.append(PAUSED_RUN if paused else RUN)
+        else:
+            signs.append(WARM_UP if warm >> begin & whole and not paused else " ")
+    return "".join(signs)
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """How many of one cluster start in the same minute."""
+
+    context: str
+    at: datetime
+    size: int
+
+
+class Load:
+    """All that start within a ruler, counted by the minute."""
+
+    def __init__(self, items: Iterable[Planned], ruler: Ruler) -> None:
+        self.ruler = ruler
+        self._items: dict[str, Counter[tuple[str, datetime | None]]] = defaultdict(Counter)
+        for item in items:
+            if item.starts:
+                self._items[item.key.context][item.expression, item.base] += 1
+
+    @cached_property
+    def _bits(self) -> dict[str, dict[tuple[str, datetime | None], int]]:
+        return {
+            context: {entry: _bits(*entry, self.ruler.start, self.ruler.minutes) for entry in counted}
+            for context, counted in self._items.items()
+        }
+
+    @cached_property
+    def _tallies(self) -> dict[str, Tally]:
+        tallies = {}
+        for context, counted in self._items.items():
+            tallies[context] = tally = Tally()
+            for entry, times in counted.items():
+                tally.add(self._bits[context][entry], times)
+        return tallies
+
+    def counts(self, now: datetime) -> tuple[int, ...]:
+        """How many are still to start in each cell."""
+        since = max(0, self.ruler.minute_of(now) + 1)
+        by_context = [tally.counts(self.ruler.step, self.ruler.cells, since) for tally in self._tallies.values()]
+        return tuple(map(sum, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells
+
+    def crowds(self, now: datetime, most: int) -> tuple[Crowd, ...]:
+        """The largest sets that are still to start together; one that is part of a larger one is not told again."""
+        since = max(0, self.ruler.minute_of(now) + 1)
+        found = [crowd for context in self._items for crowd in self._crowds(context, since, most)]
+        return tuple(sorted(found, key=lambda crowd: (-crowd.size, crowd.at))[:most])
+
+    def _crowds(self, context: str, since: int, most: int) -> list[Crowd]:
+        told: list[frozenset[tuple[str, datetime | None]]] = []
+        found: list[Crowd] = []
+        for looks, (minute, size) in enumerate(self._tallies[context].crowded(since)):
+            if len(found) == most or looks == _MOST_LOOKS:
+                break
+            members = frozenset(entry for entry, bits in self._bits[context].items() if bits >> minute & 1)
+            if not any(members <= larger for larger in told):
+                told.append(members)
+                found.append(Crowd(context, self.ruler.start + timedelta(minutes=minute), size))
+        return found
+
+
+def _bits(text: str, base: datetime | None, start: datetime, minutes: int) -> int:
+    parsed = expression(text)
+    return 0 if isinstance(parsed, CronError) else run_bits(parsed, start, minutes, base)
+
+
+def runs_at(item: Planned, at: datetime) -> bool:
+    """Whether it is among those that start in this minute."""
+    return item.starts and bool(_bits(item.expression, item.base, at, 1))
+
+
+class Agenda:
+    """The lanes of all clusters, kept up to date change by change."""
+
+    def __init__(self, store: Store, contexts: Sequence[str]) -> None:
+        self._contexts = frozenset(contexts)
+        self._feed = store.feed.subscribe(LANES)
+        self._items: dict[Key, Planned] = {}
+        self.order: list[Key] = []
+        self.revision = 0
+        """Moves whenever a lane has come, gone or changed what it is drawn from."""
+        for context in contexts:
+            for plural in LANES:
+                for key, resource in store.items(context, plural):
+                    self._put(key, planned(key, resource))
+        self._arrange()
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __getitem__(self, key: Key) -> Planned:
+        return self._items[key]
+
+    @property
+    def items(self) -> Iterable[Planned]:
+        return self._items.values()
+
+    def pump(self) -> None:
+        """Takes in what changed since."""
+        held = len(self._items)
+        changes = self._feed.drain()
+        changed = [self._put(key, planned(key, change.after)) for key, change in changes.items()]
+        if any(changed):
+            self.revision += 1
+            if len(self._items) != held or any(change.before is None for change in changes.values()):
+                self._arrange()
+
+    def _put(self, key: Key, item: Planned | None) -> bool:
+        if key.context not in self._contexts or item == self._items.get(key):
+            return False
+        if item is None:
+            del self._items[key]
+        else:
+            self._items[key] = item
+        return True
+
+    def _arrange(self) -> None:
+        self.order = sorted(self._items, key=lambda key: (key.name, key.namespace, key.context, key.kind))
+
+
+def warmer(store: Store, key: Key) -> CronJob | None:
+    """The CronJob that the prescaler made for a PreScaledCronJob."""
+    found = store.get(Key(key.context, CRON_JOB.plural, key.namespace, f"{AUTOGEN}{key.name}"))
+    return found if isinstance(found, CronJob) else None

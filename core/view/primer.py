@@ -1,0 +1,94 @@
+"""What the primer shows of an expression and its minutes while they are being typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
+
+from core.cron import CronError
+from core.models import CronJob, PreScaledCronJob, Resource, Schedule
+from core.rules.forecast import expression
+from core.rules.primer import Pair, PrescalerVerdict, Primed, PrimerError, prescaler_verdict, prime, warmups
+from core.rules.primer.priming import MOST_MINUTES
+from core.view.calendar import zoned
+from core.view.ruler import RUN, WARM_UP, Ruler, ruler_of
+
+_MOST_PAIRS = 400
+_ON_A_RULER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The answer to one expression and one number of minutes; with a problem there is no answer."""
+
+    text: str
+    minutes: int
+    meaning: str = ""
+    zone: tzinfo | None = None
+    """The one that the expression names; None: that of the server."""
+    primed: Primed | None = None
+    verdict: PrescalerVerdict | None = None
+    problem: str = ""
+    problem_at: int | None = None
+    """Where in the expression the culprit begins."""
+    problem_in_minutes: bool = False
+
+
+@lru_cache(maxsize=64)
+def preview(text: str, minutes: str) -> Preview:
+    """What to show for two fields as they stand, half typed or not."""
+    parsed = expression(text)
+    number = int(minutes) if minutes.isascii() and minutes.isdecimal() and len(minutes) < 9 else -1
+    if isinstance(parsed, CronError):
+        return Preview(text, max(0, number), problem=str(parsed), problem_at=_place(text, parsed))
+    known = Preview(text, max(0, number), parsed.describe(), parsed.zone)
+    if not 0 <= number <= MOST_MINUTES:
+        said = f"minutes are a whole number from 0 to {MOST_MINUTES:,}"
+        return Preview(text, 0, known.meaning, known.zone, problem=said, problem_in_minutes=True)
+    try:
+        primed = prime(text, number)
+    except PrimerError as problem:
+        return Preview(text, number, known.meaning, known.zone, problem=str(problem))
+    return Preview(text, number, known.meaning, known.zone, primed, prescaler_verdict(text, number))
+
+
+def _place(text: str, error: CronError) -> int | None:
+    return error.offset if error.offset is not None and error.offset <= len(text) else None
+
+
+def coming(shown: Preview, now: datetime, count: int = _MOST_PAIRS) -> tuple[Pair, ...]:
+    """The next warm-ups and their runs."""
+    return warmups(shown.text, shown.minutes, now.astimezone(UTC), count) if shown.primed is not None else ()
+
+
+def pair_ruler(pairs: Sequence[Pair], minutes: int, room: int, zone: tzinfo) -> Ruler:
+    """From the first warm-up on, so fine that a warm-up is to be seen, and else as far as the first few pairs."""
+    first = pairs[0].warmup
+    last = pairs[: _ON_A_RULER + 1][-1].run
+    return ruler_of(first, max(1, minutes or 60), last - first, room, zone)
+
+
+def pair_cells(pairs: Sequence[Pair], ruler: Ruler) -> str:
+    """The pairs on their ruler."""
+    signs = [" "] * ruler.cells
+    for pair in pairs:
+        for cell in range(max(0, ruler.cell_of(pair.warmup)), min(ruler.cells, ruler.cell_of(pair.run))):
+            signs[cell] = WARM_UP if signs[cell] == " " else signs[cell]
+        if 0 <= (cell := ruler.cell_of(pair.run)) < ruler.cells:
+            signs[cell] = RUN
+    return "".join(signs)
+
+
+def taken_from(resource: Resource | None) -> tuple[str, int | None] | None:
+    """The expression of an object, and its minutes where it has some of its own."""
+    match resource:
+        case Schedule():
+            return resource.spec.schedule, None
+        case CronJob():
+            return zoned(resource.spec), None
+        case PreScaledCronJob():
+            return zoned(resource.spec.cron_job.spec), resource.spec.warm_up_time_mins
+        case _:
+            return None
