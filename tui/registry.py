@@ -43,6 +43,12 @@ ACTIONS: tuple[Action, ...] = (
     Action("describe", ("d",), "d", "describe it", Group.OBJECT, "describe", 9, ("details",)),
     Action("copy_name", ("c",), "c", "copy its name", Group.OBJECT, "copy", 11),
     Action("copy_namespace", ("n",), "n", "copy its namespace", Group.OBJECT),
+    Action("prime", ("p",), "p", "its expression in the primer", Group.OBJECT, "primer", 13, ("warm-up",)),
+    Action("horizon", ("z",), "z", "how far ahead: 6 h, 24 h or 7 d", Group.TABLE, "6h 24h 7d", 2),
+    Action("edit", (), "enter", "edit the expression; esc leaves the field", Group.TABLE, "edit", 1),
+    Action("edit_minutes", (), "tab", "edit the minutes", Group.TABLE, "minutes", 2),
+    Action("take", ("o",), "o", "take the expression of an object of the cluster", Group.TABLE, "take from", 3),
+    Action("copy_primed", (), "c", "copy the primed expressions", Group.TABLE, "copy", 4),
     Action(
         "filter", ("slash",), "/", "filter: text, !text, -l label=x, -f fuzzy, phase:Failed", Group.TABLE, "filter", 3
     ),

@@ -6,7 +6,6 @@ schedules, expression by expression.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -121,30 +120,35 @@ class Crowd:
     size: int
 
 
+Entry = tuple[str, datetime | None]
+"""An expression, and the run that it counts from: whatever has the same entry starts at the same times."""
+
+
 class Load:
     """All that start within a ruler, counted by the minute."""
 
     def __init__(self, items: Iterable[Planned], ruler: Ruler) -> None:
         self.ruler = ruler
-        self._items: dict[str, Counter[tuple[str, datetime | None]]] = defaultdict(Counter)
+        self._keys: dict[str, dict[Entry, list[Key]]] = {}
+        self._together: dict[tuple[str, int], tuple[Key, ...]] = {}
         for item in items:
             if item.starts:
-                self._items[item.key.context][item.expression, item.base] += 1
+                entries = self._keys.setdefault(item.key.context, {})
+                entries.setdefault((item.expression, item.base), []).append(item.key)
 
     @cached_property
-    def _bits(self) -> dict[str, dict[tuple[str, datetime | None], int]]:
+    def _bits(self) -> dict[str, dict[Entry, int]]:
         return {
-            context: {entry: _bits(*entry, self.ruler.start, self.ruler.minutes) for entry in counted}
-            for context, counted in self._items.items()
+            context: {entry: _bits_of(*entry, self.ruler) for entry in entries}
+            for context, entries in self._keys.items()
         }
 
     @cached_property
     def _tallies(self) -> dict[str, Tally]:
-        tallies = {}
-        for context, counted in self._items.items():
-            tallies[context] = tally = Tally()
-            for entry, times in counted.items():
-                tally.add(self._bits[context][entry], times)
+        tallies = {context: Tally() for context in self._keys}
+        for context, entries in self._keys.items():
+            for entry, keys in entries.items():
+                tallies[context].add(self._bits[context][entry], len(keys))
         return tallies
 
     def counts(self, now: datetime) -> tuple[int, ...]:
@@ -156,30 +160,56 @@ class Load:
     def crowds(self, now: datetime, most: int) -> tuple[Crowd, ...]:
         """The largest sets that are still to start together; one that is part of a larger one is not told again."""
         since = max(0, self.ruler.minute_of(now) + 1)
-        found = [crowd for context in self._items for crowd in self._crowds(context, since, most)]
+        found = [crowd for context in self._keys for crowd in self._crowds(context, since, most)]
         return tuple(sorted(found, key=lambda crowd: (-crowd.size, crowd.at))[:most])
 
     def _crowds(self, context: str, since: int, most: int) -> list[Crowd]:
-        told: list[frozenset[tuple[str, datetime | None]]] = []
+        told: list[frozenset[Entry]] = []
         found: list[Crowd] = []
         for looks, (minute, size) in enumerate(self._tallies[context].crowded(since)):
             if len(found) == most or looks == _MOST_LOOKS:
                 break
-            members = frozenset(entry for entry, bits in self._bits[context].items() if bits >> minute & 1)
+            members = frozenset(self._entries_at(context, minute))
             if not any(members <= larger for larger in told):
                 told.append(members)
                 found.append(Crowd(context, self.ruler.start + timedelta(minutes=minute), size))
         return found
 
+    def together(self, context: str, at: datetime) -> tuple[Key, ...]:
+        """All of one cluster that start in this minute, by name; none outside the ruler."""
+        minute = self.ruler.minute_of(at)
+        if not 0 <= minute < self.ruler.minutes or context not in self._keys:
+            return ()
+        place = (context, minute)
+        if place not in self._together:
+            entries = self._keys[context]
+            keys = [key for entry in self._entries_at(context, minute) for key in entries[entry]]
+            self._together[place] = tuple(sorted(keys, key=lambda key: (key.name, key.namespace)))
+        return self._together[place]
 
-def _bits(text: str, base: datetime | None, start: datetime, minutes: int) -> int:
+    def _entries_at(self, context: str, minute: int) -> list[Entry]:
+        return [entry for entry, bits in self._bits[context].items() if bits >> minute & 1]
+
+
+def _bits_of(text: str, base: datetime | None, ruler: Ruler) -> int:
     parsed = expression(text)
-    return 0 if isinstance(parsed, CronError) else run_bits(parsed, start, minutes, base)
+    return 0 if isinstance(parsed, CronError) else run_bits(parsed, ruler.start, ruler.minutes, base)
 
 
-def runs_at(item: Planned, at: datetime) -> bool:
-    """Whether it is among those that start in this minute."""
-    return item.starts and bool(_bits(item.expression, item.base, at, 1))
+def next_runs(item: Planned, now: datetime, count: int) -> tuple[datetime, ...]:
+    """The runs to come, were it not paused; none where it cannot run."""
+    parsed = expression(item.expression)
+    if item.problem or isinstance(parsed, CronError) or (parsed.every is not None and item.base is None):
+        return ()
+    after = now
+    if parsed.every is not None and item.base is not None:
+        # Whole delays from the last run on: the latest of them that is not later than now.
+        after = item.base + max(0, (now - item.base) // parsed.every) * parsed.every
+    found: list[datetime] = []
+    while len(found) < count and (run := parsed.next(after)) is not None:
+        found.append(run)
+        after = run
+    return tuple(found)
 
 
 class Agenda:
@@ -200,6 +230,9 @@ class Agenda:
 
     def __len__(self) -> int:
         return len(self.order)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._items
 
     def __getitem__(self, key: Key) -> Planned:
         return self._items[key]

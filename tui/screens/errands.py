@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC
 from typing import TYPE_CHECKING
 
+from core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from core.rules import words
 from core.store import Key
 from tui.copying import copy
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _ABOUT_AN_OBJECT = frozenset({"open", "jump", "yaml", "describe", "copy_name", "copy_namespace"})
 
+_HAVE_EXPRESSIONS = frozenset({SCHEDULE.plural, PRESCALED.plural, CRON_JOB.plural})
+
 
 class Errands:
     """The frame's hands: its own module is about drawing and going alone."""
@@ -39,6 +42,9 @@ class Errands:
             return self.frame.current != DETAIL and page is not None and page.subject() is not None
         if action_id == "jump":
             return bool(self.targets())
+        if action_id == "prime":
+            subject = page.subject() if page is not None else None
+            return subject is not None and subject.kind in _HAVE_EXPRESSIONS
         if action_id in _ABOUT_AN_OBJECT:
             return page is not None and page.subject() is not None
         if action_id == "save":
@@ -62,6 +68,15 @@ class Errands:
         key = self.frame.page.subject() if self.frame.page else None
         if key is not None:
             await self.frame.show_object(key, section)
+
+    async def do_prime(self) -> None:
+        """The primer takes the expression of what is under the cursor."""
+        from tui.screens.primer import PrimerPage
+
+        key = self.frame.page.subject() if self.frame.page else None
+        await self.frame.go(Place("primer"))
+        if key is not None and isinstance(self.frame.page, PrimerPage):
+            self.frame.page.take(key)
 
     def targets(self) -> tuple[Key, ...]:
         """Where J leads from here: only to what is there."""

@@ -45,6 +45,19 @@ def _table(spec: TableSpec) -> Callable[[str, Looks], Page]:
     return lambda page_id, looks: TablePage(page_id, spec, looks)
 
 
+def _calendar(page_id: str, looks: Looks) -> Page:
+    from tui.screens.calendar import CalendarPage
+
+    return CalendarPage(page_id, looks)
+
+
+def _primer(page_id: str, looks: Looks) -> Page:
+    """Brings a second cron library with it, which the first paint need not wait for."""
+    from tui.screens.primer import PrimerPage
+
+    return PrimerPage(page_id, looks)
+
+
 def _live(
     view: type[View[Any]],
     pane: Callable[[Any, Scene], tuple[Para, ...]],
@@ -108,6 +121,8 @@ TABS: tuple[Tab, ...] = (
     Tab(2, "schedules", "Sched", "Schedules", _table(SCHEDULES)),
     Tab(3, "nonadmin", "NonAdm", "Non-admin backups and restores", _table(NONADMIN)),
     Tab(4, "queue", "Queue", "Queue: what Velero works on, and what waits", _table(QUEUE)),
+    Tab(5, "calendar", "Cal", "Calendar: what is to come, and what starts together", _calendar),
+    Tab(6, "primer", "Primer", "Primer: when to warm up before a schedule runs", _primer),
     Tab(7, "backups", "Backups", "Backups", _table(BACKUPS)),
     Tab(8, "restores", "Restores", "Restores", _table(RESTORES)),
     Tab(9, "storage", "Storage", "Storage locations", _table(STORAGE_PAGE)),

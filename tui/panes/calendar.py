@@ -1,0 +1,109 @@
+"""The pane of the calendar: what the schedule under the cursor does next, and who starts with it."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+
+from core.cron import CronError
+from core.models import PreScaledCronJob, Schedule
+from core.models.kinds import PRESCALED
+from core.rules import words
+from core.rules.forecast import expression, overdue
+from core.rules.primer import PrimerError, warmups
+from core.store import Key
+from core.view.calendar import Load, Planned, next_runs, warmer
+from core.view.marks import Tone
+from tui.desk import Desk
+from tui.prose import Para, para, span
+
+_SHOWN = 6
+
+
+def lane_pane(item: Planned, load: Load | None, desk: Desk) -> tuple[Para, ...]:
+    parsed = expression(item.expression)
+    meaning = "" if isinstance(parsed, CronError) else f", {parsed.describe()}"
+    where = f" in {item.key.namespace}, " if item.key.namespace else ": "
+    kind = "PreScaledCronJob " if item.key.kind == PRESCALED.plural else ""
+    head = Para(
+        (span(f"{kind}{item.key.name}", bold=True), span(where), span(item.expression, bold=True), span(meaning))
+    )
+    if item.problem:
+        return head, para(_refusal(item, parsed), Tone.BAD)
+    return head, *_coming(item, desk), *_company(item, load, desk), *_warming(item, desk)
+
+
+def _refusal(item: Planned, parsed: object) -> str:
+    if isinstance(parsed, CronError):
+        return f"It does not run: {item.problem}."
+    return f"It has no runs to draw: {item.problem}."
+
+
+def _coming(item: Planned, desk: Desk) -> tuple[Para, ...]:
+    now, zone = desk.now(item.key.context), desk.zone
+    runs = next_runs(item, now, _SHOWN)
+    if not runs:
+        return (para("No run is to come within the next five years.", Tone.WARN),)
+    listed = "  ".join(when(run, now, zone) for run in runs)
+    if item.paused:
+        return (para(f"{listed}  were it not paused", Tone.DIM, label="Would"),)
+    said = [para(f"in {words.span(runs[0] - now)}: {listed}", label="Next")]
+    resource = desk.store.get(item.key)
+    if isinstance(resource, Schedule):
+        scene = desk.scene(item.key.context)
+        late = overdue(resource, now, scene.beat(resource.namespace), scene.world.runs(resource))
+        if late is not None:
+            since = f"due since {when(late.since, now, zone)}: "
+            said.append(Para((span(since, Tone.BAD), span(f"{late.sentence}.")), "Late"))
+    return tuple(said)
+
+
+def _company(item: Planned, load: Load | None, desk: Desk) -> tuple[Para, ...]:
+    """Who starts in the minute of its first crowded run."""
+    now = desk.now(item.key.context)
+    if load is None or not item.starts:
+        return ()
+    for run in next_runs(item, now, _SHOWN):
+        others = [key for key in load.together(item.key.context, run) if key != item.key]
+        if others:
+            names = words.listed([key.name for key in others], 4)
+            return (para(f"{when(run, now, desk.zone)} together with {names}{_slots(item.key, desk)}", label="With"),)
+    return (para("It starts alone each time.", Tone.DIM, label="With"),)
+
+
+def _slots(key: Key, desk: Desk) -> str:
+    at_once = desk.store.world(key.context).server(key.namespace).concurrency
+    return f"; Velero takes {at_once} at a time" if at_once else ""
+
+
+def _warming(item: Planned, desk: Desk) -> tuple[Para, ...]:
+    resource = desk.store.get(item.key)
+    if not isinstance(resource, PreScaledCronJob):
+        return ()
+    now = desk.now(item.key.context)
+    try:
+        pairs = warmups(item.expression, item.warm_up, now, 4)
+    except PrimerError as problem:
+        return (para(str(problem), Tone.BAD, label="Warm"),)
+    shown = "  ".join(f"{when(pair.warmup, now, desk.zone)} → {pair.run.astimezone(desk.zone):%H:%M}" for pair in pairs)
+    job = warmer(desk.store, item.key)
+    made = f"by {job.name}, {job.spec.schedule}" if job else "by no CronJob: the prescaler has made none"
+    said = [
+        para(f"{words.count(item.warm_up, 'minute')} before: {shown}", label="Warm"),
+        para(made, Tone.PLAIN if job else Tone.WARN, label=" "),
+    ]
+    for finding in desk.findings:
+        subject = (finding.context, finding.subject.kind, finding.subject.namespace, finding.subject.name)
+        if subject == (item.key.context, PRESCALED.name, item.key.namespace, item.key.name):
+            said.append(para(finding.evidence, Tone.BAD, label=" "))
+    return tuple(said)
+
+
+def when(at: datetime, now: datetime, zone: tzinfo) -> str:
+    """`06:00` today, `Mon 16 06:00` within a week, `1 Dec 06:00` after that, with the year in another one."""
+    local, today = at.astimezone(zone), now.astimezone(zone)
+    if local.date() == today.date():
+        return f"{local:%H:%M}"
+    if 0 < (local.date() - today.date()).days < 7:
+        return f"{local:%a} {local.day} {local:%H:%M}"
+    day = f"{local.day} {local:%b}"
+    return f"{day} {local:%H:%M}" if local.year == today.year else f"{day} {local.year} {local:%H:%M}"

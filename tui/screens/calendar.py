@@ -1,0 +1,140 @@
+"""What is to come: every schedule a lane, the load of all of them above, and the one under the cursor below."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.app import ComposeResult
+
+from core.models.kinds import SCHEDULE
+from core.store import Key
+from core.view.calendar import HORIZONS, Agenda, Crowd
+from core.view.contexts import short_names
+from core.view.marks import Tone
+from core.view.ruler import PAUSED_RUN, RUN, WARM_UP
+from core.view.text import width
+from tui.desk import Desk
+from tui.panes.calendar import lane_pane, when
+from tui.panes.empty import why_empty
+from tui.prose import Line, Para, Span, para, span
+from tui.screens.page import Page
+from tui.screens.places import Place
+from tui.source import Looks
+from tui.tones import DIM, style_of
+from tui.widgets.lanes import Lanes
+from tui.widgets.lines import ProsePane, Rule
+
+if TYPE_CHECKING:
+    from tui.screens.frame import Frame
+
+_LEGEND = f"{WARM_UP} warm-up  {RUN} run  {PAUSED_RUN} would run if not paused"
+_MOST_CROWDS = 3
+
+
+class CalendarPage(Page):
+    """The lanes take the keys; the pane follows their cursor."""
+
+    def __init__(self, page_id: str, looks: Looks) -> None:
+        super().__init__(page_id, looks)
+        self.agenda: Agenda | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Lanes(ascii=self.looks.ascii)
+        yield Rule(ascii=self.looks.ascii, id="crowds")
+        yield ProsePane(ascii=self.looks.ascii, id="pane")
+
+    @property
+    def lanes(self) -> Lanes:
+        return self.query_one(Lanes)
+
+    @property
+    def frame(self) -> Frame:
+        from tui.screens.frame import Frame
+
+        assert isinstance(self.screen, Frame)
+        return self.screen
+
+    def attach(self, desk: Desk) -> None:
+        super().attach(desk)
+        self.agenda = self.lanes.agenda = Agenda(desk.store, desk.contexts)
+        self.lanes.names = short_names(desk.contexts) if len(desk.contexts) > 1 else {}
+        self.pulse()
+
+    def pulse(self) -> None:
+        if self.desk is None or self.agenda is None:
+            return
+        self.agenda.pump()
+        self.lanes.draw(self.desk.now(), self.desk.zone)
+        if not len(self.agenda):
+            none: list[Line] = [(span("There are no schedules.", Tone.DIM),)]
+            self.lanes.explain(why_empty(self.desk, {SCHEDULE.plural}) or none)
+        self._show_crowds()
+        self._show_pane()
+
+    def shown(self) -> None:
+        self.lanes.focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        below = min(9, max(4, round(event.size.height * 0.3))) if event.size.height >= 12 else 0
+        pane = self.query_one("#pane")
+        pane.styles.height = below
+        pane.display = self.query_one("#crowds").display = below > 0
+        self.call_after_refresh(self.pulse)
+
+    @on(Lanes.Moved)
+    def _moved(self) -> None:
+        self._show_pane(keep_place=False)
+        self.frame.show_frame()
+
+    def _show_pane(self, *, keep_place: bool = True) -> None:
+        key, pane = self.lanes.cursor, self.query_one("#pane", ProsePane)
+        if self.desk is None or self.agenda is None or key is None or key not in self.agenda:
+            pane.show(())
+            return
+        said: tuple[Para, ...]
+        try:
+            said = lane_pane(self.agenda[key], self.lanes.load, self.desk)
+        except Exception as problem:
+            said = (para(f"{key.name} cannot be told: {type(problem).__name__}: {problem}", Tone.BAD),)
+        pane.show(said, keep_place=keep_place)
+
+    def _show_crowds(self) -> None:
+        assert self.desk is not None
+        load = self.lanes.load
+        words = [Span("─ "), Span(_LEGEND, DIM), Span(" ")] if load is not None else []
+        used = sum(width(word.text) for word in words)
+        for crowd in load.crowds(self.desk.now(), _MOST_CROWDS) if load is not None else ():
+            said = self._told(crowd)
+            if used + width(said) + 4 > self.size.width:
+                break
+            words += [Span("─ "), Span(f"{said} ", style_of(Tone.WARN))]
+            used += width(said) + 3
+        self.query_one("#crowds", Rule).show(words)
+
+    def _told(self, crowd: Crowd) -> str:
+        assert self.desk is not None
+        where = f" in {self.lanes.names.get(crowd.context, crowd.context)}" if self.lanes.names else ""
+        return f"{when(crowd.at, self.desk.now(), self.desk.zone)}: {crowd.size:,} start together{where}"
+
+    # What keys do here
+
+    def subject(self) -> Key | None:
+        return self.lanes.cursor
+
+    def offers(self, action_id: str) -> bool:
+        return self.lanes.cursor is not None if action_id == "jump" else True
+
+    def do_horizon(self) -> None:
+        self.lanes.horizon = (self.lanes.horizon + 1) % len(HORIZONS)
+        self.pulse()
+
+    async def do_jump(self) -> None:
+        """To its row, where it has one."""
+        key = self.lanes.cursor
+        if key is None:
+            return
+        if key.kind == SCHEDULE.plural:
+            await self.frame.go(Place("schedules", filter="", key=key))
+        else:
+            await self.frame.show_object(key)
