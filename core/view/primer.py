@@ -13,7 +13,7 @@ from core.rules.forecast import expression
 from core.rules.primer import Pair, PrescalerVerdict, Primed, PrimerError, prescaler_verdict, prime, warmups
 from core.rules.primer.priming import MOST_MINUTES
 from core.view.calendar import zoned
-from core.view.ruler import RUN, WARM_UP, Ruler, ruler_of
+from core.view.ruler import MINUTE, RUN, WARM_UP, Ruler, ruler_of
 
 _MOST_PAIRS = 400
 _ON_A_RULER = 4
@@ -64,10 +64,12 @@ def coming(shown: Preview, now: datetime, count: int = _MOST_PAIRS) -> tuple[Pai
 
 
 def pair_ruler(pairs: Sequence[Pair], minutes: int, room: int, zone: tzinfo) -> Ruler:
-    """From the first warm-up on, so fine that a warm-up is to be seen, and else as far as the first few pairs."""
-    first = pairs[0].warmup
-    last = pairs[: _ON_A_RULER + 1][-1].run
-    return ruler_of(first, max(1, minutes or 60), last - first, room, zone)
+    """From the first warm-up on, so fine that a warm-up is to be seen; one pair alone where the next is too far."""
+    first, most_step = pairs[0].warmup, max(1, minutes)
+    several = pairs[:_ON_A_RULER]
+    if len(several) > 1 and several[1].run - first < room * most_step * MINUTE:
+        return ruler_of(first, most_step, several[-1].run - first, room, zone)
+    return ruler_of(first, most_step, max(minutes, 30) * 4 // 3 * MINUTE, room, zone)
 
 
 def pair_cells(pairs: Sequence[Pair], ruler: Ruler) -> str:

@@ -9,7 +9,7 @@ MINUTE = timedelta(minutes=1)
 _DAY = 1440
 _STEPS = (*(size for size in range(1, _DAY + 1) if _DAY % size == 0), *(_DAY * days for days in (2, 7, 28, 91)))
 """Minutes that one cell may hold: cells then begin with the day."""
-_INTERVALS = (15, 30, 60, 120, 180, 240, 360, 720, *(_DAY * days for days in (1, 2, 7, 14, 28, 91, 182, 364)))
+_INTERVALS = (10, 15, 30, 60, 120, 180, 240, 360, 720, *(_DAY * days for days in (1, 2, 7, 14, 28, 91, 182, 364)))
 _LABEL_ROOM = 8
 
 WARM_UP, RUN, PAUSED_RUN = "░", "|", ":"

@@ -16,7 +16,8 @@ from core.view.marks import Tone
 from tui.desk import Desk
 from tui.prose import Para, para, span
 
-_SHOWN = 6
+_SHOWN = 4
+_LOOKED_AT = 60
 
 
 def lane_pane(item: Planned, load: Load | None, desk: Desk) -> tuple[Para, ...]:
@@ -58,16 +59,19 @@ def _coming(item: Planned, desk: Desk) -> tuple[Para, ...]:
 
 
 def _company(item: Planned, load: Load | None, desk: Desk) -> tuple[Para, ...]:
-    """Who starts in the minute of its first crowded run."""
+    """Who starts in the minute of its first crowded run, as far as the ruler goes."""
     now = desk.now(item.key.context)
     if load is None or not item.starts:
         return ()
-    for run in next_runs(item, now, _SHOWN):
+    runs = [run for run in next_runs(item, now, _LOOKED_AT) if run < load.ruler.end]
+    for run in runs:
         others = [key for key in load.together(item.key.context, run) if key != item.key]
         if others:
             names = words.listed([key.name for key in others], 4)
             return (para(f"{when(run, now, desk.zone)} together with {names}{_slots(item.key, desk)}", label="With"),)
-    return (para("It starts alone each time.", Tone.DIM, label="With"),)
+    return (
+        (para(f"none: it starts alone until {when(runs[-1], now, desk.zone)}", Tone.DIM, label="With"),) if runs else ()
+    )
 
 
 def _slots(key: Key, desk: Desk) -> str:

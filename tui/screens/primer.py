@@ -16,12 +16,12 @@ from core.rules import words
 from core.store import Key
 from core.view.marks import Tone
 from core.view.primer import Preview, preview, taken_from
-from core.view.text import clean, width
+from core.view.text import clean, cut_end, pad, width
 from tui.copying import copy
 from tui.desk import Desk
 from tui.modals.pick import Pick
 from tui.panes.primer import INDENT, introduction, primer_pane
-from tui.prose import Line, Para, Span, para, span
+from tui.prose import Line, Para, Span, para
 from tui.screens.page import Page
 from tui.source import Looks
 from tui.tones import DIM, style_of
@@ -141,10 +141,12 @@ class PrimerPage(Page, can_focus=True):
         if shown.problem and shown.problem_at is not None:
             at = width(clean(self._expression.value[: shown.problem_at]))
             return (Span(f"{before}{' ' * at}^ here", style_of(Tone.BAD)),)
-        zone = "UTC" if shown.zone is UTC else str(shown.zone) if shown.zone else "the server's, here taken for UTC"
+        zone = f"zone {'UTC' if shown.zone in (None, UTC) else clean(str(shown.zone))}" if shown.meaning else ""
         if shown.problem_in_minutes:
-            return (Span(before), span(shown.meaning), span("; look at the minutes", Tone.BAD))
-        return (Span(before), span(shown.meaning), Span(f"; zone: {zone}" if shown.meaning else "", DIM))
+            zone = "look at the minutes"
+        room = max(8, self.size.width - len(before) - width(zone) - 3)
+        meaning = pad(cut_end(clean(shown.meaning), room), room)
+        return (Span(f"{before}{meaning}  "), Span(zone, style_of(Tone.BAD) if shown.problem_in_minutes else DIM))
 
     def hint(self) -> str:
         if self.is_editing:
