@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-real check format bench bench-quick clean
+.PHONY: help demo test test-real check format bench bench-quick screenshots clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -40,6 +40,9 @@ bench: $(READY)  ## measure the rules against their goals (prints, never fails)
 
 bench-quick: $(READY) ## measure the dashboard before ten thousand NABs (prints, never fails)
 	$(BIN)/python -m tests.bench.quick
+
+screenshots: $(READY) ## draw the README's pictures from the demo's scenes
+	$(BIN)/python -m tests.tui.pictures screenshots
 
 clean:           ## remove what make built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

@@ -60,9 +60,10 @@ def facets(finding: Finding) -> Facets:
 
 
 def subject_text(finding: Finding) -> str:
-    """`schedule velero/etcd-hourly`; the queue itself has no name."""
+    """`schedule velero/etcd-hourly`; the server and its queue have no name."""
     subject = finding.subject
-    word = _WORDS.get(subject.kind) or _SHORT.get(subject.kind) or subject.kind.lower() or "queue"
+    nobody = "velero" if finding.code.startswith("velero-") else "queue"
+    word = _WORDS.get(subject.kind) or _SHORT.get(subject.kind) or subject.kind.lower() or nobody
     place = "/".join(part for part in (subject.namespace, subject.name) if part)
     return f"{word} {place}".strip()
 

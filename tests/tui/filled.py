@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from core.clock import ManualClock
@@ -29,17 +29,17 @@ _KINDS = (SCHEDULE, BACKUP, RESTORE, STORAGE, NAB, NAR, DEPLOYMENT)
 class FilledSource:
     """Fits where the screen wants a session; its clock moves when a test moves it."""
 
-    def __init__(self, objects: list[Resource], contexts: tuple[str, ...] = (CONTEXT,)) -> None:
+    def __init__(self, objects: list[Resource], contexts: tuple[str, ...] = (CONTEXT,), at: datetime = NOW) -> None:
         self.store = Store()
         self.contexts = contexts
         self.namespaces: tuple[str, ...] = ()
         self.hurried = 0
         self.running = False
-        self.manual = ManualClock(NOW)
+        self.manual = ManualClock(at)
         self._versions = 100
         for context in contexts:
             for kind in _KINDS:
-                self.store.sink(Scope(context, kind), self.manual).health(Health(State.LIVE, NOW))
+                self.store.sink(Scope(context, kind), self.manual).health(Health(State.LIVE, at))
             self.store.fill(context, objects, self.manual)
 
     def clock(self, _context: str) -> ManualClock:

@@ -56,7 +56,10 @@ def silent_servers(world: World, now: datetime, limits: Thresholds) -> Iterator[
         alive = newest is not None and newest > beat.pulse
         what = "storage hangs" if alive else "server down or storage hanging"
         also = (
-            f" It still made a backup at {words.moment(newest, now)}, so the server runs." if alive and newest else ""
+            f" It still made a backup at {words.moment(newest, now)}, so the server runs: backups and restores stand "
+            "still until the storage answers."
+            if alive and newest
+            else " Until it is back, nothing is backed up or restored."
         )
         yield Finding(
             "velero-no-pulse",
@@ -65,7 +68,7 @@ def silent_servers(world: World, now: datetime, limits: Thresholds) -> Iterator[
             beat.pulse,
             f"no pulse of Velero for {words.span(silence)}: {what}",
             f"Velero checks its storage every {words.interval(beat.period or PERIOD)} and last did so at "
-            f"{words.moment(beat.pulse, now)}.{also} Until it is back, nothing is backed up or restored.",
+            f"{words.moment(beat.pulse, now)}.{also}",
             f"Look at the Velero pod in {namespace} and its log, and at the object storage.",
         )
 
