@@ -128,12 +128,21 @@ class Api:
         url, headers = self.target.url + path, self._headers(accept)
         async with self.session.get(url, headers=headers, params=asked) as answer:
             assert answer.status == 200, await answer.text()
-            yield Watch(answer)
+            try:
+                yield Watch(answer)
+            finally:
+                _hang_up(answer)
 
     async def watched(self, path: str, **query: str) -> list[Body]:
         """All events of a watch that lasts a second."""
         async with self.watching(path, **{"timeoutSeconds": "1", **query}) as watch:
             return await watch.rest()
+
+
+def _hang_up(answer: aiohttp.ClientResponse) -> None:
+    """Leave a watch without the farewell of TLS, which would outlast the test's event loop."""
+    if answer.connection is not None and answer.connection.transport is not None:
+        answer.connection.transport.abort()
 
 
 class Watch:
