@@ -1,1 +1,0 @@
-"""Helpers for those who keep foretop; nothing in the product imports them."""
