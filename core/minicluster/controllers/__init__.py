@@ -5,6 +5,7 @@ from core.minicluster.controllers.clock import BoxClock
 from core.minicluster.controllers.engine import Engine
 from core.minicluster.controllers.nonadmin import NonAdminController
 from core.minicluster.controllers.prescaling import PrescalerController
+from core.minicluster.controllers.tenant_storage import TenantStorageController
 from core.minicluster.controllers.velero import Flags, VeleroServer
 from core.minicluster.controllers.work import Move, SeededWork, Work, Workload
 
@@ -17,6 +18,7 @@ __all__ = [
     "ObjectStorage",
     "PrescalerController",
     "SeededWork",
+    "TenantStorageController",
     "VeleroServer",
     "Work",
     "Workload",

@@ -104,6 +104,10 @@ def _tenants(stage: Stage) -> None:
         if number < 10:
             work = Work(timedelta(seconds=30 + 9 * number), 60 + 25 * number, errors=1 if number == 3 else 0)
             stage.past.nar(HOME, nab, f"{name}-back", started + timedelta(minutes=20), work)
+    stage.tenant_storage().start()
+    stage.buckets.make("iot-backups")
+    minio = {"provider": "aws", "objectStorage": {"bucket": "iot-backups"}}
+    stage.ask("NonAdminBackupStorageLocation", "team-iot", "iot-minio", {"backupStorageLocationSpec": minio})
     for namespace, name, spec in _REFUSED:
         stage.ask("NonAdminBackup", namespace, name, {"backupSpec": spec})
     stage.ask("NonAdminRestore", "team-hr", "lost-one", {"restoreSpec": {"backupName": "no-such-backup"}})

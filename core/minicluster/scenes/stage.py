@@ -15,6 +15,7 @@ from core.minicluster.controllers.downloads import LogShelf
 from core.minicluster.controllers.engine import Engine, Process
 from core.minicluster.controllers.nonadmin import NonAdminController
 from core.minicluster.controllers.prescaling import PrescalerController
+from core.minicluster.controllers.tenant_storage import TenantStorageController
 from core.minicluster.controllers.velero import Flags, VeleroServer
 from core.minicluster.controllers.work import SeededWork, Work
 from core.minicluster.kinds import Json
@@ -83,6 +84,9 @@ class Stage:
 
     def prescaler(self) -> PrescalerController:
         return PrescalerController(self.engine)
+
+    def tenant_storage(self, home: str = HOME) -> TenantStorageController:
+        return TenantStorageController(self.engine, home, self.wishes.seed)
 
     def non_admin(self, home: str = HOME) -> NonAdminController:
         return NonAdminController(self.engine, home, self.wishes.behaviour, self.wishes.seed)

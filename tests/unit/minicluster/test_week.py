@@ -55,7 +55,7 @@ class Witness:
 def week() -> tuple[Table, Witness, list[int]]:
     table = Table(START, Flags(concurrent_backups=2), _work)
     witness = Witness(table)
-    table.add_location()
+    table.add_location(validationFrequency="1h", backupSyncPeriod="1h")
     table.velero.start()
     table.non_admin.start()
     for name, cron in CRONS.items():
