@@ -72,13 +72,17 @@ class Dashboard(App[int]):
         """The frame is on the screen; only now come the libraries that speak to clusters."""
         try:
             self._source = await asyncio.to_thread(self._open_source)
+            self._source.start()
+            desk = Desk(self._source, asyncio.get_running_loop().time)
+            self.frame.attach(desk)
+            await self._pump(desk)
         except ForetopError as problem:
             self.problem = str(problem)
             self.exit(2)
-            return
-        self._source.start()
-        desk = Desk(self._source, asyncio.get_running_loop().time)
-        self.frame.attach(desk)
+        except Exception as problem:
+            self._handle_exception(problem)
+
+    async def _pump(self, desk: Desk) -> None:
         seen: tuple[object, ...] = ()
         while True:
             found = self._state(desk)

@@ -12,10 +12,14 @@ from core.store import Store
 from core.view.scene import Scene, Stage
 from tui.source import Source
 
-_LOOK_AGAIN = timedelta(seconds=5)
+_LOOK_AGAIN = timedelta(seconds=10)
 _SOONEST = timedelta(seconds=1)
-_SHARE = 20
-"""Judging everything takes its time in a large cluster: it gets a twentieth of it at most."""
+_SHARE, _IDLE_SHARE = 20, 300
+"""Judging everything takes its time in a large cluster: it gets a twentieth of it at most, and where nothing
+changed and only time has passed, much less."""
+
+
+_NEVER = (datetime.min.replace(tzinfo=UTC), (-1, -1))
 
 
 class Desk:
@@ -36,7 +40,7 @@ class Desk:
         self._settled: dict[str, Settled] = {}
         self._first_look = set(source.contexts)
         self._judged: dict[str, tuple[datetime, tuple[int, int]]] = {}
-        self._rest_until = 0.0
+        self._began = self._took = 0.0
 
     @property
     def store(self) -> Store:
@@ -65,15 +69,21 @@ class Desk:
     def judge(self, *, at_once: bool = False) -> None:
         """Looks for what is wrong, where something changed or time has passed."""
         began = self._ticks()
-        if began < self._rest_until and not at_once:
+        changed = any(self._judged.get(context, _NEVER)[1] != self._version(context) for context in self.contexts)
+        rest = max(_SOONEST.total_seconds() / 2, self._took * (_SHARE if changed else _IDLE_SHARE))
+        if began < self._began + rest and not at_once:
             return
         due = [context for context in self.contexts if at_once or self._is_due(context)]
         for context in due:
             self._judge(context)
         if due:
             self._gather()
-            took = self._ticks() - began
-            self._rest_until = began + max(_SOONEST.total_seconds() / 2, took * _SHARE)
+            self._began, self._took = began, self._ticks() - began
+
+    @property
+    def version(self) -> tuple[object, ...]:
+        """Moves whenever there is something new to draw, the passing of time not counted."""
+        return self.judgement, *(self._version(context) for context in self.contexts)
 
     def _version(self, context: str) -> tuple[int, int]:
         return self.store.revision(context), self.store.health.revision

@@ -12,6 +12,7 @@ from core.view.text import clean, width
 from tui.tones import BOLD, PLAIN, style_of
 
 LABEL = 7
+_LEAST_LINES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class Para:
     spans: Line
     label: str = ""
     indent: int | None = None
+    yields: bool = False
+    """Gives up its end where the others would not fit otherwise."""
 
 
 def span(text: str, tone: Tone = Tone.PLAIN, *, bold: bool = False) -> Span:
@@ -40,13 +43,20 @@ def span(text: str, tone: Tone = Tone.PLAIN, *, bold: bool = False) -> Span:
     return Span(clean(text), style + BOLD if bold else style)
 
 
-def para(text: str, tone: Tone = Tone.PLAIN, *, label: str = "", bold: bool = False) -> Para:
-    return Para((span(text, tone, bold=bold),), label)
+def para(text: str, tone: Tone = Tone.PLAIN, *, label: str = "", bold: bool = False, yields: bool = False) -> Para:
+    return Para((span(text, tone, bold=bold),), label, yields=yields)
 
 
-def fold(paragraphs: Iterable[Para], cells: int) -> list[Line]:
-    """The lines of the paragraphs in this width."""
-    return [line for paragraph in paragraphs for line in _fold(paragraph, max(10, cells))]
+def fold(paragraphs: Iterable[Para], cells: int, lines: int | None = None) -> list[Line]:
+    """The lines of the paragraphs in this width; those that yield are cut where there are more than `lines`."""
+    parts = [(paragraph, _fold(paragraph, max(10, cells))) for paragraph in paragraphs]
+    excess = 0 if lines is None else sum(len(folded) for _, folded in parts) - lines
+    shown: list[Line] = []
+    for paragraph, folded in parts:
+        given = max(0, min(excess, len(folded) - _LEAST_LINES)) if paragraph.yields else 0
+        excess -= given
+        shown += [*folded[: len(folded) - given - 1], (*folded[-given - 1], Span(" …"))] if given else folded
+    return shown
 
 
 def _fold(paragraph: Para, cells: int) -> list[Line]:

@@ -80,7 +80,8 @@ class Screen:
 
     @property
     def status(self) -> str:
-        return self.app.frame.query_one("#status", OneLine).text
+        frame = self.app.frame
+        return frame.query_one("#status", OneLine).text + frame.query_one("#clock", OneLine).text
 
     @property
     def footer(self) -> str:

@@ -27,7 +27,7 @@ def finding_pane(finding: Finding, scene: Scene, store: Store) -> tuple[Para, ..
         keys += [Span("   "), Span("J", BOLD), span(f" open {targets[0].name}")]
     return (
         head,
-        para(finding.evidence, label="Seen"),
+        para(finding.evidence, label="Seen", yields=True),
         para(finding.remedy, label="Do"),
         Para(tuple(keys), "Keys"),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container
+from textual.containers import Container, Horizontal
 from textual.screen import Screen
 
 from core.store import Key
@@ -23,7 +23,7 @@ from tui.screens.places import Place, Trail
 from tui.screens.tables import TablePage
 from tui.source import Looks
 from tui.tones import style_of
-from tui.widgets.lines import OneLine, Rule
+from tui.widgets.lines import OneLine, Rule, line_width
 
 if TYPE_CHECKING:
     from tui.app import Dashboard
@@ -52,6 +52,7 @@ class Frame(Screen[None]):
         self.current = ""
         self.trail = Trail()
         self.errands = Errands(self)
+        self._version: tuple[object, ...] | None = None
 
     @property
     def dashboard(self) -> Dashboard:
@@ -62,7 +63,9 @@ class Frame(Screen[None]):
 
     def compose(self) -> ComposeResult:
         ascii = self.looks.ascii
-        yield OneLine(ascii=ascii, id="status")
+        with Horizontal(id="head"):
+            yield OneLine(ascii=ascii, id="status")
+            yield OneLine(ascii=ascii, id="clock")
         yield OneLine(ascii=ascii, id="tabs")
         yield Rule(ascii=ascii, id="top-rule")
         yield Container(id="pages")
@@ -74,6 +77,7 @@ class Frame(Screen[None]):
         self.pulse()
 
     def on_resize(self, event: events.Resize) -> None:
+        self._version = None
         self.call_after_refresh(self.pulse)
 
     @property
@@ -98,20 +102,36 @@ class Frame(Screen[None]):
             self.desk.judge()
             if self.page is not None and self.page.desk is not None:
                 self.page.pulse()
-        self.show_frame()
+        version = self.desk.version if self.desk is not None else ()
+        if version == self._version:
+            self._show_top()
+        else:
+            self._version = version
+            self.show_frame()
 
     def show_frame(self) -> None:
+        """All lines of the frame; between two changes the clock is all that moves."""
         cells = self.size.width
         if not cells or not self.is_mounted:
             return
+        self._show_top()
         page = self.page
-        self.query_one("#status", OneLine).show(status.status(self.desk, self.looks, self._scope(), cells))
         under = self.trail.tab if self.current == DETAIL else self.current
         self.query_one("#tabs", OneLine).show(status.tabs(TABS, under, cells))
         hint = page.hint() if page else ""
         bad = isinstance(page, TablePage) and page.has_problem
         self.query_one("#bottom-rule", Rule).show(status.rule(hint, style_of(Tone.BAD if bad else Tone.WARN)))
         self.query_one("#footer", OneLine).show(status.footer(footer_order(self.available()), cells))
+
+    def _show_top(self) -> None:
+        cells = self.size.width
+        if not cells or not self.is_mounted:
+            return
+        clock = self.query_one("#clock", OneLine)
+        clock.show(time := status.time_there(self.desk))
+        size = line_width(time)
+        clock.styles.width = size
+        self.query_one("#status", OneLine).show(status.status(self.desk, self.looks, self._scope(), cells - size))
 
     def _scope(self) -> str:
         if self.desk is None:
@@ -145,6 +165,7 @@ class Frame(Screen[None]):
                 page.take_keys()
             if place.key is not None:
                 page.table.go_to(place.key)
+        self._version = None
         self.pulse()
 
     def note_cursor(self) -> None:

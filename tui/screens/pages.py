@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ from tui.rows import FindingRows, LiveRows, Rows
 from tui.screens.page import Page
 from tui.screens.tables import TablePage, TableSpec
 from tui.source import Looks
+from tui.widgets.columns import Wishes
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ def _live(
     pane: Callable[[Any, Scene], tuple[Para, ...]],
     rank: tuple[str, ...],
     none: str,
+    least: Mapping[str, int] | None = None,
 ) -> TableSpec:
     def tell(rows: Rows, key: Key, desk: Desk) -> tuple[Para, ...]:
         entry = rows.entry(key) if isinstance(rows, LiveRows) else None
@@ -75,7 +77,7 @@ def _live(
     def empty(_desk: Desk) -> list[Line]:
         return [(span(none, Tone.DIM),)]
 
-    return TableSpec(lambda desk: LiveRows(desk, view()), tell, view.kinds, rank, empty)
+    return TableSpec(lambda desk: LiveRows(desk, view()), tell, view.kinds, Wishes(rank, least=least or {}), empty)
 
 
 def _finding(rows: Rows, key: Key, desk: Desk) -> tuple[Para, ...]:
@@ -83,7 +85,7 @@ def _finding(rows: Rows, key: Key, desk: Desk) -> tuple[Para, ...]:
     return () if found is None else finding_pane(found, desk.scene(key.context), desk.store)
 
 
-TRIAGE = TableSpec(FindingRows, _finding, frozenset(), ("severity", "subject", "what", "since"), calm)
+TRIAGE = TableSpec(FindingRows, _finding, frozenset(), Wishes(("severity", "what", "since")), calm)
 SCHEDULES = _live(Schedules, schedule_pane, ("next", "runs", "cron", "skip", "last"), "There are no schedules.")
 NONADMIN = _live(
     NonAdmins,
@@ -96,12 +98,14 @@ QUEUE = _live(
     queue_pane,
     ("position", "phase", "when", "items", "from"),
     "The queue is empty: Velero has nothing to do.",
+    {"name": 24, "from": 8},
 )
 BACKUPS = _live(
     Backups,
     backup_pane,
     ("phase", "started", "errors", "warnings", "took", "expires", "from"),
     "There are no backups.",
+    {"name": 24},
 )
 RESTORES = _live(
     Restores,

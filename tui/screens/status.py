@@ -26,18 +26,22 @@ def status(desk: Desk | None, looks: Looks, scope: str, cells: int) -> Line:
     """Where we look, how well we see, what is wrong, and the time there."""
     if desk is None or not desk.contexts:
         return (Span(" foretop", BOLD), span("   connecting"))
-    right = [*_health(desk), *_gravest(desk), *_badges(desk, looks), *_clock(desk)]
-    room = cells - sum(width(piece.text) for piece in right) - 2
+    right = [*_health(desk), *_gravest(desk), *_badges(desk, looks)]
+    room = cells - sum(width(piece.text) for piece in right) - 1
     left = _left(desk, scope, room)
-    gap = max(1, cells - sum(width(piece.text) for piece in (*left, *right)) - 1)
+    gap = max(1, cells - sum(width(piece.text) for piece in (*left, *right)))
     return (*left, Span(" " * gap), *right)
 
 
 def _left(desk: Desk, scope: str, room: int) -> list[Span]:
-    name = desk.contexts[0] if len(desk.contexts) == 1 else f"{len(desk.contexts)} contexts"
-    shown = cut(span(name).text, max(8, room - width(scope) - 5))
-    where = cut(span(scope).text, max(0, room - width(shown) - 4))
-    return [Span(f" {shown}", BOLD), Span(f"   {where}" if where else "")]
+    """The context in full before the scope in full: which cluster it is matters most."""
+    name = span(desk.contexts[0] if len(desk.contexts) == 1 else f"{len(desk.contexts)} contexts").text
+    where = span(scope).text
+    if width(name) + width(where) + 4 > room:
+        where = where.replace("namespaces", "ns").replace("namespace", "ns")
+    shown = cut(name, max(8, room - min(width(where), 8) - 4))
+    left = room - width(shown) - 4
+    return [Span(f" {shown}", BOLD), Span(f"   {cut(where, left)}" if left > 3 else "")]
 
 
 def _health(desk: Desk) -> list[Span]:
@@ -49,7 +53,8 @@ def _health(desk: Desk) -> list[Span]:
             if server.version
         }
     )
-    shown = f"Velero {span(versions[0]).text} " if len(versions) == 1 else "Velero " if len(desk.contexts) == 1 else ""
+    release = ".".join(span(versions[0]).text.split(".")[:2]) if len(versions) == 1 else ""
+    shown = f"Velero {release} " if release else "Velero " if len(desk.contexts) == 1 else ""
     boards = {context: desk.store.health.context(context) for context in desk.contexts}
     mark, words = status_line(boards, desk.now())
     return [Span(shown), Span(f"{mark.value} ", style_of(mark.tone)), Span(cut(words, 40), style_of(mark.tone))]
@@ -76,8 +81,9 @@ def _badges(desk: Desk, looks: Looks) -> list[Span]:
     return shown
 
 
-def _clock(desk: Desk) -> list[Span]:
-    return [Span("   "), Span(clock(desk.now().astimezone(desk.zone)))]
+def time_there(desk: Desk | None) -> Line:
+    """On its own, for it is all that an idle screen writes."""
+    return () if desk is None or not desk.contexts else (Span(f"   {clock(desk.now().astimezone(desk.zone))} "),)
 
 
 def clock(at: datetime) -> str:

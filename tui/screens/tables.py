@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.widgets import Input, Label
 
@@ -19,6 +21,7 @@ from tui.prose import Line, Para, Span, span
 from tui.rows import Rows
 from tui.screens.page import Page
 from tui.source import Looks
+from tui.widgets.columns import Wishes
 from tui.widgets.lines import ProsePane, Rule
 from tui.widgets.prompt import Prompt
 from tui.widgets.table import Table
@@ -35,14 +38,19 @@ class TableSpec:
     pane: Callable[[Rows, Key, Desk], tuple[Para, ...]]
     kinds: frozenset[str]
     """The plurals without which it has nothing to show."""
-    rank: tuple[str, ...] = ()
-    """Columns in the order in which they are given up last."""
+    wishes: Wishes
+    """Which columns are given up last, and how much of them is kept."""
     empty: Callable[[Desk], list[Line]] | None = None
     """What to say where there are no rows though all was seen."""
 
 
 class TablePage(Page):
     """The table takes the keys; the pane follows its cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("shift+down", "scroll_pane(1)", show=False),
+        Binding("shift+up", "scroll_pane(-1)", show=False),
+    ]
 
     def __init__(self, page_id: str, spec: TableSpec, looks: Looks) -> None:
         super().__init__(page_id, looks)
@@ -55,9 +63,9 @@ class TablePage(Page):
             yield Label("/", markup=False)
             yield Prompt(placeholder="text  !text  -l label=value  -f fuzzy  phase:Failed", id="filter")
         with Container(classes="body"):
-            yield Table(self.spec.rank, ascii=self.looks.ascii, flash=self.looks.flash)
+            yield Table(self.spec.wishes, ascii=self.looks.ascii, flash=self.looks.flash)
             yield Rule(ascii=self.looks.ascii, id="divider")
-            yield ProsePane(ascii=self.looks.ascii, id="pane")
+            yield ProsePane(ascii=self.looks.ascii, whole=False, id="pane")
 
     @property
     def table(self) -> Table:
@@ -136,6 +144,9 @@ class TablePage(Page):
         if action_id == "all_namespaces":
             return self.rows is not None and bool(self.rows.namespace or self.rows.context)
         return True
+
+    def action_scroll_pane(self, by: int) -> None:
+        self.query_one("#pane", ProsePane).scroll_lines(by)
 
     def do_filter(self) -> None:
         self.add_class("-filtering")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from core.view.columns import Column
@@ -11,8 +11,8 @@ from core.view.text import width
 
 GAP = 2
 _LEAST = 12
-_LEAST_OF = {"name": 24, "subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "backup": 16}
-"""A column that may be cut keeps at least this much: of a name so much that the time at its end is whole."""
+_LEAST_OF = {"subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "backup": 16}
+"""A column that may be cut keeps at least this much."""
 _ALWAYS = ("name", "subject", "context")
 RESERVED_LETTERS = frozenset("GJOZ")
 
@@ -33,11 +33,13 @@ class Wishes:
     rank: tuple[str, ...] = ()
     wide: bool = False
     selected: str = ""
+    least: Mapping[str, int] = field(default_factory=dict)
+    """By column, how much of it is kept when it is cut, where that is not the usual."""
 
 
 def arrange(columns: Sequence[Column[Any]], natural: Sequence[int], room: int, wishes: Wishes) -> tuple[Slot, ...]:
     """Places the columns in their own order; what does not fit goes by rank, and long ones are cut before that."""
-    least = [_least(column, size) for column, size in zip(columns, natural, strict=True)]
+    least = [_least(column, size, wishes) for column, size in zip(columns, natural, strict=True)]
     order = sorted(range(len(columns)), key=lambda place: _rank(columns, place, wishes))
     taken: list[int] = []
     for place in order:
@@ -53,13 +55,14 @@ def arrange(columns: Sequence[Column[Any]], natural: Sequence[int], room: int, w
 
 
 def _share_out(sizes_of: dict[int, int], natural: Sequence[int], spare: int) -> None:
-    """What is left goes cell by cell to the column that lacks the largest part of its text."""
+    """What is left goes cell by cell to all that lack some, in turn: small wants are soon met."""
     while spare > 0:
-        place = min(sizes_of, key=lambda entry: sizes_of[entry] / max(1, natural[entry]))
-        if sizes_of[place] >= natural[place]:
+        wanting = [place for place in sizes_of if sizes_of[place] < natural[place]]
+        if not wanting:
             return
-        sizes_of[place] += 1
-        spare -= 1
+        for place in wanting[:spare]:
+            sizes_of[place] += 1
+        spare -= len(wanting[:spare])
 
 
 def letters(columns: Sequence[Column[Any]], taken: Collection[str] = RESERVED_LETTERS) -> dict[str, int]:
@@ -74,9 +77,10 @@ def letters(columns: Sequence[Column[Any]], taken: Collection[str] = RESERVED_LE
     return found
 
 
-def _least(column: Column[Any], natural: int) -> int:
-    flexible = column.from_middle or column.name in _LEAST_OF or natural > 2 * _LEAST
-    return min(natural, max(_LEAST_OF.get(column.name, _LEAST), width(column.title))) if flexible else natural
+def _least(column: Column[Any], natural: int, wishes: Wishes) -> int:
+    kept = wishes.least.get(column.name, _LEAST_OF.get(column.name))
+    flexible = column.from_middle or kept is not None or natural > 2 * _LEAST
+    return min(natural, max(kept or _LEAST, width(column.title))) if flexible else natural
 
 
 def _rank(columns: Sequence[Column[Any]], place: int, wishes: Wishes) -> tuple[int, int, int]:

@@ -26,10 +26,10 @@ def changed_cells(before: Line, after: Line) -> tuple[int, int]:
         if old != new:
             break
         start += width(new.text)
-    return start, max(_cells(before), _cells(after))
+    return start, max(line_width(before), line_width(after))
 
 
-def _cells(line: Line) -> int:
+def line_width(line: Line) -> int:
     return sum(width(piece.text) for piece in line)
 
 
@@ -62,18 +62,22 @@ class Rule(OneLine):
 
     def render_line(self, y: int) -> Strip:
         words = self._line
-        rest = max(0, self.size.width - _cells(words))
+        rest = max(0, self.size.width - line_width(words))
         return strip_of((*words, Span("─" * rest, PLAIN)), self.size.width, self._ascii)
 
 
 class ProsePane(Widget):
-    """Paragraphs folded to the width; scrolls by lines where they do not fit."""
+    """Paragraphs folded to the width; scrolls by lines where they do not fit.
+
+    One that is not to show them `whole` cuts those that yield, until it is scrolled.
+    """
 
     DEFAULT_CSS = "ProsePane { width: 1fr; height: 1fr; }"
 
-    def __init__(self, *, ascii: bool, id: str | None = None) -> None:
+    def __init__(self, *, ascii: bool, whole: bool = True, id: str | None = None) -> None:
         super().__init__(id=id)
         self._ascii = ascii
+        self._whole = whole
         self._paragraphs: tuple[Para, ...] = ()
         self._lines: list[Line] = []
         self.top = 0
@@ -91,6 +95,8 @@ class ProsePane(Widget):
             self._arrange()
 
     def scroll_lines(self, by: int) -> None:
+        if not self._whole and by > 0 and not self.top:
+            self._lines = fold(self._paragraphs, self.size.width - 2)
         top = max(0, min(self.top + by, len(self._lines) - self.size.height))
         if top != self.top:
             self.top = top
@@ -100,7 +106,8 @@ class ProsePane(Widget):
         self._arrange()
 
     def _arrange(self) -> None:
-        before, self._lines = self._lines, fold(self._paragraphs, self.size.width - 2)
+        lines = None if self._whole or self.top else self.size.height
+        before, self._lines = self._lines, fold(self._paragraphs, self.size.width - 2, lines)
         self.top = max(0, min(self.top, len(self._lines) - self.size.height))
         for y in range(self.size.height):
             old, new = _at(before, self.top + y), _at(self._lines, self.top + y)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region
@@ -16,16 +15,14 @@ from textual.widget import Widget
 
 from core.store import Key
 from core.view.columns import Row
-from core.view.layout import fit
-from core.view.text import pad, width
+from core.view.text import width
 from tui.prose import Line, Span
 from tui.rows import Rows
-from tui.tones import BOLD, CURSOR, DIM, FLASH, HEAD, PLAIN, UNDERLINE, spelt, style_of, style_of_mark
+from tui.tones import PLAIN
 from tui.widgets.columns import Slot, Wishes, arrange, letters
 from tui.widgets.lines import strip_of
+from tui.widgets.tablelines import LEFT, Heading, Showing, head_strip, row_strip
 
-LEFT = 3
-"""Before the first column: the sign of a marked row, the glyph, and a space."""
 _FLASHED = 0.6
 _TELLS_TIME = frozenset({"age", "since", "last", "next", "took", "expires", "checked", "synced", "when"})
 """Their text moves with the clock, and a clock is no news."""
@@ -49,9 +46,9 @@ class Table(Widget, can_focus=True):
     class CursorMoved(Message):
         """Another object is under the cursor, or the same one looks different."""
 
-    def __init__(self, rank: tuple[str, ...] = (), *, ascii: bool, flash: bool, id: str | None = None) -> None:
+    def __init__(self, wishes: Wishes, *, ascii: bool, flash: bool, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._rank = rank
+        self._wishes = wishes
         self._ascii = ascii
         self._flash = flash
         self.rows: Rows | None = None
@@ -279,7 +276,7 @@ class Table(Widget, can_focus=True):
         for row in self._window:
             for place, cell in enumerate(row.cells):
                 self._naturals[place] = max(self._naturals[place], width(cell.text))
-        wishes = Wishes(self._rank, self.wide, self._selected)
+        wishes = replace(self._wishes, wide=self.wide, selected=self._selected)
         slots = arrange(self.rows.columns, self._naturals, self.size.width - LEFT - 1, wishes)
         moved, self._slots = slots != self._slots, slots
         return moved
@@ -333,36 +330,9 @@ class Table(Widget, can_focus=True):
 
     def _head(self) -> Strip:
         assert self.rows is not None
-        by_place = {place: letter for letter, place in letters(self.rows.columns).items()}
-        pieces: list[Segment] = [Segment(" " * LEFT, HEAD)]
-        x = 0
-        for slot in self._slots:
-            column = self.rows.columns[slot.index]
-            pieces.append(Segment(" " * (slot.x - x), HEAD))
-            arrow = ("↓" if self.rows.reversed else "↑") if column.name == self.rows.sorted_by else ""
-            title = pad(f"{column.title}{arrow}"[: slot.width], slot.width, right=column.right)
-            chosen = HEAD + BOLD + CURSOR if column.name == self._selected and self._selected_shows else HEAD
-            pieces += self._underlined(title, by_place.get(slot.index, ""), chosen)
-            x = slot.x + slot.width
-        count = self._count()
-        strip = Strip(pieces).adjust_cell_length(self.size.width, HEAD)
-        free = self.size.width - LEFT - x - 1
-        if count and len(count) < free:
-            tail = Strip([Segment(f"{count} ", DIM)])
-            strip = Strip.join([strip.crop(0, self.size.width - tail.cell_length), tail])
-        return strip
-
-    @property
-    def _selected_shows(self) -> bool:
-        return self.rows is not None and self._selected != self.rows.sorted_by
-
-    def _underlined(self, title: str, letter: str, style: Style) -> list[Segment]:
-        """The letter that sorts by this column is underlined."""
-        shown = spelt(title, self._ascii)
-        at = shown.upper().find(letter) if letter else -1
-        if at < 0:
-            return [Segment(shown, style)]
-        return [Segment(shown[:at], style), Segment(letter, style + UNDERLINE), Segment(shown[at + 1 :], style)]
+        chosen = "" if self._selected == self.rows.sorted_by else self._selected
+        title = Heading(self.rows.sorted_by, self.rows.reversed, chosen, self._count())
+        return head_strip(self.rows.columns, self._slots, title, self.size.width, self._ascii)
 
     def _count(self) -> str:
         assert self.rows is not None
@@ -375,22 +345,5 @@ class Table(Widget, can_focus=True):
 
     def _row(self, row: Row) -> Strip:
         assert self.rows is not None
-        on = CURSOR if row.key == self.cursor else PLAIN
-        lit = self._lit.get(row.key, frozenset())
-        sign = "*" if row.key in self.marked else " "
-        ellipsis = "~" if self._ascii else "…"
-        pieces = [
-            Segment(sign, BOLD + on),
-            Segment(spelt(row.mark.value, self._ascii), style_of_mark(row.mark) + on),
-            Segment(" ", on),
-        ]
-        x = 0
-        for slot in self._slots:
-            cell, column = row.cells[slot.index], self.rows.columns[slot.index]
-            text = spelt(pad(fit(cell.text, column, slot.width, ellipsis), slot.width, right=column.right), self._ascii)
-            style = style_of(cell.tone) + on
-            if slot.x > x:
-                pieces.append(Segment(" " * (slot.x - x), on))
-            pieces.append(Segment(text, style + FLASH if slot.index in lit else style))
-            x = slot.x + slot.width
-        return Strip(pieces).adjust_cell_length(self.size.width, on)
+        how = Showing(row.key == self.cursor, row.key in self.marked, self._lit.get(row.key, frozenset()))
+        return row_strip(self.rows.columns, self._slots, row, how, self.size.width, self._ascii)

@@ -1,0 +1,90 @@
+"""The lines of a table as strips: the head and the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from core.view.columns import Column, Row
+from core.view.layout import fit
+from core.view.text import pad
+from tui.tones import BOLD, CURSOR, DIM, FLASH, HEAD, PLAIN, UNDERLINE, spelt, style_of, style_of_mark
+from tui.widgets.columns import Slot, letters
+
+LEFT = 3
+"""Before the first column: the sign of a marked row, the glyph, and a space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What the head tells besides the titles."""
+
+    sorted_by: str
+    reversed: bool
+    selected: str
+    count: str
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """How a row stands out."""
+
+    cursor: bool
+    marked: bool
+    lit: frozenset[int]
+
+
+def head_strip(
+    columns: Sequence[Column[Any]], slots: Sequence[Slot], heading: Heading, cells: int, ascii: bool
+) -> Strip:
+    """The titles; the letter that sorts by a column is underlined, the sorted one has an arrow."""
+    by_place = {place: letter for letter, place in letters(columns).items()}
+    pieces: list[Segment] = [Segment(" " * LEFT, HEAD)]
+    x = 0
+    for slot in slots:
+        column = columns[slot.index]
+        pieces.append(Segment(" " * (slot.x - x), HEAD))
+        arrow = ("↓" if heading.reversed else "↑") if column.name == heading.sorted_by else ""
+        title = spelt(pad(f"{column.title}{arrow}"[: slot.width], slot.width, right=column.right), ascii)
+        style = HEAD + CURSOR if column.name == heading.selected else HEAD
+        pieces += _underlined(title, by_place.get(slot.index, ""), style)
+        x = slot.x + slot.width
+    strip = Strip(pieces).adjust_cell_length(cells, HEAD)
+    if not heading.count or len(heading.count) + 2 > cells - LEFT - x:
+        return strip
+    tail = Strip([Segment(f"{heading.count} ", DIM)])
+    return Strip.join([strip.crop(0, cells - tail.cell_length), tail])
+
+
+def _underlined(title: str, letter: str, style: Style) -> list[Segment]:
+    at = title.upper().find(letter) if letter else -1
+    if at < 0:
+        return [Segment(title, style)]
+    return [Segment(title[:at], style), Segment(title[at], style + UNDERLINE), Segment(title[at + 1 :], style)]
+
+
+def row_strip(
+    columns: Sequence[Column[Any]], slots: Sequence[Slot], row: Row, how: Showing, cells: int, ascii: bool
+) -> Strip:
+    on = CURSOR if how.cursor else PLAIN
+    ellipsis = spelt("…", ascii)
+    pieces = [
+        Segment("*" if how.marked else " ", BOLD + on),
+        Segment(spelt(row.mark.value, ascii), style_of_mark(row.mark) + on),
+        Segment(" ", on),
+    ]
+    x = 0
+    for slot in slots:
+        cell, column = row.cells[slot.index], columns[slot.index]
+        text = spelt(pad(fit(cell.text, column, slot.width, ellipsis), slot.width, right=column.right), ascii)
+        style = style_of(cell.tone) + on
+        if slot.x > x:
+            pieces.append(Segment(" " * (slot.x - x), on))
+        pieces.append(Segment(text, style + FLASH if slot.index in how.lit else style))
+        x = slot.x + slot.width
+    return Strip(pieces).adjust_cell_length(cells, on)
