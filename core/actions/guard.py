@@ -10,6 +10,8 @@ from core.kube.access import Access, right
 from core.kube.client import ApiClient
 from core.models.kinds import Kind
 
+_ASKED_BY_NAME = 10
+
 
 class Refused(ForetopError):
     """The wish was not granted, and nothing was sent."""
@@ -25,14 +27,28 @@ async def guard(intent: Intent, client: ApiClient, access: Access, namespace: st
 async def guard_plan(plan: Plan, client: ApiClient, access: Access) -> None:
     """The same for exactly the writes of a plan, wherever its objects are."""
     hold_read_only(plan.intent, client)
-    needed = [(VERBS[step.write.method], step.target.kind, step.target.namespace) for step in plan.steps]
-    for verb, kind, namespace in dict.fromkeys(needed):
-        await _need(plan.intent, access, verb, kind, namespace)
+    groups: dict[tuple[str, Kind, str], list[str]] = {}
+    for step in plan.steps:
+        place = (VERBS[step.write.method], step.target.kind, step.target.namespace)
+        groups.setdefault(place, []).append(step.target.name)
+    for (verb, kind, namespace), names in groups.items():
+        if verb == "create" or not await _may_by_name(access, verb, kind, namespace, names):
+            await _need(plan.intent, access, verb, kind, namespace)
 
 
 def hold_read_only(intent: Intent, client: ApiClient) -> None:
     if client.read_only:
         raise Refused(f"Cannot {intent.title.lower()}", "read-only is on", "start foretop without it")
+
+
+async def _may_by_name(access: Access, verb: str, kind: Kind, namespace: str, names: list[str]) -> bool:
+    """A role may be for some names only: where one of the first few is allowed, the attempt tells about the others."""
+    if (await access.verdict(right(verb, kind, namespace))).allowed:
+        return True
+    for name in names[:_ASKED_BY_NAME]:
+        if (await access.verdict(right(verb, kind, namespace, name))).allowed:
+            return True
+    return False
 
 
 async def _need(intent: Intent, access: Access, verb: str, kind: Kind, namespace: str) -> None:

@@ -134,12 +134,12 @@ def _warnings(
         return tuple(found)
     there = [name for name in places if name in present]
     if there:
-        fate = (
-            "what is in them is overwritten" if wish.existing == "update" else "what is in them stays, gaps are filled"
-        )
+        alone = len(there) == 1
+        inside = f"what is in {'it' if alone else 'them'}"
+        fate = f"{inside} is overwritten" if wish.existing == "update" else f"{inside} stays, gaps are filled"
         offer = ",".join(f"{old}:{new}" for old, new in offered_mapping(backup).items() if old in there)
         beside = f" (beside it: --namespace-mappings {offer})" if offer and not wish.mapping else ""
-        found.append(f"{words.listed(there)} {'exists' if len(there) == 1 else 'exist'} already: {fate}{beside}.")
+        found.append(f"{words.listed(there)} {'exists' if alone else 'exist'} already: {fate}{beside}.")
     return tuple(found)
 
 

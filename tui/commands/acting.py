@@ -150,13 +150,13 @@ async def perform(
 ) -> int:
     """Plans the wish, shows it, asks, sends it and tells; `look` follows each object that was written."""
     plan = wish(at.world, items, at.now)
-    teller = Teller(manner.form, at.context)
+    teller = Teller(manner.form, at.context, manner.asks)
     teller.plan(plan)
     if manner.dry_run != "client" and plan.steps:
         await at.hand.guard(plan)
     if manner.dry_run == "client" or not plan.steps:
         teller.close(planned=plan.steps)
-        return REFUSED if plan.refused and not plan.steps else DONE
+        return REFUSED if plan.refused and not plan.steps else _exit_code(plan, [])
     results = await _send(at, plan, again or wish, manner, teller)
     well = True
     if look is not None and not manner.dry_run:

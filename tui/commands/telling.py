@@ -14,10 +14,11 @@ _SIGNS = {"done": "✓", "failed": "✗", "changed": "▲", "not sent": "✗", "
 
 
 class Teller:
-    """In text everything at once; else the plan for a person to decide by goes to standard error."""
+    """In text everything at once; else only the plan that somebody is asked about, on standard error."""
 
-    def __init__(self, form: str, context: str) -> None:
+    def __init__(self, form: str, context: str, asks: bool) -> None:
         self._form = form
+        self._silent = form != "text" and not asks
         self._context = context
         self._items: dict[Target, dict[str, Any]] = {}
 
@@ -37,6 +38,8 @@ class Teller:
     def result(self, result: Result) -> None:
         target, outcome = result.step.target, result.outcome.value
         self._items[target] = _item(result.step, outcome, result.error)
+        if result.again is not None:
+            self._items[target]["again"] = _item(result.again, "planned", "")
         if self._form == "text":
             error = f": {result.error}" if result.error else ""
             say_to(f"{_SIGNS[outcome]} {target} {outcome}{error}")
@@ -65,7 +68,8 @@ class Teller:
         self._say(f"    {step.command}")
 
     def _say(self, line: str) -> None:
-        say_to(line, err=self._form != "text")
+        if not self._silent:
+            say_to(line, err=self._form != "text")
 
 
 def _item(step: Step, result: str, error: str) -> dict[str, Any]:

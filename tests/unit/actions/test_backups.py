@@ -1,0 +1,274 @@
+"""Backups by hand, restores, and what is done to the tenants' objects: exact bodies and sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.actions.backups import (
+    plan_back_up_now,
+    plan_cancel_movements,
+    plan_delete_backup,
+    plan_run_again,
+    replan_cancel,
+)
+from core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
+from core.actions.restores import Restoring, offered_mapping, plan_restore
+from core.actions.servers import plan_server_default
+from core.errors import BadInput
+from core.models import Deployment, NonAdminBackupStorageLocationRequest, RestoreSpec, Schedule, from_builtins
+from core.rules.reconcile.schedule import reconcile_schedule
+from core.rules.reconcile.writes import Create
+from core.rules.world import World
+from tests.objects import NOW, backup, location, nab, nar, restore, schedule, upload
+
+
+def test_a_backup_by_hand_is_the_one_that_velero_would_have_made() -> None:
+    """Labels, annotations, owner and spec are held to the controller's own; Go's zero values are the server's care."""
+    item = from_builtins(
+        Schedule,
+        {
+            "metadata": {
+                "name": "nightly",
+                "namespace": "velero",
+                "uid": "u1",
+                "creationTimestamp": "2026-11-01T00:00:00Z",
+                "labels": {"team": "a"},
+                "annotations": {"cost": "7"},
+            },
+            "spec": {
+                "schedule": "* * * * *",
+                "skipImmediately": False,
+                "useOwnerReferencesInBackup": True,
+                "template": {"includedNamespaces": ["shop"], "ttl": "24h0m0s", "hooks": {}, "snapshotVolumes": False},
+            },
+            "status": {"phase": "Enabled"},
+        },
+    )
+    made = next(write for write in reconcile_schedule(item, (), NOW).writes if isinstance(write, Create))
+    (step,) = plan_back_up_now(World("prod", schedules=(item,)), [item], NOW).steps
+    meta = step.write.body["metadata"]
+    assert meta["name"] == made.name == "nightly-20261115024107"
+    assert meta["labels"] == made.labels
+    assert meta["annotations"] == made.annotations
+    assert [owner["uid"] for owner in meta["ownerReferences"]] == [owner.uid for owner in made.owner_references]
+    zeros = {"csiSnapshotTimeout": "0s", "itemOperationTimeout": "0s", "metadata": {}, "hooks": {}, "ttl": "0s"}
+    assert {**zeros, **step.write.body["spec"]} == made.spec
+    assert (
+        step.command
+        == "velero --kubecontext prod -n velero backup create nightly-20261115024107 --from-schedule nightly"
+    )
+
+
+def test_the_template_s_own_labels_take_the_place_of_the_schedule_s() -> None:
+    item = schedule(labels={"team": "a"}, template={"metadata": {"labels": {"tier": "gold"}}})
+    (step,) = plan_back_up_now(World(schedules=(item,)), [item], NOW).steps
+    assert step.write.body["metadata"]["labels"] == {"tier": "gold", "velero.io/schedule-name": "nightly"}
+
+
+def test_the_marks_of_a_pause_do_not_go_onto_a_backup() -> None:
+    item = schedule(paused=True, annotations={"foretop.io/paused-by": "maria", "cost": "7"})
+    (step,) = plan_back_up_now(World(schedules=(item,)), [item], NOW).steps
+    assert step.write.body["metadata"]["annotations"] == {"cost": "7"}
+
+
+def test_a_failed_backup_is_run_again_with_the_same_spec_under_a_new_name() -> None:
+    failed = backup(
+        "nightly-20261114020003",
+        "Failed",
+        of="nightly",
+        ended="02:01:00",
+        spec={"includedNamespaces": ["shop"], "ttl": "24h0m0s"},
+        labels={"velero.io/storage-location": "default", "team": "a"},
+    )
+    (step,) = plan_run_again(World(backups=(failed,)), [failed], NOW).steps
+    assert step.write.body["metadata"]["name"] == "nightly-20261115024107"
+    assert step.write.body["metadata"]["labels"] == {"team": "a", "velero.io/schedule-name": "nightly"}
+    assert step.write.body["spec"] == {"includedNamespaces": ["shop"], "ttl": "24h0m0s"}
+
+
+def test_a_backup_that_is_running_is_not_run_again_nor_deleted() -> None:
+    running = backup("one", "InProgress", started="02:00:03")
+    world = World(backups=(running,))
+    assert plan_run_again(world, [running], NOW).refused[0].why == "it has not ended (InProgress)"
+    assert "InProgress" in plan_delete_backup(world, [running], NOW).refused[0].why
+
+
+def test_deleting_a_backup_asks_velero_to_delete_its_data() -> None:
+    done = backup("one", ended="02:01:00", spec={"storageLocation": "default"})
+    back = restore("back")
+    world = World(backups=(done,), restores=(back,), storage=(location(phase="Unavailable"),))
+    (step,) = plan_delete_backup(world, [done], NOW).steps
+    assert step.write.body["metadata"]["generateName"] == "one-"
+    assert step.write.body["metadata"]["labels"]["velero.io/backup-name"] == "one"
+    assert step.write.body["spec"] == {"backupName": "one"}
+    assert "Unavailable" in step.warnings[0]
+
+
+def test_a_long_name_is_cut_in_the_label_as_velero_cuts_it() -> None:
+    done = backup("x" * 80, ended="02:01:00")
+    (step,) = plan_delete_backup(World(backups=(done,)), [done], NOW).steps
+    assert len(step.write.body["metadata"]["labels"]["velero.io/backup-name"]) == 63
+
+
+def test_cancelling_touches_only_the_movements_that_still_run() -> None:
+    running = backup("one", "InProgress", started="02:00:03")
+    moving = upload("up-1", "InProgress", progress={"bytesDone": 30, "totalBytes": 120})
+    world = World(backups=(running,), movements=(moving, upload("up-2", "Completed"), upload("up-3", of="other")))
+    (step,) = plan_cancel_movements(world, [running], NOW).steps
+    assert (step.target.kind.name, step.target.name) == ("DataUpload", "up-1")
+    assert step.write.body["spec"] == {"cancel": True}
+    assert "25 % moved" in step.forecast
+    (again,) = replan_cancel(world, [moving], NOW).steps
+    assert again.same_as(step)
+    assert replan_cancel(world, [upload("up-1", "Completed")], NOW).steps == ()
+
+
+def test_a_restore_offers_namespaces_beside_the_old_ones() -> None:
+    done = backup("one", ended="02:01:00", spec={"includedNamespaces": ["shop", "y" * 63]})
+    assert offered_mapping(done) == {"shop": "shop-restored", "y" * 63: "y" * 54 + "-restored"}
+    assert offered_mapping(backup(spec={"includedNamespaces": ["*"]})) == {}
+
+
+def test_a_restore_says_what_it_holds_and_what_exists_already() -> None:
+    done = backup(
+        "one",
+        started="01:10:44",
+        ended="02:01:00",
+        spec={"includedNamespaces": ["shop", "web"]},
+        progress={"totalItems": 212, "itemsBackedUp": 212},
+    )
+    wish = Restoring(mapping={"shop": "shop-restored"}, existing="update", volumes=False)
+    (step,) = plan_restore(World("prod", backups=(done,)), [done], wish, NOW, ["web", "default"]).steps
+    assert step.write.body["spec"] == {
+        "includedNamespaces": ["*"],
+        "backupName": "one",
+        "namespaceMapping": {"shop": "shop-restored"},
+        "existingResourcePolicy": "update",
+        "restorePVs": False,
+    }
+    assert "212 items of namespaces shop and web as of 01:10:44Z (Completed)" in step.changes[0]
+    assert step.warnings == ("web exists already: what is in it is overwritten.",)
+    assert "--namespace-mappings shop:shop-restored --existing-resource-policy update" in step.command
+
+
+def test_a_restore_over_what_is_there_is_offered_a_place_beside_it() -> None:
+    done = backup("one", ended="02:01:00", spec={"includedNamespaces": ["shop"]})
+    (step,) = plan_restore(World(backups=(done,)), [done], Restoring(), NOW, ["shop"]).steps
+    (warning,) = step.warnings
+    assert warning.startswith("shop exists already: what is in it stays, gaps are filled")
+    assert "--namespace-mappings shop:shop-restored" in warning
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        (Restoring(existing="replace"), "is no policy"),
+        (Restoring(mapping={"a": "x", "b": "x"}), "Two namespaces are mapped to x"),
+        (Restoring(mapping={"a": "B!"}), "'B!' is no namespace"),
+        (Restoring(more=RestoreSpec(item_operation_timeout="4")), "is no duration"),
+    ],
+)
+def test_a_restore_that_cannot_be_is_one_line(wish: Restoring, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        plan_restore(World(), [], wish, NOW)
+
+
+def test_nothing_is_restored_from_what_failed() -> None:
+    failed = backup("one", "Failed", ended="02:01:00")
+    assert plan_restore(World(backups=(failed,)), [failed], Restoring(), NOW).refused[0].why.endswith("it is Failed")
+
+
+def test_deleting_a_nab_explains_the_paths_that_this_cluster_has() -> None:
+    item = nab(veleroBackup={"name": "vb", "namespace": "velero"})
+    plan = plan_delete_nab(World(nabs=(item,)), [item], NOW)
+    (step,) = plan.steps
+    assert step.write.body["spec"] == {"deleteBackup": True}
+    assert "the Velero backup vb" in step.forecast
+    assert "forceDeleteBackup" not in plan.warnings[0].split("plain delete")[0]
+    forced = plan_delete_nab(World(nabs=(item,)), [item], NOW, force=True, serves_force=True)
+    assert forced.steps[0].write.body["spec"] == {"forceDeleteBackup": True}
+    assert "the data stays in storage" in forced.steps[0].forecast
+
+
+def test_force_is_refused_where_the_cluster_has_no_such_field() -> None:
+    with pytest.raises(BadInput, match="no field forceDeleteBackup"):
+        plan_delete_nab(World(), [nab()], NOW, force=True)
+
+
+def test_a_nab_on_its_way_out_is_not_asked_twice_but_may_be_forced() -> None:
+    leaving = nab(spec={"deleteBackup": True})
+    assert "on its way out" in plan_delete_nab(World(), [leaving], NOW).refused[0].why
+    assert len(plan_delete_nab(World(), [leaving], NOW, force=True, serves_force=True).steps) == 1
+
+
+def test_a_nar_is_plainly_deleted() -> None:
+    (step,) = plan_delete_nar(World(), [nar()], NOW).steps
+    assert step.write.method == "DELETE"
+    assert step.forecast.endswith("what it has restored stays")
+
+
+def test_an_administrator_decides_about_storage() -> None:
+    request = from_builtins(
+        NonAdminBackupStorageLocationRequest,
+        {
+            "metadata": {"name": "r", "namespace": "openshift-adp"},
+            "spec": {"approvalDecision": "pending"},
+            "status": {"nonAdminBackupStorageLocation": {"name": "mine", "namespace": "team-a"}},
+        },
+    )
+    (step,) = plan_decide(World(), [request], "approve", NOW).steps
+    assert step.write.body["spec"] == {"approvalDecision": "approve"}
+    assert step.changes == ("spec.approvalDecision pending → approve",)
+    assert "team-a/mine" in step.forecast
+
+
+def deployment(*args: str, **meta: Any) -> Deployment:
+    container = {"name": "velero", "image": "velero/velero:v1.18.3", "args": ["server", *args]}
+    return from_builtins(
+        Deployment,
+        {
+            "metadata": {"name": "velero", "namespace": "velero", "resourceVersion": "9", **meta},
+            "spec": {"template": {"spec": {"containers": [container]}}},
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ((), ["server", "--schedule-skip-immediately=true"]),
+        (("--schedule-skip-immediately=false", "-v"), ["server", "-v", "--schedule-skip-immediately=true"]),
+        (("--schedule-skip-immediately", "false"), ["server", "--schedule-skip-immediately=true"]),
+    ],
+)
+def test_the_server_s_default_is_one_flag_of_its_container(before: tuple[str, ...], after: list[str]) -> None:
+    (step,) = plan_server_default(World(), [deployment(*before)], True, NOW).steps
+    assert step.write.form == "strategic"
+    (container,) = step.write.body["spec"]["template"]["spec"]["containers"]
+    assert container == {"name": "velero", "args": after}
+
+
+def test_the_restart_names_what_it_kills() -> None:
+    world = World(backups=(backup("one", "InProgress", started="02:00:03"), backup("two", "Queued")))
+    (step,) = plan_server_default(world, [deployment()], True, NOW).steps
+    assert step.warnings[0].startswith("Velero restarts, which kills one ")
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        (deployment(labels={"openshift.io/oadp": "True"}), "unsupported-velero-server-args"),
+        (
+            deployment(ownerReferences=[{"kind": "DataProtectionApplication", "name": "dpa", "controller": True}]),
+            "unsupported-velero-server-args",
+        ),
+        (deployment(ownerReferences=[{"kind": "Velero9", "name": "op", "controller": True}]), "Velero9 op owns it"),
+        (deployment("--schedule-skip-immediately"), "its default is true already"),
+    ],
+)
+def test_what_an_operator_owns_is_refused_with_advice(item: Deployment, words: str) -> None:
+    plan = plan_server_default(World(), [item], True, NOW)
+    assert plan.steps == ()
+    assert words in plan.refused[0].why

@@ -1,0 +1,109 @@
+"""Following what was written: Velero took it up, or nobody did; told by the store alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from core.actions import follow
+from core.clock import ManualClock
+from core.kube.sink import Scope
+from core.models import Backup, DeleteBackupRequest, Resource, from_builtins
+from core.models.kinds import BACKUP, DELETE_REQUEST, SCHEDULE
+from core.store import Store
+from tests.objects import NOW, backup, schedule
+
+KIND_OF = {"Schedule": SCHEDULE, "Backup": BACKUP, "DeleteBackupRequest": DELETE_REQUEST}
+
+
+def put(store: Store, *items: Resource) -> None:
+    for item in items:
+        sink = store.sink(Scope("prod", KIND_OF[type(item).__name__]), ManualClock(NOW))
+        sink.apply("MODIFIED", item)
+
+
+async def sentences(seen: AsyncIterator[follow.Seen]) -> list[tuple[str, bool]]:
+    return [(one.sentence, one.well) async for one in seen]
+
+
+async def test_a_skip_is_taken_up_when_last_skipped_is_set() -> None:
+    store = Store()
+    before = schedule(paused=True, last="00:00:03", resourceVersion="1")
+    put(store, before)
+    watching = asyncio.create_task(
+        sentences(follow.follow(store, "prod", follow.unpaused(before, (), nothing_due=False)))
+    )
+    await asyncio.sleep(0)
+    put(store, schedule(last="00:00:03", skip=True, resourceVersion="2"))
+    await asyncio.sleep(0)
+    put(store, schedule(last="00:00:03", skip=False, skipped="02:41:09", resourceVersion="3"))
+    told = await watching
+    assert told[-1] == ("Velero took it up 02:41:09Z, lastSkipped set", True)
+
+
+async def test_the_backup_that_was_made_is_named() -> None:
+    store = Store()
+    before = schedule(paused=True, last="00:00:03", resourceVersion="1")
+    old, new = backup("nightly-1", of="nightly"), backup("nightly-2", "New", of="nightly")
+    put(store, schedule(last="02:41:09", resourceVersion="3"), old, new)
+    told = await sentences(follow.follow(store, "prod", follow.unpaused(before, ("nightly-1",), nothing_due=False)))
+    assert told == [("Velero took it up, backup nightly-2 (New)", True)]
+
+
+async def test_with_nothing_due_there_is_nothing_to_wait_for() -> None:
+    store = Store()
+    before = schedule(paused=True, last="02:00:03", skip=False, resourceVersion="1")
+    put(store, schedule(last="02:00:03", skip=False, resourceVersion="2"))
+    told = await sentences(follow.follow(store, "prod", follow.unpaused(before, (), nothing_due=True)))
+    assert told == [("Velero has it: nothing was due", True)]
+
+
+async def test_that_nobody_took_it_up_is_said() -> None:
+    store = Store()
+    before = schedule(paused=True, last="00:00:03", resourceVersion="1")
+    put(store, schedule(last="00:00:03", resourceVersion="2"))
+    seen = follow.follow(store, "prod", follow.unpaused(before, (), nothing_due=False), within=0.05)
+    told = await sentences(seen)
+    assert told == [("it waits for Velero", True), (follow.NOBODY, False)]
+
+
+async def test_an_invalid_schedule_is_refused_by_velero() -> None:
+    store = Store()
+    put(store, schedule("bad", "0 0 * * 7", phase="FailedValidation"))
+    ((sentence, well),) = await sentences(follow.follow(store, "prod", follow.created_schedule("velero", "bad")))
+    assert "Velero refuses bad" in sentence
+    assert not well
+
+
+async def test_a_backup_is_followed_to_its_end_with_its_progress() -> None:
+    store = Store()
+    look = follow.run(Backup, "velero", "one", to_the_end=True)
+    watching = asyncio.create_task(sentences(follow.follow(store, "prod", look, within=None)))
+    await asyncio.sleep(0)
+    steps: list[tuple[str, dict[str, Any]]] = [
+        ("InProgress", {"progress": {"totalItems": 40, "itemsBackedUp": 12}}),
+        ("PartiallyFailed", {"ended": "02:41:30"}),
+    ]
+    for number, (phase, more) in enumerate(steps):
+        put(store, backup("one", phase, labels={"v": str(number)}, **more))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    told = await watching
+    assert ("one: InProgress, 12 of 40 items", True) in told
+    assert told[-1] == ("one: PartiallyFailed", False)
+
+
+async def test_the_errors_of_a_deletion_are_shown_though_it_was_processed() -> None:
+    store = Store()
+    request = from_builtins(
+        DeleteBackupRequest,
+        {
+            "metadata": {"name": "one-x", "namespace": "velero"},
+            "spec": {"backupName": "one"},
+            "status": {"phase": "Processed", "errors": ["bucket is gone"]},
+        },
+    )
+    put(store, backup("one"), request)
+    told = await sentences(follow.follow(store, "prod", follow.deleted_backup("velero", "one")))
+    assert told == [("one could not be deleted: bucket is gone", False)]

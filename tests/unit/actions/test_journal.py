@@ -1,0 +1,70 @@
+"""The journal: readable by its owner alone, bounded, and told about where it cannot be written."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from core.actions import journal as journals
+from core.actions.journal import Entry, Journal, default_path
+from core.errors import ForetopError
+
+
+def entry(number: int, text: str = "") -> Entry:
+    return Entry(
+        at="2026-11-15T02:41:07Z",
+        user="maria",
+        context="prod",
+        kind="Schedule",
+        namespace="velero",
+        name=f"s-{number}",
+        method="PATCH",
+        before={"spec": {"paused": False}},
+        patch={"spec": {"paused": True}, "note": text},
+        result="done",
+    )
+
+
+def test_its_owner_alone_can_read_it_whatever_it_was_before(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "foretop" / "journal.jsonl"
+    Journal(path).append(entry(1))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    path.chmod(0o644)
+    Journal(path).append(entry(2))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [one.name for one in Journal(path).read()] == ["s-1", "s-2"]
+
+
+def test_it_stays_bounded_and_keeps_what_is_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journals, "MOST_BYTES", 20_000)
+    held = Journal(tmp_path / "journal.jsonl")
+    for number in range(300):
+        held.append(entry(number, "x" * 200))
+    assert held.path.stat().st_size <= 20_000
+    names = [one.name for one in held.read()]
+    assert names[-1] == "s-299"
+    assert names == [f"s-{number}" for number in range(300 - len(names), 300)]
+
+
+def test_a_line_cut_by_a_crash_costs_only_itself(tmp_path: Path) -> None:
+    held = Journal(tmp_path / "journal.jsonl")
+    held.append(entry(1))
+    with held.path.open("ab") as file:
+        file.write(b'{"at": "2026\n')
+    held.append(entry(2))
+    assert [one.name for one in held.read()] == ["s-1", "s-2"]
+
+
+def test_one_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ForetopError, match=r"The journal .* cannot be written"):
+        Journal(tmp_path / "file" / "journal.jsonl").check()
+
+
+def test_it_lives_in_the_state_folder() -> None:
+    assert default_path({"XDG_STATE_HOME": "/s"}) == Path("/s/foretop/journal.jsonl")
+    assert default_path({"HOME": "/home/m"}) == Path("/home/m/.local/state/foretop/journal.jsonl")
+    assert default_path({"HOME": "/home/m", "XDG_STATE_HOME": "relative"}).is_relative_to("/home/m")

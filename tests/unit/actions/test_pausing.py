@@ -1,0 +1,176 @@
+"""Pausing and unpausing: the exact patch, and the sentence that a person decides by."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import product
+from typing import Any
+
+import pytest
+
+from core.actions.pausing import Pause, of_batch, plan_pause, plan_unpause
+from core.models import Schedule, from_builtins, to_builtins
+from core.rules.forecast import Choice
+from core.rules.reconcile.schedule import reconcile_schedule
+from core.rules.reconcile.writes import Create, Patch
+from core.rules.world import Server, World
+from tests.objects import NOW, backup, location, schedule
+
+DUE = {"cron": "0 * * * *", "last": "00:00:03"}
+NOT_DUE = {"cron": "0 * * * *", "last": "02:00:03"}
+
+
+def world_of(*schedules: Schedule, skip_default: bool | None = False, **more: Any) -> World:
+    servers = {} if skip_default is None else {"velero": Server(skip_immediately=skip_default, concurrency=1)}
+    return World("prod", schedules=schedules, storage=(location(),), servers=servers, **more)
+
+
+def merged(item: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """RFC 7396, written out again for the test."""
+    result = dict(item)
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict):
+            result[key] = merged(result.get(key) or {}, value)
+        else:
+            result[key] = value
+    return result
+
+
+def what_velero_does(item: Schedule, server_default: bool) -> tuple[bool, bool]:
+    """Whether Velero's controller makes a backup at once, and whether it sets lastSkipped."""
+    made, skipped = False, False
+    for _ in range(4):
+        answer = reconcile_schedule(item, (), NOW, server_default)
+        for write in answer.writes:
+            made |= isinstance(write, Create)
+            if isinstance(write, Patch):
+                skipped |= "lastSkipped" in write.patch.get("status", {})
+                item = from_builtins(Schedule, merged(to_builtins(item), dict(write.patch)))
+    return made, skipped
+
+
+@pytest.mark.parametrize(
+    ("due", "field", "choice", "default"),
+    list(product([True, False], [None, True, False], list(Choice), [True, False])),
+)
+def test_unpausing_does_what_its_sentence_says(due: bool, field: bool | None, choice: Choice, default: bool) -> None:
+    """The whole table: due or not, the field, the choice and the server's default, carried out by the controller."""
+    paused = schedule(paused=True, skip=field, resourceVersion="7", **(DUE if due else NOT_DUE))
+    (step,) = plan_unpause(world_of(paused, skip_default=default), [paused], choice, NOW).steps
+    spec = step.write.body["spec"]
+    assert spec["paused"] is False
+    assert spec.get("skipImmediately", "left alone") == {
+        Choice.SKIP: True,
+        Choice.DO_NOT_SKIP: False,
+        Choice.LEAVE: "left alone",
+    }.get(choice)
+    assert step.write.body["metadata"] == {"resourceVersion": "7"}
+    after = from_builtins(Schedule, merged(to_builtins(paused), step.write.body))
+    made, _ = what_velero_does(after, default)
+    assert made is step.forecast.startswith("one backup starts at once")
+    assert made is (
+        due and not (choice is Choice.SKIP or (choice is Choice.LEAVE and (default if field is None else field)))
+    )
+
+
+def test_the_sentence_counts_what_was_missed_and_names_the_next_run() -> None:
+    paused = schedule(paused=True, **DUE)
+    (step,) = plan_unpause(world_of(paused), [paused], Choice.SKIP, NOW).steps
+    assert "due since 01:00:00Z, 2 runs missed" in step.forecast
+    assert "next run 03:00:00Z" in step.forecast
+    assert step.changes == ("spec.paused true → false", "spec.skipImmediately absent → true")
+
+
+def test_a_server_default_that_is_not_known_is_said_to_be_unsure() -> None:
+    paused = schedule(paused=True, **DUE)
+    (step,) = plan_unpause(world_of(paused, skip_default=None), [paused], Choice.LEAVE, NOW).steps
+    assert "if the server still has its default" in step.forecast
+
+
+def test_what_is_not_paused_is_refused_and_the_others_are_planned() -> None:
+    running, paused = schedule("running"), schedule("paused", paused=True)
+    plan = plan_unpause(world_of(running, paused), [running, paused], Choice.SKIP, NOW)
+    assert [step.target.name for step in plan.steps] == ["paused"]
+    assert [(refusal.target.name, refusal.why) for refusal in plan.refused] == [("running", "it is not paused")]
+
+
+def test_a_pause_tells_the_next_shift_who_why_and_until_when() -> None:
+    item = schedule(resourceVersion="3", **NOT_DUE)
+    wish = Pause("maria", "window-1", "upgrade", NOW + timedelta(hours=2))
+    (step,) = plan_pause(world_of(item), [item], wish, NOW).steps
+    assert step.write.body == {
+        "metadata": {
+            "annotations": {
+                "foretop.io/paused-by": "maria",
+                "foretop.io/paused-at": "2026-11-15T02:41:07Z",
+                "foretop.io/paused-reason": "upgrade",
+                "foretop.io/paused-until": "2026-11-15T04:41:07Z",
+                "foretop.io/paused-batch": "window-1",
+            },
+            "resourceVersion": "3",
+        },
+        "spec": {"paused": True},
+    }
+    assert "the run of 03:00:00Z is not made" in step.forecast
+
+
+def test_a_pause_says_what_keeps_running() -> None:
+    item = schedule(**NOT_DUE)
+    running = backup("nightly-20261115020003", "InProgress", of="nightly", started="02:00:03")
+    (step,) = plan_pause(world_of(item, backups=(running,)), [item], Pause("maria", "w"), NOW).steps
+    assert "nightly-20261115020003 goes on" in step.forecast
+
+
+def test_a_window_resumes_exactly_what_it_paused() -> None:
+    marked = {"annotations": {"foretop.io/paused-batch": "w1"}}
+    mine = schedule("mine", paused=True, **marked)
+    before = schedule("before", paused=True)
+    other = schedule("other", paused=True, annotations={"foretop.io/paused-batch": "w2"})
+    resumed = schedule("resumed", **marked)
+    assert of_batch([mine, before, other, resumed], "w1") == [mine]
+
+
+def test_unpausing_takes_the_marks_of_the_pause_away() -> None:
+    paused = schedule(paused=True, annotations={"foretop.io/paused-batch": "w1", "team": "a"}, **DUE)
+    (step,) = plan_unpause(world_of(paused), [paused], Choice.SKIP, NOW).steps
+    assert step.write.body["metadata"]["annotations"] == {"foretop.io/paused-batch": None}
+    assert step.write.before["metadata"]["annotations"] == {"foretop.io/paused-batch": "w1"}
+
+
+def test_marks_of_an_older_pause_do_not_stay_with_a_new_one() -> None:
+    item = schedule(annotations={"foretop.io/paused-reason": "old"}, **NOT_DUE)
+    (step,) = plan_pause(world_of(item), [item], Pause("maria", "w"), NOW).steps
+    assert step.write.body["metadata"]["annotations"]["foretop.io/paused-reason"] is None
+
+
+@pytest.mark.parametrize(
+    ("meta", "words"),
+    [
+        ({"annotations": {"meta.helm.sh/release-name": "velero"}}, "kept by Helm (velero)"),
+        ({"labels": {"argocd.argoproj.io/instance": "backups"}}, "kept by Argo CD (backups)"),
+        ({"labels": {"kustomize.toolkit.fluxcd.io/name": "infra"}}, "kept by Flux (infra)"),
+        (
+            {"ownerReferences": [{"kind": "BackupPolicy", "name": "gold", "controller": True}]},
+            "belongs to BackupPolicy gold",
+        ),
+    ],
+)
+def test_an_owner_is_named_with_where_to_change_it_for_good(meta: dict[str, Any], words: str) -> None:
+    item = schedule(**NOT_DUE, **meta)
+    (step,) = plan_pause(world_of(item), [item], Pause("maria", "w"), NOW).steps
+    (warning,) = step.warnings
+    assert words in warning
+    assert "for good" in warning
+
+
+def test_the_line_to_copy_is_one_that_a_shell_takes() -> None:
+    import json
+    import shlex
+
+    paused = schedule(paused=True, **DUE)
+    (step,) = plan_unpause(world_of(paused), [paused], Choice.SKIP, NOW).steps
+    spoken = shlex.split(step.command)
+    assert spoken[:7] == ["kubectl", "--context", "prod", "-n", "velero", "patch", "schedules.velero.io"]
+    assert json.loads(spoken[-1]) == {"spec": {"paused": False, "skipImmediately": True}}

@@ -1,0 +1,138 @@
+"""Making and removing schedules: what is sent, what is shown, and what is refused in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.actions.schedules import (
+    NewSchedule,
+    check_schedule,
+    described_by,
+    plan_create_schedules,
+    plan_delete_schedule,
+)
+from core.errors import BadInput
+from core.models import Backup, BackupSpec, Schedule, from_builtins
+from core.models.manifest import read
+from core.rules.world import World
+from tests.objects import NOW, backup, location, schedule
+
+
+def test_a_new_schedule_shows_its_meaning_and_the_next_five_runs() -> None:
+    wish = NewSchedule("velero", "nightly", "30 3 * * *", BackupSpec(ttl="720h", included_namespaces=("shop",)))
+    (step,) = plan_create_schedules(World("prod", storage=(location(),)), [wish], NOW).steps
+    assert step.write.body == {
+        "apiVersion": "velero.io/v1",
+        "kind": "Schedule",
+        "metadata": {"name": "nightly", "namespace": "velero"},
+        "spec": {"schedule": "30 3 * * *", "template": {"includedNamespaces": ["shop"], "ttl": "720h"}},
+    }
+    assert step.changes[1] == ("next runs 03:30:00Z, 16 Nov 03:30Z, 17 Nov 03:30Z, 18 Nov 03:30Z, 19 Nov 03:30Z")
+    assert step.forecast == "first backup 03:30:00Z, starts 03:30:03Z, in 48 minutes"
+
+
+def test_a_schedule_made_paused_makes_no_backup() -> None:
+    wish = NewSchedule("velero", "nightly", "@daily", paused=True, skip_immediately=True, own_backups=True)
+    (step,) = plan_create_schedules(World("prod"), [wish], NOW).steps
+    assert step.write.body["spec"] == {
+        "schedule": "@daily",
+        "template": {},
+        "paused": True,
+        "skipImmediately": True,
+        "useOwnerReferencesInBackup": True,
+    }
+    assert step.forecast == "no backup before it is unpaused"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"cron": "0 25 * * *"}, "in the field hour, at character 3"),
+        ({"cron": "daily"}, "is not a schedule that Velero takes"),
+        ({"template": BackupSpec(ttl="30d")}, "The TTL '30d' is no duration"),
+        ({"template": BackupSpec(ttl="-1h")}, "it is negative"),
+        ({"template": BackupSpec(item_operation_timeout="soon")}, "timeout 'soon' is no duration"),
+        ({"name": "Nightly!"}, "'Nightly!' is no name for a schedule"),
+        ({"template": BackupSpec(included_namespaces=("Shop",))}, "'Shop' is no namespace"),
+    ],
+)
+def test_what_cannot_be_is_one_line_that_names_the_place(change: dict[str, Any], words: str) -> None:
+    given: dict[str, Any] = {"namespace": "velero", "name": "nightly", "cron": "@daily", **change}
+    with pytest.raises(BadInput) as refused:
+        check_schedule(NewSchedule(**given))
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_name_that_is_taken_is_refused() -> None:
+    plan = plan_create_schedules(
+        World("prod", schedules=(schedule(),)), [NewSchedule("velero", "nightly", "@daily")], NOW
+    )
+    assert plan.steps == ()
+    assert plan.refused[0].why == "there is a schedule of that name already"
+
+
+def test_a_storage_location_that_is_not_there_is_doubted() -> None:
+    wish = NewSchedule("velero", "nightly", "@daily", BackupSpec(storage_location="s3-us"))
+    (step,) = plan_create_schedules(World("prod", storage=(location(),)), [wish], NOW).steps
+    assert step.warnings == ("There is no storage location s3-us in velero, only default.",)
+
+
+def test_an_expression_that_never_fires_is_said_to_be_always_due() -> None:
+    (step,) = plan_create_schedules(World("prod"), [NewSchedule("velero", "x", "0 0 31 2 *")], NOW).steps
+    assert "always due" in step.forecast
+
+
+def test_a_manifest_is_made_as_it_says() -> None:
+    text = """
+    apiVersion: velero.io/v1
+    kind: Schedule
+    metadata: {name: etcd, labels: {team: a}}
+    spec: {schedule: "0 * * * *", skipImmediately: false, template: {hooks: {resources: []}, ttl: 24h0m0s}}
+    """
+    (item,) = read(text, "file").objects[0][1:]
+    assert isinstance(item, Schedule)
+    (step,) = plan_create_schedules(World("prod"), [described_by(item, "velero")], NOW).steps
+    assert step.write.body["metadata"] == {"name": "etcd", "namespace": "velero", "labels": {"team": "a"}}
+    assert step.write.body["spec"]["skipImmediately"] is False
+    assert step.write.body["spec"]["template"] == {"hooks": {"resources": []}, "ttl": "24h0m0s"}
+
+
+def test_deleting_a_schedule_says_that_its_backups_stay() -> None:
+    item = schedule(uid="u1", resourceVersion="5")
+    world = World(
+        "prod", schedules=(item,), backups=(backup("nightly-1", of="nightly"), backup("nightly-2", of="nightly"))
+    )
+    (step,) = plan_delete_schedule(world, [item], NOW).steps
+    assert step.write.method == "DELETE"
+    assert step.write.body["preconditions"] == {"uid": "u1", "resourceVersion": "5"}
+    assert step.forecast == "no further backup of nightly; its 2 backups stay"
+    assert step.warnings == ()
+    assert step.write.before["spec"] == {"schedule": "0 2 * * *", "template": {}}
+
+
+def test_deleting_a_schedule_that_owns_its_backups_says_what_goes_along() -> None:
+    item = from_builtins(
+        Schedule,
+        {
+            "metadata": {"name": "nightly", "namespace": "velero", "uid": "u1"},
+            "spec": {"schedule": "@daily", "useOwnerReferencesInBackup": True},
+        },
+    )
+    owned = from_builtins(
+        Backup,
+        {
+            "metadata": {
+                "name": "nightly-1",
+                "namespace": "velero",
+                "labels": {"velero.io/schedule-name": "nightly"},
+                "ownerReferences": [{"kind": "Schedule", "name": "nightly", "uid": "u1", "controller": True}],
+            }
+        },
+    )
+    (step,) = plan_delete_schedule(World("prod", schedules=(item,), backups=(owned,)), [item], NOW).steps
+    (warning,) = step.warnings
+    assert "Its 1 Backup object goes with it" in warning
+    assert "nightly-1" in warning

@@ -1,0 +1,125 @@
+"""A person's hand in the cluster in a box, and a box that counts what it is asked and can be made to fail."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from core.actions.execute import Result
+from core.actions.hand import Hand
+from core.actions.journal import Journal
+from core.actions.plans import Plan, Wish
+from core.clock import ManualClock
+from core.kube.access import Access
+from core.kube.config import Options
+from core.kube.connect import connect
+from core.minicluster.access import User
+from core.minicluster.box import MiniCluster
+from core.minicluster.server import ApiServer
+from core.models import Schedule, from_builtins
+from core.models.kinds import KINDS
+from core.rules.assemble import assemble
+from core.rules.world import World
+from tests.objects import NOW
+
+REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews")
+
+
+@dataclass
+class Wire:
+    """What came in, and what is to go wrong: `cut` says of a request whether its answer is lost, and how."""
+
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    cut: Callable[[str, str], str] = lambda method, path: ""
+
+    @property
+    def writes(self) -> list[tuple[str, str]]:
+        return [(method, path) for method, path in self.asked if method != "GET" and not path.endswith(REVIEWS)]
+
+
+@pytest.fixture
+def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
+    """Every box that is opened from now on tells this of its requests."""
+    known = Wire()
+
+    class Told(ApiServer):
+        async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+            known.asked.append((request.method, request.path))
+            how = known.cut(request.method, request.path)
+            if how == "before":
+                return _hang_up(request)
+            answer = await super().handle(request)
+            return _hang_up(request) if how == "after" else answer
+
+    monkeypatch.setattr("core.minicluster.box.ApiServer", Told)
+    return known
+
+
+def _hang_up(request: web.BaseRequest) -> web.StreamResponse:
+    assert request.transport is not None
+    request.transport.abort()
+    return web.Response()
+
+
+def world_in(box: MiniCluster) -> World:
+    """All that is in the box, as a session would have seen it."""
+    found = []
+    for kind in KINDS:
+        found += [from_builtins(kind.model, body) for body in box.storage.list(box.storage.kind(kind.name))]
+    return assemble(found, "minicluster")
+
+
+@asynccontextmanager
+async def hand_in(
+    box: MiniCluster, folder: Path, user: str = "admin", read_only: bool = False, patience: float = 0.3
+) -> AsyncIterator[Hand]:
+    clock = ManualClock(NOW)
+    path = box.kubeconfig(folder / f"kubeconfig-{user}", user)
+    connections = connect(Options(kubeconfig=str(path)), {}, clock, read_only)
+    client = connections.clients["minicluster"]
+    journal = Journal(folder / "journal.jsonl")
+    try:
+        yield Hand(client, Access(client, clock), clock, journal, user, lambda: world_in(box), patience)
+    finally:
+        await client.close()
+
+
+@asynccontextmanager
+async def box_with(objects: Sequence[dict[str, Any]], users: Sequence[User] = ()) -> AsyncIterator[MiniCluster]:
+    async with MiniCluster(clock=ManualClock(NOW), users=users) as box:
+        home = box.storage.kind("Namespace")
+        for name in ("velero", "team-a"):
+            box.storage.create(home, {"metadata": {"name": name}})
+        for item in objects:
+            box.storage.create(box.storage.kind(item["kind"]), item)
+        yield box
+
+
+async def done(hand: Hand, plan: Plan, wish: Wish, dry_run: bool = False) -> list[Result]:
+    return [result async for result in hand.carry_out(plan, wish, dry_run)]
+
+
+def named(box: MiniCluster, name: str) -> Schedule:
+    return from_builtins(Schedule, box.storage.get(box.storage.kind("Schedule"), "velero", name))
+
+
+def a_schedule(name: str = "nightly", **spec: Any) -> dict[str, Any]:
+    """Due since 01:00 at NOW."""
+    return {
+        "apiVersion": "velero.io/v1",
+        "kind": "Schedule",
+        "metadata": {"name": name, "namespace": "velero", "creationTimestamp": "2026-11-01T00:00:00Z"},
+        "spec": {"schedule": "0 * * * *", "template": {}, **spec},
+        "status": {"phase": "Enabled", "lastBackup": "2026-11-15T00:00:03Z"},
+    }
+
+
+def patch_schedule(box: MiniCluster, name: str, change: dict[str, Any]) -> None:
+    """A second writer."""
+    box.storage.patch(box.storage.kind("Schedule"), "velero", name, change, manager="somebody-else")

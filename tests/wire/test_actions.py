@@ -1,0 +1,297 @@
+"""Plans carried out against the cluster in a box: conflicts, rights, bulk, a dying server, read-only, the journal."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.actions.execute import Outcome
+from core.actions.guard import Refused
+from core.actions.pausing import Pause, plan_pause, plan_unpause
+from core.actions.plans import Plan, Wish
+from core.errors import ForetopError
+from core.minicluster.access import Access, Rule, User
+from core.minicluster.box import MiniCluster
+from core.minicluster.journal import ChangeType
+from core.models import Schedule
+from core.rules.forecast import Choice
+from core.rules.world import World
+from tests.objects import NOW
+from tests.wire.hands import (
+    Wire,
+    a_schedule,
+    box_with,
+    done,
+    hand_in,
+    named,
+    patch_schedule,
+    wire,
+    world_in,
+)
+
+__all__ = ["wire"]
+PATCHES = (Rule(("get", "list", "watch", "patch"), ("velero.io",), ("schedules",)),)
+
+
+def unpausing(choice: Choice) -> Wish:
+    def wish(world: World, items: Iterable[Any], now: datetime) -> Plan:
+        return plan_unpause(world, items, choice, now)
+
+    return wish
+
+
+def pausing(world: World, items: Iterable[Any], now: datetime) -> Plan:
+    return plan_pause(world, items, Pause("maria", "w1"), now)
+
+
+def planned(box: MiniCluster, wish: Wish) -> Plan:
+    world = world_in(box)
+    return wish(world, sorted(world.schedules, key=lambda item: item.name), NOW)
+
+
+@pytest.mark.parametrize(("field", "choice"), list(product([None, True, False], list(Choice))))
+async def test_the_skip_table_as_it_arrives(field: bool | None, choice: Choice, tmp_path: Path) -> None:
+    spec = {"paused": True} if field is None else {"paused": True, "skipImmediately": field}
+    async with box_with([a_schedule(**spec)]) as box, hand_in(box, tmp_path) as hand:
+        wish = unpausing(choice)
+        (result,) = await done(hand, planned(box, wish), wish)
+        assert result.outcome is Outcome.DONE
+        held = named(box, "nightly").spec
+        wanted = {Choice.SKIP: True, Choice.DO_NOT_SKIP: False, Choice.LEAVE: field}[choice]
+        assert (held.paused, held.skip_immediately) == (False, wanted)
+        (line,) = hand.journal.read()
+        assert line.before["spec"] == {"paused": True, "skipImmediately": field}
+
+
+async def test_a_second_writer_who_changes_nothing_of_the_plan_is_waited_out(tmp_path: Path, wire: Wire) -> None:
+    async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as hand:
+        wish = unpausing(Choice.SKIP)
+        plan = planned(box, wish)
+        patch_schedule(box, "nightly", {"metadata": {"labels": {"seen": "yes"}}})
+        (result,) = await done(hand, plan, wish)
+        assert result.outcome is Outcome.DONE
+        assert named(box, "nightly").metadata.labels == {"seen": "yes"}
+        assert [method for method, _ in wire.writes] == ["PATCH", "PATCH"]
+        assert len(list(hand.journal.read())) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": {"lastBackup": "2026-11-15T02:00:03Z"}},
+        {"spec": {"schedule": "0 5 * * *"}},
+        {"spec": {"skipImmediately": False}},
+        {"metadata": {"annotations": {"meta.helm.sh/release-name": "velero"}}},
+    ],
+)
+async def test_a_second_writer_who_changes_the_plan_makes_it_be_asked_again(
+    change: dict[str, Any], tmp_path: Path
+) -> None:
+    async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as hand:
+        wish = unpausing(Choice.SKIP)
+        plan = planned(box, wish)
+        patch_schedule(box, "nightly", change)
+        (result,) = await done(hand, plan, wish)
+        assert result.outcome is Outcome.CHANGED
+        assert named(box, "nightly").spec.paused is True, "it must not be forced"
+        assert list(hand.journal.read()) == []
+        assert result.again is not None
+        assert not result.again.same_as(plan.steps[0])
+        again = Plan(plan.intent, NOW, (result.again,))
+        (agreed,) = await done(hand, again, wish)
+        assert agreed.outcome is Outcome.DONE
+        assert named(box, "nightly").spec.paused is False
+
+
+async def test_what_somebody_else_has_unpaused_meanwhile_is_handed_back(tmp_path: Path) -> None:
+    async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as hand:
+        wish = unpausing(Choice.SKIP)
+        plan = planned(box, wish)
+        patch_schedule(box, "nightly", {"spec": {"paused": False}})
+        (result,) = await done(hand, plan, wish)
+        assert (result.outcome, result.again) == (Outcome.CHANGED, None)
+        assert named(box, "nightly").spec.skip_immediately is None
+
+
+async def test_a_writer_who_never_stops_is_not_fought(tmp_path: Path, wire: Wire) -> None:
+    async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as hand:
+        wish = unpausing(Choice.SKIP)
+        plan = planned(box, wish)
+
+        def meddle(method: str, path: str) -> str:
+            if method == "PATCH":
+                patch_schedule(box, "nightly", {"metadata": {"labels": {"n": str(len(wire.asked))}}})
+            return ""
+
+        wire.cut = meddle
+        (result,) = await done(hand, plan, wish)
+        assert result.outcome is Outcome.NOT_SENT
+        assert "times in a row" in result.error
+        assert named(box, "nightly").spec.paused is True
+
+
+async def test_a_right_taken_away_in_between_is_told_and_nothing_is_done(tmp_path: Path) -> None:
+    async with box_with([a_schedule()], [User("maria", PATCHES)]) as box, hand_in(box, tmp_path, "maria") as hand:
+        plan = planned(box, pausing)
+        await hand.guard(plan)
+        take_all_rights(box, "maria")
+        (result,) = await done(hand, plan, pausing)
+        assert (result.outcome, result.status) == (Outcome.FAILED, 403)
+        assert "ask for the role" in result.error
+        assert named(box, "nightly").spec.paused is False
+
+
+def take_all_rights(box: MiniCluster, user: str) -> None:
+    fresh = Access([(box.token(user), User(user))])
+    box._access._users = fresh._users
+
+
+async def test_a_missing_right_is_named_before_anything_is_sent(tmp_path: Path, wire: Wire) -> None:
+    async with box_with([a_schedule()], [User("maria")]) as box, hand_in(box, tmp_path, "maria") as hand:
+        with pytest.raises(Refused, match=r"patch on schedules\.velero\.io in velero is not allowed"):
+            await hand.guard(planned(box, pausing))
+        assert wire.writes == []
+
+
+async def test_a_role_for_some_names_only_is_tried(tmp_path: Path) -> None:
+    some = (Rule(("patch",), ("velero.io",), ("schedules",), names=("a",)),)
+    objects = [a_schedule("a"), a_schedule("b")]
+    async with box_with(objects, [User("maria", some)]) as box, hand_in(box, tmp_path, "maria") as hand:
+        plan = planned(box, pausing)
+        await hand.guard(plan)
+        assert [result.outcome for result in await done(hand, plan, pausing)] == [Outcome.DONE, Outcome.FAILED]
+
+
+async def test_two_hundred_with_ten_that_fail_are_told_one_by_one_and_the_rest_can_be_repeated(tmp_path: Path) -> None:
+    names = [f"s-{number:03}" for number in range(200)]
+    lost = names[5:200:20]
+    async with box_with([a_schedule(name) for name in names]) as box, hand_in(box, tmp_path) as hand:
+        plan = planned(box, pausing)
+        for name in lost:
+            box.storage.delete(box.storage.kind("Schedule"), "velero", name)
+        results = await done(hand, plan, pausing)
+        failed = [result for result in results if result.outcome is not Outcome.DONE]
+        assert [result.step.target.name for result in failed] == lost
+        assert all("not found" in result.error for result in failed)
+        assert len(results) == 200
+        assert all(named(box, name).spec.paused for name in names if name not in lost)
+        assert len(list(hand.journal.read())) == 200
+        for name in lost:
+            box.storage.create(box.storage.kind("Schedule"), a_schedule(name))
+        rest = Plan(plan.intent, NOW, planned(box, pausing).steps)
+        assert [step.target.name for step in rest.steps] == lost
+        assert {result.outcome for result in await done(hand, rest, pausing)} == {Outcome.DONE}
+
+
+class Counted:
+    """How often each schedule was made paused, as the storage itself saw it."""
+
+    def __init__(self, box: MiniCluster) -> None:
+        self.paused: dict[str, int] = {}
+        box.storage.subscribe(self._heard)
+
+    def _heard(self, kind: Any, change: Any) -> None:
+        if kind.kind == "Schedule" and change.type is not ChangeType.DELETED and change.new.body["spec"].get("paused"):
+            name = change.new.body["metadata"]["name"]
+            self.paused[name] = self.paused.get(name, 0) + 1
+
+
+def cut_at(wire: Wire, nth: int, how: str, comes_back: bool) -> None:
+    """The nth patch loses its answer; afterwards the server is dead, or answers again."""
+    state = {"patches": 0}
+
+    def cut(method: str, path: str) -> str:
+        if method == "PATCH":
+            state["patches"] += 1
+            if state["patches"] == nth:
+                return how
+        return "before" if state["patches"] >= nth and not comes_back else ""
+
+    wire.cut = cut
+
+
+@pytest.mark.parametrize(
+    ("how", "comes_back", "outcome"),
+    [
+        ("after", True, Outcome.DONE),
+        ("before", True, Outcome.FAILED),
+        ("after", False, Outcome.UNKNOWN),
+        ("before", False, Outcome.UNKNOWN),
+    ],
+)
+async def test_a_server_that_dies_in_the_middle_leaves_no_doubt_but_about_one(
+    how: str, comes_back: bool, outcome: Outcome, tmp_path: Path, wire: Wire
+) -> None:
+    names = [f"s-{number:02}" for number in range(20)]
+    async with box_with([a_schedule(name) for name in names]) as box, hand_in(box, tmp_path) as hand:
+        plan = planned(box, pausing)
+        counted = Counted(box)
+        cut_at(wire, 8, how, comes_back)
+        results = await done(hand, plan, pausing)
+        wire.cut = lambda method, path: ""
+        told = [result.outcome for result in results]
+        after = Outcome.DONE if comes_back else Outcome.NOT_SENT
+        assert told == [Outcome.DONE] * 7 + [outcome] + [after] * 12
+        really = {name for name in names if named(box, name).spec.paused}
+        said = {result.step.target.name for result in results if result.outcome is Outcome.DONE}
+        assert said <= really <= said | {names[7]}
+        assert set(counted.paused.values()) == {1}, "nothing is done twice"
+        lines = [(line.name, line.result.partition(":")[0]) for line in hand.journal.read()]
+        assert lines == [(r.step.target.name, r.outcome.value) for r in results if r.outcome is not Outcome.NOT_SENT]
+
+
+async def test_a_server_that_is_gone_was_sent_nothing(tmp_path: Path) -> None:
+    async with box_with([a_schedule("a"), a_schedule("b")]) as box:
+        plan = planned(box, pausing)
+        async with hand_in(box, tmp_path) as hand:
+            await box.__aexit__(None, None, None)
+            results = await done(hand, plan, pausing)
+        assert [result.outcome for result in results] == [Outcome.NOT_SENT, Outcome.NOT_SENT]
+        assert not any(named(box, name).spec.paused for name in ("a", "b"))
+        assert list(hand.journal.read()) == []
+
+
+async def test_a_dry_run_is_checked_by_the_server_and_changes_nothing(tmp_path: Path) -> None:
+    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as hand:
+        before = box.storage.version
+        (result,) = await done(hand, planned(box, pausing), pausing, dry_run=True)
+        assert result.outcome is Outcome.DONE
+        assert box.storage.version == before
+        assert list(hand.journal.read()) == []
+
+
+async def test_the_journal_has_one_line_a_write_and_no_secret(tmp_path: Path) -> None:
+    objects = [a_schedule("a"), a_schedule("b", paused=True)]
+    async with box_with(objects) as box, hand_in(box, tmp_path) as hand:
+        await done(hand, planned(box, pausing), pausing)
+        wish = unpausing(Choice.SKIP)
+        await done(hand, planned(box, wish), wish)
+        text = hand.journal.path.read_text()
+        assert len(text.splitlines()) == 3
+        assert box.token() not in text
+        assert stat.S_IMODE(hand.journal.path.stat().st_mode) == 0o600
+        first = next(hand.journal.read())
+        assert (first.user, first.context, first.kind, first.name) == ("admin", "minicluster", "Schedule", "a")
+        assert first.at == "2026-11-15T02:41:07Z"
+
+
+async def test_what_cannot_be_written_down_is_not_done(tmp_path: Path, wire: Wire) -> None:
+    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as hand:
+        hand.journal.path.mkdir()
+        with pytest.raises(ForetopError, match="cannot be written"):
+            await done(hand, planned(box, pausing), pausing)
+        assert wire.writes == []
+
+
+async def test_the_fields_belong_to_foretop_afterwards(tmp_path: Path) -> None:
+    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as hand:
+        await done(hand, planned(box, pausing), pausing)
+        held = box.storage.get(box.storage.kind("Schedule"), "velero", "nightly")
+        assert "foretop" in [entry["manager"] for entry in held["metadata"]["managedFields"]]
+        assert isinstance(named(box, "nightly"), Schedule)
