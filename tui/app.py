@@ -9,11 +9,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
 from typing import ClassVar, Literal
 
+from rich.console import RenderableType
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.screen import Screen
 
 from core.errors import ForetopError
 from core.view.text import clean
+from tui.canvas import Canvas
 from tui.desk import Desk
 from tui.screens.frame import Frame
 from tui.source import Looks, Source
@@ -42,6 +45,7 @@ class Dashboard(App[int]):
         self._pumping: asyncio.Task[None] | None = None
         self._mouse = self.looks.mouse
         self._last_fault = ""
+        self._canvas = Canvas()
 
     def get_default_screen(self) -> Frame:
         return Frame(self.looks)
@@ -107,6 +111,10 @@ class Dashboard(App[int]):
             if text != self._last_fault:
                 self._last_fault = text
                 self.notify(text, severity="error")
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        """Textual writes the whole of every line that it touches; we write the cells that differ."""
+        super()._display(screen, self._canvas.sparing(renderable))
 
     def notify(
         self,
