@@ -18,6 +18,7 @@ _SECOND = timedelta(seconds=1)
 _FIRST_YEAR = 2
 # Files beside the zones that say how one machine is set up, and name no zone of their own.
 _NOT_ZONES = {"localtime", "posixrules"}
+_LONGEST_NAME = 255
 
 
 def load(name: str) -> tzinfo | None:
@@ -28,12 +29,28 @@ def load(name: str) -> tzinfo | None:
         return None
     if ".." in name or name[0] in "/\\":
         raise GoError("time: invalid location name")
-    # Asked of the list, because file systems that ignore case would let `america/new_york` through.
-    if name in _names():
-        return zoneinfo.ZoneInfo(name)
-    if name.rstrip("/") in _folders():
-        raise GoError("is a directory")
-    raise GoError(f"unknown time zone {name}")
+    place = _follow(name)
+    if place in _names():
+        return zoneinfo.ZoneInfo(place)
+    raise GoError("is a directory" if place in _folders() else f"unknown time zone {name}")
+
+
+def _follow(path: str) -> str:
+    """The place that a path leads to, or the refusal of Linux: Go takes the name of a zone for that of a file.
+
+    Asked of the list, because file systems that ignore case would let `america/new_york` through.
+    """
+    if "\0" in path:
+        raise GoError("invalid argument")
+    place = ""
+    for step in path.split("/"):
+        if place in _names():
+            raise GoError("not a directory")
+        if place in _folders() and len(step.encode()) > _LONGEST_NAME:
+            raise GoError("file name too long")
+        if step not in ("", "."):
+            place = f"{place}/{step}" if place else step
+    return place
 
 
 @lru_cache(maxsize=1)
@@ -43,7 +60,7 @@ def _names() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _folders() -> frozenset[str]:
-    return frozenset(name.rpartition("/")[0] or "." for name in _names())
+    return frozenset(name.rpartition("/")[0] for name in _names())
 
 
 def has_daylight_saving(zone: tzinfo, year: int) -> bool:

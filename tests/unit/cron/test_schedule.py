@@ -210,3 +210,30 @@ def test_odd_characters_come_back_as_go_writes_them(expression: str, error: str)
 
 def test_the_turkish_capital_i_is_a_letter_of_friday_as_in_go() -> None:
     assert parse("0 0 * * FR\u0130").fields.dow == 1 << 5
+
+
+@pytest.mark.parametrize(
+    ("zone", "trouble"),
+    [
+        ("Africa/Cairo/,20,7", "not a directory"),
+        ("Europe/Berlin/", "not a directory"),
+        ("UTC/.", "not a directory"),
+        ("Europe/Berlin/" + "x" * 300, "not a directory"),
+        ("America/", "is a directory"),
+        ("./America/.", "is a directory"),
+        (".", "is a directory"),
+        ("Nowhere/./Land", "unknown time zone Nowhere/./Land"),
+        ("./Local", "unknown time zone ./Local"),
+        ("Europe/Ber\0lin", "invalid argument"),
+        ("Europe/" + "x" * 256, "file name too long"),
+        ("Nowhere/" + "x" * 256, "unknown time zone Nowhere/" + "x" * 256),
+    ],
+)
+def test_a_zone_that_is_no_file_is_refused_in_the_words_of_the_server(zone: str, trouble: str) -> None:
+    with pytest.raises(CronError) as caught:
+        parse(f"CRON_TZ={zone} 0 0 * * *")
+    assert str(caught.value) == f"provided bad location {zone}: {trouble}"
+
+
+def test_a_roundabout_way_to_a_zone_leads_there() -> None:
+    assert parse("TZ=./Europe//./Berlin 0 0 * * *").zone == ZoneInfo("Europe/Berlin")
