@@ -23,6 +23,9 @@ from core.minicluster.storage import Storage
 from core.models import Resource, from_builtins
 from core.models.kinds import KINDS
 
+_HISTORY = 1024
+"""Changes of each kind that late watches can catch up on; what is remembered for them is most of a busy box."""
+
 FIXED_START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)
 """When a scene begins that is to repeat exactly."""
 
@@ -38,7 +41,7 @@ class LiveBox:
         self.speed = speed
         self.start = (start or SystemClock().now()).replace(microsecond=0)
         self.clock = BoxClock(ManualClock(self.start - scene.warm_up))
-        self.storage = Storage(self.clock, catalog_for(wishes.behaviour), seed=wishes.seed)
+        self.storage = Storage(self.clock, catalog_for(wishes.behaviour), history=_HISTORY, seed=wishes.seed)
         furnish(self.storage)
         self._shelf = LogShelf()
         self.engine = Engine(self.storage, self.clock)

@@ -60,7 +60,7 @@ def set_up(stage: Stage) -> None:
     server.start()
     stage.non_admin().start()
     stage.play(teams_ask(stage, TEAMS, waiting=5, at_most=48))
-    stage.play(teams_restore(stage, timedelta(minutes=3), at_most=15))
+    stage.play(teams_restore(stage, timedelta(seconds=100), at_most=15))
 
 
 def _schedules(stage: Stage) -> None:
