@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
-from types import TracebackType
-from typing import Self
 
 from core.clock import Clock, FastClock, ManualClock, SystemClock
 from core.minicluster.access import User
@@ -31,7 +29,7 @@ FIXED_START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)
 
 
 class LiveBox:
-    """Built with the scene in place and warmed up; `async with` opens it to requests and lets its time run.
+    """Built with the scene in place and warmed up; `open` lets requests in and its time run, until `close`.
 
     Until then its clock is set by hand: `engine.advance` lets the controllers work without waiting.
     """
@@ -50,37 +48,29 @@ class LiveBox:
         scene.set_up(self.stage)
         self.engine.run_until(self.start)
         self.storage.compact()
-        self.cluster: MiniCluster | None = None
         self._stack = AsyncExitStack()
         self._task: asyncio.Task[None] | None = None
 
     async def open(self, users: Iterable[User] = (), port: int = 0) -> MiniCluster:
-        """Serve, and let the time of the box run from where it stands."""
+        """Serve, and let the time of the box run from where it stands; what was begun is undone where that fails."""
+        try:
+            return await self._open(users, port)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _open(self, users: Iterable[User], port: int) -> MiniCluster:
         await self._stack.enter_async_context(self._shelf)
-        self.cluster = MiniCluster(self.clock, users, port, self.storage)
-        await self._stack.enter_async_context(self.cluster)
+        cluster = await self._stack.enter_async_context(MiniCluster(self.clock, users, port, self.storage))
         self.clock.base = FastClock(self.clock.base.now(), self.speed)
         self._task = asyncio.create_task(self.engine.run(self.speed))
-        return self.cluster
+        return cluster
 
     async def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         await self._stack.aclose()
-
-    async def __aenter__(self) -> Self:
-        try:
-            await self.open()
-        except BaseException:
-            await self.close()
-            raise
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
 
     def _about(self, wishes: Wishes) -> Json:
         """What this box is, for whoever asks it: `kubectl -n kube-public get configmap minicluster -o yaml`."""

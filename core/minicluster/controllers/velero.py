@@ -57,10 +57,6 @@ class VeleroServer:
         self._shelf = shelf
         self._scope: Scope | None = None
 
-    @property
-    def running(self) -> bool:
-        return self._scope is not None
-
     def start(self) -> None:
         """Take up what was left, look at everything, and keep this second as the beat."""
         assert self._scope is None, "the server is running already"

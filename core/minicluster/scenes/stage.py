@@ -55,7 +55,6 @@ class Stage:
         self.work: dict[str, Work] = {}
         self.workload = SeededWork(wishes.seed, self.work)
         self._shelf = shelf
-        self.servers: list[VeleroServer] = []
 
     @property
     def now(self) -> datetime:
@@ -78,9 +77,7 @@ class Stage:
             behaviour=wishes.behaviour,
         )
         self.past.put("Deployment", _deployment(flags), self.start - timedelta(days=60))
-        server = VeleroServer(self.engine, flags, self.buckets, self.workload, self._shelf)
-        self.servers.append(server)
-        return server
+        return VeleroServer(self.engine, flags, self.buckets, self.workload, self._shelf)
 
     def prescaler(self) -> PrescalerController:
         return PrescalerController(self.engine)

@@ -14,7 +14,6 @@ from core.minicluster.controllers.downloads import LogShelf
 from core.minicluster.controllers.variants import catalog_for
 from core.minicluster.storage import Storage
 from core.models import Backup, Restore
-from core.rules.reconcile import Behaviour
 
 Raw = dict[str, Any]
 WorkOf = Callable[[Backup | Restore], Work]
@@ -80,7 +79,3 @@ class Table:
 
     def pass_time(self, seconds: float = 5.0) -> None:
         self.engine.advance(timedelta(seconds=seconds))
-
-
-def released(**flags: Any) -> Flags:
-    return Flags(behaviour=Behaviour.RELEASED, **flags)

@@ -223,6 +223,9 @@ def test_a_location_without_its_bucket_is_unavailable_until_it_is_back() -> None
     table.pass_time(60)
     found = status(table, "BackupStorageLocation", "offsite")
     assert (found["phase"], "message" in found) == ("Available", False)
+    table.buckets.drop("elsewhere")
+    table.pass_time(60)
+    assert "NoSuchBucket" in status(table, "BackupStorageLocation", "offsite")["message"]
 
 
 def test_checks_that_are_switched_off_leave_no_pulse() -> None:
