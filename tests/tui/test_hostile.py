@@ -1,0 +1,103 @@
+"""Text from a cluster stays text: it moves no cursor, colours nothing, and breaks no line."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from core.models import Backup, BackupStorageLocation, NonAdminBackup, Schedule, from_builtins
+from core.models.kinds import NAB
+from core.models.wire import Resource
+from core.view.text import width
+from tests.tui.driving import SMALL, screen
+from tests.tui.filled import FilledSource, backup_dict, meta, troubled
+from tui.source import Looks
+
+_EVIL = "a\x1b[2J\x1b]0;own\x07\u202e[bold red]x[/]\r\n\u200bé\u0301漢字"
+_PLACES = ["1", "2", "3", "4", "7", "8", "9"]
+
+
+def _evil() -> list[Resource]:
+    status = {"phase": _EVIL, "message": _EVIL, "lastValidationTime": "2026-11-15T02:41:03Z"}
+    condition = {"type": _EVIL, "status": _EVIL, "reason": _EVIL, "message": _EVIL}
+    return [
+        from_builtins(Schedule, {"metadata": meta(_EVIL), "spec": {"schedule": _EVIL}, "status": {"phase": _EVIL}}),
+        from_builtins(Backup, backup_dict(_EVIL, _EVIL, "2026-11-15T01:00:03Z", failureReason=_EVIL)),
+        from_builtins(BackupStorageLocation, {"metadata": meta(_EVIL), "status": status}),
+        from_builtins(
+            NonAdminBackup, {"metadata": meta(_EVIL, _EVIL), "status": {"phase": _EVIL, "conditions": [condition]}}
+        ),
+    ]
+
+
+def _is_harmless(text: str) -> bool:
+    return all(letter == "\n" or (letter.isprintable() and letter not in "\u202e\u200b") for letter in text)
+
+
+@pytest.mark.parametrize("place", _PLACES)
+async def test_no_control_code_of_an_object_reaches_the_screen(place: str) -> None:
+    async with screen(FilledSource(_evil())) as shown:
+        await shown.press(place)
+        assert _is_harmless(shown.text)
+        await shown.press("enter")
+        assert _is_harmless(shown.text)
+        await shown.press("y")
+        assert _is_harmless(shown.text)
+        assert shown.faults == []
+
+
+async def test_every_line_is_as_wide_as_the_screen_whatever_is_in_it() -> None:
+    async with screen(FilledSource(_evil())) as shown:
+        for place in _PLACES:
+            await shown.press(place)
+            for strip in shown.app.screen._compositor.render_strips():
+                assert width(strip.text) == SMALL[0]
+
+
+async def test_what_is_copied_and_told_is_harmless_too() -> None:
+    async with screen(FilledSource(_evil())) as shown:
+        await shown.press("7", "c")
+        assert _is_harmless(shown.app.told[-1][1])
+        assert "\\x1b[2J" in shown.app.told[-1][1]
+
+
+async def test_an_object_that_cannot_be_read_is_one_bad_row() -> None:
+    source = FilledSource(troubled())
+    from core.kube.sink import Scope
+
+    sink = source.store.sink(Scope("prod-eu", NAB), source.manual)
+    sink.unreadable("team-odd", "puzzle", "status.phase: expected str, got int")
+    async with screen(source) as shown:
+        await shown.press("3")
+        assert "puzzle" in shown.names()
+        assert "ledger" in shown.names()
+        await shown.on(source.key(NAB, "team-odd", "puzzle"))
+        assert "cannot be read" in shown.pane
+        await shown.press("enter")
+        assert "cannot be read: status.phase" in shown.text
+
+
+async def test_ascii_means_ascii() -> None:
+    async with screen(looks=Looks(ascii=True, flash=False)) as shown:
+        for place in _PLACES:
+            await shown.press(place)
+            assert shown.text.isascii(), [line for line in shown.lines if not line.isascii()]
+        await shown.press("question_mark")
+        assert shown.text.isascii(), [line for line in shown.lines if not line.isascii()]
+
+
+async def test_without_colour_every_state_is_still_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(os.environ, "NO_COLOR", "1")
+    async with screen() as shown:
+        await shown.press("2")
+        strips = shown.app.screen._compositor.render_strips()
+        assert "✗ broken" in shown.text
+        assert "‖ cassandra" in shown.text
+        painted = [
+            segment.style.color
+            for strip in strips
+            for segment in strip.apply_filter(shown.app._filters[-1], shown.app.screen.styles.background)
+            if segment.style
+        ]
+        assert not any(color is not None and not color.is_default for color in painted)

@@ -1,0 +1,220 @@
+"""What changes in the cluster is on the screen, where it belongs, and costs what it must and no more."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import timedelta
+
+import pytest
+
+from core.kube.sink import Health, Scope, State
+from core.models import Backup, from_builtins
+from core.models.kinds import BACKUP, NAB, SCHEDULE
+from core.models.wire import Resource
+from tests.objects import NOW
+from tests.tui.driving import MIDDLE, SMALL, Screen, screen
+from tests.tui.filled import FilledSource, backup_dict, calm, meta, troubled
+from tui.rows import LiveRows
+from tui.source import Looks
+
+
+def _many(number: int) -> list[Resource]:
+    return [
+        from_builtins(
+            Backup,
+            backup_dict(f"run-{place:05d}", "Completed", "2026-11-15T01:00:03Z", "2026-11-15T01:10:03Z"),
+        )
+        for place in range(number)
+    ]
+
+
+def _change(shown: Screen, name: str, phase: str) -> None:
+    changed = backup_dict(name, phase, "2026-11-15T01:00:03Z", "2026-11-15T01:10:03Z")
+    shown.source.change(BACKUP, changed)
+
+
+async def test_one_changed_row_of_thousands_costs_one_row_and_one_line() -> None:
+    async with screen(FilledSource([*calm(), *_many(3000)]), MIDDLE) as shown:
+        await shown.press("7", "B")
+        rows = shown.table.rows
+        assert isinstance(rows, LiveRows)
+        await shown.tick()
+        derived, made = rows.live.derived, shown.table.strips_made
+        _change(shown, shown.names()[3], "Failed")
+        await shown.tick()
+        assert rows.live.derived - derived == 1
+        assert shown.table.strips_made - made == 1
+        assert "Failed" in shown.lines[3 + 1 + 3]
+
+
+async def test_a_change_that_is_not_on_the_screen_draws_no_line() -> None:
+    async with screen(FilledSource([*calm(), *_many(300)])) as shown:
+        await shown.press("7", "B")
+        await shown.tick()
+        made = shown.table.strips_made
+        _change(shown, "run-00299", "Failed")
+        await shown.tick()
+        assert shown.table.strips_made == made
+
+
+async def test_an_idle_second_draws_the_clock_and_no_row() -> None:
+    async with screen() as shown:
+        await shown.press("2")
+        await shown.tick()
+        made = shown.table.strips_made
+        shown.source.manual.advance(timedelta(seconds=1))
+        await shown.tick()
+        assert shown.table.strips_made == made
+        assert "02:41:08Z" in shown.status
+
+
+async def test_the_cursor_stays_on_its_object_when_rows_come_in_before_it() -> None:
+    async with screen(FilledSource([*calm(), *_many(40)])) as shown:
+        await shown.press("7", "B", *["down"] * 20)
+        held, line = shown.table.cursor, [row.key for row in shown.table.window].index(shown.table.cursor)
+        for name in ("a-first", "b-second", "c-third"):
+            _change(shown, name, "Completed")
+        await shown.tick()
+        assert shown.table.cursor == held
+        assert [row.key for row in shown.table.window].index(held) == line
+
+
+async def test_the_neighbour_takes_the_cursor_of_an_object_that_goes() -> None:
+    async with screen() as shown:
+        await shown.press("2", "down", "down")
+        gone = shown.source.store.get(shown.source.key(SCHEDULE, "velero", "etcd-hourly"))
+        assert gone is not None
+        shown.source.store.sink(Scope("prod-eu", SCHEDULE), shown.source.manual).apply("DELETED", gone)
+        await shown.tick()
+        assert "etcd-hourly" not in shown.names()
+        assert shown.table.cursor == shown.source.key(SCHEDULE, "velero", "mongo-nightly")
+
+
+async def test_changed_cells_are_lit_once_and_the_clock_lights_nothing() -> None:
+    async with screen(looks=Looks(flash=True)) as shown:
+        await shown.press("3")
+        await shown.tick()
+        shown.source.manual.advance(timedelta(minutes=2))
+        await shown.tick()
+        assert not shown.table._lit
+        shown.source.change(NAB, {"metadata": meta("features", "team-ml"), "status": {"phase": "New"}})
+        await shown.tick()
+        assert len(shown.table._lit) == 1
+        await shown.until(lambda: not shown.table._lit)
+
+
+async def test_nothing_is_lit_where_it_was_not_asked_for() -> None:
+    async with screen(looks=Looks(flash=False)) as shown:
+        await shown.press("3")
+        shown.source.change(NAB, {"metadata": meta("features", "team-ml"), "status": {"phase": "New"}})
+        await shown.tick()
+        assert not shown.table._lit
+
+
+async def test_an_open_object_is_told_anew_as_it_changes() -> None:
+    async with screen() as shown:
+        await shown.press("7")
+        await shown.on(shown.source.key(BACKUP, "velero", "mongo-nightly-20261115023003"))
+        await shown.press("enter")
+        assert "740 of 1,000 items" in shown.text
+        done = {"itemsBackedUp": 990, "totalItems": 1000}
+        changed = backup_dict(
+            "mongo-nightly-20261115023003", "Finalizing", "2026-11-15T02:30:03Z", of="mongo-nightly", progress=done
+        )
+        shown.source.change(BACKUP, changed)
+        await shown.tick()
+        assert "990 of 1,000 items" in shown.text
+        await shown.press("right", "right", "right", "right")
+        assert "phase: InProgress → Finalizing" in shown.text
+
+
+async def test_a_schedule_that_becomes_overdue_turns_up_in_triage() -> None:
+    async with screen(FilledSource(calm())) as shown:
+        assert "Nothing wrong." in shown.text
+        shown.source.manual.advance(timedelta(minutes=22))
+        for _ in range(3):
+            shown.source.manual.advance(timedelta(seconds=11))
+            assert shown.app.frame.desk is not None
+            shown.app.frame.desk.beat()
+            shown.app.frame.desk.judge(at_once=True)
+        await shown.tick()
+        assert "Nothing wrong" not in shown.text
+        assert "✗" in shown.status
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (State.FORBIDDEN, "the right to list and watch schedules.velero.io is missing"),
+        (State.NOT_INSTALLED, "schedules.velero.io is not installed here"),
+        (State.SYNCING, "syncing schedules: 12 of 40"),
+        (State.STALE, "schedules: stale for 40 seconds: connection refused"),
+        (State.SIGNED_OUT, "schedules: signed out"),
+    ],
+)
+async def test_a_tab_without_its_objects_says_why(state: State, words: str) -> None:
+    source = FilledSource([])
+    since = NOW - timedelta(seconds=40)
+    health = Health(state, since, "connection refused" if state is State.STALE else "", seen=12, expected=40)
+    source.store.health.report(Scope("prod-eu", SCHEDULE), health)
+    async with screen(source) as shown:
+        await shown.press("2")
+        await shown.tick()
+        assert words in " ".join(shown.text.split())
+
+
+async def test_nothing_wrong_is_not_said_where_something_was_not_seen() -> None:
+    source = FilledSource(calm())
+    source.store.health.report(Scope("prod-eu", BACKUP), Health(State.FORBIDDEN, NOW))
+    async with screen(source) as shown:
+        assert "Nothing wrong in what I can see." in shown.text
+        assert "Not seen: Backup (not allowed)" in shown.text
+
+
+async def test_rows_stay_on_the_screen_while_the_server_is_away() -> None:
+    async with screen() as shown:
+        await shown.press("2")
+        for scope, _ in tuple(shown.source.store.health.watches("prod-eu")):
+            shown.source.store.health.report(scope, Health(State.STALE, NOW, "no answer"))
+        shown.source.manual.advance(timedelta(seconds=40))
+        await shown.tick()
+        assert "stale 40s" in shown.status
+        assert len(shown.names()) == 6
+
+
+def test_the_frame_is_there_before_the_session_and_before_its_libraries() -> None:
+    code = (
+        "import sys, tui.app\n"
+        "heavy = [name for name in sys.modules if name.split('.')[0] in ('kubernetes', 'aiohttp', 'yarl')]\n"
+        "print(len(heavy), len(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy, modules = map(int, done.stdout.split())
+    assert heavy == 0
+    assert modules < 700
+
+
+async def test_what_keeps_the_session_from_opening_is_said_in_one_line() -> None:
+    from core.errors import ForetopError
+    from tui.app import Dashboard
+    from tui.source import Source
+
+    def refuse() -> Source:
+        raise ForetopError("Cannot read the kubeconfig", "it is not there", "set KUBECONFIG")
+
+    app = Dashboard(refuse, Looks())
+    async with app.run_test(size=SMALL) as pilot:
+        for _ in range(200):
+            if app.problem:
+                break
+            await pilot.pause(0.01)
+    assert app.problem == "Cannot read the kubeconfig: it is not there (set KUBECONFIG)"
+    assert app.return_value == 2
+
+
+async def test_the_session_is_started_and_stopped_with_the_screen() -> None:
+    source = FilledSource(troubled())
+    async with screen(source):
+        assert source.running
+    assert not source.running
