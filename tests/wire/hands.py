@@ -37,6 +37,8 @@ class Wire:
 
     asked: list[tuple[str, str]] = field(default_factory=list)
     cut: Callable[[str, str], str] = lambda method, path: ""
+    pages: dict[str, str] = field(default_factory=dict)
+    """Texts that are answered at the ends of paths that the box itself does not know."""
 
     @property
     def writes(self) -> list[tuple[str, str]]:
@@ -51,6 +53,9 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
     class Told(ApiServer):
         async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
             known.asked.append((request.method, request.path))
+            page = next((text for end, text in known.pages.items() if request.path.endswith(end)), None)
+            if page is not None:
+                return web.Response(text=page)
             how = known.cut(request.method, request.path)
             if how == "before":
                 return _hang_up(request)
