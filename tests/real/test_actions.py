@@ -1,0 +1,298 @@
+"""The essentials of acting, against a real API server: what it refuses and accepts is not ours to decide."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from datetime import datetime
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.actions.backups import plan_back_up_now, plan_delete_backup
+from core.actions.execute import Outcome, Result
+from core.actions.guard import Refused
+from core.actions.hand import Hand, whoami
+from core.actions.journal import Journal
+from core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
+from core.actions.pausing import Pause, plan_pause, plan_unpause
+from core.actions.plans import Plan, Wish
+from core.actions.schedules import plan_delete_schedule
+from core.actions.served import serves_field
+from core.actions.servers import plan_server_default
+from core.clock import SystemClock
+from core.kube.access import Access
+from core.kube.config import Options
+from core.kube.connect import connect
+from core.kube.failures import ReadOnlyRefused
+from core.models import Deployment, Resource, from_builtins
+from core.models.kinds import BACKUP, DEPLOYMENT, NAB, SCHEDULE, Kind
+from core.rules.assemble import assemble
+from core.rules.forecast import Choice
+from core.rules.world import World
+from tests.real.cluster import RBAC_PATH, RealCluster
+from tests.wire.test_commands import VELERO
+
+LAST = "2026-01-01T00:00:03Z"
+SEEN = (SCHEDULE, BACKUP, NAB)
+
+
+def path_of(kind: Kind, namespace: str, name: str = "") -> str:
+    return f"/apis/{kind.group}/{kind.version}/namespaces/{namespace}/{kind.plural}/{name}".rstrip("/")
+
+
+def make(cluster: RealCluster, namespace: str, name: str, **spec: Any) -> None:
+    body = {
+        "apiVersion": "velero.io/v1",
+        "kind": "Schedule",
+        "metadata": {"name": name},
+        "spec": {"schedule": "0 * * * *", "template": {"includedNamespaces": ["shop"]}, **spec},
+        "status": {"phase": "Enabled", "lastBackup": LAST},
+    }
+    cluster.admin.post(path_of(SCHEDULE, namespace), body).expect(201)
+
+
+def spec_of(cluster: RealCluster, namespace: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = cluster.admin.get(path_of(SCHEDULE, namespace, name)).expect(200)["spec"]
+    return found
+
+
+def look(cluster: RealCluster, namespace: str, context: str) -> World:
+    found: list[Resource] = []
+    for kind in SEEN:
+        items = cluster.admin.get(path_of(kind, namespace)).expect(200)["items"]
+        found += [from_builtins(kind.model, item) for item in items]
+    return assemble(found, context)
+
+
+@asynccontextmanager
+async def hand_in(
+    cluster: RealCluster, namespace: str, folder: Path, user: str = "admin", read_only: bool = False
+) -> AsyncIterator[Hand]:
+    clock = SystemClock()
+    path = await asyncio.to_thread(cluster.kubeconfig, user)
+    ((context, client),) = connect(Options(kubeconfig=str(path)), {}, clock, read_only).clients.items()
+    journal = Journal(folder / "journal.jsonl")
+
+    def world() -> World:
+        return look(cluster, namespace, context)
+
+    try:
+        yield Hand(client, Access(client, clock), clock, journal, user, world, patience=2.0)
+    finally:
+        await client.close()
+
+
+async def planned(hand: Hand, wish: Wish) -> Plan:
+    world = await asyncio.to_thread(hand.world)
+    return wish(world, sorted(world.schedules, key=lambda item: item.name), hand.clock.now())
+
+
+async def done(hand: Hand, plan: Plan, wish: Wish) -> list[Result]:
+    return [result async for result in hand.carry_out(plan, wish)]
+
+
+def pausing(world: World, items: Iterable[Any], now: datetime) -> Plan:
+    return plan_pause(world, items, Pause("maria", "w1"), now)
+
+
+def unpausing(choice: Choice) -> Wish:
+    return lambda world, items, now: plan_unpause(world, items, choice, now)
+
+
+async def test_the_skip_table_as_the_real_server_keeps_it(cluster: RealCluster, namespace: str, tmp_path: Path) -> None:
+    fields = {"absent": {}, "yes": {"skipImmediately": True}, "no": {"skipImmediately": False}}
+    async with hand_in(cluster, namespace, tmp_path) as hand:
+        for choice, (word, field) in product(Choice, fields.items()):
+            name = f"{word}-{choice.name.lower().replace('_', '-')}"
+            await asyncio.to_thread(make, cluster, namespace, name, paused=True, **field)
+            world = await asyncio.to_thread(hand.world)
+            item = next(one for one in world.schedules if one.name == name)
+            wish = unpausing(choice)
+            (result,) = await done(hand, wish(world, [item], hand.clock.now()), wish)
+            assert result.outcome is Outcome.DONE
+            held = await asyncio.to_thread(spec_of, cluster, namespace, name)
+            assert held.get("paused", False) is False
+            wanted = {Choice.SKIP: True, Choice.DO_NOT_SKIP: False, Choice.LEAVE: field.get("skipImmediately")}
+            assert held.get("skipImmediately") == wanted[choice]
+
+
+async def test_a_second_writer_is_waited_out_or_asked_about_and_never_overruled(
+    cluster: RealCluster, namespace: str, tmp_path: Path
+) -> None:
+    async with hand_in(cluster, namespace, tmp_path) as hand:
+        for name in ("harmless", "moved"):
+            await asyncio.to_thread(make, cluster, namespace, name, paused=True)
+        wish = unpausing(Choice.SKIP)
+        plan = await planned(hand, wish)
+        for name, change in (
+            ("harmless", {"metadata": {"labels": {"seen": "yes"}}}),
+            ("moved", {"spec": {"schedule": "0 5 * * *"}}),
+        ):
+            answer = await asyncio.to_thread(cluster.admin.patch, path_of(SCHEDULE, namespace, name), change)
+            answer.expect(200)
+        results = await done(hand, plan, wish)
+        assert [result.outcome for result in results] == [Outcome.DONE, Outcome.CHANGED]
+        assert (await asyncio.to_thread(spec_of, cluster, namespace, "moved"))["paused"] is True
+        again = results[1].again
+        assert again is not None
+        (agreed,) = await done(hand, Plan(plan.intent, plan.at, (again,)), wish)
+        assert agreed.outcome is Outcome.DONE
+
+
+async def test_a_right_taken_away_in_between(cluster: RealCluster, namespace: str, tmp_path: Path) -> None:
+    place = f"{RBAC_PATH}/namespaces/{namespace}"
+    rules = [{"apiGroups": ["velero.io"], "resources": ["schedules"], "verbs": ["get", "patch"]}]
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "patcher"}
+    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "nobody"}
+
+    def grant() -> None:
+        make(cluster, namespace, "nightly")
+        cluster.admin.post(f"{place}/roles", {"metadata": {"name": "patcher"}, "rules": rules}).expect(201)
+        binding = {"metadata": {"name": "patcher"}, "roleRef": role, "subjects": [subject]}
+        cluster.admin.post(f"{place}/rolebindings", binding).expect(201)
+
+    async with hand_in(cluster, namespace, tmp_path, "nobody") as hand:
+        await asyncio.to_thread(make, cluster, namespace, "first")
+        plan = await planned(hand, pausing)
+        with pytest.raises(Refused, match=r"patch on schedules\.velero\.io"):
+            await hand.guard(plan)
+    async with hand_in(cluster, namespace, tmp_path, "nobody") as hand:
+        await asyncio.to_thread(grant)
+        plan = await planned(hand, pausing)
+        async with asyncio.timeout(20):
+            while not await allowed(hand, plan):  # noqa: ASYNC110 - the authorizer's memory has no event
+                await asyncio.sleep(0.05)
+        await asyncio.to_thread(cluster.admin.delete, f"{place}/rolebindings/patcher")
+        async with asyncio.timeout(20):
+            while (results := await done(hand, plan, pausing))[0].outcome is Outcome.DONE:
+                plan = await planned(hand, unpausing(Choice.LEAVE))
+        assert {result.status for result in results} == {403}
+
+
+async def allowed(hand: Hand, plan: Plan) -> bool:
+    try:
+        await Hand(hand.client, Access(hand.client, hand.clock), hand.clock, hand.journal, "x", hand.world).guard(plan)
+    except Refused:
+        return False
+    return True
+
+
+async def test_two_hundred_with_ten_that_fail(cluster: RealCluster, namespace: str, tmp_path: Path) -> None:
+    names = [f"s-{number:03}" for number in range(200)]
+    lost = names[5:200:20]
+
+    def make_all() -> None:
+        for name in names:
+            make(cluster, namespace, name)
+
+    def lose() -> None:
+        for name in lost:
+            cluster.admin.delete(path_of(SCHEDULE, namespace, name)).expect(200)
+
+    await asyncio.to_thread(make_all)
+    async with hand_in(cluster, namespace, tmp_path) as hand:
+        plan = await planned(hand, pausing)
+        await asyncio.to_thread(lose)
+        results = await done(hand, plan, pausing)
+        failed = [result.step.target.name for result in results if result.outcome is not Outcome.DONE]
+        assert failed == lost
+        assert len(list(hand.journal.read())) == 200
+        assert cluster.token("admin") not in hand.journal.path.read_text()
+
+
+async def test_a_server_killed_in_the_middle_leaves_no_doubt_but_about_one(
+    cluster: RealCluster, namespace: str, tmp_path: Path
+) -> None:
+    names = [f"s-{number:02}" for number in range(30)]
+
+    def make_all() -> None:
+        for name in names:
+            make(cluster, namespace, name)
+
+    await asyncio.to_thread(make_all)
+    async with hand_in(cluster, namespace, tmp_path) as hand:
+        plan = await planned(hand, pausing)
+        results: list[Result] = []
+        async for result in hand.carry_out(plan, pausing):
+            results.append(result)
+            if len(results) == 10:
+                await asyncio.to_thread(cluster.kill_apiserver)
+        await asyncio.to_thread(cluster.start_apiserver)
+        said = {result.step.target.name for result in results if result.outcome is Outcome.DONE}
+        unknown = {result.step.target.name for result in results if result.outcome is Outcome.UNKNOWN}
+        really = {name for name in names if (await asyncio.to_thread(spec_of, cluster, namespace, name)).get("paused")}
+        assert said == set(names[:10])
+        assert said <= really <= said | unknown
+        assert len(unknown) <= 1
+        left = Plan(plan.intent, plan.at, tuple(r.step for r in results if r.outcome is Outcome.NOT_SENT))
+        assert {result.outcome for result in await done(hand, left, pausing)} == {Outcome.DONE}
+
+
+async def test_read_only_changes_nothing_whatever_is_tried(
+    cluster: RealCluster, namespace: str, tmp_path: Path
+) -> None:
+    await asyncio.to_thread(make, cluster, namespace, "nightly")
+    async with hand_in(cluster, namespace, tmp_path, read_only=True) as hand:
+        plan = await planned(hand, pausing)
+        before = await asyncio.to_thread(hand.world)
+        with pytest.raises(Refused, match="read-only is on"):
+            await hand.guard(plan)
+        for wish in (pausing, plan_delete_schedule, plan_back_up_now):
+            (result,) = await done(hand, await planned(hand, wish), wish)
+            assert result.outcome is Outcome.NOT_SENT
+        with pytest.raises(ReadOnlyRefused):
+            await hand.client.request("DELETE", path_of(SCHEDULE, namespace, "nightly"))
+        assert await asyncio.to_thread(hand.world) == before
+        assert list(hand.journal.read()) == []
+
+
+async def test_the_other_writes_are_taken_as_they_are_planned(
+    cluster: RealCluster, namespace: str, tmp_path: Path
+) -> None:
+    await asyncio.to_thread(make, cluster, namespace, "nightly")
+    async with hand_in(cluster, namespace, tmp_path) as hand:
+        (made,) = await done(hand, await planned(hand, plan_back_up_now), plan_back_up_now)
+        assert made.outcome is Outcome.DONE
+        world = await asyncio.to_thread(hand.world)
+        (backup,) = world.backups
+        assert (backup.schedule_name, backup.spec.included_namespaces) == ("nightly", ("shop",))
+        (asked,) = await done(hand, plan_delete_backup(world, world.backups, hand.clock.now()), plan_delete_backup)
+        assert json.loads(asked.answer)["metadata"]["name"].startswith(f"{backup.name}-")
+        (gone,) = await done(hand, await planned(hand, plan_delete_schedule), plan_delete_schedule)
+        assert gone.outcome is Outcome.DONE
+        assert (await asyncio.to_thread(hand.world)).schedules == ()
+        assert await whoami(hand.client, {"LOGNAME": "maria"}) == "maria as admin"
+
+
+async def test_the_server_s_default_is_patched_without_touching_the_rest(
+    cluster: RealCluster, namespace: str, tmp_path: Path
+) -> None:
+    body = {**VELERO, "metadata": {"name": "velero", "namespace": namespace}}
+    raw = (await asyncio.to_thread(cluster.admin.post, path_of(DEPLOYMENT, namespace), body)).expect(201)
+    async with hand_in(cluster, namespace, tmp_path) as hand:
+        item = from_builtins(Deployment, raw)
+        plan = plan_server_default(World("x"), [item], False, hand.clock.now())
+        (result,) = await done(hand, plan, lambda world, items, now: plan_server_default(world, items, False, now))
+        assert result.outcome is Outcome.DONE
+        (container,) = json.loads(result.answer)["spec"]["template"]["spec"]["containers"]
+        assert container["args"] == ["server", "--concurrent-backups=2", "--schedule-skip-immediately=false"]
+        assert container["image"] == "velero/velero:v1.18.3"
+
+
+async def test_a_nab_is_deleted_by_the_field_that_this_cluster_has(
+    cluster: RealCluster, namespace: str, tmp_path: Path
+) -> None:
+    nab = {"apiVersion": NAB.api_version, "kind": NAB.name, "metadata": {"name": "orders"}, "spec": {"backupSpec": {}}}
+    await asyncio.to_thread(cluster.admin.post, path_of(NAB, namespace), nab)
+    async with hand_in(cluster, namespace, tmp_path) as hand:
+        assert await serves_field(hand.client, NAB, ("spec", "deleteBackup")) is True
+        assert await serves_field(hand.client, NAB, FORCE_FIELD) is False
+        world = await asyncio.to_thread(hand.world)
+        (result,) = await done(hand, plan_delete_nab(world, world.nabs, hand.clock.now()), plan_delete_nab)
+        assert result.outcome is Outcome.DONE
+        assert json.loads(result.answer)["spec"]["deleteBackup"] is True
