@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
 
+from core.actions.hand import Hand
+from core.actions.journal import Journal
 from core.clock import Clock, ShiftedClock, SystemClock
 from core.errors import ForetopError
 from core.kube.client import ApiClient
@@ -67,6 +69,11 @@ class Session:
 
     def triage(self, context: str) -> Triage:
         return triage(self.world(context), self.clock(context).now())
+
+    def hand(self, context: str, journal: Journal, user: str) -> Hand:
+        """What wishes are carried out with in one context."""
+        cluster = self.clusters[context]
+        return Hand(cluster.client, cluster.access, self.clock(context), journal, user, lambda: self.world(context))
 
     def start(self) -> None:
         """Begins to watch; nothing that a cluster does ends it."""

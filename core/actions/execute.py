@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -79,30 +80,41 @@ class Executor:
 
     async def _carry_out(self, step: Step, replan: Replan) -> tuple[Result, str]:
         """The result, and why the server is given up, where it is."""
-        current = step
+        current, refusal = step, ""
         for _ in range(MOST_TRIES):
             try:
                 response = await self._send(current)
             except ApiError as problem:
+                refusal = _in_words(problem)
                 if problem.status >= 500:
                     return await self._lost(current, problem)
-                if problem.status != 409 or step.write.method == "POST":
-                    failed = Result(step, Outcome.FAILED, _in_words(problem), problem.status)
-                    return self._noted(current, failed), ""
-                try:
-                    fresh = await replan(current)
-                except ForetopError as lost:
-                    return Result(step, Outcome.NOT_SENT, str(lost)), str(lost) if _is_gone(lost) else ""
-                if fresh is None or not fresh.same_as(step):
-                    return Result(step, Outcome.CHANGED, "it was changed by somebody else meanwhile", 0, fresh), ""
-                current = fresh
+                if problem.status == 429 and (problem.retry_after or 0.0) <= self.patience:
+                    await asyncio.sleep(problem.retry_after or 1.0)
+                elif problem.status == 409 and step.write.method != "POST":
+                    fresh = await self._planned_again(step, current, replan)
+                    if not isinstance(fresh, Step):
+                        return fresh
+                    current = fresh
+                else:
+                    return self._noted(current, Result(step, Outcome.FAILED, refusal, problem.status)), ""
             except Unreachable as problem:
                 return await self._lost(current, problem)
             except ForetopError as problem:
                 return Result(step, Outcome.NOT_SENT, str(problem)), ""
             else:
                 return self._noted(current, Result(step, Outcome.DONE, answer=response.body)), ""
-        return Result(step, Outcome.NOT_SENT, f"it was changed by somebody else {MOST_TRIES} times in a row"), ""
+        return Result(step, Outcome.NOT_SENT, f"refused {MOST_TRIES} times in a row: {refusal}"), ""
+
+    async def _planned_again(self, agreed: Step, current: Step, replan: Replan) -> Step | tuple[Result, str]:
+        """The same step for the object as it is now; where it is another one, it is handed back."""
+        try:
+            fresh = await replan(current)
+        except ForetopError as problem:
+            gone = str(problem) if isinstance(problem, Unreachable) else ""
+            return Result(agreed, Outcome.NOT_SENT, str(problem)), gone
+        if fresh is None or not fresh.same_as(agreed):
+            return Result(agreed, Outcome.CHANGED, "it was changed by somebody else meanwhile", 0, fresh), ""
+        return fresh
 
     async def _lost(self, step: Step, problem: ForetopError) -> tuple[Result, str]:
         """No answer came, or one that leaves it open: the object itself tells, and nothing is sent twice unasked."""
@@ -152,10 +164,6 @@ class Executor:
             patch=step.write.body,
             result=result.outcome.value if not result.error else f"{result.outcome.value}: {result.error}",
         )
-
-
-def _is_gone(problem: ForetopError) -> bool:
-    return isinstance(problem, Unreachable)
 
 
 def _in_words(problem: ApiError) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime
 from core.models import Backup, Restore, Schedule
 from core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR, RESTORE, SCHEDULE
 from core.rules import words
-from core.rules.forecast import invalid
+from core.rules.forecast import blocker, invalid
 from core.rules.queue import has_ended
 from core.rules.world import World
 from core.store import Store
@@ -76,7 +76,9 @@ def unpaused(before: Schedule, before_runs: tuple[str, ...], nothing_due: bool) 
             return Seen(f"Velero took it up, backup {new[-1].name} ({new[-1].phase or 'New'})", done=True)
         if now.status.last_backup and now.status.last_backup != before.status.last_backup:
             return Seen(f"Velero took it up {_clock(now.status.last_backup)}, a backup was made", done=True)
-        return _without_a_run(before, now, nothing_due)
+        if not nothing_due and (held := blocker(now, world.backups_by_schedule.get(place, ()))) is not None:
+            return Seen(f"one backup is made when {held.name} has ended", done=True)
+        return _without_a_run(now, nothing_due)
 
     return look
 
@@ -149,7 +151,7 @@ def deleted_nonadmin(kind: str, namespace: str, name: str) -> Look:
     return look
 
 
-def _without_a_run(before: Schedule, now: Schedule, nothing_due: bool) -> Seen:
+def _without_a_run(now: Schedule, nothing_due: bool) -> Seen:
     if problem := invalid(now):
         return Seen(f"Velero refuses it: {problem}", done=now.phase == "FailedValidation", well=False)
     if nothing_due:

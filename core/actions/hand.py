@@ -20,6 +20,7 @@ from core.kube.failures import ApiError
 from core.models import decode
 from core.rules.world import World
 
+SOMEBODY = "somebody"
 _SELF_REVIEW = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
@@ -77,11 +78,16 @@ class Hand:
 
 async def whoami(client: ApiClient, environ: Mapping[str, str]) -> str:
     """Who acts, for the journal and the next shift: the login of this machine, and whom the cluster takes it for."""
-    login = environ.get("SUDO_USER") or environ.get("LOGNAME") or environ.get("USER") or ""
+    here = login(environ)
     known = "" if client.read_only else await _known_as(client)
-    if not known or known == login:
-        return login or known or "somebody"
-    return known if not login or login in known else f"{login} as {known}"
+    if not known or known == here:
+        return here
+    return known if here == SOMEBODY or here in known else f"{here} as {known}"
+
+
+def login(environ: Mapping[str, str]) -> str:
+    """The name on this machine: behind sudo that of the person, not of root."""
+    return environ.get("SUDO_USER") or environ.get("LOGNAME") or environ.get("USER") or SOMEBODY
 
 
 async def _known_as(client: ApiClient) -> str:

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ import click
 from core.actions.execute import Outcome, Result
 from core.actions.follow import TAKEN_UP_WITHIN, Look, follow
 from core.actions.guard import Refused
-from core.actions.hand import Hand, whoami
+from core.actions.hand import Hand, login, whoami
 from core.actions.journal import Journal, default_path
 from core.actions.plans import Plan, Step, Wish
 from core.kube.config import Wishes
@@ -50,7 +50,7 @@ class Manner:
             raise click.UsageError("there is no terminal to ask on: give --yes (or --dry-run to see what would happen)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Desk:
     """One context, looked at and ready to be acted on."""
 
@@ -58,6 +58,14 @@ class Desk:
     hand: Hand
     context: str
     namespaces: tuple[str, ...]
+    _known: bool = False
+
+    async def introduce(self, manner: Manner) -> str:
+        """Who acts; the cluster is asked only when something is about to be written."""
+        if not self._known and manner.dry_run != "client":
+            self.hand = replace(self.hand, user=await whoami(self.hand.client, os.environ))
+            self._known = True
+        return self.hand.user
 
     @property
     def world(self) -> World:
@@ -130,11 +138,7 @@ async def desk(wishes: Wishes, kinds: tuple[Kind, ...]) -> AsyncIterator[Desk]:
     async with running(wishes, kinds) as session:
         await seen(session)
         context = session.contexts[0]
-        cluster = session.clusters[context]
-        journal = Journal(default_path(os.environ))
-        user = await whoami(cluster.client, os.environ)
-        clock = session.clock(context)
-        hand = Hand(cluster.client, cluster.access, clock, journal, user, lambda: session.world(context))
+        hand = session.hand(context, Journal(default_path(os.environ)), login(os.environ))
         yield Desk(session, hand, context, wishes.namespaces)
 
 
@@ -157,6 +161,7 @@ async def perform(
     if manner.dry_run == "client" or not plan.steps:
         teller.close(planned=plan.steps)
         return REFUSED if plan.refused and not plan.steps else _exit_code(plan, [])
+    await at.introduce(manner)
     results = await _send(at, plan, again or wish, manner, teller)
     well = True
     if look is not None and not manner.dry_run:
