@@ -150,9 +150,10 @@ async def perform(
     *,
     again: Wish | None = None,
     look: Callable[[Step], Look] | None = None,
-    within: float | None = TAKEN_UP_WITHIN,
+    to_the_end: bool = False,
 ) -> int:
     """Plans the wish, shows it, asks, sends it and tells; `look` follows each object that was written."""
+    within = None if to_the_end else TAKEN_UP_WITHIN
     plan = wish(at.world, items, at.now)
     teller = Teller(manner.form, at.context, manner.asks)
     teller.plan(plan)

@@ -93,9 +93,9 @@ async def _create(
         follows = look if wait else None
         if from_schedule is not None:
             schedule = one(at.world, SCHEDULE, at.world.schedules, from_schedule)
-            return await perform(at, from_it, [schedule], manner, look=follows, within=None)
+            return await perform(at, from_it, [schedule], manner, look=follows, to_the_end=True)
         backup = one(at.world, BACKUP, at.world.backups, same_as or "")
-        return await perform(at, plan_run_again, [backup], manner, look=follows, within=None)
+        return await perform(at, plan_run_again, [backup], manner, look=follows, to_the_end=True)
 
 
 @command.command("delete", cls=ActCommand)

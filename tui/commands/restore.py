@@ -92,7 +92,7 @@ async def _create(wishes: Wishes, manner: Manner, from_backup: str, wanted: Rest
         def wish(world: World, some: Any, now: datetime) -> Plan:
             return plan_restore(world, some, wanted, now, existing)
 
-        return await perform(at, wish, [backup], manner, look=look if wait else None, within=None)
+        return await perform(at, wish, [backup], manner, look=look if wait else None, to_the_end=True)
 
 
 @command.command("logs")

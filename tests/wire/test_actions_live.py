@@ -1,0 +1,104 @@
+"""Writes that somebody answers: the box with its controllers at work, and commands that follow what comes of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from core.minicluster.live import FIXED_START, LiveBox
+from core.minicluster.scenes import Wishes, find_scene
+from core.rules.reconcile import Behaviour
+from tui.cli import run
+
+Foretop = Callable[..., int]
+
+
+@contextmanager
+def living(scene: str, folder: Path, speed: float, wishes: Wishes | None = None) -> Iterator[str]:
+    """A box whose time runs on a thread of its own; the kubeconfig that leads to it."""
+    loop = asyncio.new_event_loop()
+    ready, done = threading.Event(), asyncio.Event()
+    paths: list[str] = []
+
+    async def live() -> None:
+        box = LiveBox(find_scene(scene), wishes or Wishes(), FIXED_START, speed)
+        cluster = await box.open()
+        paths.append(str(cluster.kubeconfig(folder / "kubeconfig")))
+        ready.set()
+        await done.wait()
+        await box.close()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(live()), daemon=True)
+    thread.start()
+    try:
+        assert ready.wait(60), "the box did not open"
+        yield paths[0]
+    finally:
+        loop.call_soon_threadsafe(done.set)
+        thread.join(20)
+        loop.close()
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+def followed(capsys: pytest.CaptureFixture[str]) -> str:
+    (item,) = json.loads(capsys.readouterr().out)["items"]
+    return str(item["followed"])
+
+
+def test_after_maintenance_velero_takes_every_wish_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with living("maintenance", tmp_path, 1.0) as config:
+        shared = ("--yes", "--wait", "-o", "json", "--kubeconfig", config)
+        assert run(["schedule", "unpause", "sessions-15m", "--skip-immediately=true", *shared]) == 0
+        assert "lastSkipped set" in followed(capsys)
+        assert run(["schedule", "unpause", "mail-30m", "--skip-immediately=false", *shared]) == 0
+        assert "Velero took it up, backup mail-30m-202611150230" in followed(capsys)
+        assert run(["schedule", "create", "new", "--schedule", "0 * * * *", *shared]) == 0
+        assert followed(capsys) == "Velero took new up: Enabled"
+
+
+def test_a_backup_is_made_followed_read_and_deleted_with_its_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with living("maintenance", tmp_path, 600.0) as config:
+        at = ("--kubeconfig", config)
+        wait = ("--yes", "--wait", "-o", "json", *at)
+        assert run(["backup", "create", "mine", "--from-schedule", "wiki-nightly", *wait]) == 0
+        assert followed(capsys).startswith("mine: Completed")
+        assert run(["restore", "create", "--from-backup", "mine", *wait]) == 0
+        assert "Completed" in followed(capsys)
+        assert run(["backup", "logs", "mine", "--search", "STARTING backup", *at]) == 0
+        assert 'msg="Starting backup" backup=openshift-adp/mine' in capsys.readouterr().out
+        assert run(["backup", "delete", "mine", *wait]) == 0
+        assert followed(capsys) == "mine is deleted, with its data"
+
+
+def test_that_nobody_takes_it_up_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with living("dead", tmp_path, 1.0) as config:
+        monkeypatch.setattr("tui.commands.acting.TAKEN_UP_WITHIN", 0.5)
+        shared = ("--yes", "--wait", "-o", "json", "--kubeconfig", config)
+        assert run(["schedule", "create", "new", "--schedule", "0 * * * *", *shared]) == 1
+        assert followed(capsys).startswith("Nobody has taken it up")
+
+
+def test_the_seed_s_nab_can_be_deleted_by_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wishes = Wishes(behaviour=Behaviour.SEED)
+    with living("nonadmin-status", tmp_path, 60.0, wishes) as config:
+        at = ("--kubeconfig", config)
+        assert run(["get", "nab", "phase:Created", "-o", "json", *at]) == 0
+        name = next(item for item in json.loads(capsys.readouterr().out)["items"] if item["veleroName"])
+        target = f"{name['namespace']}/{name['name']}"
+        assert run(["nab", "delete", target, "--force", "--yes", "--wait", "-o", "json", *at]) == 0
+        assert followed(capsys) == f"{name['name']} is gone"
