@@ -15,8 +15,11 @@ Time = Annotated[datetime, msgspec.Meta(tz=True)]
 """A moment; one without a zone cannot be compared with the others and makes its object unreadable."""
 
 
-class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A part of an API object: unknown fields are passed over, missing ones have their default."""
+class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
+    """A part of an API object: unknown fields are passed over, missing ones have their default.
+
+    What is read from JSON and frozen has no cycles, so the collector is not to walk through it.
+    """
 
 
 class OwnerReference(Wire, frozen=True):
