@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from core.models.wire import Metadata, Resource, Time, Wire
+from core.models.wire import NONE, Metadata, Resource, Time, Wire
 
 SCHEDULE_LABEL = "velero.io/schedule-name"
 BACKUP_LABEL = "velero.io/backup-name"
@@ -27,23 +28,23 @@ class BackupSpec(Wire, frozen=True):
     excluded_namespace_scoped_resources: tuple[str, ...] = ()
     excluded_namespaces: tuple[str, ...] = ()
     excluded_resources: tuple[str, ...] = ()
-    hooks: dict[str, Any] = {}
+    hooks: Mapping[str, Any] = NONE
     include_cluster_resources: bool | None = None
     included_cluster_scoped_resources: tuple[str, ...] = ()
     included_namespace_scoped_resources: tuple[str, ...] = ()
     included_namespaces: tuple[str, ...] = ()
     included_resources: tuple[str, ...] = ()
     item_operation_timeout: str = ""
-    label_selector: dict[str, Any] = {}
-    metadata: dict[str, Any] = {}
+    label_selector: Mapping[str, Any] = NONE
+    metadata: Mapping[str, Any] = NONE
     or_label_selectors: tuple[dict[str, Any], ...] = ()
-    ordered_resources: dict[str, str] = {}
-    resource_policy: dict[str, Any] = {}
+    ordered_resources: Mapping[str, str] = NONE
+    resource_policy: Mapping[str, Any] = NONE
     snapshot_move_data: bool | None = None
     snapshot_volumes: bool | None = None
     storage_location: str = ""
     ttl: str = ""
-    uploader_config: dict[str, Any] = {}
+    uploader_config: Mapping[str, Any] = NONE
     volume_group_snapshot_label_key: str = ""
     volume_snapshot_locations: tuple[str, ...] = ()
 
@@ -56,19 +57,19 @@ class RestoreSpec(Wire, frozen=True):
     excluded_namespaces: tuple[str, ...] = ()
     excluded_resources: tuple[str, ...] = ()
     existing_resource_policy: str = ""
-    hooks: dict[str, Any] = {}
+    hooks: Mapping[str, Any] = NONE
     include_cluster_resources: bool | None = None
     included_namespaces: tuple[str, ...] = ()
     included_resources: tuple[str, ...] = ()
     item_operation_timeout: str = ""
-    label_selector: dict[str, Any] = {}
-    namespace_mapping: dict[str, str] = {}
+    label_selector: Mapping[str, Any] = NONE
+    namespace_mapping: Mapping[str, str] = NONE
     or_label_selectors: tuple[dict[str, Any], ...] = ()
     preserve_node_ports: bool | None = None
-    resource_modifier: dict[str, Any] = {}
+    resource_modifier: Mapping[str, Any] = NONE
     restore_pvs: bool | None = msgspec.field(default=None, name="restorePVs")
-    restore_status: dict[str, Any] = {}
-    uploader_config: dict[str, Any] = {}
+    restore_status: Mapping[str, Any] = NONE
+    uploader_config: Mapping[str, Any] = NONE
 
 
 class OwnedSpec(Wire, frozen=True):
@@ -209,7 +210,7 @@ class BackupStorageLocationSpec(Wire, frozen=True):
     provider: str = ""
     default: bool = False
     access_mode: str = ""
-    config: dict[str, str] = {}
+    config: Mapping[str, str] = NONE
     object_storage: ObjectStorage = ObjectStorage()
     validation_frequency: str = ""
     backup_sync_period: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
+from types import MappingProxyType
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -13,6 +14,10 @@ from core.errors import Unreadable
 
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 """A moment; one without a zone cannot be compared with the others and makes its object unreadable."""
+
+
+NONE: Mapping[str, Any] = MappingProxyType({})
+"""What an object does not have, once for all of them: most have no hooks, no selector, no policy."""
 
 
 class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from core.models.wire import Resource, Time, Wire
+from core.models.wire import NONE, Resource, Time, Wire
 
 
 class CronJobSpec(Wire, frozen=True):
@@ -27,7 +28,7 @@ class CronJob(Resource, frozen=True):
 class PrimedSpec(CronJobSpec, frozen=True):
     """What a PreScaledCronJob wants run, whole, so that it can be written out again."""
 
-    job_template: dict[str, Any] = {}
+    job_template: Mapping[str, Any] = NONE
 
 
 class CronJobTemplate(Wire, frozen=True):
