@@ -50,12 +50,15 @@ async def fetch(url: str, trust: Trust, progress: Progress) -> tuple[str, ...]:
     """The lines of the file; what is in the address beyond its host is a secret and is never told."""
     import aiohttp
 
+    from core.kube.connector import PromptConnector
+
     host = urlsplit(url).netloc.rpartition("@")[2]
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=60)
+    pool = PromptConnector(ssl=trust.context())
     try:
         async with (
-            aiohttp.ClientSession(timeout=timeout, trust_env=True, auto_decompress=False) as session,
-            session.get(_exactly(url), ssl=trust.context()) as answer,
+            aiohttp.ClientSession(connector=pool, timeout=timeout, trust_env=True, auto_decompress=False) as session,
+            session.get(_exactly(url)) as answer,
         ):
             if answer.status >= 400:
                 raise Unfetched(f"The storage at {host} answered {answer.status}", answer.reason or "")

@@ -25,20 +25,21 @@ if TYPE_CHECKING:
 
 UNLIMITED = 0
 READ_BUFFER = 2**18
-_PACKAGE = "kubernetes.aio.client.rest"
+_CONNECTOR = "core.kube.connector"
 
 
 async def import_in_background() -> None:
-    """The package takes a good while to load; the screen stays alive meanwhile."""
-    if _PACKAGE not in sys.modules:
-        await asyncio.to_thread(importlib.import_module, _PACKAGE)
+    """The kubernetes package takes a good while to load; the screen stays alive meanwhile."""
+    if _CONNECTOR not in sys.modules:
+        await asyncio.to_thread(importlib.import_module, _CONNECTOR)
 
 
 def make_transport(config: ContextConfig, credentials: Credentials) -> RESTClientObject:
     """A pool of connections to one server with one client certificate."""
     import aiohttp
     from kubernetes.aio.client import Configuration
-    from kubernetes.aio.client.rest import RESTClientObject
+
+    from core.kube.connector import PromptTransport
 
     settings = Configuration(
         host=config.server,
@@ -58,7 +59,7 @@ def make_transport(config: ContextConfig, credentials: Credentials) -> RESTClien
     # Go does not ask for the key usages that newer Pythons insist on, and many clusters' CAs lack them.
     settings.disable_strict_ssl_verification = True
     try:
-        transport = RESTClientObject(settings)
+        transport = PromptTransport(settings)
     except ssl.SSLError:
         raise BadInput(
             f"The certificate-authority of {config.name} cannot be used",

@@ -13,6 +13,8 @@ from typing import Any
 
 import aiohttp
 
+from core.kube.connector import PromptConnector
+
 MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -172,7 +174,7 @@ def brief(events: list[Body]) -> list[tuple[str, str]]:
 async def opened(target: Target) -> AsyncIterator[Api]:
     """The administrator's way to a server, with a new namespace."""
     context = ssl.create_default_context(cafile=str(target.ca)) if target.ca else None
-    connector = aiohttp.TCPConnector(ssl=context if context else True)
+    connector = PromptConnector(ssl=context if context else True)
     agent = {"User-Agent": "conformance/1.0"}
     async with aiohttp.ClientSession(connector=connector, headers=agent) as session:
         admin = Api(target, session).as_user("admin")

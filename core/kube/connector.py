@@ -1,0 +1,59 @@
+"""Connections that are gone once their pool is closed. Importing this loads aiohttp and the kubernetes package."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import aiohttp
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
+from kubernetes.aio.client.rest import RESTClientObject
+
+GOODBYE_LIMIT = 5.0
+
+
+class PromptConnector(aiohttp.TCPConnector):
+    """A pool that also ends the connections which it no longer counts as its own.
+
+    One that is given up (a watch that is left, a request that is cancelled) waits under TLS for the server's goodbye,
+    which aiohttp does not follow up: it could outlive the event loop.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._lines: dict[asyncio.Future[None], asyncio.Transport] = {}
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: list[Trace],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109  # aiohttp's own signature
+    ) -> Connection:
+        connection = await super().connect(req, traces, timeout)
+        protocol, transport = connection.protocol, connection.transport
+        ended = protocol.closed if protocol is not None else None
+        if ended is not None and transport is not None and ended not in self._lines:
+            self._lines[ended] = transport
+            ended.add_done_callback(self._forget)
+        return connection
+
+    async def close(self, *, abort_ssl: bool = False) -> None:
+        await super().close(abort_ssl=abort_ssl)
+        for transport in self._lines.values():
+            transport.abort()
+        if self._lines:
+            await asyncio.wait(self._lines, timeout=GOODBYE_LIMIT)
+
+    def _forget(self, ended: asyncio.Future[None]) -> None:
+        del self._lines[ended]
+        if not ended.cancelled():
+            # Asked for, since asyncio complains of a failure that nobody looked at.
+            ended.exception()
+
+
+class PromptTransport(RESTClientObject):
+    """The kubernetes package's transport on such a pool."""
+
+    def _create_connector(self) -> aiohttp.TCPConnector:
+        return PromptConnector(limit=self.maxsize, ssl=self.ssl_context)
