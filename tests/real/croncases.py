@@ -49,6 +49,11 @@ ODD_ZONES = (
     "EST5EDT",
     "GMT+1",
     "+01:00",
+    "America",
+    "Asia/",
+    "Europe/Berlin/",
+    "UTC/x",
+    "./Europe//Paris",
 )
 # Clocks that change at midnight, by half an hour, by two hours, or in the other half of the year.
 LIVELY_ZONES = (
