@@ -24,6 +24,8 @@ VELERO = "/apis/velero.io/v1"
 OADP = "/apis/oadp.openshift.io/v1alpha1"
 REVIEWS = "/apis/authorization.k8s.io/v1"
 
+LAST = "zz-last-"
+
 Body = dict[str, Any]
 
 
@@ -126,25 +128,20 @@ class Api:
     @asynccontextmanager
     async def watching(self, path: str, accept: str = JSON, **query: str) -> AsyncIterator[Watch]:
         """An open watch; the server has accepted it when this returns."""
-        asked = {"watch": "1", "timeoutSeconds": "30", **query}
+        asked = {"watch": "1", "timeoutSeconds": "300", **query}
         url, headers = self.target.url + path, self._headers(accept)
         async with self.session.get(url, headers=headers, params=asked) as answer:
             assert answer.status == 200, await answer.text()
-            try:
-                yield Watch(answer)
-            finally:
-                _hang_up(answer)
+            yield Watch(answer)
 
     async def watched(self, path: str, **query: str) -> list[Body]:
-        """All events of a watch that lasts a second."""
-        async with self.watching(path, **{"timeoutSeconds": "1", **query}) as watch:
-            return await watch.rest()
-
-
-def _hang_up(answer: aiohttp.ClientResponse) -> None:
-    """Leave a watch without the farewell of TLS, which would outlast the test's event loop."""
-    if answer.connection is not None and answer.connection.transport is not None:
-        answer.connection.transport.abort()
+        """All events of a watch up to now: a last backup, told after all else, says that they have come."""
+        async with self.watching(path, **query) as watch:
+            last = (await self.create(path, {**backup(""), "metadata": {"generateName": LAST}})).expect(201)
+            events: list[Body] = []
+            while not events or events[-1]["object"]["metadata"].get("name") != last["metadata"]["name"]:
+                events.append(await watch.next())
+        return [event for event in events if not event["object"]["metadata"].get("name", "").startswith(LAST)]
 
 
 class Watch:
@@ -155,7 +152,7 @@ class Watch:
 
     async def next(self) -> Body:
         """The next event; a server that stays silent fails the test."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             line = await self._lines.readline()
         assert line, "the watch has ended"
         event: Body = json.loads(line)

@@ -44,7 +44,7 @@ class Screen:
 
     async def until(self, is_so: Callable[[], bool]) -> None:
         """Waits for the thing itself; gives up in the end so that a test fails and does not hang."""
-        for _ in range(500):
+        for _ in range(10_000):
             if is_so():
                 return
             await self.pilot.pause(0.01)

@@ -33,11 +33,11 @@ def box_in_thread(objects: Sequence[dict[str, Any]] = (), users: Sequence[User] 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
     thread.start()
     try:
-        assert ready.wait(20), "the box did not open"
+        assert ready.wait(120), "the box did not open"
         yield made[0]
     finally:
         loop.call_soon_threadsafe(done.set)
-        thread.join(20)
+        thread.join(120)
         loop.close()
 
 

@@ -82,7 +82,7 @@ def world_in(box: MiniCluster) -> World:
 
 @asynccontextmanager
 async def hand_in(
-    box: MiniCluster, folder: Path, user: str = "admin", read_only: bool = False, patience: float = 0.3
+    box: MiniCluster, folder: Path, user: str = "admin", read_only: bool = False, patience: float = 60.0
 ) -> AsyncIterator[Hand]:
     clock = ManualClock(NOW)
     path = box.kubeconfig(folder / f"kubeconfig-{user}", user)

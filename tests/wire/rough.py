@@ -15,6 +15,7 @@ from urllib.parse import parse_qs
 
 from aiohttp import web
 
+PATIENCE = 120.0
 SCHEDULES = "/apis/velero.io/v1/schedules"
 Fault = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
 Event = dict[str, Any]
@@ -213,7 +214,7 @@ class RoughServer:
         return json.dumps({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": str(self.version)}}}).encode()
 
     async def until_watched(self, times: int = 1) -> None:
-        async with asyncio.timeout(10), self.news:
+        async with asyncio.timeout(PATIENCE), self.news:
             await self.news.wait_for(lambda: self.watching >= times)
 
 

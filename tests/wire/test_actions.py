@@ -229,7 +229,11 @@ async def test_a_server_that_dies_in_the_middle_leaves_no_doubt_but_about_one(
     how: str, comes_back: bool, outcome: Outcome, tmp_path: Path, wire: Wire
 ) -> None:
     names = [f"s-{number:02}" for number in range(20)]
-    async with box_with([a_schedule(name) for name in names]) as box, hand_in(box, tmp_path) as hand:
+    patience = 60.0 if comes_back else 0.3
+    async with (
+        box_with([a_schedule(name) for name in names]) as box,
+        hand_in(box, tmp_path, patience=patience) as hand,
+    ):
         plan = planned(box, pausing)
         counted = Counted(box)
         cut_at(wire, 8, how, comes_back)
@@ -249,7 +253,7 @@ async def test_a_server_that_dies_in_the_middle_leaves_no_doubt_but_about_one(
 async def test_a_server_that_is_gone_was_sent_nothing(tmp_path: Path) -> None:
     async with box_with([a_schedule("a"), a_schedule("b")]) as box:
         plan = planned(box, pausing)
-        async with hand_in(box, tmp_path) as hand:
+        async with hand_in(box, tmp_path, patience=0.3) as hand:
             await box.__aexit__(None, None, None)
             results = await done(hand, plan, pausing)
         assert [result.outcome for result in results] == [Outcome.NOT_SENT, Outcome.NOT_SENT]

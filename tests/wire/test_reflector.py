@@ -14,7 +14,7 @@ from core.clock import SystemClock
 from core.kube.pace import Pace, Timing
 from core.kube.sink import State
 from tests.wire.rough import RoughServer, Script, answer, hang_up, serving
-from tests.wire.watching import Naps, following, versions
+from tests.wire.watching import PATIENCE, Naps, following, versions
 
 
 @pytest_asyncio.fixture
@@ -71,9 +71,9 @@ async def test_a_watch_that_stalls_without_closing_is_cut_and_resumed(server: Ro
 
 
 async def test_a_quiet_server_that_sends_no_bookmarks_is_never_called_stale(server: RoughServer) -> None:
-    async with following(server, Timing(idle=0.1)) as sink:
-        async with asyncio.timeout(10), server.news:
-            await server.news.wait_for(lambda: len(server.watches()) >= 4)
+    async with following(server, Timing(idle=0.5)) as sink:
+        async with asyncio.timeout(PATIENCE), server.news:
+            await server.news.wait_for(lambda: len(server.watches()) >= 3)
         assert {health.state for health in sink.healths} == {State.SYNCING, State.LIVE}
     assert len(server.lists()) == 1
 
@@ -82,7 +82,7 @@ async def test_a_watch_that_fell_silent_and_cannot_be_resumed_is_stale_since_it_
     server: RoughServer,
 ) -> None:
     server.scripts.append(Script(stall=True))
-    async with following(server, Timing(idle=0.2)) as sink:
+    async with following(server, Timing(idle=1.0)) as sink:
         await server.until_watched()
         opened = SystemClock().now()
         server.watch_faults.append(answer(503, "ServiceUnavailable"))
@@ -318,7 +318,7 @@ async def test_the_bookmark_moves_the_place_to_resume_from(server: RoughServer) 
         await server.until_watched()
         await server.put("a")
         await sink.until_equal(server)
-        async with asyncio.timeout(10), server.news:
+        async with asyncio.timeout(PATIENCE), server.news:
             await server.news.wait_for(lambda: len(server.watches()) == 2)
     assert [params["resourceVersion"] for params in server.watches()] == ["4", "500"]
 
