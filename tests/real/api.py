@@ -33,7 +33,7 @@ class Api:
     def __init__(self, url: str, ca: Path, token: str) -> None:
         self._url = url
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
-        self._pool = urllib3.PoolManager(ca_certs=str(ca), maxsize=CONNECTIONS, retries=False, timeout=30.0)
+        self._pool = urllib3.PoolManager(ca_certs=str(ca), maxsize=CONNECTIONS, retries=False, timeout=120.0)
 
     def request(self, method: str, path: str, body: object = None, kind: str = "application/json") -> Answer:
         """Ask once; a connection that cannot be made or breaks is urllib3's error."""

@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 NAMESPACES = ("velero", "openshift-adp", "team-a", "team-b")
 CRDS_PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 RBAC_PATH = "/apis/rbac.authorization.k8s.io/v1"
-SERVED_LIMIT_SECONDS = 60.0
+SERVED_LIMIT_SECONDS = 300.0
 
 
 class RealCluster:
@@ -193,10 +193,11 @@ class RealCluster:
         self.admin.put(f"/api/v1/namespaces/{name}/finalize", namespace).expect(200)
 
     def allow_tenant(self, namespace: str) -> None:
-        """Let the user `tenant` work in one more namespace, as in team-a."""
+        """Let the user `tenant` work in one more namespace, as in team-a, and wait until it is so."""
         kept = self.admin.get(f"{RBAC_PATH}/namespaces/team-a/rolebindings/tenant").expect(200)
         binding = {"metadata": {"name": "tenant"}, "roleRef": kept["roleRef"], "subjects": kept["subjects"]}
         self.admin.post(f"{RBAC_PATH}/namespaces/{namespace}/rolebindings", binding).expect(201)
+        self._wait_until_allowed("tenant", f"/apis/oadp.openshift.io/v1alpha1/namespaces/{namespace}/nonadminbackups")
 
     def _furnish(self) -> None:
         documents = [yaml.safe_load(file.read_text()) for file in self._kit.crds]
@@ -209,6 +210,9 @@ class RealCluster:
             place = f"/namespaces/{namespace}" if namespace else ""
             self.admin.post(f"{RBAC_PATH}{place}/{document['kind'].lower()}s", document).expect(201)
         self.wait_until_served()
+        self._wait_until_allowed("viewer", "/apis/velero.io/v1/schedules")
+        self._wait_until_allowed("operator", "/apis/oadp.openshift.io/v1alpha1/nonadminbackups")
+        self._wait_until_allowed("tenant", "/apis/oadp.openshift.io/v1alpha1/namespaces/team-a/nonadminbackups")
 
     def _remove_all(self, crd: dict[str, Any], namespace: str) -> None:
         for version in _served_versions(crd):
@@ -225,6 +229,14 @@ class RealCluster:
             # a label that nothing has, because thousands of objects are not wanted.
             path = f"/apis/{crd['spec']['group']}/{version}/{crd['spec']['names']['plural']}?labelSelector=nothing"
             self._wait(lambda path=path: self.admin.get(path).status == 200, f"{path} to be served")
+
+    def _wait_until_allowed(self, user: str, path: str) -> None:
+        """The API server learns of a new role in its own time."""
+        api = self.api(user)
+        try:
+            self._wait(lambda: api.get(path).status == 200, f"{user} to be let in")
+        finally:
+            api.close()
 
     def _wait(self, is_so: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + SERVED_LIMIT_SECONDS

@@ -46,7 +46,7 @@ class Etcd:
         self._ask("/v3/kv/compaction", {"revision": newest, "physical": True})
 
     def _ask(self, path: str, body: dict[str, object]) -> dict[str, dict[str, str]]:
-        with urllib3.PoolManager(retries=False, timeout=30.0) as pool:
+        with urllib3.PoolManager(retries=False, timeout=120.0) as pool:
             response = pool.request("POST", self.url + path, json=body)
             if response.status != 200:
                 raise AssertionError(f"etcd answered {response.status} to {path}: {response.data.decode()}")
@@ -55,7 +55,7 @@ class Etcd:
 
     def _is_ready(self) -> bool:
         try:
-            with urllib3.PoolManager(retries=False, timeout=2.0) as pool:
+            with urllib3.PoolManager(retries=False, timeout=10.0) as pool:
                 return pool.request("GET", f"{self.url}/health").status == 200
         except urllib3.exceptions.HTTPError:
             return False

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 LEASH = Path(__file__).with_name("leash.py")
-START_LIMIT_SECONDS = 60.0
+START_LIMIT_SECONDS = 300.0
 PAUSE_SECONDS = 0.05
 
 

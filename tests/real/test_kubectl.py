@@ -16,7 +16,7 @@ import pytest
 from core.minicluster import MiniCluster, Rule, User
 from tests.real.build import Kit
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 300
 NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: velero}\n"
 SCHEDULE = """
 apiVersion: velero.io/v1

@@ -23,7 +23,7 @@ from core.store import Store
 from tests.real.cluster import RealCluster
 from tests.wire.watching import Noticed
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 QUICK = Timing(first_delay=0.1, longest_delay=1.0, ask_again=0.5)
 PRESCALED_CRD = "prescaledcronjobs.psc.cronprimer.local"
 
