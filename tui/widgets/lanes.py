@@ -26,7 +26,7 @@ from tui.widgets.lines import changed_cells, strip_of
 _HEADS = 2
 _WIDE = 110
 """From this width on there is a column that counts down to the next run."""
-_LONGEST_NAME, _LONGEST_NAME_WIDE = 14, 30
+_SHORTEST_NAME, _LONGEST_NAME, _LONGEST_NAME_WIDE = 12, 14, 30
 _NEXT = 11
 _AGAIN = timedelta(seconds=1)
 """What thousands of changes a second do to the load is looked at this often."""
@@ -178,7 +178,7 @@ class Lanes(Widget, can_focus=True):
         if self._longest[0] != self.agenda.revision:
             longest = max((width(self._called(key)) for key in self.agenda.order), default=0)
             self._longest = (self.agenda.revision, longest)
-        return max(9, min(self._longest[1], _LONGEST_NAME_WIDE if self._is_wide else _LONGEST_NAME))
+        return max(_SHORTEST_NAME, min(self._longest[1], _LONGEST_NAME_WIDE if self._is_wide else _LONGEST_NAME))
 
     @property
     def _left(self) -> int:
@@ -203,14 +203,14 @@ class Lanes(Widget, can_focus=True):
         place = f"{self._place + 1}/{len(self.agenda)}" if len(self.agenda) > self.height else ""
         strip = Span(bars(load.counts(self._now), ascii=self._ascii), style_of(Tone.RUNNING))
         return [
-            (Span(self._head(_horizon_word(HORIZONS[self.horizon]), place), HEAD), Span(axis(ruler, self._zone), HEAD)),
-            (Span(self._head("load", ""), DIM), strip),
+            (Span(self._head(_horizon_word(HORIZONS[self.horizon]), ""), HEAD), Span(axis(ruler, self._zone), HEAD)),
+            (Span(self._head("load", place), DIM), strip),
             *(self._lane(self.agenda[key], ruler) for key in shown),
         ]
 
     def _head(self, word: str, place: str) -> str:
         room = self._name_room + 1
-        text = f"{word:<{room - len(place)}}{place}" if len(word) + len(place) < room else word
+        text = f"{word:<{room - len(place)}}{place}" if len(word) + len(place) < room else place or word
         return f" {pad(text, self._left - 1)}"
 
     def _counted(self, ruler: Ruler) -> Load:

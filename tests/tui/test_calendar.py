@@ -1,0 +1,244 @@
+"""The calendar by its keys: lanes, load, crowds, and the schedule under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
+from core.models.kinds import PRESCALED, SCHEDULE
+from tests.tui.driving import MIDDLE, SMALL, Screen, screen
+from tests.tui.filled import FilledSource, calm, meta, troubled
+from tui.app import Dashboard
+from tui.screens.calendar import CalendarPage
+from tui.source import Looks
+from tui.widgets.lanes import Lanes
+
+
+def prescaled(name: str, cron: str, minutes: int) -> PreScaledCronJob:
+    spec = {"warmUpTimeMins": minutes, "cronJob": {"spec": {"schedule": cron}}}
+    return from_builtins(PreScaledCronJob, {"metadata": meta(name, "batch"), "spec": spec})
+
+
+def cron_job(name: str, cron: str) -> CronJob:
+    return from_builtins(CronJob, {"metadata": meta(name, "batch"), "spec": {"schedule": cron}})
+
+
+def schedule_dict(name: str, cron: str, **spec: Any) -> dict[str, Any]:
+    return {"metadata": meta(name), "spec": {"schedule": cron, **spec}, "status": {"phase": "Enabled"}}
+
+
+def night() -> list[Resource]:
+    return [*troubled(), prescaled("orders", "0 6 * * *", 30), cron_job("autogen-orders", "30 5 * * *")]
+
+
+@asynccontextmanager
+async def calendar(
+    source: FilledSource | None = None, size: tuple[int, int] = SMALL, looks: Looks | None = None
+) -> AsyncIterator[tuple[Screen, Lanes]]:
+    async with screen(source or FilledSource(night()), size, looks) as shown:
+        await shown.press("5")
+        page = shown.app.frame.page
+        assert isinstance(page, CalendarPage)
+        await shown.until(lambda: bool(page.lanes.lines) or not len(page.lanes.agenda or ()))
+        yield shown, page.lanes
+
+
+def lane_of(shown: Screen, name: str) -> str:
+    return next(line for line in shown.lines if line.startswith(f" {name} "))
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+async def test_the_night_of_the_sketch_is_drawn_under_its_hours(size: tuple[int, int]) -> None:
+    async with calendar(size=size) as (shown, _):
+        head = next(line for line in shown.lines if "next 6 h" in line)
+        etcd = lane_of(shown, "etcd-hourly")
+        hours = [head.index(f"{hour:02}:00") for hour in range(3, 9)]
+        assert [place for place, sign in enumerate(etcd) if sign == "|"] == hours
+        orders = lane_of(shown, "orders")
+        assert orders.index("|") == head.index("06:00")
+        assert orders[: orders.index("|")].endswith("░░░░")
+        assert lane_of(shown, "cassandra")[15:].count(":") == 12
+        assert "‖" in lane_of(shown, "cassandra")
+        assert "above maximum" in lane_of(shown, "broken")
+        assert "06:00: 2 start together" in shown.text
+        assert shown.faults == []
+
+
+async def test_the_pane_says_what_comes_next_and_who_starts_with_it() -> None:
+    async with calendar() as (shown, lanes):
+        assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
+        await shown.pilot.pause()
+        assert "PreScaledCronJob orders in batch, 0 6 * * *, at 06:00 every day" in shown.pane
+        assert "in 3 h 18 min: 06:00  Mon 16 06:00" in shown.pane
+        assert "06:00 together with etcd-hourly" in shown.pane
+        assert "30 minutes before: 05:30 → 06:00" in shown.pane
+        assert "by autogen-orders, 30 5 * * *" in shown.pane
+
+
+async def test_a_paused_one_says_when_it_would_run_and_a_broken_one_why_not() -> None:
+    async with calendar() as (shown, lanes):
+        assert lanes.cursor == shown.source.key(SCHEDULE, "velero", "broken")
+        assert "It does not run: end of range (7) above maximum (6): 7." in shown.pane
+        await shown.press("down")
+        assert "03:00  03:30  04:00  04:30  were it not paused" in shown.pane
+        await shown.press("down")
+        assert "due since 02:00" in shown.pane
+
+
+async def test_z_goes_through_six_hours_a_day_and_a_week() -> None:
+    async with calendar() as (shown, _):
+        for words in ("next 24 h", "next 7 d", "next 6 h"):
+            await shown.press("z")
+            assert words in shown.text
+        await shown.press("z", "z")
+        reports = lane_of(shown, "reports")
+        assert reports[15:].count(":") == 1
+
+
+async def test_moving_leads_through_the_lanes_and_stays_at_their_ends() -> None:
+    many = [from_builtins(Schedule, schedule_dict(f"s{number:03}", "0 * * * *")) for number in range(200)]
+    async with calendar(FilledSource([*many])) as (shown, lanes):
+
+        def on() -> str:
+            assert lanes.cursor is not None
+            return lanes.cursor.name
+
+        assert on() == "s000"
+        await shown.press("down", "j")
+        assert on() == "s002"
+        await shown.press("up", "k", "k")
+        assert on() == "s000"
+        await shown.press("pagedown")
+        assert on() == f"s{lanes.height - 1:03}"
+        await shown.press("pageup", "end")
+        assert on() == "s199"
+        assert "200/200" in shown.text
+        await shown.press("ctrl+b", "ctrl+f", "G", "down")
+        assert on() == "s199"
+        await shown.press("home")
+        assert on() == "s000"
+        assert "03:00: 200 start together" in shown.text
+
+
+async def test_the_cursor_stays_with_its_schedule_while_others_come_and_go() -> None:
+    async with calendar() as (shown, lanes):
+        await shown.press("down", "down")
+        key = lanes.cursor
+        shown.source.change(SCHEDULE, schedule_dict("aaa-first", "15 * * * *"))
+        await shown.tick()
+        assert lanes.cursor == key
+        assert lane_of(shown, "aaa-first").count("|") == 6
+
+
+async def test_a_change_in_the_cluster_is_on_the_lane_at_the_next_beat() -> None:
+    async with calendar() as (shown, _):
+        shown.source.change(SCHEDULE, schedule_dict("etcd-hourly", "0 4 * * *"))
+        await shown.tick()
+        assert lane_of(shown, "etcd-hourly").count("|") == 1
+        shown.source.change(SCHEDULE, schedule_dict("etcd-hourly", "0 4 * * *", paused=True))
+        await shown.tick()
+        assert "‖" in lane_of(shown, "etcd-hourly")
+
+
+async def test_time_passes_and_what_has_run_leaves_the_lane() -> None:
+    async with calendar() as (shown, _):
+        before = lane_of(shown, "etcd-hourly").count("|")
+        shown.source.manual.advance(timedelta(minutes=35))
+        await shown.tick()
+        assert "03:00" not in next(line for line in shown.lines if "next 6 h" in line)
+        assert lane_of(shown, "etcd-hourly").count("|") == before
+        await shown.press("down", "down")
+        assert "04:00  05:00  06:00  07:00" in shown.pane
+
+
+async def test_an_idle_second_paints_no_lane_again() -> None:
+    async with calendar() as (shown, lanes):
+        before = list(lanes.lines)
+        shown.source.manual.advance(timedelta(seconds=1))
+        await shown.tick()
+        assert list(lanes.lines) == before
+
+
+async def test_jumping_leads_to_the_row_of_the_schedule_and_enter_opens_it() -> None:
+    async with calendar() as (shown, lanes):
+        await shown.press("down", "down")
+        key = lanes.cursor
+        await shown.press("J")
+        assert shown.page == "schedules"
+        assert shown.table.cursor == key
+        await shown.press("5", "enter")
+        assert shown.page == "detail"
+        assert "schedule velero/etcd-hourly" in shown.text
+        await shown.press("q")
+        assert shown.page == "calendar"
+        assert lanes.cursor == key
+
+
+async def test_jumping_from_a_prescaled_job_opens_it_for_it_has_no_table() -> None:
+    async with calendar() as (shown, lanes):
+        assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
+        await shown.press("J")
+        assert shown.page == "detail"
+        assert "batch/orders" in shown.text
+
+
+async def test_p_takes_the_expression_to_the_primer() -> None:
+    async with calendar() as (shown, lanes):
+        assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
+        await shown.press("p")
+        assert shown.page == "primer"
+        assert "30 5 * * *" in shown.text
+        assert "taken from PreScaledCronJob batch/orders" in shown.text
+
+
+async def test_names_and_namespaces_are_copied_from_a_lane(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMUX", raising=False)
+    async with calendar() as (shown, _):
+        await shown.press("c")
+        assert shown.app.clipboard == "broken"
+
+
+async def test_the_hours_are_those_of_the_zone_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Dashboard, "my_zone", ZoneInfo("Asia/Tokyo"))
+    async with calendar() as (shown, _):
+        await shown.press("Z")
+        head = next(line for line in shown.lines if "next 6 h" in line)
+        assert "12:00" in head
+        assert lane_of(shown, "etcd-hourly").index("|") == head.index("12:00")
+
+
+async def test_without_line_drawing_everything_is_ascii() -> None:
+    async with calendar(looks=Looks(ascii=True, flash=False)) as (shown, _):
+        assert shown.text.isascii()
+        assert "////|" in lane_of(shown, "orders")
+        assert "/ warm-up" in shown.text
+
+
+async def test_an_empty_cluster_says_so_and_the_keys_do_no_harm() -> None:
+    source = FilledSource([one for one in calm() if not isinstance(one, Schedule)])
+    async with calendar(source) as (shown, lanes):
+        assert "There are no schedules." in shown.text
+        await shown.press("down", "end", "z", "J", "p")
+        assert lanes.cursor is None
+        assert shown.page == "calendar"
+        assert shown.faults == []
+
+
+async def test_lanes_of_two_clusters_say_whose_they_are() -> None:
+    source = FilledSource(calm(), ("prod-eu", "prod-us"))
+    async with calendar(source) as (shown, _):
+        assert lane_of(shown, "eu etcd-hourly")
+        assert lane_of(shown, "us etcd-hourly")
+        assert "start together" not in shown.text
+
+
+async def test_a_very_small_terminal_still_has_lanes() -> None:
+    async with calendar(size=(60, 12)) as (shown, _):
+        await shown.until(lambda: "etcd-hourly" in shown.text)
+        assert shown.faults == []

@@ -1,0 +1,228 @@
+"""Lanes and load agree with the runs that the dialect makes, one by one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.clock import ManualClock
+from core.cron import parse
+from core.models import CronJob, PreScaledCronJob, Resource, from_builtins
+from core.models.kinds import PRESCALED, SCHEDULE
+from core.rules.primer import warmups
+from core.store import Key, Store
+from core.view.calendar import Agenda, Load, Planned, lane, next_runs, planned
+from core.view.minutes import run_bits, warm_bits
+from core.view.ruler import Ruler, ruler_over
+from tests.objects import NOW, at, schedule
+from tests.unit.cron.strategies import expressions, moments
+
+QUICK = settings(max_examples=40, derandomize=True, deadline=None, database=None)
+TICK = timedelta(microseconds=1)
+MINUTE = timedelta(minutes=1)
+SIX_HOURS = ruler_over(NOW, timedelta(hours=6), 62)
+
+
+def key(name: str = "nightly", context: str = "prod") -> Key:
+    return Key(context, SCHEDULE.plural, "velero", name)
+
+
+def item(cron: str, name: str = "nightly", **more: Any) -> Planned:
+    return Planned(key(name), cron, **more)
+
+
+def one_by_one(cron: str, start: datetime, minutes: int) -> int:
+    runs = parse(cron).between(start - TICK, start + minutes * MINUTE - TICK)
+    return sum(1 << (run.astimezone(UTC) - start) // MINUTE for run in runs)
+
+
+def prescaled(cron: str, minutes: int, name: str = "orders", **spec: Any) -> PreScaledCronJob:
+    wanted = {"warmUpTimeMins": minutes, "cronJob": {"spec": {"schedule": cron, **spec}}}
+    meta = {"name": name, "namespace": "batch", "creationTimestamp": "2026-11-01T00:00:00Z"}
+    return from_builtins(PreScaledCronJob, {"metadata": meta, "spec": wanted})
+
+
+@QUICK
+@given(expressions(), moments(), st.sampled_from([360, 1440, 10080]))
+def test_the_bits_are_the_runs(cron: str, moment: datetime, minutes: int) -> None:
+    start = moment.replace(second=0, microsecond=0)
+    assert run_bits(parse(cron), start, minutes) == one_by_one(cron, start, minutes)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Africa/Cairo", "Australia/Lord_Howe"])
+@pytest.mark.parametrize("cron", ["30 2 * * *", "0 * * * *", "0 12 * * 5", "*/15 0-3 * * *"])
+def test_the_bits_are_the_runs_wherever_and_whenever_the_clocks_change(zone: str, cron: str) -> None:
+    text = f"CRON_TZ={zone} {cron}"
+    for day in range(0, 365, 3):
+        start = datetime(2026, 1, 1, 5, 7, tzinfo=UTC) + timedelta(days=day)
+        assert run_bits(parse(text), start, 1440) == one_by_one(text, start, 1440)
+
+
+def test_a_night_of_changing_clocks_drops_and_repeats_runs_on_the_lane() -> None:
+    text = "CRON_TZ=Europe/Berlin 30 2 * * *"
+    spring = Ruler(datetime(2026, 3, 29, 0, 0, tzinfo=UTC), 30, 12)
+    autumn = Ruler(datetime(2026, 10, 25, 0, 0, tzinfo=UTC), 30, 12)
+    assert lane(item(text), spring, spring.start).count("|") == 0
+    assert lane(item(text), autumn, autumn.start).rstrip() == " | |"
+
+
+@QUICK
+@given(expressions(), st.booleans())
+def test_a_lane_has_a_sign_in_each_cell_that_holds_a_run_to_come(cron: str, paused: bool) -> None:
+    cells = {SIX_HOURS.cell_of(run) for run in parse(cron).between(NOW, SIX_HOURS.end - TICK)}
+    drawn = lane(item(cron, paused=paused), SIX_HOURS, NOW)
+    assert len(drawn) == SIX_HOURS.cells
+    assert {cell for cell, sign in enumerate(drawn) if sign != " "} == cells
+    assert set(drawn) <= ({":", " "} if paused else {"|", " "})
+
+
+def test_what_has_begun_within_the_first_cell_is_no_longer_to_come() -> None:
+    assert lane(item("40 2 * * *"), SIX_HOURS, NOW).strip() == ""
+    assert lane(item("41 2 * * *"), SIX_HOURS, NOW).strip() == ""
+    assert lane(item("42 2 * * *"), SIX_HOURS, at("02:41:59"))[1] == "|"
+    assert Load([item("40 2 * * *"), item("41 2 * * *")], SIX_HOURS).counts(NOW)[0] == 0
+
+
+@QUICK
+@given(st.lists(expressions(), min_size=1, max_size=8))
+def test_the_load_is_the_number_of_runs_in_each_cell(crons: list[str]) -> None:
+    load = Load([item(cron, f"s{place}") for place, cron in enumerate(crons)], SIX_HOURS)
+    counted = [0] * SIX_HOURS.cells
+    for cron in crons:
+        for run in parse(cron).between(NOW, SIX_HOURS.end - TICK):
+            counted[SIX_HOURS.cell_of(run)] += 1
+    assert list(load.counts(NOW)) == counted
+
+
+def test_a_thousand_schedules_of_one_expression_weigh_a_thousand() -> None:
+    load = Load([item("0 3 * * *", f"s{place}") for place in range(1000)], SIX_HOURS)
+    assert load.counts(NOW)[SIX_HOURS.cell_of(at("03:00"))] == 1000
+    (crowd,) = load.crowds(NOW, 3)
+    assert (crowd.at, crowd.size) == (at("03:00"), 1000)
+
+
+def test_the_paused_and_the_invalid_make_no_load_and_no_crowd() -> None:
+    items = [item("0 3 * * *", "a"), item("0 3 * * *", "b", paused=True), item("0 3 * * 7", "c", problem="no")]
+    load = Load(items, SIX_HOURS)
+    assert sum(load.counts(NOW)) == 1
+    assert load.crowds(NOW, 3) == ()
+    assert load.together("prod", at("03:00")) == (key("a"),)
+
+
+def test_crowds_are_named_largest_first_and_never_twice() -> None:
+    crons = {
+        "hourly": "0 * * * *",
+        "six": "0 6 * * *",
+        "also-six": "0 6 * * *",
+        "four": "0 4 * * *",
+        "ten": "0 10 * * *",
+    }
+    load = Load([item(cron, name) for name, cron in crons.items()], SIX_HOURS)
+    assert [(f"{crowd.at:%H:%M}", crowd.size) for crowd in load.crowds(NOW, 5)] == [("06:00", 3), ("04:00", 2)]
+    assert [one.name for one in load.together("prod", at("06:00"))] == ["also-six", "hourly", "six"]
+
+
+def test_schedules_of_two_clusters_do_not_collide() -> None:
+    items = [Planned(key("a", context), "0 3 * * *") for context in ("eu", "us")]
+    load = Load(items, SIX_HOURS)
+    assert sum(load.counts(NOW)) == 2
+    assert load.crowds(NOW, 3) == ()
+
+
+def test_a_constant_delay_counts_from_the_last_run() -> None:
+    made = planned(key(), schedule(cron="@every 50m", last="02:10:30"))
+    assert made is not None
+    assert [f"{run:%H:%M:%S}" for run in next_runs(made, NOW, 3)] == ["03:00:30", "03:50:30", "04:40:30"]
+    drawn = lane(made, SIX_HOURS, NOW)
+    assert [cell for cell, sign in enumerate(drawn) if sign == "|"] == [
+        SIX_HOURS.cell_of(at("03:00:30") + late * timedelta(minutes=50)) for late in range(7)
+    ]
+
+
+def test_a_constant_delay_that_is_long_due_goes_on_in_its_own_steps() -> None:
+    made = planned(key(), schedule(cron="@every 1h", last="2026-11-14T20:15:00Z"))
+    assert made is not None
+    assert next_runs(made, NOW, 1) == (at("03:15"),)
+
+
+@QUICK
+@given(expressions(), st.integers(1, 200))
+def test_warm_ups_are_drawn_in_every_minute_before_their_runs(cron: str, minutes: int) -> None:
+    made = planned(Key("prod", PRESCALED.plural, "batch", "orders"), prescaled(cron, minutes))
+    assert made is not None
+    ruler = Ruler(NOW.replace(second=0), 1, 360)
+    drawn = lane(made, ruler, NOW)
+    wanted = [" "] * ruler.cells
+    pairs = [pair for pair in warmups(cron, minutes, NOW - minutes * MINUTE, 600) if pair.run > NOW]
+    for pair in pairs:
+        for minute in range(max(0, ruler.minute_of(pair.warmup)), min(360, ruler.minute_of(pair.run))):
+            wanted[minute] = "░"
+    for pair in pairs:
+        if pair.run < ruler.end:
+            wanted[ruler.minute_of(pair.run)] = "|"
+    assert drawn == "".join(wanted)
+
+
+def test_a_warm_up_that_has_begun_is_drawn_though_its_run_is_beyond_the_ruler() -> None:
+    made = planned(Key("prod", PRESCALED.plural, "batch", "orders"), prescaled("0 12 * * *", 600))
+    assert made is not None
+    assert lane(made, SIX_HOURS, NOW) == "░" * SIX_HOURS.cells
+
+
+def test_warm_bits_of_nothing_are_nothing() -> None:
+    assert warm_bits(0, 90) == 0
+    assert warm_bits(0b1000, 0) == 0
+    assert warm_bits(0b1000, 2) == 0b110
+
+
+def test_a_suspended_prescaled_job_is_drawn_as_paused_and_needs_no_warm_up() -> None:
+    made = planned(Key("prod", PRESCALED.plural, "batch", "orders"), prescaled("0 3 * * *", 10, suspend=True))
+    assert made is not None
+    assert set(lane(made, SIX_HOURS, NOW)) == {" ", ":"}
+
+
+def test_the_zone_beside_a_cron_job_counts_and_one_in_its_expression_wins() -> None:
+    job = {"metadata": {"name": "j", "namespace": "b"}, "spec": {"schedule": "0 6 * * *", "timeZone": "Asia/Tokyo"}}
+    made = planned(key("j"), from_builtins(CronJob, job))
+    assert made is not None
+    assert next_runs(made, NOW, 1) == (at("21:00"),)
+    job["spec"]["schedule"] = "CRON_TZ=Europe/Berlin 0 6 * * *"
+    made = planned(key("j"), from_builtins(CronJob, job))
+    assert made is not None
+    assert next_runs(made, NOW, 1) == (at("05:00"),)
+
+
+@pytest.mark.parametrize(("cron", "why"), [("0 0 * * 7", "above maximum"), ("0 0 31 2 *", "never fires")])
+def test_what_cannot_run_says_why_and_draws_nothing(cron: str, why: str) -> None:
+    made = planned(key(), schedule(cron=cron))
+    assert made is not None
+    assert why in made.problem
+    assert lane(made, SIX_HOURS, NOW).strip() == ""
+    assert next_runs(made, NOW, 3) == ()
+
+
+def filled(*resources: Resource) -> Store:
+    store = Store()
+    store.fill("prod", resources, ManualClock(NOW))
+    return store
+
+
+def test_the_agenda_follows_what_decides_a_lane_and_nothing_else() -> None:
+    store = filled(schedule("b", "0 * * * *"), schedule("a", "5 * * * *"), prescaled("0 6 * * *", 10, "c"))
+    agenda = Agenda(store, ("prod",))
+    assert [one.name for one in agenda.order] == ["a", "b", "c"]
+    store.put(key("b"), schedule("b", "0 * * * *", last="02:00:03"), NOW)
+    agenda.pump()
+    assert agenda.revision == 0
+    store.put(key("b"), schedule("b", "0 * * * *", paused=True), NOW)
+    agenda.pump()
+    assert agenda.revision == 1
+    assert agenda[key("b")].paused
+    store.put(key("aa"), schedule("aa", "7 * * * *"), NOW)
+    store.put(key("a"), None, NOW)
+    agenda.pump()
+    assert [one.name for one in agenda.order] == ["aa", "b", "c"]

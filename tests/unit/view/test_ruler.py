@@ -1,0 +1,61 @@
+"""Time in cells: what they hold, where they begin, and which of them say so."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from core.view.calendar import HORIZONS
+from core.view.ruler import Ruler, axis, bars, labels, ruler_over
+from tests.objects import NOW, at
+
+
+@pytest.mark.parametrize("horizon", HORIZONS)
+@pytest.mark.parametrize("room", [20, 62, 100, 180, 400])
+def test_the_whole_horizon_is_on_the_ruler_and_now_in_its_first_cell(horizon: timedelta, room: int) -> None:
+    ruler = ruler_over(NOW, horizon, room)
+    assert ruler.cells <= room
+    assert ruler.cell_of(NOW) == 0
+    assert ruler.end >= NOW + horizon
+
+
+def test_six_hours_at_eighty_columns_are_ten_cells_an_hour() -> None:
+    ruler = ruler_over(NOW, HORIZONS[0], 62)
+    assert ruler.step == 6
+    assert ruler.start == at("02:36")
+    assert axis(ruler).split() == ["03:00", "04:00", "05:00", "06:00", "07:00", "08:00"]
+    assert axis(ruler).index("03:00") == ruler.cell_of(at("03:00"))
+
+
+def test_the_cells_begin_with_the_hour_of_the_zone_that_is_shown() -> None:
+    kolkata = ZoneInfo("Asia/Kolkata")
+    ruler = ruler_over(NOW, HORIZONS[1], 62, kolkata)
+    assert all(label.endswith(":00") or label == "Mon 16" for _, label in labels(ruler, kolkata))
+    cell, label = labels(ruler, kolkata)[0]
+    assert f"{(ruler.start + cell * timedelta(minutes=ruler.step)).astimezone(kolkata):%H:%M}" == label
+
+
+def test_the_hour_that_comes_twice_is_labelled_twice() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    ruler = ruler_over(datetime(2026, 10, 24, 23, 0, tzinfo=UTC), HORIZONS[0], 80, berlin)
+    shown = [label for _, label in labels(ruler, berlin)]
+    assert shown[:4] == ["01:00", "02:00", "02:00", "03:00"]
+
+
+def test_every_midnight_of_a_week_is_labelled_though_the_clocks_change_within_it() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    ruler = ruler_over(datetime(2026, 10, 22, 12, 0, tzinfo=UTC), HORIZONS[2], 62, berlin)
+    assert [label for _, label in labels(ruler, berlin)] == [f"{day} Oct" for day in range(23, 30)]
+
+
+def test_the_highest_cell_is_a_full_bar_and_one_run_is_seen() -> None:
+    assert bars((0, 1, 100)) == " ▂█"
+    assert bars((1, 1)) == "██"
+    assert bars((0, 3, 10, 40), ascii=True) == " 3##"
+    assert bars(()) == ""
+
+
+def test_a_label_that_would_be_cut_is_left_out() -> None:
+    assert axis(Ruler(at("02:00"), 6, 33)) == f"{'02:00':<10}{'03:00':<10}{'04:00':<13}"
