@@ -15,7 +15,7 @@ from core.rules.primer.priming import MOST_MINUTES
 from core.view.calendar import zoned
 from core.view.ruler import MINUTE, RUN, WARM_UP, Ruler, ruler_of
 
-_MOST_PAIRS = 400
+_MOST_PAIRS = 240
 _ON_A_RULER = 4
 
 
@@ -58,9 +58,17 @@ def _place(text: str, error: CronError) -> int | None:
     return error.offset if error.offset is not None and error.offset <= len(text) else None
 
 
-def coming(shown: Preview, now: datetime, count: int = _MOST_PAIRS) -> tuple[Pair, ...]:
-    """The next warm-ups and their runs."""
-    return warmups(shown.text, shown.minutes, now.astimezone(UTC), count) if shown.primed is not None else ()
+def coming(shown: Preview, now: datetime) -> tuple[Pair, ...]:
+    """The next warm-ups and their runs, as many as a ruler could hold."""
+    if shown.primed is None:
+        return ()
+    # Warm-ups begin with a minute, so that within one minute the answer is the same.
+    return _coming(shown.text, shown.minutes, now.astimezone(UTC).replace(second=0, microsecond=0))
+
+
+@lru_cache(maxsize=16)
+def _coming(text: str, minutes: int, after: datetime) -> tuple[Pair, ...]:
+    return warmups(text, minutes, after, _MOST_PAIRS)
 
 
 def pair_ruler(pairs: Sequence[Pair], minutes: int, room: int, zone: tzinfo) -> Ruler:
