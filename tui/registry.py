@@ -16,6 +16,7 @@ class Group(Enum):
     """The headings of the help."""
 
     OBJECT = "The object under the cursor"
+    PAGE = "This page"
     TABLE = "The table"
     GO = "Going somewhere"
     SCREEN = "The screen"
@@ -44,11 +45,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("copy_name", ("c",), "c", "copy its name", Group.OBJECT, "copy", 11),
     Action("copy_namespace", ("n",), "n", "copy its namespace", Group.OBJECT),
     Action("prime", ("p",), "p", "its expression in the primer", Group.OBJECT, "primer", 13, ("warm-up",)),
-    Action("horizon", ("z",), "z", "how far ahead: 6 h, 24 h or 7 d", Group.TABLE, "6h 24h 7d", 2),
-    Action("edit", (), "enter", "edit the expression; esc leaves the field", Group.TABLE, "edit", 1),
-    Action("edit_minutes", (), "tab", "edit the minutes", Group.TABLE, "minutes", 2),
-    Action("take", ("o",), "o", "take the expression of an object of the cluster", Group.TABLE, "take from", 3),
-    Action("copy_primed", (), "c", "copy the primed expressions", Group.TABLE, "copy", 4),
+    Action("horizon", ("z",), "z", "how far ahead: 6 h, 24 h or 7 d", Group.PAGE, "6h 24h 7d", 2),
+    Action("edit", (), "enter", "edit the expression; esc leaves the field", Group.PAGE, "edit", 1),
+    Action("edit_minutes", (), "tab", "edit the minutes", Group.PAGE, "minutes", 2),
+    Action("take", ("o",), "o", "take the expression of an object of the cluster", Group.PAGE, "take from", 3),
+    Action("copy_primed", (), "c", "copy the primed expressions", Group.PAGE, "copy", 4),
     Action(
         "filter", ("slash",), "/", "filter: text, !text, -l label=x, -f fuzzy, phase:Failed", Group.TABLE, "filter", 3
     ),

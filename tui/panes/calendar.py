@@ -85,7 +85,7 @@ def _warming(item: Planned, desk: Desk) -> tuple[Para, ...]:
         return ()
     now = desk.now(item.key.context)
     try:
-        pairs = warmups(item.expression, item.warm_up, now, 4)
+        pairs = warmups(item.expression, item.warm_up, now, 2)
     except PrimerError as problem:
         return (para(str(problem), Tone.BAD, label="Warm"),)
     shown = "  ".join(f"{when(pair.warmup, now, desk.zone)} → {pair.run.astimezone(desk.zone):%H:%M}" for pair in pairs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 
 from core.rules.primer import Pair, PrescalerVerdict, Primed
 from core.view.marks import Mark, Tone
@@ -61,22 +61,24 @@ def _next(pairs: tuple[Pair, ...], now: datetime, zone: tzinfo, room: int) -> tu
     if not pairs:
         return (_labelled("Next", (span("no run is to come within the next five years", Tone.WARN),)),)
     shown: list[str] = []
-    day = now.astimezone(zone).date()
+    told = now.astimezone(zone).date()
     for pair in pairs:
-        begins = pair.warmup.astimezone(zone).date()
-        text = f"{_moment(pair.warmup, day, now, zone)} → {_moment(pair.run, begins, now, zone)}"
+        text = _pair(pair, told, now, zone)
         if shown and len("   ".join([*shown, text])) > room - 4:
             shown.append("…")
             break
         shown.append(text)
-        day = pair.run.astimezone(zone).date()
+        told = pair.run.astimezone(zone).date()
     return (_labelled("Next", (Span("   ".join(shown)),)),)
 
 
-def _moment(at: datetime, day: object, now: datetime, zone: tzinfo) -> str:
-    """The day is said only where it changes."""
-    local = at.astimezone(zone)
-    return f"{local:%H:%M}" if local.date() == day else when(at, now, zone)
+def _pair(pair: Pair, told: date, now: datetime, zone: tzinfo) -> str:
+    """The day is said where it is another than the one told last, and of both ends where it changes between them."""
+    begins, ends = pair.warmup.astimezone(zone), pair.run.astimezone(zone)
+    if begins.date() != ends.date():
+        return f"{when(begins, now, zone)} → {when(ends, now, zone)}"
+    first = f"{begins:%H:%M}" if begins.date() == told else when(begins, now, zone)
+    return f"{first} → {ends:%H:%M}"
 
 
 def _ruler(pairs: tuple[Pair, ...], minutes: int, zone: tzinfo, room: int) -> tuple[Para, ...]:
