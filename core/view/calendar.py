@@ -6,7 +6,7 @@ schedules, expression by expression.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property, lru_cache
@@ -210,58 +210,6 @@ def next_runs(item: Planned, now: datetime, count: int) -> tuple[datetime, ...]:
         found.append(run)
         after = run
     return tuple(found)
-
-
-class Agenda:
-    """The lanes of all clusters, kept up to date change by change."""
-
-    def __init__(self, store: Store, contexts: Sequence[str]) -> None:
-        self._contexts = frozenset(contexts)
-        self._feed = store.feed.subscribe(LANES)
-        self._items: dict[Key, Planned] = {}
-        self.order: list[Key] = []
-        self.revision = 0
-        """Moves whenever a lane has come, gone or changed what it is drawn from."""
-        for context in contexts:
-            for plural in LANES:
-                for key, resource in store.items(context, plural):
-                    self._put(key, planned(key, resource))
-        self._arrange()
-
-    def __len__(self) -> int:
-        return len(self.order)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._items
-
-    def __getitem__(self, key: Key) -> Planned:
-        return self._items[key]
-
-    @property
-    def items(self) -> Iterable[Planned]:
-        return self._items.values()
-
-    def pump(self) -> None:
-        """Takes in what changed since."""
-        held = len(self._items)
-        changes = self._feed.drain()
-        changed = [self._put(key, planned(key, change.after)) for key, change in changes.items()]
-        if any(changed):
-            self.revision += 1
-            if len(self._items) != held or any(change.before is None for change in changes.values()):
-                self._arrange()
-
-    def _put(self, key: Key, item: Planned | None) -> bool:
-        if key.context not in self._contexts or item == self._items.get(key):
-            return False
-        if item is None:
-            del self._items[key]
-        else:
-            self._items[key] = item
-        return True
-
-    def _arrange(self) -> None:
-        self.order = sorted(self._items, key=lambda key: (key.name, key.namespace, key.context, key.kind))
 
 
 def warmer(store: Store, key: Key) -> CronJob | None:

@@ -188,6 +188,28 @@ async def test_jumping_from_a_prescaled_job_opens_it_for_it_has_no_table() -> No
         assert "batch/orders" in shown.text
 
 
+async def test_a_filter_narrows_the_lanes_and_escape_brings_them_back() -> None:
+    async with calendar() as (shown, lanes):
+        await shown.press("slash", *"hourly")
+        assert lanes.agenda is not None
+        assert [key.name for key in lanes.agenda.order] == ["etcd-hourly", "sales-hourly"]
+        assert "cassandra" not in shown.text
+        await shown.press("enter", "down")
+        assert lanes.has_focus
+        assert lanes.cursor is not None
+        assert lanes.cursor.name == "sales-hourly"
+        await shown.press("escape")
+        assert "cassandra" in shown.text
+        assert lanes.cursor.name == "sales-hourly"
+        await shown.press("slash", *"zz")
+        assert "Nothing fits. esc shows everything again." in shown.text
+        await shown.press("ctrl+w", "!")
+        assert "a text is missing after !" in shown.text
+        await shown.press("ctrl+c")
+        assert len(lanes.agenda.order) == 7
+        assert not shown.app._exit
+
+
 async def test_p_takes_the_expression_to_the_primer() -> None:
     async with calendar() as (shown, lanes):
         assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.widgets import Input, Label
 
+from core.errors import BadInput
 from core.models.kinds import SCHEDULE
 from core.store import Key
-from core.view.calendar import HORIZONS, Agenda, Crowd
+from core.view.agenda import Agenda
+from core.view.calendar import HORIZONS, Crowd
 from core.view.contexts import short_names
 from core.view.marks import Tone
 from core.view.ruler import PAUSED_RUN, RUN, WARM_UP
@@ -24,6 +28,7 @@ from tui.source import Looks
 from tui.tones import DIM, style_of
 from tui.widgets.lanes import Lanes
 from tui.widgets.lines import ProsePane, Rule
+from tui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from tui.screens.frame import Frame
@@ -38,8 +43,12 @@ class CalendarPage(Page):
     def __init__(self, page_id: str, looks: Looks) -> None:
         super().__init__(page_id, looks)
         self.agenda: Agenda | None = None
+        self._problem = ""
 
     def compose(self) -> ComposeResult:
+        with Horizontal(classes="filter"):
+            yield Label("/", markup=False)
+            yield Prompt(placeholder="text  !text  -l label=value  -f fuzzy  paused:true", id="filter")
         yield Lanes(ascii=self.looks.ascii)
         yield Rule(ascii=self.looks.ascii, id="crowds")
         yield ProsePane(ascii=self.looks.ascii, id="pane")
@@ -66,11 +75,15 @@ class CalendarPage(Page):
             return
         self.agenda.pump()
         self.lanes.draw(self.desk.now(), self.desk.zone)
-        if not len(self.agenda):
-            none: list[Line] = [(span("There are no schedules.", Tone.DIM),)]
-            self.lanes.explain(why_empty(self.desk, {SCHEDULE.plural}) or none)
+        if not self.agenda.order:
+            self.lanes.explain(self._why_empty(self.desk, self.agenda))
         self._show_crowds()
         self._show_pane()
+
+    def _why_empty(self, desk: Desk, agenda: Agenda) -> list[Line]:
+        if len(agenda):
+            return [(span("Nothing fits. "), Span("esc"), span(" shows everything again."))]
+        return why_empty(desk, {SCHEDULE.plural}) or [(span("There are no schedules.", Tone.DIM),)]
 
     def shown(self) -> None:
         self.lanes.focus()
@@ -89,7 +102,7 @@ class CalendarPage(Page):
 
     def _show_pane(self, *, keep_place: bool = True) -> None:
         key, pane = self.lanes.cursor, self.query_one("#pane", ProsePane)
-        if self.desk is None or self.agenda is None or key is None or key not in self.agenda:
+        if self.desk is None or self.agenda is None or key is None or self.agenda.place(key) is None:
             pane.show(())
             return
         said: tuple[Para, ...]
@@ -138,3 +151,58 @@ class CalendarPage(Page):
             await self.frame.go(Place("schedules", filter="", key=key))
         else:
             await self.frame.show_object(key)
+
+    # Narrowing
+
+    def do_filter(self) -> None:
+        self.add_class("-filtering")
+        self.query_one("#filter", Prompt).focus()
+
+    def can_go_back(self) -> bool:
+        return self.has_class("-filtering")
+
+    def go_back(self) -> bool:
+        if not self.can_go_back():
+            return False
+        self.remove_class("-filtering")
+        self.query_one("#filter", Prompt).value = ""
+        self._narrow("")
+        self.lanes.focus()
+        return True
+
+    def hint(self) -> str:
+        return self._problem
+
+    def _narrow(self, text: str) -> None:
+        if self.agenda is None:
+            return
+        try:
+            self.agenda.narrow(text)
+            self._problem = ""
+        except BadInput as problem:
+            self._problem = str(problem)
+        self.pulse()
+        self.frame.show_frame()
+
+    @on(Input.Changed, "#filter")
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._narrow(event.value)
+
+    @on(Input.Submitted, "#filter")
+    def _kept(self, event: Input.Submitted) -> None:
+        event.stop()
+        if not event.value:
+            self.remove_class("-filtering")
+        self.lanes.focus()
+
+    @on(Prompt.Dropped)
+    def _dropped(self, event: Prompt.Dropped) -> None:
+        event.stop()
+        self.go_back()
+
+    @on(Prompt.Passed)
+    def _passed(self, event: Prompt.Passed) -> None:
+        event.stop()
+        self.lanes.focus()
+        self.lanes.action_move(event.by)

@@ -15,7 +15,8 @@ from textual.widget import Widget
 
 from core.store import Key
 from core.view import times
-from core.view.calendar import HORIZONS, Agenda, Load, Planned, lane, next_runs
+from core.view.agenda import Agenda
+from core.view.calendar import HORIZONS, Load, Planned, lane, next_runs
 from core.view.marks import Mark, Tone
 from core.view.ruler import Ruler, axis, bars, ruler_over
 from core.view.text import clean, cut, cut_end, pad, width
@@ -112,11 +113,8 @@ class Lanes(Widget, can_focus=True):
     def _follow(self) -> None:
         """Finds the cursor's schedule again; where it is gone, its neighbour takes the cursor."""
         assert self.agenda is not None
-        order = self.agenda.order
-        at = self._place
-        if self.cursor is not None and not (at < len(order) and order[at] == self.cursor):
-            at = order.index(self.cursor) if self.cursor in self.agenda else at
-        self._set(at)
+        found = self.agenda.place(self.cursor, self._place) if self.cursor is not None else None
+        self._set(self._place if found is None else found)
 
     def _set(self, place: int) -> None:
         assert self.agenda is not None
@@ -132,9 +130,10 @@ class Lanes(Widget, can_focus=True):
     # What a person does
 
     def go_to(self, key: Key) -> bool:
-        if self.agenda is None or key not in self.agenda:
+        place = self.agenda.place(key) if self.agenda is not None else None
+        if place is None:
             return False
-        self._move_to(self.agenda.order.index(key))
+        self._move_to(place)
         return True
 
     def action_move(self, by: int) -> None:
@@ -144,7 +143,7 @@ class Lanes(Widget, can_focus=True):
         self._move_to(self._place + by * max(1, self.height - 1))
 
     def action_edge(self, by: int) -> None:
-        self._move_to(0 if by < 0 or self.agenda is None else len(self.agenda) - 1)
+        self._move_to(0 if by < 0 or self.agenda is None else len(self.agenda.order) - 1)
 
     def _move_to(self, place: int) -> None:
         if self.agenda is not None and self._now is not None and self._zone is not None:
@@ -176,7 +175,7 @@ class Lanes(Widget, can_focus=True):
     def _name_room(self) -> int:
         assert self.agenda is not None
         if self._longest[0] != self.agenda.revision:
-            longest = max((width(self._called(key)) for key in self.agenda.order), default=0)
+            longest = max((width(self._called(item.key)) for item in self.agenda.items), default=0)
             self._longest = (self.agenda.revision, longest)
         return max(_SHORTEST_NAME, min(self._longest[1], _LONGEST_NAME_WIDE if self._is_wide else _LONGEST_NAME))
 
@@ -195,12 +194,13 @@ class Lanes(Widget, can_focus=True):
         assert self._zone is not None
         ruler = self.ruler
         assert ruler is not None
-        if not len(self.agenda):
+        if not self.agenda.order:
             self._load = None
             return []
         load = self._counted(ruler)
         shown = self.agenda.order[self._top : self._top + self.height]
-        place = f"{self._place + 1}/{len(self.agenda)}" if len(self.agenda) > self.height else ""
+        lanes = len(self.agenda.order)
+        place = f"{self._place + 1}/{lanes}" if lanes > self.height else ""
         strip = Span(bars(load.counts(self._now), ascii=self._ascii), style_of(Tone.RUNNING))
         return [
             (Span(self._head(_horizon_word(HORIZONS[self.horizon]), ""), HEAD), Span(axis(ruler, self._zone), HEAD)),

@@ -15,7 +15,8 @@ from core.models import CronJob, PreScaledCronJob, Resource, from_builtins
 from core.models.kinds import PRESCALED, SCHEDULE
 from core.rules.primer import warmups
 from core.store import Key, Store
-from core.view.calendar import Agenda, Load, Planned, lane, next_runs, planned
+from core.view.agenda import Agenda
+from core.view.calendar import Load, Planned, lane, next_runs, planned
 from core.view.minutes import run_bits, warm_bits
 from core.view.ruler import Ruler, ruler_over
 from tests.objects import NOW, at, schedule
@@ -226,3 +227,20 @@ def test_the_agenda_follows_what_decides_a_lane_and_nothing_else() -> None:
     store.put(key("a"), None, NOW)
     agenda.pump()
     assert [one.name for one in agenda.order] == ["aa", "b", "c"]
+
+
+def test_the_agenda_is_narrowed_by_what_every_table_understands() -> None:
+    store = filled(
+        schedule("a", "0 * * * *", paused=True),
+        schedule("b", "5 * * * *", labels={"tier": "gold"}),
+        prescaled("@daily", 1),
+    )
+    agenda = Agenda(store, ("prod",))
+    for text, names in (("paused:true", "a"), ("-l tier=gold", "b"), ("namespace:batch", "orders"), ("!batch", "a b")):
+        agenda.narrow(text)
+        assert " ".join(one.name for one in agenda.order) == names
+        assert agenda.filter_text == text
+    assert len(agenda) == 3
+    agenda.narrow("-l tier=gold")
+    assert agenda.place(key("a")) is None
+    assert agenda.place(key("b")) == 0
