@@ -107,6 +107,17 @@ class Session:
         for cluster in self.clusters.values():
             cluster.pace.hurry()
 
+    def can_sign_in(self, context: str) -> bool:
+        """Whether a person can help: there is a plugin that can ask them."""
+        return self.connections.clients[context].config.identity.plugin is not None
+
+    def sign_in(self, context: str) -> None:
+        """Runs the plugin on the plain terminal until it is done; whoever shows a screen puts it aside before."""
+        client = self.connections.clients[context]
+        if plugin := client.config.identity.plugin:
+            self.connections.plugins.sign_in(plugin)
+            self.hurry()
+
     async def _run(self) -> None:
         async with asyncio.TaskGroup() as group:
             for name, cluster in self.clusters.items():

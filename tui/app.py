@@ -23,6 +23,8 @@ from tui.source import Looks, Source
 
 PACE = 1 / 15
 """The pump looks this often for changes; what did not change is not drawn."""
+TRY_AGAIN = 5.0
+"""Seconds after which a configuration that could not be used is read again."""
 _KEPT_MESSAGES = 200
 
 
@@ -39,12 +41,12 @@ class Dashboard(App[int]):
         self.theme = "ansi-dark"
         self.looks = looks or Looks()
         self.told: deque[tuple[str, str]] = deque(maxlen=_KEPT_MESSAGES)
-        self.problem = ""
         self._open_source = open_source
         self._source: Source | None = None
         self._pumping: asyncio.Task[None] | None = None
         self._mouse = self.looks.mouse
         self._last_fault = ""
+        self._again = asyncio.Event()
         self._canvas = Canvas()
 
     def get_default_screen(self) -> Frame:
@@ -75,16 +77,31 @@ class Dashboard(App[int]):
     async def _run(self) -> None:
         """The frame is on the screen; only now come the libraries that speak to clusters."""
         try:
-            self._source = await asyncio.to_thread(self._open_source)
+            self._source = await self._opened()
             self._source.start()
             desk = Desk(self._source, asyncio.get_running_loop().time)
             self.frame.attach(desk)
             await self._pump(desk)
-        except ForetopError as problem:
-            self.problem = str(problem)
-            self.exit(2)
         except Exception as problem:
             self._handle_exception(problem)
+
+    async def _opened(self) -> Source:
+        """What cannot be used is told, and tried again: somebody may mend it meanwhile."""
+        while True:
+            try:
+                return await asyncio.to_thread(self._open_source)
+            except ForetopError as problem:
+                self.frame.stand_by(problem)
+            self._again.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(TRY_AGAIN):
+                    await self._again.wait()
+
+    def try_again(self) -> None:
+        """Whatever waits before it is tried again is tried now."""
+        self._again.set()
+        if self._source is not None:
+            self._source.hurry()
 
     async def _pump(self, desk: Desk) -> None:
         seen: tuple[object, ...] = ()
@@ -130,6 +147,16 @@ class Dashboard(App[int]):
         text = "\n".join(clean(line) for line in message.splitlines())
         self.told.append((f"{now:%H:%M:%S}Z", text.replace("\n", " ")))
         super().notify(text, title=title, severity=severity, timeout=timeout, markup=False)
+
+    def _fatal_error(self) -> None:
+        """The way to the fault, without the values on it: one of them may be a token."""
+        from rich.segment import Segments
+        from rich.traceback import Traceback
+
+        found = self._exception or RuntimeError("no exception")
+        told = Traceback.from_exception(type(found), found, found.__traceback__, width=None, show_locals=False)
+        self._exit_renderables.append(Segments(self.console.render(told, self.console.options)))
+        self._close_messages_no_wait()
 
     def action_leave(self) -> None:
         self.exit()

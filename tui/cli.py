@@ -11,6 +11,7 @@ import click
 
 from core.kube.config import Wishes
 from tui.commands.connection import connection_options
+from tui.commands.screen import Tastes, has_terminal, screen_options, watch_clusters
 
 COMMANDS = {
     "demo": ("tui.commands.demo", "A cluster in a box to look at: no real one is needed."),
@@ -54,12 +55,9 @@ class LazyCommands(click.Group):
 )
 @click.version_option(package_name="foretop", message="foretop %(version)s")
 @connection_options
-@click.option("--ascii", "ascii_only", is_flag=True, help="Draw with letters and signs that every terminal has.")
-@click.option("--calm", is_flag=True, help="Let nothing flash (the default over SSH).")
-@click.option("--flash", is_flag=True, help="Let changed cells flash, also over SSH.")
-@click.option("--mouse", is_flag=True, help="Take the mouse, and with it the terminal's own selection.")
+@screen_options
 @click.pass_context
-def foretop(ctx: click.Context, wishes: Wishes, ascii_only: bool, calm: bool, flash: bool, mouse: bool) -> int | None:
+def foretop(ctx: click.Context, wishes: Wishes, tastes: Tastes) -> int | None:
     """The lookout for Kubernetes backups: Velero schedules, backups, restores, and OADP's non-admin ones.
 
     Without a command it opens the dashboard, or prints one plain report where there is no terminal.
@@ -67,11 +65,8 @@ def foretop(ctx: click.Context, wishes: Wishes, ascii_only: bool, calm: bool, fl
     ctx.obj = wishes
     if ctx.invoked_subcommand is not None:
         return None
-    from tui.commands import screen
-
-    if screen.has_terminal():
-        looks = screen.looks_of(wishes, ascii_only=ascii_only, calm=calm, flash=flash, mouse=mouse)
-        return screen.watch_clusters(wishes, looks)
+    if has_terminal():
+        return watch_clusters(wishes, tastes)
     from tui.commands.report import report_on_clusters
 
     report_on_clusters(wishes)

@@ -70,6 +70,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("help", ("question_mark",), "?", "this help", Group.SCREEN, "help", 7),
     Action("zone", ("Z",), "Z", "zone of the times: UTC or mine", Group.SCREEN),
     Action("relist", ("ctrl+r",), "ctrl+r", "list again: whatever waits to try again tries now", Group.SCREEN),
+    Action(
+        "sign_in",
+        ("i",),
+        "i",
+        "sign in: the plugin asks you on the plain terminal",
+        Group.SCREEN,
+        "sign in",
+        1,
+        ("login",),
+    ),
     Action("full", ("f",), "f", "full screen, without the frame", Group.SCREEN),
     Action("messages", ("m",), "m", "the messages so far", Group.SCREEN, words=("log", "toasts")),
     Action(

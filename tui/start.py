@@ -30,12 +30,10 @@ def looks_for(
     return Looks(plain, lit and not calm, mouse, read_only, speed, page)
 
 
-def show(open_source: Callable[[], Source], looks: Looks) -> int:
+def run(open_source: Callable[[], Source], looks: Looks) -> int:
     """Runs until the person leaves; the exit code is that of the command line."""
     app = Dashboard(open_source, looks)
     answer = asyncio.run(_run(app, looks))
-    if app.problem:
-        print(f"foretop: {app.problem}", file=sys.stderr)
     return answer if isinstance(answer, int) else app.return_code or 0
 
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from tests.bench import Figure, table
-from tests.bench.terminal import Terminal, cpu_seconds, resident_megabytes
+from tests.terminal import Terminal, cpu_seconds, resident_megabytes
 
 FORETOP = [sys.executable, "-m", "tui"]
 NABS = "/apis/oadp.openshift.io/v1alpha1"

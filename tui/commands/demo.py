@@ -19,8 +19,9 @@ from core.minicluster.live import FIXED_START, LiveBox
 from core.minicluster.scenes import SCENES, Scene, find_scene
 from core.minicluster.scenes import Wishes as SceneWishes
 from core.rules.reconcile import Behaviour
-from tui.commands.screen import has_terminal, show
-from tui.source import Looks, Source
+from tui.commands.connection import wishes_of
+from tui.commands.screen import Tastes, has_terminal, screen_options, show
+from tui.source import Source
 
 _SETTLE = timedelta(seconds=20)
 _SPEED, _SERVED_SPEED = 60.0, 1.0
@@ -41,7 +42,10 @@ _SPEED, _SERVED_SPEED = 60.0, 1.0
 )
 @click.option("--serve", is_flag=True, help="Print the path of a kubeconfig and serve until ctrl+c.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Serve on this port.")
+@screen_options
+@click.pass_context
 def command(
+    ctx: click.Context,
     name: str,
     speed: float | None,
     seed: int | None,
@@ -50,6 +54,7 @@ def command(
     behaviour: str,
     serve: bool,
     port: int,
+    tastes: Tastes,
 ) -> int:
     """A cluster in a box: Velero, the non-admin controller and their objects, on this machine alone.
 
@@ -71,7 +76,7 @@ def command(
         return asyncio.run(_serve(build(), port))
     if not has_terminal():
         return _report(build())
-    return _look(build, port, Looks(speed=rate))
+    return _look(build, port, tastes, wishes_of(ctx).read_only, rate)
 
 
 def _report(box: LiveBox) -> int:
@@ -84,7 +89,7 @@ def _report(box: LiveBox) -> int:
     return 0
 
 
-def _look(build: Callable[[], LiveBox], port: int, looks: Looks) -> int:
+def _look(build: Callable[[], LiveBox], port: int, tastes: Tastes, read_only: bool, speed: float) -> int:
     """The screen first; the box is built behind it, and then looked at as any cluster is."""
     with ExitStack() as stack:
 
@@ -93,9 +98,9 @@ def _look(build: Callable[[], LiveBox], port: int, looks: Looks) -> int:
 
             box = build()
             kubeconfig = stack.enter_context(_served(box, port))
-            return open_session(Wishes(Options(kubeconfig=str(kubeconfig))), {}, box.running_clock)
+            return open_session(Wishes(Options(kubeconfig=str(kubeconfig)), read_only=read_only), {}, box.running_clock)
 
-        return show(open_source, looks)
+        return show(open_source, tastes, read_only=read_only, speed=speed)
 
 
 @contextmanager

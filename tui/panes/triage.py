@@ -12,6 +12,7 @@ from core.view.marks import Mark, Tone
 from core.view.scene import Scene
 from tui.desk import Desk
 from tui.jumps import related_to_finding
+from tui.panes.empty import why_lost
 from tui.prose import Line, Para, Span, para, span
 from tui.tones import BOLD, style_of
 
@@ -35,6 +36,9 @@ def finding_pane(finding: Finding, scene: Scene, store: Store) -> tuple[Para, ..
 
 def calm(desk: Desk) -> list[Line]:
     """What is healthy and what comes next, said only where all of it was seen."""
+    lost = [why_lost(desk, context) for context in desk.contexts]
+    if all(lost):
+        return [line for lines in lost for line in lines]
     if desk.unseen:
         gaps = [f"{gap.kind or gap.context} ({gap.reason})" for gap in desk.unseen]
         return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -69,6 +70,9 @@ class CalendarPage(Page):
         self.agenda = self.lanes.agenda = Agenda(desk.store, desk.contexts)
         self.lanes.names = short_names(desk.contexts) if len(desk.contexts) > 1 else {}
         self.pulse()
+
+    def explain(self, lines: Sequence[Line]) -> None:
+        self.lanes.explain(lines)
 
     def pulse(self) -> None:
         if self.desk is None or self.agenda is None:

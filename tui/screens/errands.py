@@ -21,6 +21,7 @@ from tui.saving import Form, save
 from tui.screens.detail import DETAIL
 from tui.screens.places import Place
 from tui.screens.tables import TablePage
+from tui.signing import sign_in, signed_out
 
 if TYPE_CHECKING:
     from tui.screens.frame import Frame
@@ -51,6 +52,8 @@ class Errands:
             return isinstance(page, TablePage) and page.rows is not None and page.rows.table.total > 0
         if action_id == "previous":
             return self.frame.trail.can_go_back
+        if action_id == "sign_in":
+            return self.frame.desk is not None and bool(signed_out(self.frame.desk))
         if action_id == "next":
             return self.frame.trail.can_go_on
         return True
@@ -244,9 +247,21 @@ class Errands:
             self.frame.pulse()
 
     def do_relist(self) -> None:
-        if self.frame.desk is not None:
-            self.frame.desk.source.hurry()
-            self.frame.dashboard.notify("Whatever waited to try again tries now")
+        self.frame.dashboard.try_again()
+        self.frame.dashboard.notify("Whatever waited to try again tries now")
+
+    def do_sign_in(self) -> None:
+        desk, app = self.frame.desk, self.frame.dashboard
+        contexts = signed_out(desk) if desk is not None else ()
+
+        def chosen(place: int | None) -> None:
+            if place is not None and desk is not None:
+                sign_in(app, desk, contexts[place])
+
+        if len(contexts) == 1:
+            chosen(0)
+        elif contexts:
+            app.push_screen(Choose("Sign in to", contexts, self.frame.looks.ascii), chosen)
 
     def do_full(self) -> None:
         self.frame.toggle_class("-full")

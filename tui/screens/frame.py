@@ -10,9 +10,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.screen import Screen
 
+from core.errors import ForetopError
 from core.store import Key
 from core.view.marks import Tone
 from tui.desk import Desk
+from tui.panes.empty import why_closed
+from tui.prose import Line
 from tui.registry import ACTIONS, Action, footer_order
 from tui.screens import status
 from tui.screens.detail import DETAIL, DetailPage
@@ -52,6 +55,8 @@ class Frame(Screen[None]):
         self.current = ""
         self.trail = Trail()
         self.errands = Errands(self)
+        self.trouble: ForetopError | None = None
+        """What keeps the session from being opened."""
         self._version: tuple[object, ...] | None = None
 
     @property
@@ -90,10 +95,17 @@ class Frame(Screen[None]):
 
     def attach(self, desk: Desk) -> None:
         """The session is there: every page that is mounted gets the facts."""
-        self.desk = desk
+        self.desk, self.trouble = desk, None
         for page in self.pages.values():
             page.attach(desk)
         self.pulse()
+
+    def stand_by(self, trouble: ForetopError) -> None:
+        """There is no session yet, and this is why; the frame stays and the keys work."""
+        self.trouble = trouble
+        for page in self.pages.values():
+            page.explain(why_closed(trouble))
+        self.show_frame()
 
     def pulse(self) -> None:
         """Draws what is on the screen as it is at this moment."""
@@ -131,7 +143,12 @@ class Frame(Screen[None]):
         clock.show(time := status.time_there(self.desk))
         size = line_width(time)
         clock.styles.width = size
-        self.query_one("#status", OneLine).show(status.status(self.desk, self.looks, self._scope(), cells - size))
+        self.query_one("#status", OneLine).show(self._status(cells - size))
+
+    def _status(self, cells: int) -> Line:
+        if self.trouble is not None:
+            return status.cannot_start(self.trouble, cells)
+        return status.status(self.desk, self.looks, self._scope(), cells)
 
     def _scope(self) -> str:
         if self.desk is None:
@@ -184,6 +201,8 @@ class Frame(Screen[None]):
             await self.query_one("#pages").mount(page)
             if self.desk is not None:
                 page.attach(self.desk)
+            elif self.trouble is not None:
+                page.explain(why_closed(self.trouble))
         return self.pages[page_id]
 
     async def action_tab(self, page_id: str) -> None:

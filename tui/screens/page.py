@@ -11,11 +11,14 @@ told goes through `self.app.notify`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.message import Message
 from textual.widget import Widget
 
 from core.store import Key
 from tui.desk import Desk
+from tui.prose import Line
 from tui.source import Looks
 
 
@@ -36,6 +39,9 @@ class Page(Widget):
     def attach(self, desk: Desk) -> None:
         """The facts are there from now on."""
         self.desk = desk
+
+    def explain(self, lines: Sequence[Line]) -> None:
+        """There are no facts at all yet, and this is why."""
 
     def pulse(self) -> None:
         """Something changed, or a second has passed."""

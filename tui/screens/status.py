@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from rich.style import Style
 
+from core.errors import ForetopError
 from core.rules.triage import Severity
 from core.view.marks import Mark, Tone
 from core.view.status import status_line
@@ -31,6 +32,13 @@ def status(desk: Desk | None, looks: Looks, scope: str, cells: int) -> Line:
     left = _left(desk, scope, room)
     gap = max(1, cells - sum(width(piece.text) for piece in (*left, *right)))
     return (*left, Span(" " * gap), *right)
+
+
+def cannot_start(trouble: ForetopError, cells: int) -> Line:
+    """What keeps foretop from a cluster; the page below has it whole."""
+    mark = Mark.LOOK
+    said = span(f"{mark.value} {trouble.what}", mark.tone)
+    return (Span(" foretop   ", BOLD), Span(cut(said.text, max(10, cells - 12)), said.style))
 
 
 def _left(desk: Desk, scope: str, room: int) -> list[Span]:

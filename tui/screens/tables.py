@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -76,6 +76,9 @@ class TablePage(Page):
         self.rows = self.spec.rows(desk)
         self.table.show(self.rows)
         self._tell()
+
+    def explain(self, lines: Sequence[Line]) -> None:
+        self.table.explain(lines)
 
     def pulse(self) -> None:
         if self.rows is not None and self.desk is not None:

@@ -22,7 +22,7 @@ from core.view.ruler import Ruler, axis, bars, ruler_over
 from core.view.text import clean, cut, cut_end, pad, width
 from tui.prose import Line, Span, span
 from tui.tones import CURSOR, DIM, HEAD, PLAIN, style_of
-from tui.widgets.lines import changed_cells, strip_of
+from tui.widgets.lines import changed_cells, explanation_strip, strip_of
 
 _HEADS = 2
 _WIDE = 110
@@ -245,9 +245,7 @@ class Lanes(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         if not self._lines:
-            at = y - max(1, (self.size.height - len(self._empty)) // 3)
-            line = self._empty[at] if 0 <= at < len(self._empty) else ()
-            return strip_of((Span("  "), *line), self.size.width, self._ascii)
+            return explanation_strip(self._empty, y, self.size, self._ascii)
         line = _at(self._lines, y)
         on_cursor = bool(line) and y >= _HEADS and self._top + y - _HEADS == self._place
         strip = strip_of(line, self.size.width, self._ascii)

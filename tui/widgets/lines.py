@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.segment import Segment
 from textual import events
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -31,6 +31,13 @@ def changed_cells(before: Line, after: Line) -> tuple[int, int]:
 
 def line_width(line: Line) -> int:
     return sum(width(piece.text) for piece in line)
+
+
+def explanation_strip(lines: Sequence[Line], y: int, size: Size, ascii: bool) -> Strip:
+    """What stands in the place of rows, in the upper third of the page, each thing folded under itself."""
+    folded = [part for line in lines for part in fold([Para(line, indent=2)], size.width - 4)]
+    at = y - max(1, (size.height - len(folded)) // 3)
+    return strip_of((Span("  "), *_at(folded, at)), size.width, ascii)
 
 
 class OneLine(Widget):

@@ -16,11 +16,11 @@ from textual.widget import Widget
 from core.store import Key
 from core.view.columns import Row
 from core.view.text import width
-from tui.prose import Line, Para, Span, fold
+from tui.prose import Line
 from tui.rows import Rows
 from tui.tones import PLAIN
 from tui.widgets.columns import Slot, Wishes, arrange, letters
-from tui.widgets.lines import strip_of
+from tui.widgets.lines import explanation_strip
 from tui.widgets.tablelines import LEFT, Heading, Showing, head_strip, row_strip
 
 _FLASHED = 0.6
@@ -324,10 +324,7 @@ class Table(Widget, can_focus=True):
         return self._row(self._window[y - 1]) if y - 1 < len(self._window) else Strip.blank(self.size.width, PLAIN)
 
     def _explanation(self, y: int) -> Strip:
-        lines = fold((Para(line, indent=2) for line in self._empty), self.size.width - 4)
-        at = y - max(1, (self.size.height - len(lines)) // 3)
-        line = lines[at] if 0 <= at < len(lines) else ()
-        return strip_of((Span("  "), *line), self.size.width, self._ascii)
+        return explanation_strip(self._empty, y, self.size, self._ascii)
 
     def _head(self) -> Strip:
         assert self.rows is not None

@@ -1,0 +1,189 @@
+"""A terminal of a given size with a program in it, read by an emulator: what a person would see, and when."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import pyte
+
+_ENVIRONMENT = {"TERM": "xterm-256color", "COLORTERM": "", "LC_ALL": "C.UTF-8"}
+_NOT_INHERITED = ("SSH_CONNECTION", "SSH_TTY", "NO_COLOR", "TMUX", "TERM_PROGRAM", "KUBECONFIG", "FORETOP_READ_ONLY")
+_TAKES_THE_TERMINAL = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+)
+_UNKNOWN_TO_THE_EMULATOR = b"\x1b[<u"
+
+
+class Terminal:
+    """Runs a program until the end of the block, or until it ends by itself."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        columns: int = 120,
+        lines: int = 40,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self._command = command
+        self._environ = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
+        self._environ |= {**_ENVIRONMENT, **(environ or {})}
+        self._size = (lines, columns)
+        self._screen = pyte.Screen(columns, lines)
+        self._screen.write_process_input = self._answer  # type: ignore[method-assign]
+        self._stream = pyte.ByteStream(self._screen)
+        self._lock = threading.Condition()
+        self.output = bytearray()
+
+    def __enter__(self) -> Self:
+        # The far side stays open here, so that what the program leaves behind can still be asked for.
+        self._terminal, self._far_side = pty.openpty()
+        fcntl.ioctl(self._far_side, termios.TIOCSWINSZ, struct.pack("HHHH", *self._size, 0, 0))
+        self.modes_before, self.settings_before = self.modes(), self.settings()
+        self._program = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _TAKES_THE_TERMINAL, *self._command],
+            stdin=self._far_side,
+            stdout=self._far_side,
+            stderr=self._far_side,
+            env=self._environ,
+            start_new_session=True,
+        )
+        self._stopping = os.pipe()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._program.poll() is None:
+            self._program.terminate()
+        try:
+            self._program.wait(20)
+        except subprocess.TimeoutExpired:
+            self._program.kill()
+            self._program.wait()
+        os.close(self._stopping[1])
+        self._reader.join()
+        for descriptor in (self._stopping[0], self._terminal, self._far_side):
+            os.close(descriptor)
+
+    @property
+    def pid(self) -> int:
+        return self._program.pid
+
+    @property
+    def written(self) -> int:
+        return len(self.output)
+
+    def press(self, keys: str) -> None:
+        os.write(self._terminal, keys.encode())
+
+    def signal(self, number: signal.Signals) -> None:
+        self._program.send_signal(number)
+
+    def ended(self, limit: float = 30.0) -> int:
+        """Waits for the program to end by itself; its exit code."""
+        try:
+            code = self._program.wait(limit)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"it has not ended; the screen:\n{self}") from None
+        # What it wrote last is in the terminal by now, and is read up to here.
+        os.write(self._far_side, b"\x1b[5n")
+        self.shows(lambda _: self._answered)
+        return code
+
+    def until(self, seen: Callable[[list[str]], object], limit: float = 30.0) -> float:
+        """Seconds until the screen is so; infinite where that never comes."""
+        begin = time.perf_counter()
+        with self._lock:
+            while not seen(self._screen.display):
+                left = limit - (time.perf_counter() - begin)
+                if left <= 0 or not self._lock.wait(left):
+                    return float("inf")
+        return time.perf_counter() - begin
+
+    def shows(self, wanted: str | Callable[[list[str]], object], limit: float = 60.0) -> None:
+        """Waits for words, or for a look of the screen; fails with what is there instead."""
+        seen = wanted if callable(wanted) else lambda lines: wanted in "\n".join(lines)
+        assert self.until(seen, limit) < limit, f"{wanted} never came; the screen:\n{self}"
+
+    def text(self) -> list[str]:
+        with self._lock:
+            return list(self._screen.display)
+
+    def __str__(self) -> str:
+        return "\n".join(line.rstrip() for line in self.text())
+
+    def cells(self) -> list[Any]:
+        """Every cell of the screen, with its colours."""
+        with self._lock:
+            lines, columns = self._size
+            return [self._screen.buffer[y][x] for y in range(lines) for x in range(columns)]
+
+    def cursor_line(self) -> int:
+        """The line that is shown in reverse video."""
+        with self._lock:
+            for number in range(3, self._size[0]):
+                cells = self._screen.buffer[number]
+                if sum(cells[column].reverse for column in range(self._size[1])) > self._size[1] // 2:
+                    return number
+        return -1
+
+    def modes(self) -> frozenset[int]:
+        """What is switched on in the emulator: cursor, line wrap, alternate screen, mouse, paste, focus."""
+        with self._lock:
+            return frozenset(self._screen.mode)
+
+    def settings(self) -> list[Any]:
+        """What `stty` shows."""
+        return termios.tcgetattr(self._far_side)
+
+    def changed(self, limit: float) -> bool:
+        """Waits for the next output."""
+        with self._lock:
+            return self._lock.wait(limit)
+
+    _answered = False
+
+    def _answer(self, data: str) -> None:
+        """A terminal answers what it is asked."""
+        if data.endswith("0n"):
+            self._answered = True
+        else:
+            os.write(self._terminal, data.encode())
+
+    def _read(self) -> None:
+        poll = select.poll()
+        poll.register(self._terminal, select.POLLIN)
+        poll.register(self._stopping[0], select.POLLIN)
+        while all(descriptor == self._terminal for descriptor, _ in poll.poll()):
+            data = os.read(self._terminal, 65536)
+            with self._lock:
+                self.output += data
+                self._stream.feed(data.replace(_UNKNOWN_TO_THE_EMULATOR, b""))
+                self._lock.notify_all()
+
+
+def cpu_seconds(pid: int) -> float:
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_megabytes(pid: int) -> float:
+    with open(f"/proc/{pid}/status") as file:
+        line = next(line for line in file if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
