@@ -141,11 +141,11 @@ def _velero(servers: tuple[VeleroServer, ...]) -> list[Check]:
         ]
     checks = []
     for server in servers:
-        if server.readable:
-            skip = "true" if server.skip_immediately else "false"
+        if server.known:
+            skip = "true" if server.known.skip_immediately else "false"
             found = (
-                f"in {server.namespace}, version {server.version or 'not told by its image'}, "
-                f"--schedule-skip-immediately={skip}, --concurrent-backups={server.concurrent_backups}"
+                f"in {server.namespace}, version {server.known.version or 'not told by its image'}, "
+                f"--schedule-skip-immediately={skip}, --concurrent-backups={server.known.concurrency}"
             )
             checks.append(Check("Velero", Verdict.OK, found))
         else:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from core.models import Deployment
-from core.models.workload import Container
 from core.rules.world import Server
 
+_VERSION = re.compile(r"v?(\d+\.\d+(?:\.\d+)?)")
 _TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 
 
@@ -20,7 +22,7 @@ def server(deployment: Deployment) -> Server | None:
             return Server(
                 skip_immediately=skip in _TRUE,
                 concurrency=max(1, int(concurrent)) if concurrent.isdecimal() else 1,
-                version=_version(container),
+                version=image_version(container.image),
             )
     return None
 
@@ -36,8 +38,8 @@ def _flags(words: tuple[str, ...]) -> dict[str, str]:
     return flags
 
 
-def _version(container: Container) -> str:
-    """The image's tag; an image pinned by digest has none."""
-    image = container.image.partition("@")[0]
-    tag = image.rpartition("/")[2].partition(":")[2]
-    return tag.removeprefix("v")
+def image_version(image: str) -> str:
+    """The release in an image's tag; none where it is pinned by digest alone."""
+    tag = image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+    found = _VERSION.match(tag)
+    return found.group(1) if found else ""

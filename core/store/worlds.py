@@ -5,27 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from core.models import (
-    Backup,
-    BackupStorageLocation,
-    CronJob,
-    DataDownload,
-    DataUpload,
-    DeleteBackupRequest,
-    Deployment,
-    NonAdminBackup,
-    NonAdminBackupStorageLocation,
-    NonAdminBackupStorageLocationRequest,
-    NonAdminRestore,
-    PodVolumeBackup,
-    PodVolumeRestore,
-    PreScaledCronJob,
-    Resource,
-    Restore,
-    Schedule,
-)
+from core.models import Deployment, Resource
 from core.models.kinds import by_plural
-from core.rules.servers import server
+from core.rules.assemble import servers_of, world_of
 from core.rules.world import Key as RuleKey
 from core.rules.world import PhaseChange, Seen, Server, Unseen, World
 from core.store.beats import Beats
@@ -74,27 +56,10 @@ class Worlds:
         return world
 
     def _make(self, context: str, blind: tuple[Unseen, ...]) -> World:
-        every = self._facts.all
-        running = {item.namespace: known for item in every(context, Deployment) if (known := server(item)) is not None}
-        movements = (PodVolumeBackup, PodVolumeRestore, DataUpload, DataDownload)
-        return World(
-            context=context,
-            schedules=every(context, Schedule),
-            backups=every(context, Backup),
-            restores=every(context, Restore),
-            delete_requests=every(context, DeleteBackupRequest),
-            storage=every(context, BackupStorageLocation),
-            movements=tuple(item for model in movements for item in every(context, model)),
-            nabs=every(context, NonAdminBackup),
-            nars=every(context, NonAdminRestore),
-            nabsls=every(context, NonAdminBackupStorageLocation),
-            storage_requests=every(context, NonAdminBackupStorageLocationRequest),
-            prescaled=every(context, PreScaledCronJob),
-            cron_jobs=every(context, CronJob),
-            servers=running,
-            unseen=blind,
-            seen=self._seen(context, running),
-        )
+        def every(model: type[R], /) -> tuple[R, ...]:
+            return self._facts.all(context, model)
+
+        return world_of(context, every, blind, self._seen(context, servers_of(every(Deployment))))
 
     def _seen(self, context: str, running: dict[str, Server]) -> Seen:
         since: dict[RuleKey, datetime] = {}

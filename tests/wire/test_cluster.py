@@ -17,9 +17,10 @@ from core.kube.connect import connect
 from core.kube.pace import Timing
 from core.kube.reach import Reach, reach, visible_namespaces
 from core.kube.sink import Scope, State
-from core.kube.velero import VeleroServer, find_velero, image_version
+from core.kube.velero import VeleroServer, find_velero
 from core.minicluster import MiniCluster, Rule, User
 from core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, POD_VOLUME_BACKUP, SCHEDULE, STORAGE, Kind
+from core.rules.world import Server
 from core.store import Store
 from tests.wire.watching import PATIENCE, Noticed
 
@@ -201,7 +202,7 @@ async def test_velero_is_found_by_its_deployment_with_version_and_flags(tmp_path
         client = client_of(running, tmp_path)
         found = await find_velero(client)
         await client.close()
-    assert found == (VeleroServer("openshift-adp", True, "1.18.3", container["image"], True, 3),)
+    assert found == (VeleroServer("openshift-adp", Server(skip_immediately=True, concurrency=3, version="1.18.3")),)
 
 
 async def test_where_deployments_may_not_be_read_storage_shows_the_namespace(tmp_path: Path) -> None:
@@ -214,13 +215,6 @@ async def test_where_deployments_may_not_be_read_storage_shows_the_namespace(tmp
         found = await find_velero(client)
         await client.close()
     assert found == (VeleroServer("backups"),)
-
-
-def test_an_image_without_a_tag_tells_no_version() -> None:
-    assert image_version("velero/velero:v1.17.2") == "1.17.2"
-    assert image_version("registry:5000/velero") == ""
-    assert image_version("registry.redhat.io/oadp/velero@sha256:abcdef") == ""
-    assert image_version("velero/velero:main") == ""
 
 
 def test_a_name_too_long_for_a_label_is_cut_as_velero_cuts_it() -> None:

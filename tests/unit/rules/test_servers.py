@@ -1,0 +1,49 @@
+"""What a Deployment tells of the Velero server that it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.models import Deployment, from_builtins
+from core.rules.servers import image_version, server
+
+
+def deployment(*args: str, **container: Any) -> Deployment:
+    velero = {"name": "velero", "image": "velero/velero:v1.18.3", "args": ["server", *args], **container}
+    return from_builtins(Deployment, {"spec": {"template": {"spec": {"containers": [velero]}}}})
+
+
+def test_flags_that_are_not_given_have_veleros_defaults() -> None:
+    found = server(deployment())
+    assert found is not None
+    assert (found.skip_immediately, found.concurrency, found.version) == (False, 1, "1.18.3")
+
+
+@pytest.mark.parametrize(
+    ("args", "skip", "concurrency"),
+    [
+        (["--schedule-skip-immediately"], True, 1),
+        (["--schedule-skip-immediately=true", "--concurrent-backups=3"], True, 3),
+        (["--schedule-skip-immediately=false", "--concurrent-backups", "4"], False, 4),
+        (["--concurrent-backups=zero"], False, 1),
+        (["--concurrent-backups=0"], False, 1),
+    ],
+)
+def test_flags_as_go_takes_them(args: list[str], skip: bool, concurrency: int) -> None:
+    found = server(deployment(*args))
+    assert found is not None
+    assert (found.skip_immediately, found.concurrency) == (skip, concurrency)
+
+
+def test_a_deployment_without_a_velero_server_is_none() -> None:
+    assert server(deployment(name="web", image="nginx", args=["-g"])) is None
+    assert server(from_builtins(Deployment, {})) is None
+
+
+def test_an_image_without_a_release_in_its_tag_tells_no_version() -> None:
+    assert image_version("velero/velero:v1.17.2") == "1.17.2"
+    assert image_version("registry:5000/velero") == ""
+    assert image_version("example.org/oadp/velero@sha256:abcdef") == ""
+    assert image_version("velero/velero:main") == ""
