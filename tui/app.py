@@ -7,7 +7,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.console import RenderableType
 from textual.app import App
@@ -17,9 +17,11 @@ from textual.screen import Screen
 from core.errors import ForetopError
 from core.view.text import clean
 from tui.canvas import Canvas
-from tui.desk import Desk
 from tui.screens.frame import Frame
 from tui.source import Looks, Source
+
+if TYPE_CHECKING:
+    from tui.desk import Desk
 
 PACE = 1 / 15
 """The pump looks this often for changes; what did not change is not drawn."""
@@ -78,6 +80,8 @@ class Dashboard(App[int]):
         """The frame is on the screen; only now come the libraries that speak to clusters."""
         try:
             self._source = await self._opened()
+            from tui.desk import Desk
+
             self._source.start()
             desk = Desk(self._source, asyncio.get_running_loop().time)
             self.frame.attach(desk)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from core.clock import Clock
-from core.store import Store
+if TYPE_CHECKING:
+    from core.clock import Clock
+    from core.store import Store
 
 
 class Source(Protocol):

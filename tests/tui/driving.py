@@ -113,6 +113,6 @@ async def screen(
     app = Dashboard(lambda: filled, looks or Looks(flash=False))
     async with app.run_test(size=size) as pilot:
         shown = Screen(app, pilot, filled)
-        await shown.until(lambda: app.frame.desk is not None and app.frame.size.width == size[0])
+        await shown.until(lambda: app.frame.page is not None and app.frame.page.desk is not None)
         await shown.tick()
         yield shown

@@ -17,19 +17,22 @@ from tui.modals.help import Help
 from tui.modals.messages import Messages
 from tui.modals.palette import Palette
 from tui.registry import ACTIONS
-from tui.screens.pages import TABS
+from tui.screens.tabs import TABS
 
 _ENDS_IT = frozenset({"back", "leave", "suspend", "mouse", "save"})
 
 
 _OF_THE_FRAME = frozenset({"help", "messages", "palette", "zone", "relist", "copy_name", "copy_namespace"})
+_MINDS_THE_SIZE = frozenset({"open", "wide", "filter", "full", "faults", "mark", "escape"})
 
 
 @pytest.mark.parametrize("size", [SMALL, MIDDLE, LARGE])
 async def test_no_key_in_any_view_breaks_the_screen(size: tuple[int, int]) -> None:
-    """What the frame does is the same over every view, and is pressed over one of them."""
+    """What the frame does is the same over every view, and is pressed over one of them; so is what minds no size."""
     usable = [action for action in ACTIONS if action.keys and action.id not in _ENDS_IT]
-    moves = ["down", "pagedown", "end", "up", "home", "right", "left", "N", "P", "S"]
+    if size != SMALL:
+        usable = [action for action in usable if action.id in _MINDS_THE_SIZE]
+    moves = ["down", "pagedown", "end", "home", "right", "N", "S"]
     async with screen(size=size) as shown:
         for tab in TABS:
             await shown.press(str(tab.digit))

@@ -192,7 +192,7 @@ def test_the_frame_is_there_before_the_session_and_before_its_libraries() -> Non
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy, modules = map(int, done.stdout.split())
     assert heavy == 0
-    assert modules < 700
+    assert modules < 450
 
 
 async def test_what_keeps_the_session_from_opening_is_said_in_one_line() -> None:

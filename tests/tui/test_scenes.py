@@ -10,8 +10,8 @@ from core.minicluster.scenes import Wishes as SceneWishes
 from core.models import Resource
 from tests.tui.driving import screen
 from tests.tui.filled import FilledSource
-from tui.screens.pages import TABS
 from tui.screens.tables import TablePage
+from tui.screens.tabs import TABS
 
 _ROWS = 6
 _STUMBLES = ("cannot be told", "could not be drawn")

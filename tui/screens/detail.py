@@ -13,11 +13,10 @@ from tui.desk import Desk
 from tui.panes.detail import SECTIONS, describe_object, heading
 from tui.prose import Span, para
 from tui.screens.page import Page
+from tui.screens.places import Place
 from tui.source import Looks
 from tui.tones import BOLD, CURSOR, PLAIN
 from tui.widgets.lines import OneLine, ProsePane, Rule
-
-DETAIL = "detail"
 
 
 class DetailPage(Page, can_focus=True):
@@ -44,9 +43,13 @@ class DetailPage(Page, can_focus=True):
         yield Rule(ascii=self.looks.ascii, id="sections")
         yield ProsePane(ascii=self.looks.ascii, id="detail-body")
 
-    def open(self, key: Key, section: str = SECTIONS[0]) -> None:
-        self.key, self.section = key, section
-        self._draw(keep_place=False)
+    def place(self) -> Place:
+        return Place(self.page_id, key=self.key, section=self.section)
+
+    def restore(self, place: Place) -> None:
+        if place.key is not None:
+            self.key, self.section = place.key, place.section
+            self._draw(keep_place=False)
 
     def shown(self) -> None:
         self.screen.set_focus(self, scroll_visible=False)

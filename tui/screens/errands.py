@@ -18,9 +18,9 @@ from tui.modals.palette import Entry, Palette
 from tui.registry import COMMANDS
 from tui.rows import FindingRows
 from tui.saving import Form, save
-from tui.screens.detail import DETAIL
 from tui.screens.places import Place
 from tui.screens.tables import TablePage
+from tui.screens.tabs import DETAIL, TABS
 from tui.signing import sign_in, signed_out
 
 if TYPE_CHECKING:
@@ -193,8 +193,6 @@ class Errands:
         self.frame.dashboard.push_screen(Messages(self.frame.dashboard.told, self.frame.looks.ascii))
 
     def do_palette(self) -> None:
-        from tui.screens.pages import TABS
-
         titles = {tab.id: tab.title for tab in TABS}
         pages = [Entry(f"go {page}", names, titles[page]) for page, names in COMMANDS.items() if page in titles]
         others = [Entry("ns", ("ns ",), "one namespace only: ns team-a"), Entry("q", ("q", "quit"), "out of foretop")]

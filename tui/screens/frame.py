@@ -1,7 +1,12 @@
-"""The frame around all pages: status, tabs, the page, and the keys that work here and now."""
+"""The frame around all pages: status, tabs, the page, and the keys that work here and now.
+
+It is on the screen before the pages and what they draw from are loaded, so those are imported where they are used.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -11,25 +16,21 @@ from textual.containers import Container, Horizontal
 from textual.screen import Screen
 
 from core.errors import ForetopError
-from core.store import Key
 from core.view.marks import Tone
-from tui.desk import Desk
-from tui.panes.empty import why_closed
-from tui.prose import Line
 from tui.registry import ACTIONS, Action, footer_order
-from tui.screens import status
-from tui.screens.detail import DETAIL, DetailPage
-from tui.screens.errands import Errands
+from tui.screens import edges
 from tui.screens.page import Page
-from tui.screens.pages import TABS
 from tui.screens.places import Place, Trail
-from tui.screens.tables import TablePage
+from tui.screens.tabs import DETAIL, TABS
 from tui.source import Looks
 from tui.tones import style_of
 from tui.widgets.lines import OneLine, Rule, line_width
 
 if TYPE_CHECKING:
+    from core.store import Key
     from tui.app import Dashboard
+    from tui.desk import Desk
+    from tui.screens.errands import Errands
 
 
 def _bindings() -> list[BindingType]:
@@ -54,7 +55,7 @@ class Frame(Screen[None]):
         self.pages: dict[str, Page] = {}
         self.current = ""
         self.trail = Trail()
-        self.errands = Errands(self)
+        self._errands: Errands | None = None
         self.trouble: ForetopError | None = None
         """What keeps the session from being opened."""
         self._version: tuple[object, ...] | None = None
@@ -77,9 +78,23 @@ class Frame(Screen[None]):
         yield Rule(ascii=ascii, id="bottom-rule")
         yield OneLine(ascii=ascii, id="footer")
 
-    async def on_mount(self) -> None:
-        await self.go(Place(self.looks.page))
-        self.pulse()
+    def on_mount(self) -> None:
+        self.call_after_refresh(self._arrive)
+
+    async def _arrive(self) -> None:
+        """The frame is painted; loading the rest must not keep keys and paint waiting."""
+        self.show_frame()
+        await asyncio.to_thread(importlib.import_module, "tui.screens.pages")
+        if not self.current and self.query_one("#pages").is_attached:
+            await self.go(Place(self.looks.page))
+
+    @property
+    def errands(self) -> Errands:
+        if self._errands is None:
+            from tui.screens.errands import Errands
+
+            self._errands = Errands(self)
+        return self._errands
 
     def on_resize(self, event: events.Resize) -> None:
         self._version = None
@@ -104,8 +119,13 @@ class Frame(Screen[None]):
         """There is no session yet, and this is why; the frame stays and the keys work."""
         self.trouble = trouble
         for page in self.pages.values():
-            page.explain(why_closed(trouble))
+            self._explain(page, trouble)
         self.show_frame()
+
+    def _explain(self, page: Page, trouble: ForetopError) -> None:
+        from tui.panes.empty import why_closed
+
+        page.explain(why_closed(trouble))
 
     def pulse(self) -> None:
         """Draws what is on the screen as it is at this moment."""
@@ -129,34 +149,35 @@ class Frame(Screen[None]):
         self._show_top()
         page = self.page
         under = self.trail.tab if self.current == DETAIL else self.current
-        self.query_one("#tabs", OneLine).show(status.tabs(TABS, under, cells))
+        self.query_one("#tabs", OneLine).show(edges.tabs(TABS, under, cells))
         hint = page.hint() if page else ""
-        bad = isinstance(page, TablePage) and page.has_problem
-        self.query_one("#bottom-rule", Rule).show(status.rule(hint, style_of(Tone.BAD if bad else Tone.WARN)))
-        self.query_one("#footer", OneLine).show(status.footer(footer_order(self.available()), cells))
+        tone = Tone.BAD if page is not None and page.has_problem else Tone.WARN
+        self.query_one("#bottom-rule", Rule).show(edges.hint(hint, style_of(tone)))
+        keys = self.available() if page is not None else []
+        self.query_one("#footer", OneLine).show(edges.footer(footer_order(keys), cells))
 
     def _show_top(self) -> None:
         cells = self.size.width
         if not cells or not self.is_mounted:
             return
+        if self.desk is None:
+            line = edges.CONNECTING if self.trouble is None else edges.cannot_start(self.trouble, cells)
+            self.query_one("#status", OneLine).show(line)
+            return
+        from tui.screens import status
+
         clock = self.query_one("#clock", OneLine)
         clock.show(time := status.time_there(self.desk))
         size = line_width(time)
         clock.styles.width = size
-        self.query_one("#status", OneLine).show(self._status(cells - size))
-
-    def _status(self, cells: int) -> Line:
-        if self.trouble is not None:
-            return status.cannot_start(self.trouble, cells)
-        return status.status(self.desk, self.looks, self._scope(), cells)
+        self.query_one("#status", OneLine).show(status.status(self.desk, self.looks, self._scope(), cells - size))
 
     def _scope(self) -> str:
         if self.desk is None:
             return ""
         names = self.desk.source.namespaces
-        page = self.page
-        if isinstance(page, TablePage) and page.rows is not None and page.rows.namespace:
-            return f"namespace {page.rows.namespace}"
+        if self.page is not None and self.page.scope:
+            return f"namespace {self.page.scope}"
         if not names:
             return "all namespaces"
         return f"namespace {names[0]}" if len(names) == 1 else f"{len(names)} namespaces"
@@ -173,36 +194,25 @@ class Frame(Screen[None]):
         self.current = place.page
         if remember:
             self.trail.visit(place)
-        if isinstance(page, DetailPage) and place.key is not None:
-            page.open(place.key, place.section)
         page.shown()
-        if isinstance(page, TablePage) and page.rows is not None:
-            if place.filter is not None:
-                page.narrow(place.filter)
-                page.take_keys()
-            if place.key is not None:
-                page.table.go_to(place.key)
+        page.restore(place)
         self._version = None
         self.pulse()
 
     def note_cursor(self) -> None:
-        page = self.page
-        if isinstance(page, TablePage) and page.rows is not None:
-            self.trail.note(page.table.cursor, page.rows.filter_text)
+        if self.page is not None:
+            self.trail.note(self.page.place())
 
     async def _page(self, page_id: str) -> Page:
         if page_id not in self.pages:
-            page = (
-                DetailPage(DETAIL, self.looks)
-                if page_id == DETAIL
-                else next(tab.make(tab.id, self.looks) for tab in TABS if tab.id == page_id)
-            )
-            self.pages[page_id] = page
+            from tui.screens.pages import MAKERS
+
+            page = self.pages[page_id] = MAKERS[page_id](page_id, self.looks)
             await self.query_one("#pages").mount(page)
             if self.desk is not None:
                 page.attach(self.desk)
             elif self.trouble is not None:
-                page.explain(why_closed(self.trouble))
+                self._explain(page, self.trouble)
         return self.pages[page_id]
 
     async def action_tab(self, page_id: str) -> None:

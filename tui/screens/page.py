@@ -1,25 +1,29 @@
 """What a page of the dashboard is.
 
-To add a view: write a `Page` and put a `Tab` that makes it into `tui.screens.pages.TABS`. The frame mounts it when
-it is first gone to, calls `attach(desk)` once the session is there, and `pulse()` at most fifteen times a second
-while it is on the screen and something changed or a second has passed. A page draws from `desk.store`,
-`desk.scene(context)` and `desk.now(context)`, and asks no one else; it repaints only what differs from what is on
-the screen (`OneLine.show` and `ProsePane.show` see to that). For each action of `tui.registry` that it can carry
-out it has a method `do_<id>()`; `offers(id)` may say that there is nothing to do just now. What a person is to be
-told goes through `self.app.notify`.
+To add a view: write a `Page`, name it in `tui.screens.tabs.TABS`, and say in `tui.screens.pages.MAKERS` how it is
+made. The frame mounts it when it is first gone to, calls `attach(desk)` once the session is there, and `pulse()` at
+most fifteen times a second while it is on the screen and something changed or a second has passed. A page draws
+from `desk.store`, `desk.scene(context)` and `desk.now(context)`, and asks no one else; it repaints only what differs
+from what is on the screen (`OneLine.show` and `ProsePane.show` see to that). For each action of `tui.registry` that
+it can carry out it has a method `do_<id>()`; `offers(id)` may say that there is nothing to do just now. What a
+person is to be told goes through `self.app.notify`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 from textual.widget import Widget
 
-from core.store import Key
-from tui.desk import Desk
 from tui.prose import Line
+from tui.screens.places import Place
 from tui.source import Looks
+
+if TYPE_CHECKING:
+    from core.store import Key
+    from tui.desk import Desk
 
 
 class Page(Widget):
@@ -63,6 +67,23 @@ class Page(Widget):
     def hint(self) -> str:
         """What the rule above the footer says: how the page is narrowed."""
         return ""
+
+    @property
+    def has_problem(self) -> bool:
+        """The hint tells of something that went wrong."""
+        return False
+
+    @property
+    def scope(self) -> str:
+        """The namespace to which the page is narrowed."""
+        return ""
+
+    def place(self) -> Place:
+        """Where a person is now, to come back to."""
+        return Place(self.page_id)
+
+    def restore(self, place: Place) -> None:
+        """A person has come back."""
 
     def can_go_back(self) -> bool:
         """Whether there is a step back within the page."""

@@ -1,12 +1,10 @@
-"""The tabs of the dashboard."""
+"""What is behind the tabs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from core.models.kinds import BACKUP, NAB, NAR, RESTORE, SCHEDULE, STORAGE
 from core.store import Key
 from core.view.columns import Spoiled, View
 from core.view.marks import Tone
@@ -25,21 +23,12 @@ from tui.panes.storage import place_pane
 from tui.panes.triage import calm, finding_pane
 from tui.prose import Line, Para, para, span
 from tui.rows import FindingRows, LiveRows, Rows
+from tui.screens.detail import DetailPage
 from tui.screens.page import Page
 from tui.screens.tables import TablePage, TableSpec
+from tui.screens.tabs import DETAIL
 from tui.source import Looks
 from tui.widgets.columns import Wishes
-
-
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """A page that a digit leads to."""
-
-    digit: int
-    id: str
-    short: str
-    title: str
-    make: Callable[[str, Looks], Page]
 
 
 def _table(spec: TableSpec) -> Callable[[str, Looks], Page]:
@@ -120,22 +109,16 @@ STORAGE_PAGE = _live(
     "There are no storage locations.",
 )
 
-TABS: tuple[Tab, ...] = (
-    Tab(1, "triage", "Triage", "Triage: what is wrong", _table(TRIAGE)),
-    Tab(2, "schedules", "Sched", "Schedules", _table(SCHEDULES)),
-    Tab(3, "nonadmin", "NonAdm", "Non-admin backups and restores", _table(NONADMIN)),
-    Tab(4, "queue", "Queue", "Queue: what Velero works on, and what waits", _table(QUEUE)),
-    Tab(5, "calendar", "Cal", "Calendar: what is to come, and what starts together", _calendar),
-    Tab(6, "primer", "Primer", "Primer: when to warm up before a schedule runs", _primer),
-    Tab(7, "backups", "Backups", "Backups", _table(BACKUPS)),
-    Tab(8, "restores", "Restores", "Restores", _table(RESTORES)),
-    Tab(9, "storage", "Storage", "Storage locations", _table(STORAGE_PAGE)),
-)
-PAGE_KINDS = {
-    SCHEDULE.plural: "schedules",
-    BACKUP.plural: "backups",
-    RESTORE.plural: "restores",
-    NAB.plural: "nonadmin",
-    NAR.plural: "nonadmin",
-    STORAGE.plural: "storage",
+MAKERS: Mapping[str, Callable[[str, Looks], Page]] = {
+    "triage": _table(TRIAGE),
+    "schedules": _table(SCHEDULES),
+    "nonadmin": _table(NONADMIN),
+    "queue": _table(QUEUE),
+    "calendar": _calendar,
+    "primer": _primer,
+    "backups": _table(BACKUPS),
+    "restores": _table(RESTORES),
+    "storage": _table(STORAGE_PAGE),
+    DETAIL: DetailPage,
 }
+"""By the id of its tab, how a page is made."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from core.store import Key
+from tui.screens.tabs import DETAIL
+
+if TYPE_CHECKING:
+    from core.store import Key
 
 _MOST = 50
 
@@ -30,7 +34,7 @@ class Trail:
     @property
     def tab(self) -> str:
         """The last tab that was on the screen, also while a detail covers it."""
-        tabs = [place.page for place in self._places[: self._at + 1] if place.page != "detail"]
+        tabs = [place.page for place in self._places[: self._at + 1] if place.page != DETAIL]
         return tabs[-1] if tabs else ""
 
     @property
@@ -46,10 +50,10 @@ class Trail:
         self._places = [*self._places[: self._at + 1], place][-_MOST:]
         self._before, self._at = self._at, len(self._places) - 1
 
-    def note(self, key: Key | None, filter: str) -> None:
+    def note(self, seen: Place) -> None:
         """What the place looked like when it was left."""
-        if 0 <= self._at < len(self._places):
-            self._places[self._at] = replace(self._places[self._at], key=key, filter=filter)
+        if 0 <= self._at < len(self._places) and self._places[self._at].page == seen.page:
+            self._places[self._at] = seen
 
     def step(self, by: int) -> Place | None:
         if not 0 <= self._at + by < len(self._places):
@@ -67,6 +71,6 @@ class Trail:
     def out_of_detail(self) -> Place | None:
         """The nearest place behind us that is no detail."""
         while (place := self.step(-1)) is not None:
-            if place.page != "detail":
+            if place.page != DETAIL:
                 return place
         return None

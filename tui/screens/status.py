@@ -1,44 +1,31 @@
-"""The words of the frame: status line, tabs and footer, as spans."""
+"""The status line in words: where we look, how well we see, and what is wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from rich.style import Style
-
-from core.errors import ForetopError
 from core.rules.triage import Severity
 from core.view.marks import Mark, Tone
 from core.view.status import status_line
 from core.view.text import cut, width
 from tui.desk import Desk
 from tui.prose import Line, Span, span
-from tui.registry import Action
-from tui.screens.pages import Tab
 from tui.source import Looks
-from tui.tones import BOLD, CURSOR, DIM, PLAIN, style_of
+from tui.tones import BOLD, style_of
 
 SKEWED = timedelta(seconds=5)
 _GRADES = ((Severity.ERROR, Mark.BROKEN), (Severity.WARNING, Mark.LOOK))
 
 
-def status(desk: Desk | None, looks: Looks, scope: str, cells: int) -> Line:
+def status(desk: Desk, looks: Looks, scope: str, cells: int) -> Line:
     """Where we look, how well we see, what is wrong, and the time there."""
-    if desk is None or not desk.contexts:
-        return (Span(" foretop", BOLD), span("   connecting"))
+    if not desk.contexts:
+        return (Span(" foretop", BOLD), span("   no context to look at"))
     right = [*_health(desk), *_gravest(desk), *_badges(desk, looks)]
     room = cells - sum(width(piece.text) for piece in right) - 1
     left = _left(desk, scope, room)
     gap = max(1, cells - sum(width(piece.text) for piece in (*left, *right)))
     return (*left, Span(" " * gap), *right)
-
-
-def cannot_start(trouble: ForetopError, cells: int) -> Line:
-    """What keeps foretop from a cluster; the page below has it whole."""
-    mark = Mark.LOOK
-    said = span(f"{mark.value} {trouble.what}", mark.tone)
-    return (Span(" foretop   ", BOLD), Span(cut(said.text, max(10, cells - 12)), said.style))
 
 
 def _left(desk: Desk, scope: str, room: int) -> list[Span]:
@@ -89,41 +76,12 @@ def _badges(desk: Desk, looks: Looks) -> list[Span]:
     return shown
 
 
-def time_there(desk: Desk | None) -> Line:
+def time_there(desk: Desk) -> Line:
     """On its own, for it is all that an idle screen writes."""
-    return () if desk is None or not desk.contexts else (Span(f"   {clock(desk.now().astimezone(desk.zone))} "),)
+    return () if not desk.contexts else (Span(f"   {clock(desk.now().astimezone(desk.zone))} "),)
 
 
 def clock(at: datetime) -> str:
     """`02:41:07Z`, or with the name of the zone."""
     zone = "Z" if not at.utcoffset() else f" {at:%Z}"
     return f"{at:%H:%M:%S}{zone}"
-
-
-def tabs(pages: Sequence[Tab], current: str, cells: int) -> Line:
-    """The tabs; short words at 80 columns."""
-    long = sum(len(tab.short) + 4 for tab in pages) < cells
-    pieces: list[Span] = [Span(" ")]
-    for tab in pages:
-        style = CURSOR + BOLD if tab.id == current else PLAIN
-        pieces += [Span(f"{tab.digit}", style + BOLD), Span(f"{' ' if long else ''}{tab.short}", style)]
-        pieces.append(Span("  " if long else " "))
-    return tuple(pieces)
-
-
-def footer(actions: Iterable[Action], cells: int) -> Line:
-    """As many keys as there is room for, the important ones first."""
-    pieces: list[Span] = [Span(" ")]
-    used = 1
-    for action in actions:
-        word = action.short or action.title
-        size = width(action.shown) + width(word) + 3
-        if used + size > cells:
-            continue
-        pieces += [Span(action.shown, BOLD), Span(f" {word}  ", DIM)]
-        used += size
-    return tuple(pieces)
-
-
-def rule(text: str, style: Style = PLAIN) -> Line:
-    return (Span("─ "), Span(f"{text} ", style)) if text else ()

@@ -20,6 +20,7 @@ from tui.panes.empty import why_empty
 from tui.prose import Line, Para, Span, span
 from tui.rows import Rows
 from tui.screens.page import Page
+from tui.screens.places import Place
 from tui.source import Looks
 from tui.widgets.columns import Wishes
 from tui.widgets.lines import ProsePane, Rule
@@ -191,6 +192,22 @@ class TablePage(Page):
         self.set_class(bool(text), "-filtering")
         prompt.value = text
         self._narrow(text)
+
+    @property
+    def scope(self) -> str:
+        return self.rows.namespace if self.rows is not None else ""
+
+    def place(self) -> Place:
+        return Place(self.page_id, self.rows.filter_text if self.rows else None, self.table.cursor)
+
+    def restore(self, place: Place) -> None:
+        if self.rows is None:
+            return
+        if place.filter is not None:
+            self.narrow(place.filter)
+            self.take_keys()
+        if place.key is not None:
+            self.table.go_to(place.key)
 
     def can_go_back(self) -> bool:
         return self.rows is not None and (self._is_filtering or self.rows.faults_only)
