@@ -146,11 +146,11 @@ async def test_a_schedule_that_becomes_overdue_turns_up_in_triage() -> None:
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        (State.FORBIDDEN, "the right to list and watch schedules.velero.io is missing"),
-        (State.NOT_INSTALLED, "schedules.velero.io is not installed here"),
-        (State.SYNCING, "syncing schedules: 12 of 40"),
-        (State.STALE, "schedules: stale for 40 seconds: connection refused"),
-        (State.SIGNED_OUT, "schedules: signed out"),
+        (State.FORBIDDEN, "you need the right to list and watch schedules.velero.io"),
+        (State.NOT_INSTALLED, "Not installed in this cluster: schedules.velero.io"),
+        (State.SYNCING, "Syncing schedules.velero.io: 12 of 40"),
+        (State.STALE, "schedules.velero.io: stale for 40 seconds: connection refused"),
+        (State.SIGNED_OUT, "schedules.velero.io: signed out"),
     ],
 )
 async def test_a_tab_without_its_objects_says_why(state: State, words: str) -> None:
