@@ -14,6 +14,7 @@ from core.actions.steps import create_step, patch_step, stamped, target, velero,
 from core.kube.cluster import label_value
 from core.models import Backup, DataMovement, Schedule
 from core.models.kinds import BACKUP, DELETE_REQUEST, MOVEMENTS, SCHEDULE
+from core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
 from core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
 from core.rules import phases, words
 from core.rules.queue import has_ended
@@ -144,6 +145,9 @@ def _delete_request(world: World, backup: Backup) -> Step:
     command = velero(world.context, backup.namespace, "backup", "delete", backup.name, "--confirm")
     location = world.location(backup.namespace, backup.spec.storage_location)
     warnings = []
+    if owner := backup.annotation(NAB_NAME_ANNOTATION):
+        place = backup.annotation(NAB_NAMESPACE_ANNOTATION)
+        warnings.append(f"It belongs to the NAB {place}/{owner}, which is left behind: delete that one instead.")
     if location is not None and location.phase == "Unavailable":
         warnings.append(f"Its storage location {location.name} is Unavailable: Velero cannot delete from it now.")
     if location is not None and location.spec.access_mode == "ReadOnly":

@@ -95,8 +95,14 @@ class Executor:
                     if not isinstance(fresh, Step):
                         return fresh
                     current = fresh
+                elif problem.status == 404 and step.write.method == "DELETE":
+                    # Also where the transport has repeated a delete whose first answer was lost.
+                    return self._noted(current, Result(step, Outcome.DONE, "it was gone already")), ""
                 else:
                     return self._noted(current, Result(step, Outcome.FAILED, refusal, problem.status)), ""
+            except asyncio.CancelledError:
+                self._noted(current, Result(step, Outcome.UNKNOWN, "interrupted while it was being sent"))
+                raise
             except Unreachable as problem:
                 return await self._lost(current, problem)
             except ForetopError as problem:

@@ -17,6 +17,8 @@ from core.store import Store
 
 TAKEN_UP_WITHIN = 120.0
 """Seconds; Velero looks at a change within milliseconds, and once a minute in any case."""
+LOOK_EACH = 0.05
+"""Seconds between two looks: a busy cluster changes more often than anybody reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ async def follow(store: Store, context: str, look: Look, within: float | None = 
                 told = seen
             if not seen.done:
                 await asyncio.wait_for(news.wait(), None if end is None else max(0.0, end - loop.time()))
+                await asyncio.sleep(LOOK_EACH)
     except TimeoutError:
         yield Seen(NOBODY, done=True, well=False)
     finally:

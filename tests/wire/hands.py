@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -37,6 +38,8 @@ class Wire:
 
     asked: list[tuple[str, str]] = field(default_factory=list)
     cut: Callable[[str, str], str] = lambda method, path: ""
+    hold: asyncio.Event | None = None
+    """A patch is not answered before this is set."""
     pages: dict[str, str] = field(default_factory=dict)
     """Texts that are answered at the ends of paths that the box itself does not know."""
 
@@ -56,6 +59,8 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
             page = next((text for end, text in known.pages.items() if request.path.endswith(end)), None)
             if page is not None:
                 return web.Response(text=page)
+            if request.method == "PATCH" and known.hold is not None:
+                await known.hold.wait()
             how = known.cut(request.method, request.path)
             if how == "before":
                 return _hang_up(request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import stat
 from collections.abc import Iterable
 from datetime import datetime
@@ -11,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from core.actions.backups import plan_delete_backup
 from core.actions.execute import Outcome
 from core.actions.guard import Refused
 from core.actions.pausing import Pause, plan_pause, plan_unpause
 from core.actions.plans import Plan, Wish
+from core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
 from core.errors import ForetopError
 from core.minicluster.access import Access, Rule, User
 from core.minicluster.box import MiniCluster
@@ -34,6 +37,7 @@ from tests.wire.hands import (
     wire,
     world_in,
 )
+from tests.wire.test_commands import obj
 
 __all__ = ["wire"]
 PATCHES = (Rule(("get", "list", "watch", "patch"), ("velero.io",), ("schedules",)),)
@@ -248,6 +252,58 @@ async def test_a_server_that_dies_in_the_middle_leaves_no_doubt_but_about_one(
         assert set(counted.paused.values()) == {1}, "nothing is done twice"
         lines = [(line.name, line.result.partition(":")[0]) for line in hand.journal.read()]
         assert lines == [(r.step.target.name, r.outcome.value) for r in results if r.outcome is not Outcome.NOT_SENT]
+
+
+def creating(world: World, items: Iterable[Any], now: datetime) -> Plan:
+    return plan_create_schedules(world, [NewSchedule("velero", "new", "@daily")], now)
+
+
+def deleting(world: World, items: Iterable[Any], now: datetime) -> Plan:
+    return plan_delete_schedule(world, items, now)
+
+
+def deleting_data(world: World, items: Iterable[Any], now: datetime) -> Plan:
+    return plan_delete_backup(world, world.backups, now)
+
+
+@pytest.mark.parametrize("wish", [creating, deleting, deleting_data])
+@pytest.mark.parametrize(("how", "outcome"), [("after", Outcome.DONE), ("before", Outcome.FAILED)])
+async def test_a_lost_answer_to_any_write_is_found_out(
+    wish: Wish, how: str, outcome: Outcome, tmp_path: Path, wire: Wire
+) -> None:
+    ended = {"phase": "Completed", "completionTimestamp": "2026-11-15T02:01:00Z"}
+    async with box_with([a_schedule(), obj("Backup", "one", {}, status=ended)]) as box, hand_in(box, tmp_path) as hand:
+        plan = planned(box, wish)
+        # The transport itself repeats a DELETE once where a kept connection turns out to be dead.
+        wire.cut = lambda method, path: "" if method == "GET" else how
+        (result,) = await done(hand, plan, wish)
+        assert result.outcome is outcome
+        (line,) = hand.journal.read()
+        assert line.result.startswith(outcome.value)
+
+
+async def test_a_delete_that_the_transport_repeated_is_done(tmp_path: Path, wire: Wire) -> None:
+    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as hand:
+        plan = planned(box, deleting)
+        box.storage.delete(box.storage.kind("Schedule"), "velero", "nightly")
+        (result,) = await done(hand, plan, deleting)
+        assert (result.outcome, result.error) == (Outcome.DONE, "it was gone already")
+
+
+async def test_what_is_interrupted_under_way_is_in_the_journal_as_unknown(tmp_path: Path, wire: Wire) -> None:
+    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as hand:
+        plan = planned(box, pausing)
+        wire.hold = asyncio.Event()
+        sending = asyncio.create_task(done(hand, plan, pausing))
+        async with asyncio.timeout(20):
+            while not wire.writes:  # noqa: ASYNC110 - the request's arrival has no event of its own
+                await asyncio.sleep(0.01)
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+        wire.hold.set()
+        (line,) = hand.journal.read()
+        assert line.result == "unknown: interrupted while it was being sent"
 
 
 async def test_a_server_that_is_gone_was_sent_nothing(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
 from core.actions.restores import Restoring, offered_mapping, plan_restore
 from core.actions.servers import plan_server_default
 from core.errors import BadInput
-from core.models import Deployment, NonAdminBackupStorageLocationRequest, RestoreSpec, Schedule, from_builtins
+from core.models import Backup, Deployment, NonAdminBackupStorageLocationRequest, RestoreSpec, Schedule, from_builtins
 from core.rules.reconcile.schedule import reconcile_schedule
 from core.rules.reconcile.writes import Create
 from core.rules.world import World
@@ -104,6 +104,13 @@ def test_deleting_a_backup_asks_velero_to_delete_its_data() -> None:
     assert step.write.body["metadata"]["labels"]["velero.io/backup-name"] == "one"
     assert step.write.body["spec"] == {"backupName": "one"}
     assert "Unavailable" in step.warnings[0]
+
+
+def test_the_backup_of_a_nab_is_better_deleted_with_it() -> None:
+    marks = {"openshift.io/oadp-nab-origin-name": "orders", "openshift.io/oadp-nab-origin-namespace": "team-a"}
+    made = from_builtins(Backup, {"metadata": {"name": "b", "namespace": "velero", "annotations": marks}})
+    (step,) = plan_delete_backup(World(backups=(made,)), [made], NOW).steps
+    assert "belongs to the NAB team-a/orders" in step.warnings[0]
 
 
 def test_a_long_name_is_cut_in_the_label_as_velero_cuts_it() -> None:

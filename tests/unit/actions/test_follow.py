@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
 
 from core.actions import follow
 from core.clock import ManualClock
@@ -78,20 +77,25 @@ async def test_an_invalid_schedule_is_refused_by_velero() -> None:
 
 async def test_a_backup_is_followed_to_its_end_with_its_progress() -> None:
     store = Store()
-    look = follow.run(Backup, "velero", "one", to_the_end=True)
-    watching = asyncio.create_task(sentences(follow.follow(store, "prod", look, within=None)))
-    await asyncio.sleep(0)
-    steps: list[tuple[str, dict[str, Any]]] = [
-        ("InProgress", {"progress": {"totalItems": 40, "itemsBackedUp": 12}}),
-        ("PartiallyFailed", {"ended": "02:41:30"}),
-    ]
-    for number, (phase, more) in enumerate(steps):
-        put(store, backup("one", phase, labels={"v": str(number)}, **more))
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-    told = await watching
-    assert ("one: InProgress, 12 of 40 items", True) in told
-    assert told[-1] == ("one: PartiallyFailed", False)
+    seen = follow.follow(store, "prod", follow.run(Backup, "velero", "one", to_the_end=True), within=None)
+    assert (await anext(seen)).sentence == "one is not seen yet"
+    put(store, backup("one", "InProgress", progress={"totalItems": 40, "itemsBackedUp": 12}))
+    assert (await anext(seen)).sentence == "one: InProgress, 12 of 40 items"
+    put(store, backup("one", "PartiallyFailed", ended="02:41:30"))
+    assert await anext(seen) == follow.Seen("one: PartiallyFailed", done=True, well=False)
+    assert [one async for one in seen] == []
+
+
+async def test_a_run_that_is_held_up_is_said_to_wait_for_its_holder() -> None:
+    store = Store()
+    before = schedule(paused=True, last="00:00:03", skip=False, resourceVersion="1")
+    put(
+        store,
+        schedule(last="00:00:03", skip=False, resourceVersion="2"),
+        backup("nightly-1", "InProgress", of="nightly"),
+    )
+    told = await sentences(follow.follow(store, "prod", follow.unpaused(before, ("nightly-1",), nothing_due=False)))
+    assert told == [("one backup is made when nightly-1 has ended", True)]
 
 
 async def test_the_errors_of_a_deletion_are_shown_though_it_was_processed() -> None:
