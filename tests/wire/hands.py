@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from aiohttp import web
 from core.actions.execute import Result
 from core.actions.hand import Hand
 from core.actions.journal import Journal
+from core.actions.pausing import Pause, plan_pause, plan_unpause
 from core.actions.plans import Plan, Wish
 from core.clock import ManualClock
 from core.kube.access import Access
@@ -26,6 +28,7 @@ from core.minicluster.server import ApiServer
 from core.models import Schedule, from_builtins
 from core.models.kinds import KINDS
 from core.rules.assemble import assemble
+from core.rules.forecast import Choice
 from core.rules.world import World
 from tests.objects import NOW
 
@@ -133,3 +136,19 @@ def a_schedule(name: str = "nightly", **spec: Any) -> dict[str, Any]:
 def patch_schedule(box: MiniCluster, name: str, change: dict[str, Any]) -> None:
     """A second writer."""
     box.storage.patch(box.storage.kind("Schedule"), "velero", name, change, manager="somebody-else")
+
+
+def unpausing(choice: Choice) -> Wish:
+    def wish(world: World, items: Iterable[Any], now: datetime) -> Plan:
+        return plan_unpause(world, items, choice, now)
+
+    return wish
+
+
+def pausing(world: World, items: Iterable[Any], now: datetime) -> Plan:
+    return plan_pause(world, items, Pause("maria", "w1"), now)
+
+
+def planned(box: MiniCluster, wish: Wish) -> Plan:
+    world = world_in(box)
+    return wish(world, sorted(world.schedules, key=lambda item: item.name), NOW)

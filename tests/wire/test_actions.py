@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import stat
-from collections.abc import Iterable
-from datetime import datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.actions.backups import plan_delete_backup
 from core.actions.execute import Outcome
 from core.actions.guard import Refused
-from core.actions.pausing import Pause, plan_pause, plan_unpause
-from core.actions.plans import Plan, Wish
-from core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
+from core.actions.plans import Plan
 from core.errors import ForetopError
 from core.minicluster.access import Access, Rule, User
 from core.minicluster.box import MiniCluster
-from core.minicluster.journal import ChangeType
 from core.models import Schedule
 from core.rules.forecast import Choice
-from core.rules.world import World
 from tests.objects import NOW
 from tests.wire.hands import (
     Wire,
@@ -34,29 +26,14 @@ from tests.wire.hands import (
     hand_in,
     named,
     patch_schedule,
+    pausing,
+    planned,
+    unpausing,
     wire,
-    world_in,
 )
-from tests.wire.test_commands import obj
 
 __all__ = ["wire"]
 PATCHES = (Rule(("get", "list", "watch", "patch"), ("velero.io",), ("schedules",)),)
-
-
-def unpausing(choice: Choice) -> Wish:
-    def wish(world: World, items: Iterable[Any], now: datetime) -> Plan:
-        return plan_unpause(world, items, choice, now)
-
-    return wish
-
-
-def pausing(world: World, items: Iterable[Any], now: datetime) -> Plan:
-    return plan_pause(world, items, Pause("maria", "w1"), now)
-
-
-def planned(box: MiniCluster, wish: Wish) -> Plan:
-    world = world_in(box)
-    return wish(world, sorted(world.schedules, key=lambda item: item.name), NOW)
 
 
 @pytest.mark.parametrize(("field", "choice"), list(product([None, True, False], list(Choice))))
@@ -191,130 +168,6 @@ async def test_two_hundred_with_ten_that_fail_are_told_one_by_one_and_the_rest_c
         rest = Plan(plan.intent, NOW, planned(box, pausing).steps)
         assert [step.target.name for step in rest.steps] == lost
         assert {result.outcome for result in await done(hand, rest, pausing)} == {Outcome.DONE}
-
-
-class Counted:
-    """How often each schedule was made paused, as the storage itself saw it."""
-
-    def __init__(self, box: MiniCluster) -> None:
-        self.paused: dict[str, int] = {}
-        box.storage.subscribe(self._heard)
-
-    def _heard(self, kind: Any, change: Any) -> None:
-        if kind.kind == "Schedule" and change.type is not ChangeType.DELETED and change.new.body["spec"].get("paused"):
-            name = change.new.body["metadata"]["name"]
-            self.paused[name] = self.paused.get(name, 0) + 1
-
-
-def cut_at(wire: Wire, nth: int, how: str, comes_back: bool) -> None:
-    """The nth patch loses its answer; afterwards the server is dead, or answers again."""
-    state = {"patches": 0}
-
-    def cut(method: str, path: str) -> str:
-        if method == "PATCH":
-            state["patches"] += 1
-            if state["patches"] == nth:
-                return how
-        return "before" if state["patches"] >= nth and not comes_back else ""
-
-    wire.cut = cut
-
-
-@pytest.mark.parametrize(
-    ("how", "comes_back", "outcome"),
-    [
-        ("after", True, Outcome.DONE),
-        ("before", True, Outcome.FAILED),
-        ("after", False, Outcome.UNKNOWN),
-        ("before", False, Outcome.UNKNOWN),
-    ],
-)
-async def test_a_server_that_dies_in_the_middle_leaves_no_doubt_but_about_one(
-    how: str, comes_back: bool, outcome: Outcome, tmp_path: Path, wire: Wire
-) -> None:
-    names = [f"s-{number:02}" for number in range(20)]
-    patience = 60.0 if comes_back else 0.3
-    async with (
-        box_with([a_schedule(name) for name in names]) as box,
-        hand_in(box, tmp_path, patience=patience) as hand,
-    ):
-        plan = planned(box, pausing)
-        counted = Counted(box)
-        cut_at(wire, 8, how, comes_back)
-        results = await done(hand, plan, pausing)
-        wire.cut = lambda method, path: ""
-        told = [result.outcome for result in results]
-        after = Outcome.DONE if comes_back else Outcome.NOT_SENT
-        assert told == [Outcome.DONE] * 7 + [outcome] + [after] * 12
-        really = {name for name in names if named(box, name).spec.paused}
-        said = {result.step.target.name for result in results if result.outcome is Outcome.DONE}
-        assert said <= really <= said | {names[7]}
-        assert set(counted.paused.values()) == {1}, "nothing is done twice"
-        lines = [(line.name, line.result.partition(":")[0]) for line in hand.journal.read()]
-        assert lines == [(r.step.target.name, r.outcome.value) for r in results if r.outcome is not Outcome.NOT_SENT]
-
-
-def creating(world: World, items: Iterable[Any], now: datetime) -> Plan:
-    return plan_create_schedules(world, [NewSchedule("velero", "new", "@daily")], now)
-
-
-def deleting(world: World, items: Iterable[Any], now: datetime) -> Plan:
-    return plan_delete_schedule(world, items, now)
-
-
-def deleting_data(world: World, items: Iterable[Any], now: datetime) -> Plan:
-    return plan_delete_backup(world, world.backups, now)
-
-
-@pytest.mark.parametrize("wish", [creating, deleting, deleting_data])
-@pytest.mark.parametrize(("how", "outcome"), [("after", Outcome.DONE), ("before", Outcome.FAILED)])
-async def test_a_lost_answer_to_any_write_is_found_out(
-    wish: Wish, how: str, outcome: Outcome, tmp_path: Path, wire: Wire
-) -> None:
-    ended = {"phase": "Completed", "completionTimestamp": "2026-11-15T02:01:00Z"}
-    async with box_with([a_schedule(), obj("Backup", "one", {}, status=ended)]) as box, hand_in(box, tmp_path) as hand:
-        plan = planned(box, wish)
-        # The transport itself repeats a DELETE once where a kept connection turns out to be dead.
-        wire.cut = lambda method, path: "" if method == "GET" else how
-        (result,) = await done(hand, plan, wish)
-        assert result.outcome is outcome
-        (line,) = hand.journal.read()
-        assert line.result.startswith(outcome.value)
-
-
-async def test_a_delete_that_the_transport_repeated_is_done(tmp_path: Path, wire: Wire) -> None:
-    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as hand:
-        plan = planned(box, deleting)
-        box.storage.delete(box.storage.kind("Schedule"), "velero", "nightly")
-        (result,) = await done(hand, plan, deleting)
-        assert (result.outcome, result.error) == (Outcome.DONE, "it was gone already")
-
-
-async def test_what_is_interrupted_under_way_is_in_the_journal_as_unknown(tmp_path: Path, wire: Wire) -> None:
-    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as hand:
-        plan = planned(box, pausing)
-        wire.hold = asyncio.Event()
-        sending = asyncio.create_task(done(hand, plan, pausing))
-        async with asyncio.timeout(20):
-            while not wire.writes:  # noqa: ASYNC110 - the request's arrival has no event of its own
-                await asyncio.sleep(0.01)
-        sending.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await sending
-        wire.hold.set()
-        (line,) = hand.journal.read()
-        assert line.result == "unknown: interrupted while it was being sent"
-
-
-async def test_a_server_that_is_gone_was_sent_nothing(tmp_path: Path) -> None:
-    async with box_with([a_schedule("a"), a_schedule("b")]) as box:
-        plan = planned(box, pausing)
-        async with hand_in(box, tmp_path, patience=0.3) as hand:
-            await box.__aexit__(None, None, None)
-            results = await done(hand, plan, pausing)
-        assert [result.outcome for result in results] == [Outcome.NOT_SENT, Outcome.NOT_SENT]
-        assert not any(named(box, name).spec.paused for name in ("a", "b"))
-        assert list(hand.journal.read()) == []
 
 
 async def test_a_dry_run_is_checked_by_the_server_and_changes_nothing(tmp_path: Path) -> None:

@@ -9,101 +9,15 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from core.minicluster.access import Rule, User
 from core.minicluster.box import MiniCluster
-from core.models import Schedule, from_builtins
-from tests.wire.boxes import box_in_thread, kubeconfig
-from tests.wire.hands import Wire, a_schedule, wire
-from tests.wire.test_commands import VELERO, obj
+from tests.wire.calling import Foretop, box, foretop, held, home, only
+from tests.wire.hands import Wire, wire
 from tui.cli import run
 
-__all__ = ["wire"]
-READER = User("reader", (Rule(("get", "list", "watch"), ("*",), ("*",)),))
-ENDED = {"phase": "Completed", "startTimestamp": "2026-11-15T02:00:00Z", "completionTimestamp": "2026-11-15T02:01:00Z"}
-RUNNING = {"phase": "InProgress", "startTimestamp": "2026-11-15T02:40:00Z"}
-UPLOAD = {
-    "apiVersion": "velero.io/v2alpha1",
-    "kind": "DataUpload",
-    "metadata": {"name": "up", "namespace": "velero", "labels": {"velero.io/backup-name": "running"}},
-    "spec": {
-        "snapshotType": "CSI",
-        "sourceNamespace": "team-a",
-        "sourcePVC": "data-0",
-        "backupStorageLocation": "default",
-        "operationTimeout": "10m",
-    },
-    "status": {"phase": "InProgress"},
-}
-REQUEST = {
-    "apiVersion": "oadp.openshift.io/v1alpha1",
-    "kind": "NonAdminBackupStorageLocationRequest",
-    "metadata": {"name": "ask", "namespace": "velero"},
-    "spec": {"approvalDecision": "pending"},
-}
-
-
-def labelled(name: str, **spec: Any) -> dict[str, Any]:
-    item = a_schedule(name, **spec)
-    item["metadata"]["labels"] = {"tier": "gold"}
-    return item
-
-
-OBJECTS = [
-    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "velero"}},
-    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
-    VELERO,
-    a_schedule("nightly"),
-    a_schedule("resting", paused=True),
-    labelled("gold-1"),
-    labelled("gold-2"),
-    obj("Backup", "ended", {"includedNamespaces": ["shop"], "ttl": "24h0m0s"}, status=ENDED),
-    obj("Backup", "running", {}, status=RUNNING),
-    UPLOAD,
-    obj("NonAdminBackup", "orders", {"backupSpec": {}}),
-    obj("NonAdminRestore", "orders-back", {"restoreSpec": {"backupName": "orders"}}),
-    REQUEST,
-]
-
-Foretop = Callable[..., int]
-
-
-@pytest.fixture(autouse=True)
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.delenv("FORETOP_READ_ONLY", raising=False)
-
-
-@pytest.fixture
-def box(wire: Wire) -> Iterator[MiniCluster]:
-    with box_in_thread(OBJECTS, [READER]) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def still_box() -> Iterator[MiniCluster]:
-    """One box for all that must change nothing."""
-    with box_in_thread(OBJECTS) as made:
-        yield made
-
-
-@pytest.fixture
-def foretop(box: MiniCluster, tmp_path: Path) -> Foretop:
-    config = kubeconfig(box, tmp_path)
-    return lambda *arguments: run([*arguments, "--kubeconfig", config])
-
-
-def held(box: MiniCluster, name: str) -> Schedule:
-    return from_builtins(Schedule, box.storage.get(box.storage.kind("Schedule"), "velero", name))
-
-
-def only(box: MiniCluster, kind: str, *but: str) -> dict[str, Any]:
-    (found,) = [item for item in box.storage.list(box.storage.kind(kind)) if item["metadata"]["name"] not in but]
-    return found
+__all__ = ["box", "foretop", "home", "wire"]
 
 
 def test_a_window_is_paused_and_resumed_by_its_batch(
@@ -235,113 +149,6 @@ def test_the_server_s_default_is_set_with_a_warning(
     assert container["args"] == ["server", "--concurrent-backups=2", "--schedule-skip-immediately=false"]
     assert container["image"] == "velero/velero:v1.18.3"
     assert foretop("server", "set", "--schedule-skip-immediately=false", "--yes") == 3
-
-
-WRITES = [
-    ("schedule", "pause", "nightly"),
-    ("schedule", "unpause", "resting"),
-    ("schedule", "create", "made", "--schedule", "@daily"),
-    ("schedule", "delete", "nightly"),
-    ("backup", "create", "--from-schedule", "nightly"),
-    ("backup", "create", "--same-as", "ended"),
-    ("backup", "delete", "ended"),
-    ("backup", "cancel", "running"),
-    ("restore", "create", "--from-backup", "ended"),
-    ("nab", "delete", "orders"),
-    ("nar", "delete", "orders-back"),
-    ("storage-request", "reject", "ask"),
-    ("server", "set", "--schedule-skip-immediately=false"),
-]
-
-
-def changed_by(wire: Wire) -> list[tuple[str, str]]:
-    """The writes but for the question who one is, which changes nothing."""
-    return [(method, path) for method, path in wire.writes if not path.endswith("selfsubjectreviews")]
-
-
-@pytest.mark.parametrize("way", ["flag", "environment", "configuration"])
-def test_read_only_refuses_every_write_and_still_shows_it(
-    way: str,
-    box: MiniCluster,
-    foretop: Foretop,
-    wire: Wire,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    if way == "environment":
-        monkeypatch.setenv("FORETOP_READ_ONLY", "1")
-    if way == "configuration":
-        (tmp_path / "config" / "foretop").mkdir(parents=True)
-        (tmp_path / "config" / "foretop" / "config.yaml").write_text("contexts: {minicluster: {readOnly: true}}\n")
-    flag = ("--read-only",) if way == "flag" else ()
-    for command in WRITES if way == "flag" else WRITES[:1]:
-        assert foretop(*command, *flag, "--yes") == 3, command
-        printed = capsys.readouterr()
-        assert "read-only is on" in printed.err
-        assert "kubectl" in printed.out or "velero --kubecontext" in printed.out
-    assert foretop(*WRITES[0], *flag, "--dry-run=server") == 3
-    assert foretop(*WRITES[0], *flag, "--dry-run") == 0
-    assert wire.writes == []
-    assert not (tmp_path / "state").exists()
-
-
-def test_a_missing_right_refuses_every_write(
-    box: MiniCluster, wire: Wire, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    mine = kubeconfig(box, tmp_path, "reader")
-    for command in WRITES:
-        assert run([*command, "--yes", "--kubeconfig", mine]) == 3, command
-        (line,) = capsys.readouterr().err.splitlines()
-        assert "is not allowed (ask for the role that has it)" in line
-    assert changed_by(wire) == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("schedule", "pause", "nosuch", "--yes"), "There is no schedule nosuch"),
-        (("schedule", "pause", "elsewhere/nightly", "--yes"), "There is no schedule elsewhere/nightly"),
-        (("schedule", "pause", "-l", "tier=tin", "--yes"), "No schedule has the labels tier=tin"),
-        (("schedule", "pause", "-l", "tier=(", "--yes"), "Label selector"),
-        (("schedule", "pause", "--yes"), "give names, or -l, or --all"),
-        (("schedule", "pause", "nightly", "--all", "--yes"), "not several"),
-        (("schedule", "pause", "nightly"), "give --yes"),
-        (("schedule", "pause", "nightly", "--until", "2020-01-01T00:00:00Z", "--yes"), "lies in the past"),
-        (("schedule", "unpause", "resting", "--skip-immediately", "--yes"), "--skip-immediately"),
-        (("schedule", "unpause", "resting", "--skip-immediately=maybe", "--yes"), "'maybe' is not one of"),
-        (("schedule", "pause", "nightly", "--dry-run=maybe"), "'maybe' is not one of"),
-        (("schedule", "create", "x", "--schedule", "0 25 * * *", "--yes"), "in the field hour, at character 3"),
-        (("schedule", "create", "x", "--schedule", "@daily", "--ttl", "30d", "--yes"), "is no duration"),
-        (("schedule", "create", "x", "--yes"), "--schedule is missing"),
-        (("schedule", "create", "--yes"), "give NAME and --schedule, or -f FILE"),
-        (("schedule", "create", "-f", "/no/such", "--yes"), "/no/such cannot be read"),
-        (("backup", "create", "x", "--yes"), "give --from-schedule or --same-as"),
-        (("backup", "create", "--from-schedule", "nosuch", "--yes"), "There is no schedule nosuch"),
-        (("restore", "create", "--from-backup", "nosuch", "--yes"), "There is no backup nosuch"),
-        (("restore", "create", "--from-backup", "ended", "--namespace-mappings", "a", "--yes"), "is no part of"),
-        (("schedule", "pause", "a", "--context", "a", "--context", "b", "--yes"), "one --context at a time"),
-    ],
-)
-def test_bad_input_is_one_line_and_nothing_is_sent(
-    arguments: tuple[str, ...], words: str, still_box: MiniCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = still_box.storage.version
-    assert run([*arguments, "--kubeconfig", kubeconfig(still_box, tmp_path)]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert words in line
-    assert still_box.storage.version == before
-    assert not (tmp_path / "state").exists()
-
-
-def test_a_configuration_that_cannot_be_read_is_one_line(
-    foretop: Foretop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "config" / "foretop").mkdir(parents=True)
-    (tmp_path / "config" / "foretop" / "config.yaml").write_text("contexts: {minicluster: {readonly: yes please}}\n")
-    assert foretop("schedule", "pause", "nightly", "--yes") == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "config.yaml cannot be used" in line
 
 
 def test_a_plan_that_changes_under_way_has_its_own_exit_code(
