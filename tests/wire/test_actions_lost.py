@@ -104,7 +104,7 @@ async def test_a_lost_answer_to_any_write_is_found_out(
     ended = {"phase": "Completed", "completionTimestamp": "2026-11-15T02:01:00Z"}
     async with (
         box_with([a_schedule(), obj("Backup", "one", {}, status=ended)]) as box,
-        hand_in(box, tmp_path, patience=60.0) as hand,
+        hand_in(box, tmp_path) as hand,
     ):
         plan = planned(box, wish)
         # The transport itself repeats a DELETE once where a kept connection turns out to be dead.
@@ -142,7 +142,7 @@ async def test_what_is_interrupted_under_way_is_in_the_journal_as_unknown(tmp_pa
 async def test_a_server_that_is_gone_was_sent_nothing(tmp_path: Path) -> None:
     async with box_with([a_schedule("a"), a_schedule("b")]) as box:
         plan = planned(box, pausing)
-        async with hand_in(box, tmp_path) as hand:
+        async with hand_in(box, tmp_path, patience=0.3) as hand:
             await box.__aexit__(None, None, None)
             results = await done(hand, plan, pausing)
         assert [result.outcome for result in results] == [Outcome.NOT_SENT, Outcome.NOT_SENT]

@@ -188,7 +188,7 @@ async def _send(at: Desk, plan: Plan, wish: Wish, manner: Manner, teller: Teller
         if not changed:
             return results
         steps = tuple(result.again for result in changed if result.again is not None)
-        left = Plan(plan.intent, at.now, steps)
+        left = Plan(plan.intent, plan.at, steps)
         say_to("It was changed by somebody else meanwhile; this is what would be done now:", err=True)
         teller.plan(left)
 
