@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from threading import Event
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -208,6 +209,33 @@ async def test_a_filter_narrows_the_lanes_and_escape_brings_them_back() -> None:
         await shown.press("ctrl+c")
         assert len(lanes.agenda.order) == 7
         assert not shown.app._exit
+
+
+async def test_what_was_typed_before_the_facts_came_narrows_them_when_they_come() -> None:
+    filled, may_open = FilledSource(night()), Event()
+
+    def opened() -> FilledSource:
+        assert may_open.wait(20)
+        return filled
+
+    app = Dashboard(opened, Looks(flash=False, page="calendar"))
+    async with app.run_test(size=SMALL) as pilot:
+        shown = Screen(app, pilot, filled)
+        await shown.press("slash", *"hourly")
+        may_open.set()
+        await shown.until(lambda: "etcd-hourly" in shown.text)
+        assert "cassandra" not in shown.text
+
+
+async def test_the_pane_scrolls_where_it_does_not_fit() -> None:
+    async with calendar(size=(60, 17)) as (shown, lanes):
+        assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
+        await shown.pilot.pause()
+        assert "by autogen-orders" not in shown.text
+        await shown.press(*["shift+down"] * 5)
+        assert "by autogen-orders" in shown.text
+        await shown.press(*["shift+up"] * 5)
+        assert "PreScaledCronJob orders" in shown.text
 
 
 async def test_p_takes_the_expression_to_the_primer() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
@@ -41,6 +42,11 @@ _MOST_CROWDS = 3
 class CalendarPage(Page):
     """The lanes take the keys; the pane follows their cursor."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("shift+down", "scroll_pane(1)", show=False),
+        Binding("shift+up", "scroll_pane(-1)", show=False),
+    ]
+
     def __init__(self, page_id: str, looks: Looks) -> None:
         super().__init__(page_id, looks)
         self.agenda: Agenda | None = None
@@ -69,7 +75,7 @@ class CalendarPage(Page):
         super().attach(desk)
         self.agenda = self.lanes.agenda = Agenda(desk.store, desk.contexts)
         self.lanes.names = short_names(desk.contexts) if len(desk.contexts) > 1 else {}
-        self.pulse()
+        self._narrow(self.query_one("#filter", Prompt).value)
 
     def explain(self, lines: Sequence[Line]) -> None:
         self.lanes.explain(lines)
@@ -90,7 +96,7 @@ class CalendarPage(Page):
         return why_empty(desk, {SCHEDULE.plural}) or [(span("There are no schedules.", Tone.DIM),)]
 
     def shown(self) -> None:
-        self.lanes.focus()
+        self.screen.set_focus(self.lanes, scroll_visible=False)
 
     def on_resize(self, event: events.Resize) -> None:
         below = min(9, max(4, round(event.size.height * 0.3))) if event.size.height >= 12 else 0
@@ -102,7 +108,7 @@ class CalendarPage(Page):
     @on(Lanes.Moved)
     def _moved(self) -> None:
         self._show_pane(keep_place=False)
-        self.frame.show_frame()
+        self.post_message(self.Altered())
 
     def _show_pane(self, *, keep_place: bool = True) -> None:
         key, pane = self.lanes.cursor, self.query_one("#pane", ProsePane)
@@ -142,6 +148,9 @@ class CalendarPage(Page):
     def offers(self, action_id: str) -> bool:
         return self.lanes.cursor is not None if action_id == "jump" else True
 
+    def action_scroll_pane(self, by: int) -> None:
+        self.query_one("#pane", ProsePane).scroll_lines(by)
+
     def do_horizon(self) -> None:
         self.lanes.horizon = (self.lanes.horizon + 1) % len(HORIZONS)
         self.pulse()
@@ -160,7 +169,7 @@ class CalendarPage(Page):
 
     def do_filter(self) -> None:
         self.add_class("-filtering")
-        self.query_one("#filter", Prompt).focus()
+        self.screen.set_focus(self.query_one("#filter", Prompt), scroll_visible=False)
 
     def can_go_back(self) -> bool:
         return self.has_class("-filtering")
@@ -171,7 +180,7 @@ class CalendarPage(Page):
         self.remove_class("-filtering")
         self.query_one("#filter", Prompt).value = ""
         self._narrow("")
-        self.lanes.focus()
+        self.screen.set_focus(self.lanes, scroll_visible=False)
         return True
 
     def hint(self) -> str:
@@ -186,7 +195,7 @@ class CalendarPage(Page):
         except BadInput as problem:
             self._problem = str(problem)
         self.pulse()
-        self.frame.show_frame()
+        self.post_message(self.Altered())
 
     @on(Input.Changed, "#filter")
     def _typed(self, event: Input.Changed) -> None:
@@ -198,7 +207,7 @@ class CalendarPage(Page):
         event.stop()
         if not event.value:
             self.remove_class("-filtering")
-        self.lanes.focus()
+        self.screen.set_focus(self.lanes, scroll_visible=False)
 
     @on(Prompt.Dropped)
     def _dropped(self, event: Prompt.Dropped) -> None:
@@ -208,5 +217,5 @@ class CalendarPage(Page):
     @on(Prompt.Passed)
     def _passed(self, event: Prompt.Passed) -> None:
         event.stop()
-        self.lanes.focus()
+        self.screen.set_focus(self.lanes, scroll_visible=False)
         self.lanes.action_move(event.by)

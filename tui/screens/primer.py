@@ -97,7 +97,7 @@ class PrimerPage(Page, can_focus=True):
         self.pulse()
 
     def shown(self) -> None:
-        self.focus()
+        self._leave()
         self.pulse()
 
     def on_resize(self) -> None:
@@ -113,8 +113,9 @@ class PrimerPage(Page, can_focus=True):
         if minutes is not None:
             self._minutes.value = str(minutes)
         self._taken = (key, text)
-        self.focus()
+        self._leave()
         self.pulse()
+        self.post_message(self.Altered())
 
     # What is shown
 
@@ -175,11 +176,12 @@ class PrimerPage(Page, can_focus=True):
         return True
 
     def do_edit(self) -> None:
-        self._expression.focus()
+        self.screen.set_focus(self._expression, scroll_visible=False)
 
     def do_edit_minutes(self) -> None:
         """To the minutes, and from them to the expression."""
-        (self._expression if self._minutes.has_focus else self._minutes).focus()
+        other = self._expression if self._minutes.has_focus else self._minutes
+        self.screen.set_focus(other, scroll_visible=False)
 
     def do_copy_primed(self) -> None:
         shown = self.preview
@@ -194,7 +196,6 @@ class PrimerPage(Page, can_focus=True):
         def chosen(place: int | None) -> None:
             if place is not None:
                 self.take(sources[place][0])
-                self.frame.show_frame()
 
         self.app.push_screen(Pick(title, labels, self.looks.ascii), chosen)
 
@@ -220,13 +221,13 @@ class PrimerPage(Page, can_focus=True):
         self.query_one("#pane", ProsePane).scroll_lines(by)
 
     def _leave(self) -> None:
-        self.focus()
+        self.screen.set_focus(self, scroll_visible=False)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self.pulse()
-        self.frame.show_frame()
+        self.post_message(self.Altered())
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
@@ -244,7 +245,7 @@ class PrimerPage(Page, can_focus=True):
         self.action_scroll_by(event.by)
 
     def on_descendant_focus(self) -> None:
-        self.frame.show_frame()
+        self.post_message(self.Altered())
 
     def on_descendant_blur(self) -> None:
-        self.call_after_refresh(self.frame.show_frame)
+        self.post_message(self.Altered())
