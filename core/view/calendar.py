@@ -100,7 +100,7 @@ def _lane(text: str, base: datetime | None, warm_up: int, paused: bool, ruler: R
     if isinstance(parsed, CronError):
         return " " * ruler.cells
     runs = run_bits(parsed, ruler.start, ruler.minutes + warm_up, base) >> since + 1 << since + 1
-    warm = warm_bits(runs, warm_up) >> since << since
+    warm = warm_bits(runs, warm_up)
     whole = (1 << ruler.step) - 1
     signs = []
     for begin in range(0, ruler.minutes, ruler.step):

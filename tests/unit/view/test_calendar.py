@@ -114,17 +114,12 @@ def test_the_paused_and_the_invalid_make_no_load_and_no_crowd() -> None:
     assert load.together("prod", at("03:00")) == (key("a"),)
 
 
-def test_crowds_are_named_largest_first_and_never_twice() -> None:
-    crons = {
-        "hourly": "0 * * * *",
-        "six": "0 6 * * *",
-        "also-six": "0 6 * * *",
-        "four": "0 4 * * *",
-        "ten": "0 10 * * *",
-    }
+def test_crowds_are_named_largest_first_and_one_within_another_is_not_named() -> None:
+    crons = {"hourly": "0 * * * *", "hourly-too": "0 * * * *", "six": "0 6 * * *", "four": "0 4 * * *"}
     load = Load([item(cron, name) for name, cron in crons.items()], SIX_HOURS)
-    assert [(f"{crowd.at:%H:%M}", crowd.size) for crowd in load.crowds(NOW, 5)] == [("06:00", 3), ("04:00", 2)]
-    assert [one.name for one in load.together("prod", at("06:00"))] == ["also-six", "hourly", "six"]
+    assert [(f"{crowd.at:%H:%M}", crowd.size) for crowd in load.crowds(NOW, 5)] == [("04:00", 3), ("06:00", 3)]
+    assert [one.name for one in load.together("prod", at("06:00"))] == ["hourly", "hourly-too", "six"]
+    assert load.together("prod", SIX_HOURS.end) == ()
 
 
 def test_schedules_of_two_clusters_do_not_collide() -> None:
