@@ -2,7 +2,7 @@
 
 An action is carried out by the method `do_<id>` of the page on the screen, or else of the frame; an action for
 which neither has one, or whose page says `offers(id)` is false just now, is shown nowhere. To add an action, add
-it here and write that method.
+it here and write that method. The wishes are made from `core.actions.intents`; each opens its dialog.
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from core.actions import intents
+from core.actions.intents import Intent
+
 
 class Group(Enum):
     """The headings of the help."""
 
     OBJECT = "The object under the cursor"
+    ACT = "Acting on it, or on what is marked: every dialog says first what will happen"
     PAGE = "This page"
     TABLE = "The table"
     GO = "Going somewhere"
@@ -37,8 +41,34 @@ class Action:
     """What else finds it in the palette."""
 
 
+def _wish(intent: Intent, short: str, footer: int, *more_keys: str) -> Action:
+    """What a person can ask for of the clusters; `tui.screens.wishes` opens its dialog."""
+    title = intent.title[0].lower() + intent.title[1:]
+    return Action(intent.id, (intent.key, *more_keys), intent.key, title, Group.ACT, short, footer)
+
+
+RESUME = "resume"
+WISHES: tuple[Action, ...] = (
+    _wish(intents.PAUSE, "pause", 2),
+    _wish(intents.UNPAUSE, "unpause", 2, intents.PAUSE.key),
+    Action(RESUME, ("U",), "U", "unpause what one window paused, and nothing else", Group.ACT, "resume", 13),
+    _wish(intents.BACK_UP_NOW, "back up now", 13),
+    _wish(intents.RUN_AGAIN, "run again", 13),
+    _wish(intents.RESTORE_FROM, "restore", 2),
+    _wish(intents.LOGS, "logs", 2),
+    _wish(intents.NONADMIN_LOGS, "logs", 2),
+    _wish(intents.CANCEL_MOVEMENTS, "cancel", 13),
+    _wish(intents.CREATE_SCHEDULE, "create", 13),
+    _wish(intents.DELETE_SCHEDULE, "delete", 13),
+    _wish(intents.DELETE_BACKUP, "delete", 13),
+    _wish(intents.DELETE_NAB, "delete", 13),
+    _wish(intents.DELETE_NAR, "delete", 13),
+)
+"""Where two share a key, the first that can be asked of what is chosen has it."""
+
 ACTIONS: tuple[Action, ...] = (
     Action("open", ("enter",), "enter", "open it: overview, conditions, events, YAML", Group.OBJECT, "open", 1),
+    *WISHES,
     Action("jump", ("J",), "J", "jump to its owner, or to what belongs to it", Group.OBJECT, "jump", 4),
     Action("yaml", ("y",), "y", "its YAML", Group.OBJECT, "yaml", 10),
     Action("describe", ("d",), "d", "describe it", Group.OBJECT, "describe", 9, ("details",)),

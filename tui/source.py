@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from core.clock import Clock
     from core.store import Store
+
+if TYPE_CHECKING:
+    from core.kube.access import Access
+    from core.kube.client import ApiClient
 
 
 class Source(Protocol):
@@ -32,6 +37,28 @@ class Source(Protocol):
     async def stop(self) -> None: ...
 
     def hurry(self) -> None: ...
+
+
+class Within(Protocol):
+    """A cluster that can be written to, as far as the rights go."""
+
+    @property
+    def client(self) -> ApiClient: ...
+
+    @property
+    def access(self) -> Access: ...
+
+
+@runtime_checkable
+class Reaching(Protocol):
+    """A source that has clusters behind it; one that was filled by hand has none, and nothing can be done there."""
+
+    @property
+    def clusters(self) -> Mapping[str, Within]: ...
+
+
+def clusters_of(source: Source) -> Mapping[str, Within]:
+    return source.clusters if isinstance(source, Reaching) else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,8 @@ class DetailPage(Page, can_focus=True):
         Binding("pageup,ctrl+b", "scroll_by(-15)", show=False),
         Binding("home,g", "scroll_by(-1000000)", show=False),
         Binding("end,G", "scroll_by(1000000)", show=False),
-        Binding("right,l,tab", "section(1)", show=False),
-        Binding("left,h,shift+tab", "section(-1)", show=False),
+        Binding("right,tab", "section(1)", show=False),
+        Binding("left,shift+tab", "section(-1)", show=False),
     ]
 
     def __init__(self, page_id: str, looks: Looks) -> None:

@@ -21,7 +21,8 @@ from tui.registry import ACTIONS, Action, footer_order
 from tui.screens import edges
 from tui.screens.page import Page
 from tui.screens.places import Place, Trail
-from tui.screens.tabs import DETAIL, TABS
+from tui.screens.tables import TablePage
+from tui.screens.wishes import Wishes
 from tui.source import Looks
 from tui.tones import style_of
 from tui.widgets.lines import OneLine, Rule, line_width
@@ -59,6 +60,7 @@ class Frame(Screen[None]):
         self.trouble: ForetopError | None = None
         """What keeps the session from being opened."""
         self._version: tuple[object, ...] | None = None
+        self.wishes = Wishes(self)
 
     @property
     def dashboard(self) -> Dashboard:
@@ -228,17 +230,26 @@ class Frame(Screen[None]):
         """What would do something here and now."""
         return [action for action in ACTIONS if self.carrier(action.id) is not None]
 
-    def carrier(self, action_id: str) -> Page | Errands | None:
+    def carrier(self, action_id: str) -> Page | Errands | Wishes | None:
         """Who carries an action out: the page on the screen before the frame."""
         page = self.page
         if page is not None and hasattr(page, f"do_{action_id}"):
             return page if page.offers(action_id) else None
+        if self.wishes.knows(action_id):
+            return self.wishes if self.wishes.offers(action_id) else None
         errands = self.errands
         return errands if hasattr(errands, f"do_{action_id}") and errands.offers(action_id) else None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What nobody carries out here leaves its key to the next action that has it."""
+        return action != "do" or self.carrier(str(parameters[0])) is not None
 
     async def action_do(self, action_id: str) -> None:
         carrier = self.carrier(action_id)
         if carrier is None:
+            return
+        if isinstance(carrier, Wishes):
+            carrier.ask(action_id)
             return
         outcome = getattr(carrier, f"do_{action_id}")()
         if outcome is not None:

@@ -14,7 +14,7 @@ _LEAST = 12
 _LEAST_OF = {"subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "backup": 16}
 """A column that may be cut keeps at least this much."""
 _ALWAYS = ("name", "subject", "context")
-RESERVED_LETTERS = frozenset("GJOZ")
+RESERVED_LETTERS = frozenset("GJOUZ")
 
 
 @dataclass(frozen=True, slots=True)

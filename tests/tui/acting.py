@@ -1,0 +1,160 @@
+"""The dashboard before a living box, whose server keeps a list of the writes that reached it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from textual import events
+from textual.pilot import Pilot
+
+from core.actions.journal import Entry, Journal, default_path
+from core.kube.config import Options, Wishes
+from core.minicluster.access import User
+from core.minicluster.live import FIXED_START, LiveBox
+from core.minicluster.scenes import find_scene
+from core.minicluster.scenes.stage import HOME
+from core.minicluster.scenes.stage import Wishes as SceneWishes
+from core.minicluster.server import ApiServer
+from core.models.kinds import Kind
+from core.rules.reconcile import Behaviour
+from core.session import Session, open_session
+from core.store import Key
+from tests.tui.driving import SMALL, Screen
+from tui.app import Dashboard
+from tui.modals.dialog import Dialog
+from tui.source import Looks
+
+CONTEXT = "minicluster"
+_REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews")
+
+
+class Watching(Screen):
+    """Keys and eyes before a session."""
+
+    def __init__(self, app: Dashboard, pilot: Pilot[int]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+
+@dataclass
+class Stand:
+    """A person at the terminal, and the box behind it."""
+
+    box: LiveBox
+    session: Session
+    shown: Screen
+    folder: Path
+    writes: list[str] = field(default_factory=list)
+    """Method and path of every write that reached the server."""
+    before_write: Callable[[str, str], None] = lambda method, path: None
+    """Called by the server before it looks at a write: the place for a second writer."""
+
+    def key(self, kind: Kind, name: str, namespace: str = HOME) -> Key:
+        return Key(CONTEXT, kind.plural, namespace, name)
+
+    def object(self, kind: str, name: str, namespace: str = HOME) -> dict[str, Any]:
+        found = self.box.storage.find(self.box.storage.kind(kind), namespace, name)
+        assert found is not None, f"there is no {kind} {namespace}/{name}"
+        return found
+
+    def patch(self, kind: str, name: str, change: dict[str, Any], namespace: str = HOME) -> None:
+        """A second writer."""
+        self.box.storage.patch(self.box.storage.kind(kind), namespace, name, change, "kubectl")
+
+    async def stop_velero(self) -> None:
+        """The controllers of the box stand still; its server goes on."""
+        assert self.box._task is not None
+        self.box._task.cancel()
+        await asyncio.gather(self.box._task, return_exceptions=True)
+
+    def start_velero(self) -> None:
+        self.box._task = asyncio.create_task(self.box.engine.run(self.box.speed))
+
+    @property
+    def dialog(self) -> Dialog:
+        screen = self.shown.app.screen
+        assert isinstance(screen, Dialog), f"no dialog is open:\n{self.shown.text}"
+        return screen
+
+    @property
+    def has_dialog(self) -> bool:
+        return isinstance(self.shown.app.screen, Dialog)
+
+    @property
+    def journal(self) -> list[Entry]:
+        return list(Journal(default_path({"XDG_STATE_HOME": str(self.folder)})).read())
+
+    async def see(self, *texts: str) -> None:
+        """Waits until all of these are on the screen, wherever its lines are broken."""
+        await self.shown.until(lambda: all(text in unfolded(self.shown.lines) for text in texts))
+
+    async def go(self, tab: str, key: Key) -> None:
+        await self.shown.press(tab)
+        await self.shown.until(lambda: self.session.store.get(key) is not None)
+        await self.shown.tick()
+        await self.shown.on(key)
+
+    async def paste(self, text: str) -> None:
+        assert self.shown.app._driver is not None
+        self.shown.app._driver.send_message(events.Paste(text))
+        await self.shown.pilot.pause()
+
+    async def send(self) -> None:
+        """From the knob that cancels to the one that sends, and presses it."""
+        await self.shown.press("right", "enter")
+
+
+def unfolded(lines: Sequence[str]) -> str:
+    """The screen as one line, without the frames of windows: text is found wherever it was folded."""
+    return " ".join(" ".join(line.strip(" │|─") for line in lines).split())
+
+
+@asynccontextmanager
+async def stand(
+    scene: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    size: tuple[int, int] = SMALL,
+    read_only: bool = False,
+    user: User | None = None,
+    behaviour: Behaviour = Behaviour.RELEASED,
+    speed: float = 1.0,
+) -> AsyncIterator[Stand]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    monkeypatch.setenv("LOGNAME", "maria")
+    box = LiveBox(find_scene(scene), SceneWishes(behaviour=behaviour), FIXED_START, speed)
+    held: list[Stand] = []
+    route = ApiServer._route
+
+    async def counting(self: ApiServer, request: web.BaseRequest) -> web.StreamResponse:
+        path = request.path
+        if held and request.method != "GET" and not path.endswith(_REVIEWS):
+            held[0].writes.append(f"{request.method} {path[path.find('/api') :]}")
+            held[0].before_write(request.method, path)
+        return await route(self, request)
+
+    monkeypatch.setattr(ApiServer, "_route", counting)
+    try:
+        cluster = await box.open(users=(user,) if user else ())
+        config = cluster.kubeconfig(folder / "kubeconfig", user.name if user else "admin")
+        wishes = Wishes(Options(kubeconfig=str(config)), read_only=read_only)
+        session = open_session(wishes, {"XDG_CONFIG_HOME": str(folder)}, box.running_clock)
+        app = Dashboard(lambda: session, Looks(flash=False, read_only=read_only))
+        async with app.run_test(size=size) as pilot:
+            shown = Watching(app, pilot)
+            await shown.until(lambda: app.frame.desk is not None and app.frame.size.width == size[0])
+            await session.settled(CONTEXT)
+            await shown.tick()
+            made = Stand(box, session, shown, folder)
+            held.append(made)
+            yield made
+    finally:
+        await box.close()

@@ -1,0 +1,230 @@
+"""Every other dialog: it says what will happen, does nothing unless told to, and then exactly that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.minicluster.scenes.stage import HOME
+from core.models.kinds import BACKUP, NAB, SCHEDULE
+from core.rules.reconcile import Behaviour
+from tests.tui.acting import Stand, stand
+from tests.tui.driving import MIDDLE, SMALL, screen
+from tui.modals.logs import LogWindow
+from tui.registry import WISHES
+from tui.widgets.loglines import LogLines
+
+MAIL = "mail"
+
+
+def newest(at: Stand, schedule: str) -> str:
+    names = [item["metadata"]["name"] for item in at.box.storage.list(at.box.storage.kind("Backup"))]
+    return max(name for name in names if name.startswith(f"{schedule}-"))
+
+
+def count(at: Stand, kind: str) -> int:
+    return len(at.box.storage.list(at.box.storage.kind(kind)))
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+async def test_every_dialog_is_left_by_enter_on_arrival_and_has_sent_nothing(
+    size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("volumes", tmp_path, monkeypatch, size=size) as at:
+        moving = next(item for item in at.box.storage.list(at.box.storage.kind("DataUpload")) if not _ended(item))
+        backup = moving["metadata"]["labels"]["velero.io/backup-name"]
+        await at.shown.until(
+            lambda: bool(at.session.store.indexes.movements_by_backup.keys("minicluster", HOME, backup))
+        )
+        for tab, key, letters in (
+            ("2", at.key(SCHEDULE, "mongo"), ("s", "t", "a", "ctrl+d")),
+            ("7", at.key(BACKUP, newest(at, "kafka")), ("t", "r", "ctrl+d")),
+            ("7", at.key(BACKUP, backup), ("x",)),
+        ):
+            await at.go(tab, key)
+            for letter in letters:
+                await at.shown.press(letter)
+                assert at.has_dialog, f"{letter} opened nothing on {key}:\n{at.shown.text}"
+                assert "[ Cancel ]" in at.shown.text
+                await at.shown.press("enter")
+                assert not at.has_dialog
+        assert at.writes == []
+        assert at.shown.faults == []
+
+
+def _ended(item: dict[str, dict[str, str]]) -> bool:
+    return item.get("status", {}).get("phase", "") in ("Completed", "Failed", "Canceled")
+
+
+async def test_a_backup_now_and_its_schedule_keeps_its_rhythm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, MAIL))
+        await at.shown.press("t")
+        await at.see("Back up mail now", "one backup starts at once; the next run of mail stays as it is")
+        await at.send()
+        await at.see("✓ made 02:30:", "mail-2026111502")
+        assert at.writes == ["POST /apis/velero.io/v1/namespaces/openshift-adp/backups"]
+
+
+async def test_deleting_a_schedule_wants_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, MAIL))
+        await at.shown.press("ctrl+d")
+        await at.see("Type mail below", "no further backup of mail")
+        await at.send()
+        assert at.shown.app.told[-1][1] == "Type mail first"
+        assert at.writes == []
+        await at.shown.press("tab", *MAIL, "enter")
+        await at.send()
+        await at.see("✓ deleted 02:30:")
+        assert at.writes == ["DELETE /apis/velero.io/v1/namespaces/openshift-adp/schedules/mail"]
+
+
+async def test_deleting_a_backup_asks_velero_to_and_is_followed_until_its_data_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, speed=60) as at:
+        name = newest(at, "wiki")
+        await at.go("7", at.key(BACKUP, name))
+        await at.shown.press("ctrl+d", "up")
+        await at.paste(name)
+        await at.shown.press("enter")
+        await at.send()
+        await at.see(f"{name} is deleted, with its data")
+        assert at.writes == ["POST /apis/velero.io/v1/namespaces/openshift-adp/deletebackuprequests"]
+
+
+async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_followed_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, speed=60) as at:
+        at.box.storage.create(at.box.storage.kind("Namespace"), {"metadata": {"name": "wiki"}})
+        await at.go("7", at.key(BACKUP, newest(at, "wiki")))
+        await at.shown.press("r")
+        await at.see("Into wiki:wiki-restored", "into wiki-restored", "what exists is left as it is")
+        await at.shown.press("tab", "tab", "ctrl+u")
+        await at.see("wiki exists already: what is in it stays, gaps are filled")
+        await at.shown.press(*"wiki", "tab")
+        await at.see("'wiki' is no mapping (write from:to)")
+        await at.shown.press("shift+tab")
+        await at.paste(":wiki-old")
+        await at.shown.press("tab", "right")
+        await at.see("what exists is overwritten")
+        await at.shown.press("tab", "tab")
+        await at.send()
+        await at.see("✓ made", "Completed")
+        (made,) = at.box.storage.list(at.box.storage.kind("Restore"))
+        assert made["spec"]["namespaceMapping"] == {"wiki": "wiki-old"}
+        assert made["spec"]["existingResourcePolicy"] == "update"
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+async def test_a_schedule_is_described_and_its_expression_told_while_it_is_typed(
+    size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, size=size) as at:
+        await at.go("2", at.key(SCHEDULE, MAIL))
+        await at.shown.press("a", "tab", "tab", "tab")
+        await at.paste("0 4 * * 7")
+        await at.see("is not a schedule that Velero takes in the field day of week, at character 9")
+        await at.shown.press("backspace", "1")
+        await at.see("at 04:00 on Monday", "A schedule needs a name")
+        await at.shown.press("shift+tab")
+        await at.paste("weekly")
+        await at.shown.press("tab", "tab")
+        await at.paste("orders, ledger")
+        await at.shown.press("tab", *"30d")
+        await at.see("The TTL '30d' is no duration")
+        await at.shown.press("ctrl+u", *"48h", "tab", "right", "tab", "right", "tab", "right", "tab")
+        await at.see("no backup before it is unpaused")
+        await at.send()
+        await at.see("✓ made 02:30:", "weekly is made and paused")
+        spec = at.object("Schedule", "weekly")["spec"]
+        assert (spec["schedule"], spec["paused"], spec["skipImmediately"]) == ("0 4 * * 1", True, True)
+        assert spec["template"]["includedNamespaces"] == ["orders", "ledger"]
+        assert (spec["template"]["ttl"], spec["template"]["storageLocation"]) == ("48h", "default")
+
+
+async def test_a_nab_is_deleted_by_the_charts_own_path_or_by_force_where_the_cluster_has_the_field(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, behaviour=Behaviour.SEED) as at:
+        nab = at.box.storage.list(at.box.storage.kind("NonAdminBackup"))[0]["metadata"]
+        await at.go("3", at.key(NAB, nab["name"], nab["namespace"]))
+        await at.shown.press("ctrl+d")
+        await at.see("How ‹ with its data (spec.deleteBackup) ›", "spec.deleteBackup absent → true")
+        await at.shown.press("up", "up", "right")
+        await at.see("spec.forceDeleteBackup absent → true", "the data stays in storage")
+        await at.shown.press("tab")
+        await at.paste(nab["name"])
+        await at.shown.press("enter")
+        await at.send()
+        await at.see(f"{nab['name']} is gone")
+
+
+async def test_data_movements_of_a_running_backup_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("volumes", tmp_path, monkeypatch) as at:
+        moving = next(item for item in at.box.storage.list(at.box.storage.kind("DataUpload")) if not _ended(item))
+        backup = moving["metadata"]["labels"]["velero.io/backup-name"]
+        await at.go("7", at.key(BACKUP, backup))
+        await at.shown.until(
+            lambda: bool(at.session.store.indexes.movements_by_backup.keys("minicluster", HOME, backup))
+        )
+        await at.shown.press("x", "up")
+        await at.paste(backup)
+        await at.shown.press("enter")
+        await at.send()
+        await at.shown.until(lambda: bool(at.object("DataUpload", moving["metadata"]["name"])["spec"].get("cancel")))
+        assert all(write.startswith("PATCH /apis/velero.io/") for write in at.writes)
+
+
+async def test_the_log_is_fetched_searched_and_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        name = newest(at, "wiki")
+        await at.go("7", at.key(BACKUP, name))
+        await at.shown.press("l")
+        await at.see("a DownloadRequest for the log", "velero --kubecontext minicluster")
+        assert at.writes == []
+        await at.shown.press("enter")
+        await at.see("Setting up backup log", "of 2")
+        window = at.shown.app.screen
+        assert isinstance(window, LogWindow)
+        lines = window.query_one(LogLines)
+        await at.shown.press("/")
+        await at.paste("including namespace")
+        await at.shown.press("enter", "n")
+        assert lines.matches
+        await at.shown.press("s", "q")
+        saved = (tmp_path / f"{name}.log").read_text().splitlines()
+        assert saved == list(lines.lines)
+        assert at.writes == ["POST /apis/velero.io/v1/namespaces/openshift-adp/downloadrequests"]
+
+
+async def test_read_only_opens_every_dialog_and_sends_nothing_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, read_only=True) as at:
+        for tab, key, letters in (
+            ("2", at.key(SCHEDULE, MAIL), ("s", "t", "a")),
+            ("7", at.key(BACKUP, newest(at, "wiki")), ("t", "r")),
+        ):
+            await at.go(tab, key)
+            for letter in letters:
+                await at.shown.press(letter)
+                await at.see("[ Read-only: nothing is sent ]")
+                await at.send()
+                await at.shown.press("escape")
+        await at.shown.press("l")
+        await at.see("read-only is on")
+        assert at.writes == []
+
+
+async def test_a_store_without_a_cluster_offers_no_wishes() -> None:
+    async with screen() as shown:
+        await shown.press("2")
+        offered = {action.id for action in shown.app.frame.available()}
+        assert offered.isdisjoint({action.id for action in WISHES})
+        await shown.press("s", "u", "t", "ctrl+d")
+        assert len(shown.app.screen_stack) == 1

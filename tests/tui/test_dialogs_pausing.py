@@ -1,0 +1,215 @@
+"""Stop schedules for maintenance, and start them again with no surprise backup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.actions.pausing import PAUSED_BATCH, PAUSED_BY, PAUSED_WHY
+from core.minicluster.access import Rule, User
+from core.minicluster.status import ApiError
+from core.models.kinds import SCHEDULE
+from tests.tui.acting import Stand, stand, unfolded
+from tests.tui.driving import MIDDLE, SMALL
+
+DUE = "etcd-hourly"
+VIEWER = User("viewer", (Rule(("get", "list", "watch"), ("*",), ("*",)),))
+
+
+def schedule(at: Stand, name: str) -> dict[str, object]:
+    return at.object("Schedule", name)["spec"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
+    size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch, size=size) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u")
+        await at.see(
+            "minicluster, namespace openshift-adp · Unpause etcd-hourly",
+            "▸ Skip what is overdue next backup 03:00:",
+            "Do not skip one backup starts at once",
+            "Leave it to the schedule field false: one at once",
+            "spec.paused true → false spec.skipImmediately false → true",
+            "no backup now: skips what is due since 01:00:00Z, 2 runs missed",
+            "kubectl --context minicluster -n openshift-adp patch",
+        )
+
+
+async def test_enter_on_arrival_and_every_other_way_out_sends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        for way in ("enter", "escape", "q", "ctrl+c"):
+            await at.shown.press("s")
+            assert at.has_dialog
+            await at.shown.press(way)
+            assert not at.has_dialog
+        assert at.shown.app.is_running
+        assert at.writes == []
+
+
+async def test_unpausing_a_due_schedule_with_skip_is_followed_until_velero_has_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u")
+        await at.send()
+        await at.see("✓ patched 02:30:", "Velero took it up 02:30:", "lastSkipped set")
+        assert schedule(at, DUE)["paused"] is False
+        assert at.writes == ["PATCH /apis/velero.io/v1/namespaces/openshift-adp/schedules/etcd-hourly"]
+        (line,) = at.journal
+        assert (line.name, line.result, line.before["spec"]["paused"]) == (DUE, "done", True)
+        await at.shown.press("enter")
+        assert not at.has_dialog
+
+
+async def test_unpausing_without_skip_names_the_backup_that_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u", "down")
+        await at.see("one backup starts at once: due since 01:00:00Z, 2 runs missed, one will be made")
+        await at.send()
+        await at.see("Velero took it up, backup etcd-hourly-20261115023")
+
+
+async def test_a_dialog_closed_too_early_tells_afterwards_in_a_toast(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await at.stop_velero()
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u")
+        await at.send()
+        await at.see("◐ patched")
+        await at.shown.press("q")
+        at.start_velero()
+        await at.shown.until(lambda: any("lastSkipped set" in text for _, text in at.shown.app.told))
+
+
+async def test_read_only_shows_forecast_and_line_and_sends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch, read_only=True) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u")
+        await at.see("[ Read-only: nothing is sent ]", "skips what is due since 01:00:00Z", "kubectl --context")
+        await at.send()
+        assert at.shown.app.told[-1][1] == "Nothing is sent: read-only is on"
+        assert at.has_dialog
+        assert at.writes == []
+
+
+async def test_a_missing_right_is_named_before_anything_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch, user=VIEWER) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u")
+        await at.see("Cannot unpause: patch on schedules.velero.io in openshift-adp is not allowed")
+        await at.send()
+        assert at.writes == []
+        assert schedule(at, DUE)["paused"] is True
+
+
+async def test_somebody_else_changes_the_schedule_under_way_and_the_person_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+
+        def meddle(_method: str, _path: str) -> None:
+            at.before_write = lambda method, path: None
+            at.patch("Schedule", DUE, {"spec": {"skipImmediately": True}})
+
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u")
+        at.before_write = meddle
+        await at.send()
+        await at.see(
+            "etcd-hourly was changed by somebody else meanwhile. Nothing was sent for it.",
+            "Was spec.paused true → false, spec.skipImmediately false → true",
+            "Now spec.paused true → false, spec.skipImmediately true → true",
+        )
+        assert schedule(at, DUE)["paused"] is True
+        await at.shown.until(lambda: "spec.skipImmediately true → true Then" in unfolded(at.shown.lines))
+        await at.send()
+        await at.see("lastSkipped set")
+
+
+async def test_velero_writes_the_object_under_way_and_nobody_is_asked_as_the_plan_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+
+        def meddle(_method: str, _path: str) -> None:
+            at.before_write = lambda method, path: None
+            at.patch("Schedule", DUE, {"metadata": {"labels": {"seen": "yes"}}})
+
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u")
+        at.before_write = meddle
+        await at.send()
+        await at.see("lastSkipped set")
+        assert len(at.writes) == 2
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+async def test_several_are_told_one_by_one_and_the_rest_can_be_repeated(
+    size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch, size=size) as at:
+
+        def refuse(_method: str, path: str) -> None:
+            if path.endswith("mail-30m"):
+                at.before_write = lambda method, path: None
+                raise ApiError(422, "Invalid", "a webhook would not have it")
+
+        for name in (DUE, "mail-30m", "sessions-15m"):
+            await at.go("2", at.key(SCHEDULE, name))
+            await at.shown.press("space")
+        await at.shown.press("/", *"hourly", "enter", "u")
+        await at.see("Unpause 3 objects", "2 of these are hidden by the filter", "3 wait for the next run")
+        at.before_write = refuse
+        await at.send()
+        await at.see("2 of 3 done, 1 not.", "✗ mail-30m failed: a webhook would not have it", "[ Repeat for the rest ]")
+        await at.send()
+        await at.see("Unpause mail-30m", "spec.paused true → false")
+        assert len(at.writes) == 3
+        await at.send()
+        await at.see("patched", "lastSkipped set")
+        assert len(at.writes) == 4
+        assert schedule(at, "mail-30m")["paused"] is False
+
+
+async def test_pausing_leaves_word_for_the_next_shift_and_resuming_takes_exactly_what_was_paused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        at.patch("Schedule", "wiki", {"spec": {"paused": True}})
+        for name in ("etcd", "mail"):
+            await at.go("2", at.key(SCHEDULE, name))
+            await at.shown.press("space")
+        await at.shown.press("s")
+        await at.see("Pause 2 objects", "spec.paused false → true")
+        await at.shown.press("up", "up", *"upgrade", "tab", *"25:00")
+        await at.see("'25:00' is no end")
+        await at.shown.press("backspace", "backspace", "backspace", "backspace", "backspace", *"2h", "tab")
+        await at.send()
+        await at.see("2 of 2 done.")
+        notes = at.object("Schedule", "etcd")["metadata"]["annotations"]
+        assert notes[PAUSED_WHY] == "upgrade"
+        assert "maria" in notes[PAUSED_BY]
+        assert notes[PAUSED_BATCH] == at.object("Schedule", "mail")["metadata"]["annotations"][PAUSED_BATCH]
+        await at.shown.press("enter", "ctrl+\\")
+        await at.shown.press("U")
+        await at.see("Unpause 2 objects")
+        await at.send()
+        await at.shown.until(lambda: not schedule(at, "etcd")["paused"] and not schedule(at, "mail")["paused"])
+        assert schedule(at, "wiki")["paused"] is True

@@ -1,0 +1,158 @@
+"""Pausing and unpausing."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar
+
+from textual import work
+from textual.widget import Widget
+
+from core.actions.pausing import PAUSED_AT, PAUSED_BY, PAUSED_WHY, Pause, plan_pause, plan_unpause
+from core.actions.plans import Wish
+from core.cron.golang import GoError, parse_duration
+from core.errors import BadInput
+from core.models import Schedule
+from core.rules import words
+from core.rules.forecast import Choice, Unpausing, unpause
+from core.rules.world import World
+from core.store import Key
+from tui.hands import Hands
+from tui.modals.dialog import Dialog
+from tui.modals.parts import Choices, Field, Outlook
+from tui.widgets.prompt import Prompt
+
+_CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
+_LABELS = {
+    Choice.SKIP: "Skip what is overdue",
+    Choice.DO_NOT_SKIP: "Do not skip",
+    Choice.LEAVE: "Leave it to the schedule",
+}
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)Z?")
+
+
+class UnpauseDialog(Dialog):
+    """Three ways with spec.skipImmediately, and what each would do now."""
+
+    verb: ClassVar[str] = "Unpause"
+    headline: ClassVar[str] = "Unpause {}"
+
+    def fields(self) -> Iterable[Widget]:
+        yield Choices(len(_CHOICES), self.ascii)
+
+    @property
+    def choice(self) -> Choice:
+        return _CHOICES[self.query_one(Choices).at]
+
+    def wish(self) -> Wish:
+        choice = self.choice
+        return lambda world, items, now: plan_unpause(world, items, choice, now)
+
+    def outlook(self) -> None:
+        schedules = [
+            (self.hands.world(key.context), item, self.hands.now(key.context))
+            for key in self.keys
+            if isinstance(item := self.hands.item(key), Schedule) and item.spec.paused
+        ]
+        self.query_one(Choices).show([Outlook(_LABELS[choice], _brief(schedules, choice)) for choice in _CHOICES])
+
+
+class PauseDialog(Dialog):
+    """Why and until when, for the next shift to see."""
+
+    verb: ClassVar[str] = "Pause"
+    headline: ClassVar[str] = "Pause {}"
+
+    def on_mount(self) -> None:
+        self._batch = secrets.token_hex(3)
+        self._learn_users()
+        super().on_mount()
+
+    @work(exit_on_error=False)
+    async def _learn_users(self) -> None:
+        """Who paused it is written on the schedule."""
+        for context in self.contexts:
+            await self.hands.learn_user(context)
+        self.replan()
+
+    def fields(self) -> Iterable[Widget]:
+        yield Field("Reason", Prompt(placeholder="for the next shift, may be left out", id="reason"))
+        yield Field("Until", Prompt(placeholder="04:30 or 2h, a note: nothing resumes by itself", id="until"))
+
+    def wish(self) -> Wish:
+        reason = self.query_one("#reason", Prompt).value.strip()
+        context = self.keys[0].context
+        until = end_of_pause(self.query_one("#until", Prompt).value, self.hands.now(context))
+        wish = Pause(self.hands.user(context), self._batch, reason, until)
+        return lambda world, items, now: plan_pause(world, items, wish, now)
+
+
+def end_of_pause(text: str, now: datetime) -> datetime | None:
+    """`04:30` in UTC, today or tomorrow, or `2h` from now."""
+    wanted = text.strip()
+    if not wanted:
+        return None
+    if clock := _CLOCK.fullmatch(wanted):
+        at = now.astimezone(UTC).replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
+        return at if at > now else at + timedelta(days=1)
+    try:
+        return now + timedelta(microseconds=parse_duration(wanted) // 1000)
+    except (GoError, OverflowError):
+        raise BadInput(f"{wanted!r} is no end", "", "write 04:30 (UTC) or 2h") from None
+
+
+def _brief(schedules: Sequence[tuple[World, Schedule, datetime]], choice: Choice) -> str:
+    """What a choice would do now, in half a line."""
+    found = [(_forecast(world, item, choice, now), item, now, world) for world, item, now in schedules]
+    if len(found) == 1:
+        forecast, item, now, world = found[0]
+        lead = f"{_field(item, world)}: " if choice is Choice.LEAVE else ""
+        return f"{lead}{_fate(forecast, now, short=bool(lead))}"
+    at_once = sum(forecast.at_once for forecast, *_ in found)
+    rest = len(found) - at_once
+    parts = [
+        f"{words.count(at_once, 'backup')} at once" if at_once else "",
+        f"{rest} wait for the next run" if rest else "",
+    ]
+    return ", ".join(part for part in parts if part) or "none is paused"
+
+
+def _forecast(world: World, schedule: Schedule, choice: Choice, now: datetime) -> Unpausing:
+    return unpause(
+        schedule,
+        now,
+        choice,
+        world.server(schedule.namespace).skip_immediately,
+        beat=world.heartbeat(schedule.namespace),
+        backups=world.backups_by_schedule.get((schedule.namespace, schedule.name), ()),
+    )
+
+
+def _fate(forecast: Unpausing, now: datetime, *, short: bool) -> str:
+    if forecast.at_once:
+        return "one at once" if short else "one backup starts at once"
+    run = forecast.starts or forecast.next_run
+    if run is None or run < now:
+        return forecast.sentence
+    return f"{'next' if short else 'next backup'} {words.moment(run, now)}, in {words.span(run - now)}"
+
+
+def _field(schedule: Schedule, world: World) -> str:
+    said = schedule.spec.skip_immediately
+    if said is not None:
+        return f"field {'true' if said else 'false'}"
+    default = world.server(schedule.namespace).skip_immediately
+    word = "unknown" if default is None else "yes" if default else "no"
+    return f"field absent, server default {word}"
+
+
+def window_line(hands: Hands, batch: str, keys: Sequence[Key]) -> str:
+    """A window as its next shift knows it: when, by whom, why, and how many."""
+    item = hands.item(keys[0])
+    if not isinstance(item, Schedule):
+        return batch
+    parts = [item.annotation(mark) for mark in (PAUSED_AT, PAUSED_BY, PAUSED_WHY)]
+    return "  ".join([words.count(len(keys), "schedule"), *filter(None, parts), f"({batch})"])
