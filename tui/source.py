@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from core.clock import Clock
-    from core.store import Store
-
-if TYPE_CHECKING:
     from core.kube.access import Access
     from core.kube.client import ApiClient
+    from core.store import Store
 
 
 class Source(Protocol):

@@ -21,8 +21,7 @@ from tui.registry import ACTIONS, Action, footer_order
 from tui.screens import edges
 from tui.screens.page import Page
 from tui.screens.places import Place, Trail
-from tui.screens.tables import TablePage
-from tui.screens.wishes import Wishes
+from tui.screens.tabs import DETAIL, TABS
 from tui.source import Looks
 from tui.tones import style_of
 from tui.widgets.lines import OneLine, Rule, line_width
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from tui.app import Dashboard
     from tui.desk import Desk
     from tui.screens.errands import Errands
+    from tui.screens.wishes import Wishes
 
 
 def _bindings() -> list[BindingType]:
@@ -60,7 +60,7 @@ class Frame(Screen[None]):
         self.trouble: ForetopError | None = None
         """What keeps the session from being opened."""
         self._version: tuple[object, ...] | None = None
-        self.wishes = Wishes(self)
+        self._wishes: Wishes | None = None
 
     @property
     def dashboard(self) -> Dashboard:
@@ -89,6 +89,14 @@ class Frame(Screen[None]):
         await asyncio.to_thread(importlib.import_module, "tui.screens.pages")
         if not self.current and self.query_one("#pages").is_attached:
             await self.go(Place(self.looks.page))
+
+    @property
+    def wishes(self) -> Wishes:
+        if self._wishes is None:
+            from tui.screens.wishes import Wishes
+
+            self._wishes = Wishes(self)
+        return self._wishes
 
     @property
     def errands(self) -> Errands:
@@ -248,8 +256,8 @@ class Frame(Screen[None]):
         carrier = self.carrier(action_id)
         if carrier is None:
             return
-        if isinstance(carrier, Wishes):
-            carrier.ask(action_id)
+        if carrier is self.wishes:
+            self.wishes.ask(action_id)
             return
         outcome = getattr(carrier, f"do_{action_id}")()
         if outcome is not None:
