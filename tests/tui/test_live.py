@@ -195,7 +195,7 @@ def test_the_frame_is_there_before_the_session_and_before_its_libraries() -> Non
     assert modules < 450
 
 
-async def test_what_keeps_the_session_from_opening_is_said_in_one_line() -> None:
+async def test_what_keeps_the_session_from_opening_is_said_and_the_keys_work_meanwhile() -> None:
     from core.errors import ForetopError
     from tui.app import Dashboard
     from tui.source import Source
@@ -205,12 +205,11 @@ async def test_what_keeps_the_session_from_opening_is_said_in_one_line() -> None
 
     app = Dashboard(refuse, Looks())
     async with app.run_test(size=SMALL) as pilot:
-        for _ in range(200):
-            if app.problem:
-                break
-            await pilot.pause(0.01)
-    assert app.problem == "Cannot read the kubeconfig: it is not there (set KUBECONFIG)"
-    assert app.return_value == 2
+        shown = Screen(app, pilot, FilledSource([]))
+        await shown.until(lambda: "Cannot read the kubeconfig: it is not there" in shown.text)
+        await shown.press("2")
+        assert shown.page == "schedules"
+        assert "Set KUBECONFIG." in shown.text
 
 
 async def test_the_session_is_started_and_stopped_with_the_screen() -> None:
