@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
 from core.actions.hand import Hand
 from core.actions.journal import Journal
 from core.clock import Clock, ShiftedClock, SystemClock
 from core.errors import ForetopError
+from core.kube import paths
 from core.kube.client import ApiClient
 from core.kube.cluster import Cluster, Run, Sinks
 from core.kube.config import Wishes
@@ -18,7 +20,7 @@ from core.kube.connect import Connections, connect
 from core.kube.pace import Timing
 from core.kube.sink import State
 from core.models import Backup, Restore
-from core.models.kinds import BACKUP, KINDS, MOVEMENTS, RESTORE, Kind
+from core.models.kinds import BACKUP, KINDS, MOVEMENTS, RESTORE, Kind, by_plural
 from core.models.kinds import EVENT as EVENTS
 from core.rules.queue import has_ended
 from core.rules.triage import Triage, triage
@@ -74,6 +76,19 @@ class Session:
         """What wishes are carried out with in one context."""
         cluster = self.clusters[context]
         return Hand(cluster.client, cluster.access, self.clock(context), journal, user, lambda: self.world(context))
+
+    def look_at(self, context: str, uid: str, namespace: str) -> None:
+        """Follows the events of the one object that is open; no uid ends it."""
+        for name, cluster in self.clusters.items():
+            cluster.follow_events(uid if name == context else "", namespace)
+
+    async def whole(self, context: str, plural: str, namespace: str, name: str) -> dict[str, Any]:
+        """An object as the server has it, with the fields that foretop does not read."""
+        kind = by_plural(plural)
+        if kind is None:
+            raise ForetopError(f"{plural} are no kind that foretop knows")
+        answer = await self.clusters[context].client.request("GET", paths.item(kind, namespace, name))
+        return answer.read(dict[str, Any])
 
     def start(self) -> None:
         """Begins to watch; nothing that a cluster does ends it."""

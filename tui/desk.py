@@ -19,6 +19,8 @@ _SHARE, _IDLE_SHARE = 20, 300
 changed and only time has passed, much less."""
 
 
+_PATIENCE = 20.0
+"""Seconds after which what has come in is judged, however much is still to come."""
 _NEVER = (datetime.min.replace(tzinfo=UTC), (-1, -1))
 
 
@@ -41,6 +43,7 @@ class Desk:
         self._first_look = set(source.contexts)
         self._judged: dict[str, tuple[datetime, tuple[int, int]]] = {}
         self._began = self._took = 0.0
+        self._opened = ticks()
 
     @property
     def store(self) -> Store:
@@ -98,12 +101,20 @@ class Desk:
     def _judge(self, context: str) -> None:
         now = self.now(context)
         self._judged[context] = (now, self._version(context))
+        if self._is_coming_in(context):
+            return
         found = triage(self.store.world(context), now)
         # What comes in with the first list has not just begun: it is shown at once.
         held = None if context in self._first_look else self._settled.get(context)
         self._settled[context] = settle(held, found.findings, now)
         if self.store.health.context(context).state is not State.SYNCING:
             self._first_look.discard(context)
+
+    def _is_coming_in(self, context: str) -> bool:
+        """Half of the objects makes wrong findings: a NAB whose Backup is on the next page is not lost."""
+        if context not in self._first_look or self._ticks() - self._opened > _PATIENCE:
+            return False
+        return self.store.health.context(context).state is State.SYNCING
 
     def _gather(self) -> None:
         shown = tuple(

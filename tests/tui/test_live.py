@@ -172,6 +172,22 @@ async def test_nothing_wrong_is_not_said_where_something_was_not_seen() -> None:
         assert "Not seen: Backup (not allowed)" in shown.text
 
 
+async def test_nothing_is_judged_while_the_first_lists_come_in() -> None:
+    source = FilledSource(troubled())
+    source.store.health.report(Scope("prod-eu", BACKUP), Health(State.SYNCING, NOW, seen=3, expected=14))
+    async with screen(source) as shown:
+        assert "Not seen: Backup (syncing)" in shown.text
+        assert "✗" not in shown.status
+        source.store.health.report(Scope("prod-eu", BACKUP), Health(State.LIVE, NOW))
+        source.manual.advance(timedelta(seconds=2))
+
+        def is_told() -> bool:
+            shown.app.pulse()
+            return "✗6" in shown.status
+
+        await shown.until(is_told)
+
+
 async def test_rows_stay_on_the_screen_while_the_server_is_away() -> None:
     async with screen() as shown:
         await shown.press("2")

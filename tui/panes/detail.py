@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
-
-import yaml
-from msgspec import to_builtins
 
 from core.models import (
     Backup,
@@ -57,7 +53,6 @@ def describe_object(desk: Desk, key: Key, section: str) -> Sequence[Para]:
         "events": events,
         "changes": changes,
         "describe": describe,
-        "yaml": as_yaml,
     }
     return sections[section](desk, key, resource)
 
@@ -177,16 +172,3 @@ def describe(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
     for title, part in (("Conditions", conditions), ("Volumes", volumes), ("Events", events), ("Changes", changes)):
         said += [para(""), para(title, bold=True), *part(desk, key, resource)]
     return said
-
-
-def as_yaml(_desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
-    """What foretop reads of the object; managed fields are folded away."""
-    kind = by_plural(key.kind)
-    plain: dict[str, Any] = to_builtins(resource)
-    plain.get("metadata", {}).pop("managedFields", None)
-    head = {"apiVersion": kind.api_version, "kind": kind.name} if kind else {}
-    text = yaml.safe_dump({**head, **plain}, sort_keys=False, allow_unicode=True, width=1000)
-    return [
-        para("The fields that foretop reads; managedFields folded.", Tone.DIM),
-        *(Para((span(line),), indent=len(line) - len(line.lstrip(" ")) + 2) for line in text.splitlines()),
-    ]

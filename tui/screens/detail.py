@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from core.store import Key
+from core.store import Garbled, Key
 from core.view.marks import Tone
 from tui.desk import Desk
+from tui.looking import look_at, look_away, whole
 from tui.panes.detail import SECTIONS, describe_object, heading
-from tui.prose import Span, para
+from tui.panes.yamltext import as_yaml, read_part
+from tui.prose import Para, Span, para
 from tui.screens.page import Page
 from tui.screens.places import Place
 from tui.source import Looks
@@ -31,12 +34,18 @@ class DetailPage(Page, can_focus=True):
         Binding("end,G", "scroll_by(1000000)", show=False),
         Binding("right,tab", "section(1)", show=False),
         Binding("left,shift+tab", "section(-1)", show=False),
+        Binding("space", "fold", show=False),
     ]
 
     def __init__(self, page_id: str, looks: Looks) -> None:
         super().__init__(page_id, looks)
         self.key: Key | None = None
         self.section = SECTIONS[0]
+        self._folded = True
+        self._whole: Mapping[str, Any] | None = None
+        self._asked: tuple[Key, str] | None = None
+        """Of which object in which version the whole was asked for."""
+        self._yaml: tuple[tuple[object, ...], Sequence[Para]] = ((), ())
 
     def compose(self) -> ComposeResult:
         yield OneLine(ascii=self.looks.ascii, id="detail-head")
@@ -49,7 +58,13 @@ class DetailPage(Page, can_focus=True):
     def restore(self, place: Place) -> None:
         if place.key is not None:
             self.key, self.section = place.key, place.section
+            if self.desk is not None:
+                look_at(self.desk, place.key)
             self._draw(keep_place=False)
+
+    def left(self) -> None:
+        if self.desk is not None and self.key is not None:
+            look_away(self.desk, self.key)
 
     def shown(self) -> None:
         self.screen.set_focus(self, scroll_visible=False)
@@ -70,6 +85,10 @@ class DetailPage(Page, can_focus=True):
     def action_section(self, by: int) -> None:
         self.section = SECTIONS[(SECTIONS.index(self.section) + by) % len(SECTIONS)]
         self._draw(keep_place=False)
+
+    def action_fold(self) -> None:
+        self._folded = not self._folded
+        self._draw()
 
     def do_yaml(self) -> None:
         self._show("yaml")
@@ -92,7 +111,32 @@ class DetailPage(Page, can_focus=True):
             sections += [Span(f" {title} ", CURSOR if section == self.section else PLAIN), Span("─")]
         self.query_one("#sections", Rule).show(sections)
         try:
-            said = describe_object(self.desk, self.key, self.section)
+            said = self._as_yaml() if self.section == "yaml" else describe_object(self.desk, self.key, self.section)
         except Exception as problem:
             said = [para(f"It cannot be told: {type(problem).__name__}: {problem}", Tone.BAD)]
         self.query_one("#detail-body", ProsePane).show(said, keep_place=keep_place)
+
+    def _as_yaml(self) -> Sequence[Para]:
+        """What was read of it at once, the whole as soon as the server has told it; made anew when it changes."""
+        assert self.desk is not None
+        assert self.key is not None
+        resource = self.desk.store.get(self.key)
+        if resource is None or isinstance(resource, Garbled):
+            return describe_object(self.desk, self.key, SECTIONS[0])
+        wanted = (self.key, resource.metadata.resource_version)
+        if self._asked != wanted:
+            if self._asked is None or self._asked[0] != self.key:
+                self._whole = None
+            self._asked = wanted
+            self.run_worker(self._fetch(self.desk, self.key), group="whole", exclusive=True)
+        made_from = (self.key, resource, id(self._whole), self._folded)
+        if self._yaml[0] != made_from:
+            plain = self._whole or read_part(self.key, resource)
+            self._yaml = (made_from, as_yaml(plain, whole=self._whole is not None, folded=self._folded))
+        return self._yaml[1]
+
+    async def _fetch(self, desk: Desk, key: Key) -> None:
+        found = await whole(desk, key)
+        if key == self.key:
+            self._whole = found
+            self._draw()

@@ -199,6 +199,8 @@ class Frame(Screen[None]):
         if remember:
             self.note_cursor()
         page = await self._page(place.page)
+        if self.page is not None and self.page is not page:
+            self.page.left()
         for other in self.pages.values():
             other.display = other is page
         self.current = place.page

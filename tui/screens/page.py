@@ -53,6 +53,9 @@ class Page(Widget):
     def shown(self) -> None:
         """The page has come onto the screen; whoever takes the keys takes the focus."""
 
+    def left(self) -> None:
+        """Another page has taken its place."""
+
     def offers(self, action_id: str) -> bool:
         """Whether one of its own actions would do something now."""
         return True

@@ -1,0 +1,42 @@
+"""What a session can do for the object that is open: follow its events, and fetch it whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from core.errors import ForetopError
+from core.models.kinds import by_plural
+from core.store import Garbled, Key
+from tui.desk import Desk
+
+
+@runtime_checkable
+class Looking(Protocol):
+    """`core.session.Session` is one; a store that was filled by hand is not."""
+
+    def look_at(self, context: str, uid: str, namespace: str) -> None: ...
+
+    async def whole(self, context: str, plural: str, namespace: str, name: str) -> Mapping[str, Any]: ...
+
+
+def look_at(desk: Desk, key: Key) -> None:
+    """From now on the events of this object are followed, and of no other."""
+    resource = desk.store.get(key)
+    if isinstance(desk.source, Looking) and resource is not None and not isinstance(resource, Garbled):
+        desk.source.look_at(key.context, resource.metadata.uid, key.namespace)
+
+
+def look_away(desk: Desk, key: Key) -> None:
+    if isinstance(desk.source, Looking):
+        desk.source.look_at(key.context, "", "")
+
+
+async def whole(desk: Desk, key: Key) -> Mapping[str, Any] | None:
+    """The object as the server has it; None where it cannot be had, for then there is still what was read of it."""
+    if not isinstance(desk.source, Looking) or by_plural(key.kind) is None:
+        return None
+    try:
+        return await desk.source.whole(key.context, key.kind, key.namespace, key.name)
+    except ForetopError:
+        return None
