@@ -115,7 +115,7 @@ class Terminal:
                     return float("inf")
         return time.perf_counter() - begin
 
-    def shows(self, wanted: str | Callable[[list[str]], object], limit: float = 60.0) -> None:
+    def shows(self, wanted: str | Callable[[list[str]], object], limit: float = 30.0) -> None:
         """Waits for words, or for a look of the screen; fails with what is there instead."""
         seen = wanted if callable(wanted) else lambda lines: wanted in "\n".join(lines)
         assert self.until(seen, limit) < limit, f"{wanted} never came; the screen:\n{self}"

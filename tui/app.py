@@ -10,13 +10,13 @@ from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.console import RenderableType
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from core.errors import ForetopError
 from core.view.text import clean
 from tui.canvas import Canvas
+from tui.keys import OrderlyApp
 from tui.screens.frame import Frame
 from tui.source import Looks, Source
 
@@ -30,7 +30,7 @@ TRY_AGAIN = 5.0
 _KEPT_MESSAGES = 200
 
 
-class Dashboard(App[int]):
+class Dashboard(OrderlyApp):
     """One frame over one session."""
 
     CSS_PATH = "styles/foretop.tcss"

@@ -1,0 +1,228 @@
+"""The program in a real pseudo-terminal: real bytes in, and what an emulator makes of the bytes that come out."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.terminal import Terminal
+from tests.tui.visited import CHANGED, TOKEN
+
+_FORETOP = (sys.executable, "-m", "tui")
+_VISITED = (sys.executable, "-m", "tests.tui.visited")
+_SIXTEEN = frozenset({"default", "black", "red", "green", "brown", "blue", "magenta", "cyan", "white"})
+_ESCAPE, _CTRL_C, _CTRL_R, _CTRL_SPACE, _CTRL_BACKSLASH = "\x1b", "\x03", "\x12", "\x00", "\x1c"
+
+
+@pytest.fixture(scope="module")
+def kubeconfig() -> Iterator[str]:
+    """A quiet cluster in a box, in a process of its own."""
+    serve = [*_FORETOP, "demo", "--scene", "quiet", "--seed", "1", "--serve"]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout is not None
+        try:
+            yield server.stdout.readline().strip()
+        finally:
+            server.terminate()
+
+
+def _is_left_as_found(terminal: Terminal) -> None:
+    assert terminal.modes() == terminal.modes_before
+    assert terminal.settings() == terminal.settings_before
+    assert terminal.output.count(b"\x1b[>") == terminal.output.count(b"\x1b[<u"), "the keyboard's mode is given back"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_a_visit_from_the_start_over_filter_and_detail_to_the_end(kubeconfig: str, size: tuple[int, int]) -> None:
+    with Terminal([*_FORETOP, "--kubeconfig", kubeconfig], *size) as terminal:
+        terminal.shows(lambda lines: "● live" in lines[0])
+        assert terminal.modes() != terminal.modes_before
+        terminal.press("7")
+        terminal.shows("mail-2026")
+        terminal.press("/ledger")
+        terminal.shows(lambda lines: not any("mail-2026" in line for line in lines))
+        terminal.press(_ESCAPE)
+        terminal.shows("mail-2026")
+        terminal.press("\r")
+        terminal.shows("Conditions")
+        terminal.press("q")
+        terminal.shows(lambda lines: not any("Conditions" in line for line in lines))
+        terminal.press("q")
+        assert terminal.ended() == 0
+        _is_left_as_found(terminal)
+
+
+def test_keys_come_as_terminals_send_them() -> None:
+    with Terminal(_VISITED, 80, 24) as terminal:
+        terminal.shows("etcd-hourly")
+        terminal.press("2")
+        terminal.shows("CRON")
+        terminal.press(" jj" + _CTRL_SPACE)
+        terminal.shows(lambda lines: sum(line.startswith("*") for line in lines) == 4)
+        terminal.press(_CTRL_BACKSLASH)
+        terminal.shows(lambda lines: not any(line.startswith("*") for line in lines))
+        terminal.press("S")
+        terminal.shows("LAST 10 RUNS↑")
+        terminal.press("S")
+        terminal.shows("LAST 10 RUNS↓")
+
+
+@pytest.mark.parametrize("way", ["q", _CTRL_C, ":q\r", signal.SIGTERM, signal.SIGHUP])
+def test_the_terminal_is_left_as_it_was_found(way: str | signal.Signals) -> None:
+    with Terminal([*_VISITED, "--mouse"], 80, 24) as terminal:
+        terminal.shows("etcd-hourly")
+        assert 1000 << 5 in terminal.modes()
+        if isinstance(way, signal.Signals):
+            terminal.signal(way)
+            assert terminal.ended() == 128 + way
+        else:
+            terminal.press(way)
+            assert terminal.ended() == 0
+        _is_left_as_found(terminal)
+
+
+def test_a_crash_leaves_the_terminal_in_order_and_tells_no_values() -> None:
+    with Terminal([*_VISITED, "crash"]) as terminal:
+        terminal.shows("etcd-hourly")
+        terminal.press(_CTRL_R)
+        assert terminal.ended() == 1
+        terminal.shows("ZeroDivisionError: a fault with 19 letters in it")
+        assert TOKEN.encode() not in terminal.output
+        _is_left_as_found(terminal)
+
+
+@pytest.mark.parametrize(
+    ("environ", "option", "lights_up"),
+    [
+        ({}, [], True),
+        ({"SSH_CONNECTION": "10.0.0.1 50022 10.0.0.2 22"}, [], False),
+        ({"SSH_CONNECTION": "10.0.0.1 50022 10.0.0.2 22"}, ["--flash"], True),
+    ],
+)
+def test_over_ssh_nothing_flashes_unless_it_is_asked_for(
+    environ: dict[str, str], option: list[str], lights_up: bool
+) -> None:
+    with Terminal([*_VISITED, *option], 80, 24, environ) as terminal:
+        terminal.shows("etcd-hourly")
+        terminal.press("7")
+        terminal.shows(lambda lines: any(_is_row(line, "InProgress") for line in lines))
+        before = terminal.written
+        terminal.press(_CTRL_R)
+        terminal.shows(lambda lines: any(_is_row(line, "Completed") for line in lines))
+        assert (b"7m" in terminal.output[before:]) == lights_up
+
+
+def _is_row(line: str, phase: str) -> bool:
+    return CHANGED[-6:] in line and phase in line
+
+
+@pytest.mark.parametrize(
+    ("environ", "option"), [({"TERM": "linux"}, []), ({"LC_ALL": "C", "PYTHONUTF8": "0"}, []), ({}, ["--ascii"])]
+)
+def test_a_terminal_without_our_signs_gets_letters(environ: dict[str, str], option: list[str]) -> None:
+    with Terminal([*_VISITED, *option], 80, 24, environ) as terminal:
+        terminal.shows("x error")
+        terminal.press("5")
+        terminal.shows("warm-up")
+        terminal.press("?")
+        terminal.shows("The object under the cursor")
+        terminal.press("q6")
+        terminal.shows("Expression")
+        assert terminal.output.isascii()
+
+
+def test_without_colour_there_is_none() -> None:
+    with Terminal(_VISITED, 80, 24, {"NO_COLOR": "1"}) as terminal:
+        terminal.shows("✗ error")
+        assert {(cell.fg, cell.bg) for cell in terminal.cells()} == {("default", "default")}
+        assert any(cell.reverse for cell in terminal.cells()), "the selection is reverse video"
+
+
+@pytest.mark.parametrize("term", ["xterm-16color", "screen", "xterm-256color"])
+def test_colours_are_the_sixteen_of_the_terminal(term: str) -> None:
+    with Terminal(_VISITED, 80, 24, {"TERM": term}) as terminal:
+        terminal.shows("✗ error")
+        terminal.press("5")
+        terminal.shows("warm-up")
+        colours = {colour for cell in terminal.cells() for colour in (cell.fg, cell.bg)}
+        assert len(colours) > 2
+        assert {colour.removeprefix("bright") for colour in colours} <= _SIXTEEN
+
+
+def test_a_kubeconfig_that_cannot_be_read_is_told_and_tried_again(kubeconfig: str, tmp_path: Path) -> None:
+    broken = tmp_path / "kubeconfig"
+    broken.write_text("contexts: [")
+    with Terminal([*_FORETOP, "--kubeconfig", str(broken)], 80, 24) as terminal:
+        terminal.shows("mend the file".capitalize())
+        assert "▲ Cannot read the kubeconfig " in terminal.text()[0]
+        terminal.press("5")
+        terminal.shows(lambda lines: "5Cal" in lines[1] and any("Mend the file" in line for line in lines))
+        broken.write_text(Path(kubeconfig).read_text())
+        terminal.press(_CTRL_R)
+        terminal.shows(lambda lines: "● live" in lines[0])
+        terminal.press("q")
+        assert terminal.ended() == 0
+
+
+def test_a_server_that_refuses_is_told_and_waited_for(tmp_path: Path) -> None:
+    nobody = tmp_path / "kubeconfig"
+    nobody.write_text(yaml.safe_dump(_kubeconfig("http://127.0.0.1:1", {"token": "t"})))
+    with Terminal([*_FORETOP, "--kubeconfig", str(nobody)], 80, 24) as terminal:
+        terminal.shows("tries again in")
+        assert "▲ stale" in terminal.text()[0]
+        assert "refused" in str(terminal)
+
+
+def test_a_plugin_that_needs_a_person_gets_the_terminal(kubeconfig: str, tmp_path: Path) -> None:
+    server, token = _address(kubeconfig)
+    plugin = tmp_path / "login"
+    plugin.write_text(_PLUGIN.format(python=sys.executable, token=token))
+    plugin.chmod(0o700)
+    user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": str(plugin)}}
+    config = tmp_path / "kubeconfig"
+    config.write_text(yaml.safe_dump(_kubeconfig(server, user)))
+    with Terminal([*_FORETOP, "--kubeconfig", str(config)], 80, 24) as terminal:
+        terminal.shows(lambda lines: "signed out: nobody is there to ask" in lines[0])
+        terminal.shows("i signs in")
+        terminal.press("i")
+        terminal.shows("Password:")
+        assert terminal.settings() == terminal.settings_before
+        terminal.press("sesame\n")
+        terminal.shows(lambda lines: "● live" in lines[0])
+        terminal.press("q")
+        assert terminal.ended() == 0
+        _is_left_as_found(terminal)
+        assert token.encode() not in terminal.output
+
+
+_PLUGIN = """#!{python}
+import json, os, sys
+if not json.loads(os.environ["KUBERNETES_EXEC_INFO"])["spec"]["interactive"]:
+    sys.exit("nobody is there to ask")
+print("Password: ", end="", file=sys.stderr, flush=True)
+if input() != "sesame":
+    sys.exit("wrong")
+answer = {{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {{"token": "{token}"}}}}
+print(json.dumps(answer))
+"""
+
+
+def _address(kubeconfig: str) -> tuple[str, str]:
+    content = yaml.safe_load(Path(kubeconfig).read_text())
+    server = content["clusters"][0]["cluster"]["server"].partition("/token/")[0]
+    return server, content["users"][0]["user"]["token"]
+
+
+def _kubeconfig(server: str, user: dict[str, object]) -> dict[str, object]:
+    return {
+        "clusters": [{"name": "there", "cluster": {"server": server}}],
+        "users": [{"name": "me", "user": user}],
+        "contexts": [{"name": "there", "context": {"cluster": "there", "user": "me"}}],
+        "current-context": "there",
+    }

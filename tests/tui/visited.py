@@ -1,0 +1,33 @@
+"""`python -m tests.tui.visited [crash] [--flash …]`: the dashboard in this terminal, before a store filled by hand.
+
+Listing again changes a row; with `crash` it runs into a fault of foretop's own.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from core.models.kinds import BACKUP
+from tests.tui.filled import FilledSource, backup_dict, troubled
+from tui.commands.screen import Tastes, show
+
+TOKEN = "what-nobody-may-see"
+CHANGED = "mongo-nightly-20261115023003"
+
+
+class Changing(FilledSource):
+    def hurry(self) -> None:
+        times = {"start": "2026-11-15T02:30:03Z", "end": "2026-11-15T02:41:00Z"}
+        self.change(BACKUP, backup_dict(CHANGED, "Completed", of="mongo-nightly", **times))
+
+
+class Failing(FilledSource):
+    def hurry(self) -> None:
+        token = TOKEN
+        raise ZeroDivisionError(f"a fault with {len(token)} letters in it")
+
+
+if __name__ == "__main__":
+    source = (Failing if "crash" in sys.argv else Changing)(troubled())
+    tastes = Tastes(ascii_only="--ascii" in sys.argv, flash="--flash" in sys.argv, mouse="--mouse" in sys.argv)
+    sys.exit(show(lambda: source, tastes))
