@@ -136,7 +136,8 @@ class Executor:
     async def _send(self, step: Step) -> Response:
         target, write = step.target, step.write
         dry = {"dryRun": "All"} if self.dry_run else {}
-        managed = {"fieldManager": "foretop", **dry}
+        # Without Strict a release that lacks a field drops it without a word: an unpause would lose its skip.
+        managed = {"fieldManager": "foretop", "fieldValidation": "Strict", **dry}
         if write.method == "POST":
             path = paths.collection(target.kind, target.namespace)
             return await self.client.request("POST", path, managed, write.body)

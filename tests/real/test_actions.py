@@ -293,6 +293,10 @@ async def test_a_nab_is_deleted_by_the_field_that_this_cluster_has(
         assert await serves_field(hand.client, NAB, ("spec", "deleteBackup")) is True
         assert await serves_field(hand.client, NAB, FORCE_FIELD) is False
         world = await asyncio.to_thread(hand.world)
+        forced = plan_delete_nab(world, world.nabs, hand.clock.now(), force=True, serves_force=True)
+        (dropped,) = await done(hand, forced, plan_delete_nab)
+        assert dropped.outcome is Outcome.FAILED
+        assert 'unknown field "spec.forceDeleteBackup"' in dropped.error
         (result,) = await done(hand, plan_delete_nab(world, world.nabs, hand.clock.now()), plan_delete_nab)
         assert result.outcome is Outcome.DONE
         assert json.loads(result.answer)["spec"]["deleteBackup"] is True

@@ -25,6 +25,7 @@ from core.kube.connect import connect
 from core.minicluster.access import User
 from core.minicluster.box import MiniCluster
 from core.minicluster.server import ApiServer
+from core.minicluster.storage import Storage
 from core.models import Schedule, from_builtins
 from core.models.kinds import KINDS
 from core.rules.assemble import assemble
@@ -104,8 +105,10 @@ async def hand_in(
 
 
 @asynccontextmanager
-async def box_with(objects: Sequence[dict[str, Any]], users: Sequence[User] = ()) -> AsyncIterator[MiniCluster]:
-    async with MiniCluster(clock=ManualClock(NOW), users=users) as box:
+async def box_with(
+    objects: Sequence[dict[str, Any]], users: Sequence[User] = (), storage: Storage | None = None
+) -> AsyncIterator[MiniCluster]:
+    async with MiniCluster(clock=ManualClock(NOW), users=users, storage=storage) as box:
         home = box.storage.kind("Namespace")
         for name in ("velero", "team-a"):
             box.storage.create(home, {"metadata": {"name": name}})

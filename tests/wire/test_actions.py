@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import stat
+from copy import deepcopy
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from core.actions.execute import Outcome
 from core.actions.guard import Refused
 from core.actions.plans import Plan
+from core.clock import ManualClock
 from core.errors import ForetopError
 from core.minicluster.access import Access, Rule, User
 from core.minicluster.box import MiniCluster
+from core.minicluster.kinds import Catalog, load_catalog
+from core.minicluster.storage import Storage
 from core.models import Schedule
 from core.rules.forecast import Choice
 from tests.objects import NOW
@@ -208,3 +213,23 @@ async def test_the_fields_belong_to_foretop_afterwards(tmp_path: Path) -> None:
         held = box.storage.get(box.storage.kind("Schedule"), "velero", "nightly")
         assert "foretop" in [entry["manager"] for entry in held["metadata"]["managedFields"]]
         assert isinstance(named(box, "nightly"), Schedule)
+
+
+def without_skip() -> Storage:
+    """A box of a release that does not know skipImmediately yet."""
+    kinds = []
+    for kind in load_catalog():
+        schema = deepcopy(kind.schema)
+        if kind.kind == "Schedule":
+            del schema["properties"]["spec"]["properties"]["skipImmediately"]
+        kinds.append(msgspec.structs.replace(kind, schema=schema))
+    return Storage(ManualClock(NOW), Catalog(kinds))
+
+
+async def test_a_release_without_the_field_refuses_instead_of_losing_the_skip(tmp_path: Path) -> None:
+    async with box_with([a_schedule(paused=True)], storage=without_skip()) as box, hand_in(box, tmp_path) as hand:
+        wish = unpausing(Choice.SKIP)
+        (result,) = await done(hand, planned(box, wish), wish)
+        assert result.outcome is Outcome.FAILED
+        assert 'unknown field "spec.skipImmediately"' in result.error
+        assert named(box, "nightly").spec.paused is True
