@@ -89,7 +89,7 @@ class Executor:
                 if problem.status >= 500:
                     return await self._lost(current, problem)
                 if problem.status == 429 and (problem.retry_after or 0.0) <= self.patience:
-                    await asyncio.sleep(problem.retry_after or 1.0)
+                    await asyncio.sleep(1.0 if problem.retry_after is None else problem.retry_after)
                 elif problem.status == 409 and step.write.method != "POST":
                     fresh = await self._planned_again(step, current, replan)
                     if not isinstance(fresh, Step):

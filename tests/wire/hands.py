@@ -66,6 +66,8 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
             if request.method == "PATCH" and known.hold is not None:
                 await known.hold.wait()
             how = known.cut(request.method, request.path)
+            if how == "busy":
+                return web.json_response({"kind": "Status", "code": 429}, status=429, headers={"Retry-After": "0"})
             if how == "before":
                 return _hang_up(request)
             answer = await super().handle(request)

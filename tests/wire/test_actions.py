@@ -122,6 +122,15 @@ async def test_a_writer_who_never_stops_is_not_fought(tmp_path: Path, wire: Wire
         assert named(box, "nightly").spec.paused is True
 
 
+async def test_a_busy_server_is_asked_again_when_it_says_so(tmp_path: Path, wire: Wire) -> None:
+    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as hand:
+        wire.cut = lambda method, path: "busy" if method == "PATCH" and len(wire.writes) == 1 else ""
+        (result,) = await done(hand, planned(box, pausing), pausing)
+        assert result.outcome is Outcome.DONE
+        assert len(wire.writes) == 2
+        assert len(list(hand.journal.read())) == 1
+
+
 async def test_a_right_taken_away_in_between_is_told_and_nothing_is_done(tmp_path: Path) -> None:
     async with box_with([a_schedule()], [User("maria", PATCHES)]) as box, hand_in(box, tmp_path, "maria") as hand:
         plan = planned(box, pausing)

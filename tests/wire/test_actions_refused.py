@@ -96,6 +96,8 @@ def test_a_missing_right_refuses_every_write(
         (("backup", "create", "--from-schedule", "nosuch", "--yes"), "There is no schedule nosuch"),
         (("restore", "create", "--from-backup", "nosuch", "--yes"), "There is no backup nosuch"),
         (("restore", "create", "--from-backup", "ended", "--namespace-mappings", "a", "--yes"), "is no part of"),
+        (("backup", "logs", "ended", "--cacert", "/no/such"), "/no/such cannot be used as --cacert"),
+        (("backup", "logs", "nosuch"), "There is no backup nosuch"),
         (("schedule", "pause", "a", "--context", "a", "--context", "b", "--yes"), "one --context at a time"),
     ],
 )

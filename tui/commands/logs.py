@@ -29,11 +29,13 @@ class Wanted:
 
 
 def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options; the command is handed `wanted`."""
+    """Adds the options; the command is handed `wanted`, once its authority is known to be usable."""
 
     @functools.wraps(command)
     def with_wanted(*arguments: Any, search: str, file: str, cacert: str, blindly: bool, **options: Any) -> Any:
-        return command(*arguments, wanted=Wanted(search, file, Trust(cacert, blindly)), **options)
+        trust = Trust(cacert, blindly)
+        trust.context()
+        return command(*arguments, wanted=Wanted(search, file, trust), **options)
 
     for option in (
         click.option("--insecure-skip-tls-verify", "blindly", is_flag=True, help="Trust any storage."),
