@@ -119,11 +119,10 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         assert made["spec"]["existingResourcePolicy"] == "update"
 
 
-@pytest.mark.parametrize("size", [SMALL, MIDDLE])
 async def test_a_schedule_is_described_and_its_expression_told_while_it_is_typed(
-    size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, size=size) as at:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
         await at.shown.press("a", "tab", "tab", "tab")
         await at.paste("0 4 * * 7")

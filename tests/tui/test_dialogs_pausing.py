@@ -160,11 +160,10 @@ async def test_velero_writes_the_object_under_way_and_nobody_is_asked_as_the_pla
         assert len(at.writes) == 2
 
 
-@pytest.mark.parametrize("size", [SMALL, MIDDLE])
 async def test_several_are_told_one_by_one_and_the_rest_can_be_repeated(
-    size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=size) as at:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
 
         def refuse(_method: str, path: str) -> None:
             if path.endswith("mail-30m"):

@@ -37,7 +37,10 @@ class Deed:
                 await self._send()
         except ForetopError as problem:
             self.problem = str(problem)
+        except Exception as problem:
+            self.problem = f"foretop failed here, which is its own fault: {type(problem).__name__}: {problem}"
         self.is_sent = True
+        was_heard = self.listener is not None
         self._tell()
         by_step = {id(step): look for step, look in zip(plan.steps, looks, strict=True)}
         async with asyncio.TaskGroup() as group:
@@ -45,7 +48,7 @@ class Deed:
                 look = by_step.get(id(told.result.step))
                 if look is not None and told.result.outcome is Outcome.DONE:
                     group.create_task(self._follow(place, look))
-        if self.listener is None and any(told.seen for told in self.told):
+        if self.listener is None and (not was_heard or any(told.seen for told in self.told)):
             self._afterwards(self)
 
     @property

@@ -6,35 +6,27 @@ raise BadInput, which is then shown in the place of the plan) and perhaps `outlo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.text import Text
-from textual import events, on, work
-from textual.app import ComposeResult
+from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
-from textual.content import Content
-from textual.widget import Widget
-from textual.widgets import Input, Label
+from textual.widgets import Input
 
-from core.actions.execute import Outcome
+from core.actions.execute import Outcome, Result
 from core.actions.intents import Intent
 from core.actions.plans import Wish
 from core.errors import ForetopError
 from core.store import Key
 from core.view.marks import Tone
-from core.view.text import clean
 from tui.copying import copy
 from tui.hands import Hands, Planned
 from tui.modals import sentences
+from tui.modals.board import Board
 from tui.modals.deed import Deed
-from tui.modals.parts import Choices, Knob, Sentences, Turn
-from tui.modals.window import Window
+from tui.modals.parts import Choices, Knob, Turn
 from tui.prose import Para, para
-from tui.tones import spelt
-from tui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from tui.app import Dashboard
@@ -49,17 +41,12 @@ class Stage(Enum):
     TOLD = auto()
 
 
-class Dialog(Window[None]):
+class Dialog(Board):
     """Asks, sends, tells; may ask again."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "copy", show=False),
-        Binding("down", "step(1)", show=False),
-        Binding("up", "step(-1)", show=False),
-        Binding("left,right", "other_knob", show=False),
-        Binding("pagedown", "scroll_by(5)", show=False),
-        Binding("pageup", "scroll_by(-5)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "copy", show=False)]
+    headline: ClassVar[str] = ""
+    """What the title says; `{}` stands for the name, or for how many."""
 
     def __init__(self, hands: Hands, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool) -> None:
         super().__init__(ascii)
@@ -72,18 +59,10 @@ class Dialog(Window[None]):
         self.deed: Deed | None = None
         self.problem = ""
         self._refusal = ""
+        self._asked_rights = False
         self._news: list[Para] = []
 
     # What the dialogs differ in
-
-    verb: ClassVar[str] = ""
-    """The word on the knob that sends."""
-    headline: ClassVar[str] = ""
-    """What the title says; `{}` stands for the name, or for how many."""
-
-    def fields(self) -> Iterable[Widget]:
-        """What can be chosen or typed."""
-        return ()
 
     def wish(self) -> Wish:
         raise NotImplementedError
@@ -98,56 +77,22 @@ class Dialog(Window[None]):
         """What else is to be said before the plan."""
         return []
 
-    # The window
+    # Asking
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="window dialog"):
-            with Vertical(id="fields"):
-                yield from self.fields()
-                if self.wanted_name:
-                    yield Label(Text(clean(f"Type {self.wanted_name} below {self._why_typed()}."), no_wrap=True))
-                    with Horizontal(classes="confirm"):
-                        yield Label("> ", markup=False)
-                        yield Prompt(id="confirm")
-            yield Sentences(ascii=self.ascii, id="said")
-            with Horizontal(classes="knobs"):
-                yield Knob("Cancel", "cancel")
-                yield Knob(self.verb, "go")
-
-    def _title(self) -> str:
-        return sentences.title(self.headline, self.keys, self.query_one(".dialog").size.width - 2)
+    def on_mount(self) -> None:
+        self.set_interval(REPLAN, self.replan)
+        self.replan()
 
     @property
-    def wanted_name(self) -> str:
-        """What must be typed before anything dangerous is sent."""
+    def wanted(self) -> str:
+        """The name, or of several how many."""
         if not self.intent.dangerous:
             return ""
         return self.keys[0].name if len(self.keys) == 1 else str(len(self.keys))
 
-    def _why_typed(self) -> str:
-        return "to show that it is meant" if len(self.keys) == 1 else "(how many) to show that they are meant"
-
-    def on_mount(self) -> None:
-        self.query_one("#fields").display = bool(self.query("#fields > *"))
-        self.query_one("#cancel").focus()
-        self.set_interval(REPLAN, self.replan)
-        self.replan()
-        self._ask_rights()
-
-    def on_resize(self, event: events.Resize) -> None:
-        said = self.query_one(Sentences)
-        fixed = sum(child.outer_size.height for child in self.query(".dialog > *") if child is not said)
-        said.styles.max_height = max(3, event.size.height - max(fixed, 1) - 2)
-        self.call_after_refresh(self._draw)
-
     @property
-    def dashboard(self) -> Dashboard:
-        from tui.app import Dashboard
-
-        assert isinstance(self.app, Dashboard)
-        return self.app
-
-    # Asking
+    def contexts(self) -> list[str]:
+        return list(dict.fromkeys(key.context for key in self.keys))
 
     @on(Choices.Chosen)
     @on(Turn.Turned)
@@ -161,115 +106,62 @@ class Dialog(Window[None]):
             self.problem = ""
         except ForetopError as problem:
             self.planned, self.problem = None, str(problem)
+        if self.planned is not None and not self._asked_rights:
+            self._asked_rights = True
+            self._ask_rights(self.planned)
         self.outlook()
-        self._draw()
+        self.draw()
 
     @work(exclusive=True, exit_on_error=False, group="rights")
-    async def _ask_rights(self) -> None:
-        if self.planned is not None:
-            self._refusal = await self.hands.refusal(self.planned.plan)
-        self.replan()
+    async def _ask_rights(self, planned: Planned) -> None:
+        """A right that is missing is named before anything is sent."""
+        self._refusal = await self.hands.refusal(planned.plan)
+        self.draw()
 
-    def _draw(self) -> None:
-        window = self.query_one(".dialog")
-        window.border_title = Content(spelt(self._title(), self.ascii))
-        window.border_subtitle = Content(spelt(self._ways(), self.ascii))
-        cells = max(40, self.query_one(Sentences).size.width - 2)
-        self.query_one(Sentences).show(list(self._said(cells)))
+    def draw(self) -> None:
+        self.is_asking = self.stage is Stage.ASKING
+        self.say(sentences.title(self.headline, self.keys, self.cells), list(self._said()))
         self._show_knobs()
 
-    def _ways(self) -> str:
-        """The keys that work here."""
-        if self.stage is not Stage.ASKING:
-            return "enter, esc or q leaves"
-        moves = "up down choose · " if self.query(Choices) else "tab to the fields · " if self.query(Prompt) else ""
-        return f"{moves}left right, enter · esc or q leaves"
-
-    def _said(self, cells: int) -> Iterator[Para]:
-        if self.stage is Stage.TOLD and self.deed is not None:
-            yield from sentences.outcome(self.deed.told)
+    def _said(self) -> Iterator[Para]:
+        deed = self.deed
+        if self.stage is Stage.TOLD and deed is not None:
+            yield from sentences.outcome(deed.told)
+            if deed.problem:
+                yield para(deed.problem, Tone.BAD)
             return
         yield from self._news
         yield from self.more()
-        if self.problem:
-            yield para(self.problem, Tone.BAD)
-        if self._refusal:
-            yield para(self._refusal, Tone.BAD)
+        yield from (para(text, Tone.BAD) for text in (self.problem, self._refusal) if text)
         if self.planned is not None:
-            yield from sentences.proposal(self.planned.plan, self.hidden, cells)
-        if self.stage is Stage.SENDING and self.deed is not None:
-            yield para(f"Sending: {len(self.deed.told)} of {len(self.deed.planned.plan.steps)}", bold=True)
+            yield from sentences.proposal(self.planned.plan, self.hidden, self.cells)
+        if self.stage is Stage.SENDING and deed is not None:
+            yield para(f"Sending: {len(deed.told)} of {len(deed.planned.plan.steps)}", bold=True)
 
     def _show_knobs(self) -> None:
-        cancel, go = self.query_one("#cancel", Knob), self.query_one("#go", Knob)
-        if self.stage is Stage.TOLD:
-            cancel.say("Close")
-            go.display = self.deed is not None and bool(self.deed.rest)
-            go.say("Repeat for the rest")
-            return
-        cancel.say("Cancel")
-        go.display = True
-        if self._is_read_only:
-            go.say(READ_ONLY, dead=True)
+        cancel, go = self.cancel, self.go
+        cancel.say("Cancel" if self.stage is Stage.ASKING else "Close")
+        if self.stage is Stage.ASKING:
+            go.display = True
+            read_only = self.hands.is_read_only(self.contexts)
+            go.say(READ_ONLY if read_only else self.verb, dead=bool(self._why_not()))
         else:
-            go.say(self.verb, dead=bool(self._why_not()))
-
-    @property
-    def _is_read_only(self) -> bool:
-        return self.hands.is_read_only(self.contexts)
-
-    @property
-    def contexts(self) -> list[str]:
-        return list(dict.fromkeys(key.context for key in self.keys))
+            go.display = self.stage is Stage.TOLD and self.deed is not None and bool(self.deed.rest)
+            go.say("Repeat for the rest")
 
     def _why_not(self) -> str:
         """Why the knob does nothing just now."""
-        if self._is_read_only:
+        if self.hands.is_read_only(self.contexts):
             return "Nothing is sent: read-only is on"
         if self.problem or self._refusal:
             return self.problem or self._refusal
         if self.planned is None or not self.planned.plan.steps:
             return "There is nothing to send"
-        if self.wanted_name and self.query_one("#confirm", Prompt).value != self.wanted_name:
-            return f"Type {self.wanted_name} first"
-        return ""
-
-    # Keys
-
-    def action_step(self, by: int) -> None:
-        choices = self.query(Choices)
-        if self.stage is Stage.ASKING and choices:
-            choices.first().move(by)
-        elif self.stage is Stage.ASKING and self.query("#fields Prompt, #fields Turn"):
-            (self.focus_next if by > 0 else self.focus_previous)()
-        else:
-            self.action_scroll_by(by)
-
-    def action_scroll_by(self, by: int) -> None:
-        self.query_one(Sentences).scroll_lines(by)
-
-    def action_other_knob(self) -> None:
-        cancel, go = self.query_one("#cancel", Knob), self.query_one("#go", Knob)
-        (cancel if go.has_focus or not go.display else go).focus()
+        return "" if self.is_confirmed else f"Type {self.wanted} first"
 
     def action_copy(self) -> None:
         if self.planned is not None and self.planned.plan.steps:
             copy(self.dashboard, sentences.commands(self.planned.plan))
-
-    @on(Prompt.Dropped)
-    def _dropped(self, event: Prompt.Dropped) -> None:
-        event.stop()
-        self.action_leave()
-
-    @on(Prompt.Passed)
-    def _passed(self, event: Prompt.Passed) -> None:
-        event.stop()
-        (self.focus_next if event.by > 0 else self.focus_previous)()
-
-    @on(Input.Submitted)
-    def _entered(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.focus_next()
 
     @on(Knob.Pressed)
     def _pressed(self, event: Knob.Pressed) -> None:
@@ -277,10 +169,7 @@ class Dialog(Window[None]):
         if event.knob.id == "cancel":
             self.action_leave()
         elif self.stage is Stage.TOLD and self.deed is not None:
-            changed = [one.result for one in self.deed.told if one.result.outcome is Outcome.CHANGED]
-            self._ask_again(
-                self.deed.rest, [line for one in changed for line in sentences.changed(one.step, one.again)]
-            )
+            self._ask_again(self.deed.rest, [told.result for told in self.deed.told])
         elif self.stage is Stage.ASKING:
             if why := self._why_not():
                 self.dashboard.notify(why, severity="warning")
@@ -288,19 +177,19 @@ class Dialog(Window[None]):
                 self._send(self.planned)
 
     def action_leave(self) -> None:
-        """While a write is under way the dialog stays, so that its result is seen."""
-        if self.stage is not Stage.SENDING:
-            if self.deed is not None:
-                self.deed.listener = None
-            super().action_leave()
+        """What is under way goes on, and is told in a toast."""
+        if self.deed is not None:
+            self.deed.listener = None
+        super().action_leave()
 
     # Sending, and afterwards
 
     def _send(self, planned: Planned) -> None:
         self.stage = Stage.SENDING
-        self.deed = Deed(self.hands, planned, self.wish(), self._tell_afterwards(self.dashboard))
+        self.deed = Deed(self.hands, planned, self.wish(), _toast(self.dashboard))
         self.deed.listener = self._moved
-        self._draw()
+        self.cancel.focus()
+        self.draw()
         self.dashboard.run_worker(self.deed.run(), exit_on_error=False)
 
     def _moved(self) -> None:
@@ -308,36 +197,38 @@ class Dialog(Window[None]):
         if deed is not None and deed.is_sent and self.stage is Stage.SENDING:
             self._settle(deed)
         else:
-            self._draw()
+            self.draw()
 
     def _settle(self, deed: Deed) -> None:
         """All was tried: tell it, or ask again where it came to something else than was agreed to."""
-        only = deed.told[0].result if len(deed.told) == 1 else None
-        if not deed.told:
-            self._refusal = deed.problem
+        results = [told.result for told in deed.told]
+        if not results:
             self._ask_again(self.keys, [])
-        elif only is not None and only.outcome is Outcome.CHANGED and self.keys:
-            self._ask_again(self.keys, sentences.changed(only.step, only.again))
+            self._refusal = deed.problem
+            self.draw()
+        elif len(results) == 1 and results[0].outcome is Outcome.CHANGED and deed.rest:
+            self._ask_again(self.keys, results)
         else:
             self.stage = Stage.TOLD
-            self.query_one("#fields").display = False
-            self._draw()
-            self.query_one("#cancel").focus()
+            self.show_fields(False)
+            self.draw()
 
-    def _ask_again(self, keys: tuple[Key, ...], news: list[Para]) -> None:
-        self.keys, self.hidden, self._news = keys, 0, news
+    def _ask_again(self, keys: tuple[Key, ...], results: list[Result]) -> None:
+        """With what has changed, and with nothing agreed to."""
+        changed = [one for one in results if one.outcome is Outcome.CHANGED]
+        self._news = [line for one in changed for line in sentences.changed(one.step, one.again)]
+        self.keys, self.hidden = keys, 0
         self.stage = Stage.ASKING
-        self.query_one("#fields").display = bool(self.query("#fields > *"))
-        for prompt in self.query("#confirm").results(Prompt):
-            prompt.value = ""
+        self._asked_rights = False
+        self.show_fields(True)
+        self.forget_what_was_typed()
         self.replan()
-        self.query_one("#cancel").focus()
 
-    @staticmethod
-    def _tell_afterwards(app: Dashboard) -> Callable[[Deed], None]:
-        """The dialog may be gone by then; the toast is kept in the messages."""
 
-        def tell(deed: Deed) -> None:
-            app.notify(sentences.summary(deed.told))
+def _toast(app: Dashboard) -> Callable[[Deed], None]:
+    """For when the dialog is gone; the toast is kept in the messages."""
 
-        return tell
+    def tell(deed: Deed) -> None:
+        app.notify(sentences.summary(deed.told, deed.problem))
+
+    return tell

@@ -29,6 +29,8 @@ _DIALOGS: dict[str, type[Dialog]] = {
     intents.DELETE_BACKUP.id: plain.DeleteBackup,
     intents.DELETE_NAB.id: plain.DeleteNab,
     intents.DELETE_NAR.id: plain.DeleteNar,
+    intents.DECIDE_STORAGE.id: plain.DecideStorage,
+    intents.SERVER_DEFAULT.id: plain.ServerDefault,
     intents.RESTORE_FROM.id: RestoreDialog,
     intents.CREATE_SCHEDULE.id: CreateSchedule,
 }

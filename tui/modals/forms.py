@@ -44,7 +44,6 @@ class RestoreDialog(Dialog):
 
     def on_mount(self) -> None:
         self._look_at_namespaces()
-        super().on_mount()
 
     def fields(self) -> Iterable[Widget]:
         offered = ", ".join(f"{old}:{new}" for old, new in self._offer.items())

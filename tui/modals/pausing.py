@@ -69,7 +69,6 @@ class PauseDialog(Dialog):
     def on_mount(self) -> None:
         self._batch = secrets.token_hex(3)
         self._learn_users()
-        super().on_mount()
 
     @work(exit_on_error=False)
     async def _learn_users(self) -> None:

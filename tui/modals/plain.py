@@ -16,10 +16,11 @@ from core.actions.backups import (
     plan_run_again,
     replan_cancel,
 )
-from core.actions.nonadmin import FORCE_FIELD, plan_delete_nab, plan_delete_nar
+from core.actions.nonadmin import FORCE_FIELD, Decision, plan_decide, plan_delete_nab, plan_delete_nar
 from core.actions.plans import Plan, Wish
 from core.actions.schedules import plan_delete_schedule
 from core.actions.served import serves_field
+from core.actions.servers import plan_server_default
 from core.errors import ForetopError
 from core.models import Backup, DataMovement
 from core.models.kinds import NAB
@@ -86,7 +87,6 @@ class DeleteNab(Dialog):
     def on_mount(self) -> None:
         self.query_one(Field).display = False
         self._learn_fields()
-        super().on_mount()
 
     def fields(self) -> Iterable[Widget]:
         yield Field("How", Turn(self._WAYS, "way", self.ascii))
@@ -109,6 +109,35 @@ class DeleteNab(Dialog):
             found = [False]
         self.query_one(Field).display = all(found)
         self.replan()
+
+
+class DecideStorage(Dialog):
+    """An administrator's word on a tenant's storage location."""
+
+    verb: ClassVar[str] = "Decide"
+    headline: ClassVar[str] = "Storage request {}"
+    _DECISIONS: ClassVar[tuple[Decision, ...]] = ("approve", "reject")
+
+    def fields(self) -> Iterable[Widget]:
+        yield Field("Decision", Turn(self._DECISIONS, "decision", self.ascii))
+
+    def wish(self) -> Wish:
+        decision = self._DECISIONS[self.query_one(Turn).at]
+        return lambda world, items, now: plan_decide(world, items, decision, now)
+
+
+class ServerDefault(Dialog):
+    """What Velero does with a schedule that does not say whether to skip; it restarts for it."""
+
+    verb: ClassVar[str] = "Restart Velero with it"
+    headline: ClassVar[str] = "Skip default of {}"
+
+    def fields(self) -> Iterable[Widget]:
+        yield Field("Skip", Turn(("yes", "no"), "skip", self.ascii))
+
+    def wish(self) -> Wish:
+        skip = self.query_one(Turn).at == 0
+        return lambda world, items, now: plan_server_default(world, items, skip, now)
 
 
 def _cancel(world: World, items: Iterable[Any], now: datetime) -> Plan:

@@ -98,8 +98,10 @@ def outcome(told: Sequence[Told]) -> list[Para]:
     return [para(head, bold=True), *(line for one in told for line in _told(one, named=True))]
 
 
-def summary(told: Sequence[Told]) -> str:
+def summary(told: Sequence[Told], problem: str) -> str:
     """The same in one line, for a toast."""
+    if problem:
+        return problem
     if len(told) == 1:
         return f"{told[0].result.step.target.name}: {_result(told[0])}"
     well = sum(one.result.outcome is Outcome.DONE and (one.seen is None or one.seen.well) for one in told)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from core.actions import intents
 from core.actions.intents import INTENTS, Intent
-from core.models import Backup, NonAdmin, Resource, Restore, Schedule
-from core.models.kinds import SCHEDULE
+from core.models import Backup, Deployment, NonAdmin, Resource, Restore, Schedule
+from core.models.kinds import DEPLOYMENT, SCHEDULE
 from core.rules import phases
+from core.rules.servers import server
 from core.store import Key
 from tui.jumps import related_to_finding
 from tui.registry import RESUME, WISHES
@@ -55,8 +56,10 @@ class Wishes:
         intent = _BY_ID[action_id]
         if intent is intents.CREATE_SCHEDULE:
             return self.frame.current == "schedules"
-        if not self._can(intent):
-            return False
+        if intent is intents.SERVER_DEFAULT:
+            return self.frame.current == "schedules" and bool(self._server().keys)
+        if not intent.key or not self._can(intent):
+            return not intent.key and self._can(intent)
         rivals = (other for other in WISHES if other.id != RESUME and _BY_ID[other.id].key == intent.key)
         return next((one.id for one in rivals if self._can(_BY_ID[one.id])), "") == action_id
 
@@ -65,13 +68,24 @@ class Wishes:
             self._resume()
         else:
             intent = _BY_ID[action_id]
-            self._open(intent, self._home() if intent is intents.CREATE_SCHEDULE else self._chosen(intent))
+            self._open(intent, self._wanted(intent))
 
     # Of what it is asked
 
+    def _wanted(self, intent: Intent) -> Chosen:
+        if intent is intents.CREATE_SCHEDULE:
+            return self._home()
+        return self._server() if intent is intents.SERVER_DEFAULT else self._chosen(intent)
+
     def _can(self, intent: Intent) -> bool:
-        chosen = self._chosen(intent)
-        return bool(chosen.keys) and (intent.many or len(chosen.keys) == 1)
+        """Asked for every key at every change: it looks no further than it must."""
+        page = self.frame.page
+        if isinstance(page, TablePage) and page.rows is not None and page.table.marked:
+            subject = page.rows.subject
+            if not intent.many and len(page.table.marked) > 1:
+                return False
+            return any((key := subject(row)) is not None and self._fits(intent, key) for row in page.table.marked)
+        return any(self._fits(intent, key) for key in self._under_cursor())
 
     def _chosen(self, intent: Intent) -> Chosen:
         """The marked rows, or what the cursor is on; only what the intent can be asked of."""
@@ -125,6 +139,20 @@ class Wishes:
         spaces = desk.store.world(context).velero_namespaces
         namespace = key.namespace if key else spaces[0] if spaces else "velero"
         return Chosen((Key(context, SCHEDULE.plural, namespace, ""),))
+
+    def _server(self) -> Chosen:
+        """The Velero that the schedule under the cursor belongs to."""
+        desk = self.frame.desk
+        key = self.frame.page.subject() if self.frame.page else None
+        if desk is None or key is None or key.context not in clusters_of(desk.source):
+            return Chosen()
+        return Chosen(
+            tuple(
+                Key(key.context, DEPLOYMENT.plural, one.namespace, one.name)
+                for one in desk.store.all(key.context, Deployment)
+                if one.namespace == key.namespace and server(one) is not None
+            )[:1]
+        )
 
     @property
     def hands(self) -> Hands:
