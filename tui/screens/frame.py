@@ -60,6 +60,7 @@ class Frame(Screen[None]):
         self.trouble: ForetopError | None = None
         """What keeps the session from being opened."""
         self._version: tuple[object, ...] | None = None
+        self._going = asyncio.Lock()
         self._wishes: Wishes | None = None
 
     @property
@@ -87,8 +88,14 @@ class Frame(Screen[None]):
         """The frame is painted; loading the rest must not keep keys and paint waiting."""
         self.show_frame()
         await asyncio.to_thread(importlib.import_module, "tui.screens.pages")
-        if not self.current and self.query_one("#pages").is_attached:
-            await self.go(Place(self.looks.page))
+        if self.query_one("#pages").is_attached:
+            await self._enter()
+
+    async def _enter(self) -> None:
+        """To the first page, unless a key has led to another meanwhile."""
+        async with self._going:
+            if not self.current:
+                await self._go(Place(self.looks.page), True)
 
     @property
     def wishes(self) -> Wishes:
@@ -195,7 +202,11 @@ class Frame(Screen[None]):
     # Going from place to place
 
     async def go(self, place: Place, *, remember: bool = True) -> None:
-        """Brings a page onto the screen, made now if it was not there before."""
+        """Brings a page onto the screen, made now if it was not there before; one after the other."""
+        async with self._going:
+            await self._go(place, remember)
+
+    async def _go(self, place: Place, remember: bool) -> None:
         if remember:
             self.note_cursor()
         page = await self._page(place.page)
@@ -252,9 +263,11 @@ class Frame(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What nobody carries out here leaves its key to the next action that has it."""
-        return action != "do" or self.carrier(str(parameters[0])) is not None
+        return action != "do" or self.page is None or self.carrier(str(parameters[0])) is not None
 
     async def action_do(self, action_id: str) -> None:
+        if self.page is None:
+            await self._enter()
         carrier = self.carrier(action_id)
         if carrier is None:
             return
