@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-real check format bench bench-quick screenshots clean
+.PHONY: help demo test test-real check format bench bench-quick screenshots snapshots clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -43,6 +43,9 @@ bench-quick: $(READY) ## measure the dashboard before ten thousand NABs (prints,
 
 screenshots: $(READY) ## draw the README's pictures from the demo's scenes
 	$(BIN)/python -m tests.tui.pictures screenshots
+
+snapshots: $(READY) ## write anew the texts that the tests compare the screens with
+	$(BIN)/python -m tests.tui.pictures --snapshots
 
 clean:           ## remove what make built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

@@ -57,6 +57,13 @@ class FilledSource:
     def hurry(self) -> None:
         self.hurried += 1
 
+    def fare(self, kind: Kind, state: State, error: str = "") -> None:
+        """The watches of this kind are so from 40 seconds ago on."""
+        since, again = self.manual.now() - timedelta(seconds=40), self.manual.now() + timedelta(seconds=8)
+        for context in self.contexts:
+            health = Health(state, since, error, again if state in (State.STALE, State.SIGNED_OUT) else None)
+            self.store.sink(Scope(context, kind), self.manual).health(health)
+
     def change(self, kind: Kind, changed: dict[str, Any], context: str = CONTEXT) -> None:
         """An event of the watch of this kind."""
         self._versions += 1

@@ -221,6 +221,7 @@ async def test_what_was_typed_before_the_facts_came_narrows_them_when_they_come(
     app = Dashboard(opened, Looks(flash=False, page="calendar"))
     async with app.run_test(size=SMALL) as pilot:
         shown = Screen(app, pilot, filled)
+        await shown.until(lambda: app.frame.page is not None)
         await shown.press("slash", *"hourly")
         may_open.set()
         await shown.until(lambda: "etcd-hourly" in shown.text)

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from core.errors import ForetopError
 from core.kube.sink import Health, Scope, State
+from core.models.kinds import BACKUP, SCHEDULE, STORAGE
 from core.rules import words
 from core.view.marks import Mark, Tone
 from tui.desk import Desk
@@ -15,6 +16,7 @@ from tui.prose import Line, Span, span
 from tui.signing import signed_out
 from tui.tones import BOLD, style_of
 
+_VELERO = (SCHEDULE, BACKUP, STORAGE)
 _LOST = frozenset({State.STALE, State.SIGNED_OUT})
 
 
@@ -28,11 +30,16 @@ def why_closed(trouble: ForetopError) -> list[Line]:
 
 def why_empty(desk: Desk, kinds: Collection[str]) -> list[Line]:
     """What could not be seen, kind by kind, or once for a cluster out of reach; nothing where all was seen."""
-    return [line for context in desk.contexts for line in why_lost(desk, context) or _of(desk, context, kinds)]
+    return [line for context in desk.contexts for line in _out_of_reach(desk, context) or _of(desk, context, kinds)]
 
 
 def why_lost(desk: Desk, context: str) -> list[Line]:
-    """The whole cluster is out of reach, or only now coming in; nothing where some of it is seen."""
+    """Nothing of Velero can be seen: out of reach, only now coming in, not allowed, or not there at all."""
+    return _out_of_reach(desk, context) or _nothing_to_see(desk, context)
+
+
+def _out_of_reach(desk: Desk, context: str) -> list[Line]:
+    """What goes for every kind of a cluster is said once."""
     states = {health.state for _, health in desk.store.health.watches(context)}
     health = desk.store.health.context(context)
     where = _where(desk, context)
@@ -51,12 +58,31 @@ def why_lost(desk: Desk, context: str) -> list[Line]:
     return [said, (span(f"  foretop tries again {when}; "), Span("ctrl+r", BOLD), span(" tries now."))]
 
 
+def _nothing_to_see(desk: Desk, context: str) -> list[Line]:
+    """Nothing may be listed at all, or of the kinds without which there is no Velero none is installed."""
+    fares = {scope.kind: health.state for scope, health in desk.store.health.watches(context)}
+    states = {fares.get(kind) for kind in _VELERO}
+    where = _where(desk, context)
+    doctor: Line = (span("  "), Span("foretop doctor", BOLD), span(" tells every right and every kind, line by line."))
+    if states == {State.FORBIDDEN} and set(fares.values()) <= {State.FORBIDDEN, State.NOT_INSTALLED}:
+        kinds = words.listed([f"{kind.plural}.{kind.group}" for kind in _VELERO])
+        return [_said(Mark.LOOK, f"{where}Not allowed: you need the right to list and watch {kinds}."), doctor]
+    if states == {State.NOT_INSTALLED}:
+        kinds = words.listed([f"{kind.plural}.{kind.group}" for kind in _VELERO])
+        return [_said(Mark.LOOK, f"{where}Velero is not installed in this cluster: it has no {kinds}."), doctor]
+    return []
+
+
 def _of(desk: Desk, context: str, kinds: Collection[str]) -> Iterable[Line]:
-    """Watches that fare alike are told together."""
+    """Watches that fare alike are told together; what is not installed, only where nothing else is there."""
     alike: dict[str, list[str]] = {}
     marks: dict[str, Mark] = {}
-    for scope, health in desk.store.health.watches(context):
-        if scope.kind.plural in kinds and health.state is not State.LIVE:
+    watches = [found for found in desk.store.health.watches(context) if found[0].kind.plural in kinds]
+    passed_over = {State.LIVE}
+    if any(health.state is State.LIVE for _, health in watches):
+        passed_over.add(State.NOT_INSTALLED)
+    for scope, health in watches:
+        if health.state not in passed_over:
             mark, text = _told(desk, scope, health)
             alike.setdefault(text, []).append(_full_name(scope))
             marks[text] = mark

@@ -6,6 +6,7 @@ from core.rules import words
 from core.rules.forecast import invalid, next_run
 from core.rules.queue import Run, has_ended
 from core.rules.triage import Finding
+from core.rules.world import World
 from core.store import Store
 from core.view.findings import subject_text
 from core.view.marks import Mark, Tone
@@ -48,6 +49,11 @@ def calm(desk: Desk) -> list[Line]:
             ),
             (span(f"Not seen: {words.listed(gaps, 6)}."),),
         ]
+    if not any(_is_in_use(desk.scene(context).world) for context in desk.contexts):
+        return [
+            (Span(f"{Mark.WAITING.value} ", style_of(Tone.WAITING)), span("Nothing to look after yet.", bold=True)),
+            (span("  There are no schedules, no backups and no storage locations here."),),
+        ]
     lines: list[Line] = [
         (Span(f"{Mark.HEALTHY.value} ", style_of(Tone.GOOD)), span("Nothing wrong.", bold=True)),
         (),
@@ -55,6 +61,10 @@ def calm(desk: Desk) -> list[Line]:
     for context in desk.contexts:
         lines += [(span(text),) for text in _healthy(desk, context)]
     return lines
+
+
+def _is_in_use(world: World) -> bool:
+    return bool(world.schedules or world.backups or world.storage)
 
 
 def _healthy(desk: Desk, context: str) -> list[str]:

@@ -174,14 +174,18 @@ class Errands:
 
     async def do_back(self) -> None:
         """`q`: as escape, and in a tab with nothing to go back from, out."""
-        if (
-            self.frame.has_class("-full")
-            or self.frame.current == DETAIL
-            or (self.frame.page is not None and self.frame.page.can_go_back())
-        ):
+        if self.can_go_back:
             await self.do_escape()
         else:
             self.frame.dashboard.exit()
+
+    @property
+    def can_go_back(self) -> bool:
+        """Whether escape would do something here."""
+        page = self.frame.page
+        return (
+            self.frame.has_class("-full") or self.frame.current == DETAIL or (page is not None and page.can_go_back())
+        )
 
     def do_leave(self) -> None:
         self.frame.dashboard.exit()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -170,8 +171,11 @@ class Frame(Screen[None]):
         hint = page.hint() if page else ""
         tone = Tone.BAD if page is not None and page.has_problem else Tone.WARN
         self.query_one("#bottom-rule", Rule).show(edges.hint(hint, style_of(tone)))
-        keys = self.available() if page is not None else []
+        keys = [self._in_words_of_here(action) for action in self.available()] if page is not None else []
         self.query_one("#footer", OneLine).show(edges.footer(footer_order(keys), cells))
+
+    def _in_words_of_here(self, action: Action) -> Action:
+        return replace(action, short="quit") if action.id == "back" and not self.errands.can_go_back else action
 
     def _show_top(self) -> None:
         cells = self.size.width

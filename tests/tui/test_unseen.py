@@ -1,0 +1,82 @@
+"""Tabs that cannot show their rows say why, before a box in which rights or kinds are missing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from core.clock import SystemClock
+from core.kube.config import Options, Wishes
+from core.minicluster.access import Rule, User
+from core.minicluster.box import MiniCluster
+from core.minicluster.kinds import Catalog, load_catalog
+from core.minicluster.storage import Storage
+from core.session import Session, open_session
+from tests.tui.driving import SMALL, Screen
+from tui.app import Dashboard
+from tui.source import Looks
+
+_NOBODY = User("nobody")
+_TENANT = User("tenant", rules=(Rule(("get", "list", "watch"), ("oadp.openshift.io",), ("*",)),))
+_DIGITS = {"2": "schedules", "3": "nonadminbackups", "4": "backups", "5": "schedules", "7": "backups", "8": "restores"}
+
+
+@asynccontextmanager
+async def before(box: MiniCluster, folder: Path, user: str) -> AsyncIterator[Screen]:
+    """The dashboard as this user, once every watch has found out how it is."""
+    config = Options(kubeconfig=str(box.kubeconfig(folder / "kubeconfig", user)))
+    session: list[Session] = []
+
+    def opened() -> Session:
+        session.append(open_session(Wishes(config), {}))
+        return session[0]
+
+    app = Dashboard(opened, Looks(flash=False))
+    async with app.run_test(size=SMALL) as pilot:
+        shown = Screen(app, pilot, None)  # type: ignore[arg-type]  # there is no source to be changed by hand
+        await shown.until(lambda: app.frame.page is not None and app.frame.page.desk is not None)
+        await session[0].settled("minicluster")
+        await shown.tick()
+        yield shown
+
+
+async def test_a_person_without_rights_reads_on_every_tab_which_one_is_missing(tmp_path: Path) -> None:
+    async with MiniCluster(users=[_NOBODY]) as box, before(box, tmp_path, "nobody") as shown:
+        assert "kinds not allowed" in shown.status
+        await shown.until(lambda: "Not allowed: you need the right to list and watch schedules.velero.io" in shown.text)
+        for digit, plural in (*_DIGITS.items(), ("9", "backupstoragelocations")):
+            await shown.press(digit)
+            await shown.tick()
+            told = " ".join(shown.text.split())
+            assert "Not allowed: you need the right to list and watch" in told
+            assert f"{plural}." in told.partition("list and watch")[2], shown.text
+
+
+async def test_a_tenant_is_told_what_was_not_seen(tmp_path: Path) -> None:
+    async with MiniCluster(users=[_TENANT]) as box, before(box, tmp_path, "tenant") as shown:
+        await shown.until(lambda: "Nothing wrong in what I can see." in shown.text)
+        assert "not allowed" in shown.text
+        await shown.press("3")
+        assert "There are no non-admin backups or restores." in shown.text
+
+
+async def test_a_cluster_without_oadp_says_so_on_its_tab_alone(tmp_path: Path) -> None:
+    kinds = Catalog(kind for kind in load_catalog() if kind.group != "oadp.openshift.io")
+    storage = Storage(SystemClock(), kinds)
+    async with MiniCluster(storage=storage) as box, before(box, tmp_path, "admin") as shown:
+        await shown.until(lambda: "Nothing to look after yet." in shown.text)
+        assert "● live" in shown.status
+        await shown.press("3")
+        assert "Not installed in this cluster: nonadminbackups.oadp.openshift.io" in shown.text
+        await shown.press("2")
+        assert "There are no schedules." in shown.text
+        await shown.press("9")
+        assert "There are no storage locations." in shown.text
+
+
+async def test_a_cluster_without_velero_says_so_first(tmp_path: Path) -> None:
+    kinds = Catalog(kind for kind in load_catalog() if not kind.group.endswith(("velero.io", "openshift.io")))
+    storage = Storage(SystemClock(), kinds)
+    async with MiniCluster(storage=storage) as box, before(box, tmp_path, "admin") as shown:
+        await shown.until(lambda: "Velero is not installed in this cluster" in shown.text)
