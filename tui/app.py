@@ -66,7 +66,14 @@ class Dashboard(OrderlyApp):
         return datetime.now(UTC).astimezone().tzinfo or UTC
 
     def on_ready(self) -> None:
+        """Ready is not painted yet, and what comes next takes the processor for itself."""
+        self.frame.show_frame()
+        self.call_after_refresh(self._begin)
+
+    async def _begin(self) -> None:
+        """Keys that are pressed before the first page is there wait for it in order; the screen is drawn meanwhile."""
         self._pumping = asyncio.create_task(self._run(), name="pump")
+        await self.frame.arrive()
 
     async def on_unmount(self) -> None:
         if self._pumping is not None:

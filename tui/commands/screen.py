@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -21,6 +22,8 @@ _OPTIONS = (
     click.option("--mouse", is_flag=True, help="Take the mouse, and with it the terminal's own selection."),
 )
 _NAMES = ("ascii_only", "calm", "flash", "mouse")
+_SELDOM = 50_000
+"""So many new objects before the collector looks: what is made here stays, first the modules and then the cluster's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ def has_terminal() -> bool:
 
 def show(open_source: Callable[[], Source], tastes: Tastes, *, read_only: bool = False, speed: float = 1.0) -> int:
     """Runs the dashboard to its end."""
+    gc.set_threshold(_SELDOM)
     from tui.start import looks_for, run
 
     looks = looks_for(

@@ -82,12 +82,8 @@ class Frame(Screen[None]):
         yield Rule(ascii=ascii, id="bottom-rule")
         yield OneLine(ascii=ascii, id="footer")
 
-    def on_mount(self) -> None:
-        self.call_after_refresh(self._arrive)
-
-    async def _arrive(self) -> None:
+    async def arrive(self) -> None:
         """The frame is painted; loading the rest must not keep keys and paint waiting."""
-        self.show_frame()
         await asyncio.to_thread(importlib.import_module, "tui.screens.pages")
         if self.query_one("#pages").is_attached:
             await self._enter()
@@ -234,8 +230,10 @@ class Frame(Screen[None]):
         if page_id not in self.pages:
             from tui.screens.pages import MAKERS
 
-            page = self.pages[page_id] = MAKERS[page_id](page_id, self.looks)
+            page = MAKERS[page_id](page_id, self.looks)
             await self.query_one("#pages").mount(page)
+            # Only now, for whoever attaches the facts to all pages must find this one whole.
+            self.pages[page_id] = page
             if self.desk is not None:
                 page.attach(self.desk)
             elif self.trouble is not None:

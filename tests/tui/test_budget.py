@@ -1,0 +1,100 @@
+"""Counts in the place of times: what comes before the first paint, and what a quiet second costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+from textual._compositor import CompositorUpdate
+from textual.screen import Screen
+
+import tui.app
+from core.models import Backup, from_builtins
+from core.models.kinds import BACKUP
+from tests.tui.driving import MIDDLE
+from tests.tui.driving import Screen as Driven
+from tests.tui.filled import FilledSource, backup_dict, troubled
+from tui.app import Dashboard
+from tui.source import Looks
+
+_FIRST_PAINT = """
+import sys
+from tui.app import Dashboard
+
+async def look(app):
+    print("\\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips()))
+    print("\\n".join(sys.modules))
+    app.exit(0)
+
+Dashboard._begin = look
+Dashboard(lambda: None).run(headless=True, size=(120, 40))
+"""
+_LATER = ("aiohttp", "kubernetes", "croniter", "yaml", "core.store", "core.session", "core.rules.triage")
+
+
+def test_the_frame_is_painted_before_anything_that_knows_of_clusters_is_imported() -> None:
+    done = subprocess.run([sys.executable, "-c", _FIRST_PAINT], capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert "connecting" in lines[0]
+    assert "1 Triage" in lines[1]
+    early = [name for name in lines[40:] if name in _LATER or name.startswith(tuple(f"{name}." for name in _LATER))]
+    assert early == []
+    assert sum(name.startswith(("core.", "tui.")) for name in lines[40:]) <= 40
+
+
+class Writing(Dashboard):
+    """Keeps what would have gone to the terminal."""
+
+    CSS_PATH = Path(tui.app.__file__).with_name("styles") / "foretop.tcss"
+
+    def __init__(self, source: FilledSource) -> None:
+        super().__init__(lambda: source, Looks(flash=False))
+        self.written: list[str] = []
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        update = self._canvas.sparing(renderable)
+        if isinstance(update, CompositorUpdate):
+            self.written.append(update.render_segments(self.console))
+        super()._display(screen, renderable)
+
+    def taken(self) -> int:
+        """Bytes since the last time."""
+        size = len("".join(self.written).encode())
+        self.written.clear()
+        return size
+
+
+async def test_a_second_in_which_nothing_happens_writes_the_clock_and_nothing_else() -> None:
+    source = FilledSource(troubled())
+    app = Writing(source)
+    async with app.run_test(size=MIDDLE) as pilot:
+        shown = Driven(app, pilot, source)
+        await shown.until(lambda: app.frame.desk is not None)
+        await shown.press("7")
+        await shown.tick()
+        app.taken()
+        source.manual.advance(timedelta(seconds=1))
+        await shown.tick()
+        assert 0 < app.taken() <= 80
+
+
+async def test_a_changed_row_writes_the_cells_that_changed() -> None:
+    source = FilledSource([from_builtins(Backup, _run(number, "Completed")) for number in range(30)])
+    app = Writing(source)
+    async with app.run_test(size=MIDDLE) as pilot:
+        shown = Driven(app, pilot, source)
+        await shown.until(lambda: app.frame.desk is not None)
+        await shown.press("7")
+        await shown.tick()
+        app.taken()
+        source.change(BACKUP, _run(7, "Failed"))
+        await shown.tick()
+        assert 0 < app.taken() <= 150
+
+
+def _run(number: int, phase: str) -> dict[str, Any]:
+    return backup_dict(f"run-{number:02}", phase, "2026-11-15T01:00:03Z", "2026-11-15T01:10:03Z")
