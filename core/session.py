@@ -19,13 +19,13 @@ from core.kube.config import Wishes
 from core.kube.connect import Connections, connect
 from core.kube.pace import Timing
 from core.kube.sink import State
-from core.models import Backup, Restore
+from core.models import Backup, Resource, Restore
 from core.models.kinds import BACKUP, KINDS, MOVEMENTS, RESTORE, Kind, by_plural
 from core.models.kinds import EVENT as EVENTS
 from core.rules.queue import has_ended
 from core.rules.triage import Triage, triage
 from core.rules.world import World
-from core.store import Store
+from core.store import Key, Store
 
 WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*MOVEMENTS, EVENTS))
 """Data movements are watched for unfinished runs only, events for the object that is open."""
@@ -142,14 +142,19 @@ class Session:
     async def _follow_movements(self) -> None:
         """Keeps the watches of data movements to the runs that are not finished."""
         changed = asyncio.Event()
+        unfinished: dict[str, dict[Key, Run]] = {name: {} for name in self.clusters}
         feed = self.store.feed.subscribe((BACKUP.plural, RESTORE.plural), changed.set)
         try:
             while True:
                 await changed.wait()
                 changed.clear()
-                touched = {key.context for key in feed.drain()}
-                for context in touched & set(self.clusters):
-                    self.clusters[context].follow_movements(_unfinished(self.store, context))
+                for key, change in feed.drain().items():
+                    if run := _unfinished(change.after):
+                        unfinished[key.context][key] = run
+                    else:
+                        unfinished[key.context].pop(key, None)
+                for context, runs in unfinished.items():
+                    self.clusters[context].follow_movements(runs.values())
         finally:
             self.store.feed.unsubscribe(feed)
 
@@ -171,10 +176,11 @@ def open_session(
     return Session(connect(wishes.connect, environ, local, wishes.read_only), wishes.namespaces, local, kinds)
 
 
-def _unfinished(store: Store, context: str) -> list[Run]:
-    backups = [run for run in store.all(context, Backup) if not has_ended(run) and run.phase not in ("", "Queued")]
-    restores = [run for run in store.all(context, Restore) if not has_ended(run)]
-    return [
-        *(Run("Backup", run.namespace, run.name) for run in backups),
-        *(Run("Restore", run.namespace, run.name) for run in restores),
-    ]
+def _unfinished(found: Resource | None) -> Run | None:
+    """A run that may be moving data, or None."""
+    match found:
+        case Backup() if not has_ended(found) and found.phase not in ("", "Queued"):
+            return Run("Backup", found.namespace, found.name)
+        case Restore() if not has_ended(found):
+            return Run("Restore", found.namespace, found.name)
+    return None
