@@ -19,7 +19,7 @@ class Group(Enum):
     """The headings of the help."""
 
     OBJECT = "The object under the cursor"
-    ACT = "Acting on it, or on what is marked: every dialog says first what will happen"
+    ACT = "Acting on it, or on what is marked"
     PAGE = "This page"
     TABLE = "The table"
     GO = "Going somewhere"

@@ -39,6 +39,18 @@ async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
         )
 
 
+async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch, speed=60) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u")
+        await at.see("next backup 03:00:03Z, in 2")
+        told = next(line for line in at.shown.lines if "next backup" in line)
+        await at.shown.until(lambda: any("next backup 03:00:03Z" in one and one != told for one in at.shown.lines))
+        at.patch("Schedule", DUE, {"spec": {"schedule": "0 4 * * *"}})
+        await at.see("no backup now: none is due; next run 04:00:00Z")
+        assert at.writes == []
+
+
 async def test_enter_on_arrival_and_every_other_way_out_sends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

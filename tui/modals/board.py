@@ -109,10 +109,15 @@ class Board(Window[None]):
         if self.wanted:
             text = clean(f"Type {self.wanted} below to show that it is meant.")
             self.query_one("#wanted", Label).update(Text(text, no_wrap=True))
-        fields, said = self.query_one("#fields"), self.query_one(Sentences)
-        above = fields.outer_size.height + 1 if fields.display else 0
-        said.styles.max_height = max(3, self.size.height - above - _AROUND)
+        said = self.query_one(Sentences)
+        said.styles.max_height = max(3, self.size.height - self._above() - _AROUND)
         said.show(sentences)
+
+    def _above(self) -> int:
+        """The lines of the fields, told before they have been laid out for the first time."""
+        fields = self.query_one("#fields")
+        shown = [child for child in fields.children if child.display] if fields.display else []
+        return sum(child.lines if isinstance(child, Choices) else 1 for child in shown) + bool(shown)
 
     def forget_what_was_typed(self) -> None:
         """What was agreed to once is not agreed to again."""

@@ -134,12 +134,12 @@ class Choices(Widget):
     def __init__(self, count: int, ascii: bool) -> None:
         super().__init__(id="choices")
         self.at = 0
-        self._count = count
+        self.lines = count
         self._ascii = ascii
         self._outlooks: tuple[Outlook, ...] = ()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return self._count
+        return self.lines
 
     def show(self, outlooks: Sequence[Outlook]) -> None:
         if tuple(outlooks) != self._outlooks:
@@ -147,7 +147,7 @@ class Choices(Widget):
             self.refresh()
 
     def move(self, by: int) -> None:
-        self.choose(max(0, min(self._count - 1, self.at + by)))
+        self.choose(max(0, min(self.lines - 1, self.at + by)))
 
     def choose(self, place: int) -> None:
         if place != self.at:
@@ -168,7 +168,7 @@ class Choices(Widget):
         return strip_of(line, cells, self._ascii)
 
     def on_click(self, event: events.Click) -> None:
-        self.choose(min(self._count - 1, event.y))
+        self.choose(min(self.lines - 1, event.y))
 
 
 class Sentences(ProsePane):
@@ -180,6 +180,9 @@ class Sentences(ProsePane):
         return max(1, len(fold(self._paragraphs, width - 2)))
 
     def _arrange(self) -> None:
+        """Not before there is a width to fold to: what was folded to nothing would be seen for a moment."""
+        if not self.size.width:
+            return
         before = len(self._lines)
         super()._arrange()
         if len(self._lines) != before:

@@ -23,6 +23,7 @@ from core.store import Key
 from tui.hands import Hands
 from tui.modals.dialog import Dialog
 from tui.modals.parts import Choices, Field, Outlook
+from tui.prose import Para, para
 from tui.widgets.prompt import Prompt
 
 _CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
@@ -82,11 +83,23 @@ class PauseDialog(Dialog):
         yield Field("Until", Prompt(placeholder="04:30 or 2h, a note: nothing resumes by itself", id="until"))
 
     def wish(self) -> Wish:
-        reason = self.query_one("#reason", Prompt).value.strip()
+        wish = self._window()
+        return lambda world, items, now: plan_pause(world, items, wish, now)
+
+    def more(self) -> list[Para]:
+        """What is written beside spec.paused, in annotations."""
+        if self.planned is None:
+            return []
+        wish, now = self._window(), self.hands.now(self.keys[0].context)
+        until = f", until {words.moment(wish.until, now)}" if wish.until else ""
+        why = f", {wish.reason}" if wish.reason else ""
+        text = f"paused by {wish.by}{why}{until}; U resumes what this window ({wish.batch}) pauses, and nothing else"
+        return [para(text, label="Note")]
+
+    def _window(self) -> Pause:
         context = self.keys[0].context
         until = end_of_pause(self.query_one("#until", Prompt).value, self.hands.now(context))
-        wish = Pause(self.hands.user(context), self._batch, reason, until)
-        return lambda world, items, now: plan_pause(world, items, wish, now)
+        return Pause(self.hands.user(context), self._batch, self.query_one("#reason", Prompt).value.strip(), until)
 
 
 def end_of_pause(text: str, now: datetime) -> datetime | None:

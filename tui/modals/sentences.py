@@ -123,15 +123,14 @@ def _changes(step: Step) -> list[Para]:
 
 
 def _many(steps: Sequence[Step]) -> list[Para]:
-    """The changes once where they are the same for all, and what they lead to for each."""
-    said: list[Para] = []
-    same = {step.changes for step in steps}
-    if len(same) == 1:
-        said.append(para("   ".join(steps[0].changes), label="Write"))
+    """What is written to all of them once, and for each what it leads to and what is written to it alone."""
+    common = [change for change in steps[0].changes if all(change in step.changes for step in steps)]
+    said = [para("   ".join(common), label="Write")] if common else []
     wide = min(28, max(len(step.target.name) for step in steps))
     for step in steps:
         lead = span(f"{step.target.name:<{wide}}  ", bold=True)
-        extra = "" if len(same) == 1 else f" ({', '.join(step.changes)})"
+        own = [change for change in step.changes if change not in common]
+        extra = f" ({', '.join(own)})" if own else ""
         said.append(Para((lead, span(f"{step.forecast}{extra}")), indent=wide + 2))
         said += [look(warning, wide + 2) for warning in step.warnings]
     return said
