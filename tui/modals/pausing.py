@@ -66,6 +66,8 @@ class PauseDialog(Dialog):
 
     verb: ClassVar[str] = "Pause"
     headline: ClassVar[str] = "Pause {}"
+    _noted: Pause
+    """What the plan on the screen was made with: the fields may have moved on by a letter."""
 
     def on_mount(self) -> None:
         self._batch = secrets.token_hex(3)
@@ -83,14 +85,14 @@ class PauseDialog(Dialog):
         yield Field("Until", Prompt(placeholder="04:30 or 2h, a note: nothing resumes by itself", id="until"))
 
     def wish(self) -> Wish:
-        wish = self._window()
+        wish = self._noted = self._window()
         return lambda world, items, now: plan_pause(world, items, wish, now)
 
     def more(self) -> list[Para]:
         """What is written beside spec.paused, in annotations."""
         if self.planned is None:
             return []
-        wish, now = self._window(), self.hands.now(self.keys[0].context)
+        wish, now = self._noted, self.hands.now(self.keys[0].context)
         until = f", until {words.moment(wish.until, now)}" if wish.until else ""
         why = f", {wish.reason}" if wish.reason else ""
         text = f"paused by {wish.by}{why}{until}; U resumes what this window ({wish.batch}) pauses, and nothing else"
