@@ -36,11 +36,15 @@ class Screen:
         await self.pilot.pause()
 
     async def key(self, key: str) -> None:
+        self.send(key)
+        for _ in range(3):
+            await self.pilot._wait_for_screen()
+
+    def send(self, key: str) -> None:
+        """A key on the heels of the one before."""
         named = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
         assert self.app._driver is not None
         self.app._driver.send_message(events.Key(named, _SIGNS.get(key, key if len(key) == 1 else None)))
-        for _ in range(3):
-            await self.pilot._wait_for_screen()
 
     async def until(self, is_so: Callable[[], bool]) -> None:
         """Waits for the thing itself; gives up in the end so that a test fails and does not hang."""

@@ -283,6 +283,32 @@ async def test_jumping_from_a_finding_leads_to_the_culprit_first() -> None:
         assert shown.table.cursor == shown.source.key(BACKUP, "velero", "etcd-hourly-20261115010003")
 
 
+@pytest.mark.parametrize("back", ["escape", "q"])
+async def test_back_after_a_jump_leads_to_where_it_came_from(back: str) -> None:
+    async with screen() as shown:
+        await shown.press("3")
+        await shown.on(shown.source.key(NAB, "team-pay", "ledger"))
+        assert "q quit" in shown.footer
+        await shown.press("J")
+        await shown.until(lambda: shown.page == "backups")
+        assert "q back" in shown.footer
+        await shown.press(back)
+        assert shown.page == "nonadmin"
+        assert shown.table.cursor == shown.source.key(NAB, "team-pay", "ledger")
+        assert not shown.app._exit
+
+
+async def test_keys_that_come_in_one_go_are_taken_one_after_the_other() -> None:
+    async with screen() as shown:
+        for key in ("2", "slash", *"hourly"):
+            shown.send(key)
+        await shown.until(lambda: shown.names() == ["etcd-hourly", "sales-hourly"])
+        await shown.press("escape")
+        for key in ("colon", "q", "enter"):
+            shown.send(key)
+        await shown.until(lambda: shown.app._exit)
+
+
 async def test_history_goes_back_forth_and_to_and_fro() -> None:
     async with screen() as shown:
         await shown.press("2", "down", "7", "9")

@@ -161,7 +161,7 @@ class CalendarPage(Page):
         if key is None:
             return
         if key.kind == SCHEDULE.plural:
-            await self.frame.go(Place("schedules", filter="", key=key))
+            await self.frame.go(Place("schedules", filter="", key=key, jumped=True))
         else:
             await self.frame.show_object(key)
 

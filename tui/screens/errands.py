@@ -114,7 +114,7 @@ class Errands:
         if page is None or self.frame.current == DETAIL:
             await self.frame.show_object(key)
             return
-        await self.frame.go(Place(page, filter="", key=key))
+        await self.frame.go(Place(page, filter="", key=key, jumped=True))
         shown = self.frame.page
         if isinstance(shown, TablePage) and shown.table.cursor != key:
             await self.frame.show_object(key)
@@ -168,9 +168,15 @@ class Errands:
     async def do_escape(self) -> None:
         if self.frame.has_class("-full"):
             self.frame.remove_class("-full")
-        elif not (self.frame.page is not None and self.frame.page.go_back()) and self.frame.current == DETAIL:
-            await self._visit(self.frame.trail.out_of_detail())
+        elif not (self.frame.page is not None and self.frame.page.go_back()):
+            await self._leave_page()
         self.frame.pulse()
+
+    async def _leave_page(self) -> None:
+        if self.frame.current == DETAIL:
+            await self._visit(self.frame.trail.out_of_detail())
+        elif self.frame.trail.has_jumped:
+            await self.do_previous()
 
     async def do_back(self) -> None:
         """`q`: as escape, and in a tab with nothing to go back from, out."""
@@ -183,9 +189,8 @@ class Errands:
     def can_go_back(self) -> bool:
         """Whether escape would do something here."""
         page = self.frame.page
-        return (
-            self.frame.has_class("-full") or self.frame.current == DETAIL or (page is not None and page.can_go_back())
-        )
+        inside = page is not None and page.can_go_back()
+        return inside or self.frame.has_class("-full") or self.frame.current == DETAIL or self.frame.trail.has_jumped
 
     def do_leave(self) -> None:
         self.frame.dashboard.exit()

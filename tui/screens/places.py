@@ -21,6 +21,8 @@ class Place:
     filter: str | None = None
     key: Key | None = None
     section: str = "overview"
+    jumped: bool = False
+    """Reached by a jump: back leads to where that came from."""
 
 
 class Trail:
@@ -40,6 +42,10 @@ class Trail:
     @property
     def can_go_back(self) -> bool:
         return self._at > 0
+
+    @property
+    def has_jumped(self) -> bool:
+        return self.can_go_back and self._places[self._at].jumped
 
     @property
     def can_go_on(self) -> bool:
