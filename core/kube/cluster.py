@@ -140,12 +140,12 @@ class Cluster:
         while True:
             try:
                 return await reach(self.client, self.access, kind, self._namespaces)
-            except ForetopError as problem:
+            except Exception as problem:
                 delay = backoff.next()
                 if not quiet:
                     state = State.SIGNED_OUT if isinstance(problem, SignedOut) else State.STALE
                     retry_at = self._clock.now() + timedelta(seconds=delay)
-                    self._sinks.open(self._scope(kind)).health(Health(state, lost, str(problem), retry_at))
+                    self._sinks.open(self._scope(kind)).health(Health(state, lost, _told(problem), retry_at))
             await self.pace.wait(delay)
 
     def _sinks_without_watch(self, kind: Kind, wanted: frozenset[Scope]) -> None:
@@ -179,8 +179,7 @@ class Cluster:
             try:
                 await reflector.run()
             except Exception as problem:
-                error = f"foretop failed here, which is its own fault: {type(problem).__name__}: {problem}"
-                sink.health(Health(State.STALE, self._clock.now(), " ".join(error.split())))
+                sink.health(Health(State.STALE, self._clock.now(), _told(problem)))
                 await self.pace.wait(self._timing.ask_again)
 
     def _stop(self, scope: Scope) -> None:
@@ -195,6 +194,12 @@ class Cluster:
         for task in tasks:
             with suppress(asyncio.CancelledError):
                 await task
+
+
+def _told(problem: Exception) -> str:
+    if isinstance(problem, ForetopError):
+        return str(problem)
+    return " ".join(f"foretop failed here, which is its own fault: {type(problem).__name__}: {problem}".split())
 
 
 def label_value(name: str) -> str:
