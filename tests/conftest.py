@@ -12,3 +12,16 @@ pytest.register_assert_rewrite("tests.conformance")
 # are the same each time, so that a red run is the fault of what was changed; at home every run looks for new ones.
 settings.register_profile("foretop", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("foretop")
+
+# What a person has set for the terminal, the network and the clusters at hand would decide how a test ends.
+_OF_THIS_MACHINE = (
+    *("KUBECONFIG", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "TEXTUAL_COLOR_SYSTEM", "TMUX"),
+    *("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "KUBERNETES_SERVICE_HOST"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+)
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in _OF_THIS_MACHINE:
+        monkeypatch.delenv(name, raising=False)

@@ -215,7 +215,7 @@ async def test_what_was_typed_before_the_facts_came_narrows_them_when_they_come(
     filled, may_open = FilledSource(night()), Event()
 
     def opened() -> FilledSource:
-        assert may_open.wait(20)
+        assert may_open.wait(120)
         return filled
 
     app = Dashboard(opened, Looks(flash=False, page="calendar"))

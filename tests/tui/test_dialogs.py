@@ -63,7 +63,7 @@ async def test_a_backup_now_and_its_schedule_keeps_its_rhythm(tmp_path: Path, mo
         await at.shown.press("t")
         await at.see("Back up mail now", "one backup starts at once; the next run of mail stays as it is")
         await at.send()
-        await at.see("✓ made 02:30:", "mail-2026111502")
+        await at.see("✓ made 02:3", "mail-2026111502")
         assert at.writes == ["POST /apis/velero.io/v1/namespaces/openshift-adp/backups"]
 
 
@@ -77,7 +77,7 @@ async def test_deleting_a_schedule_wants_its_name(tmp_path: Path, monkeypatch: p
         assert at.writes == []
         await at.shown.press("tab", *MAIL, "enter")
         await at.send()
-        await at.see("✓ deleted 02:30:")
+        await at.see("✓ deleted 02:3")
         assert at.writes == ["DELETE /apis/velero.io/v1/namespaces/openshift-adp/schedules/mail"]
 
 
@@ -138,7 +138,7 @@ async def test_a_schedule_is_described_and_its_expression_told_while_it_is_typed
         await at.shown.press("ctrl+u", *"48h", "tab", "right", "tab", "right", "tab", "right", "tab")
         await at.see("no backup before it is unpaused")
         await at.send()
-        await at.see("✓ made 02:30:", "weekly is made and paused")
+        await at.see("✓ made 02:3", "weekly is made and paused")
         spec = at.object("Schedule", "weekly")["spec"]
         assert (spec["schedule"], spec["paused"], spec["skipImmediately"]) == ("0 4 * * 1", True, True)
         assert spec["template"]["includedNamespaces"] == ["orders", "ledger"]

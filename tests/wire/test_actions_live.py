@@ -37,11 +37,11 @@ def living(scene: str, folder: Path, speed: float, wishes: Wishes | None = None)
     thread = threading.Thread(target=lambda: loop.run_until_complete(live()), daemon=True)
     thread.start()
     try:
-        assert ready.wait(60), "the box did not open"
+        assert ready.wait(120), "the box did not open"
         yield paths[0]
     finally:
         loop.call_soon_threadsafe(done.set)
-        thread.join(20)
+        thread.join(120)
         loop.close()
 
 
@@ -62,7 +62,7 @@ def test_after_maintenance_velero_takes_every_wish_up(tmp_path: Path, capsys: py
         assert run(["schedule", "unpause", "sessions-15m", "--skip-immediately=true", *shared]) == 0
         assert "lastSkipped set" in followed(capsys)
         assert run(["schedule", "unpause", "mail-30m", "--skip-immediately=false", *shared]) == 0
-        assert "Velero took it up, backup mail-30m-202611150230" in followed(capsys)
+        assert "Velero took it up, backup mail-30m-20261115023" in followed(capsys)
         assert run(["schedule", "create", "new", "--schedule", "0 * * * *", *shared]) == 0
         assert followed(capsys) == "Velero took new up: Enabled"
 

@@ -128,7 +128,7 @@ async def test_what_is_interrupted_under_way_is_in_the_journal_as_unknown(tmp_pa
         plan = planned(box, pausing)
         wire.hold = asyncio.Event()
         sending = asyncio.create_task(done(hand, plan, pausing))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while not wire.writes:  # noqa: ASYNC110 - the request's arrival has no event of its own
                 await asyncio.sleep(0.01)
         sending.cancel()
