@@ -29,10 +29,8 @@ _CONNECTOR = "core.kube.connector"
 
 
 async def import_in_background() -> None:
-    """The kubernetes package takes a good while to load; the screen stays alive meanwhile.
-
-    A module is known from the first moment of its loading on, and is to be used only after the last.
-    """
+    """The kubernetes package takes a good while to load; the screen stays alive meanwhile."""
+    # A module is listed from the moment that its loading begins; what is defined last in it tells that it has ended.
     if not hasattr(sys.modules.get(_CONNECTOR), "PromptTransport"):
         await asyncio.to_thread(importlib.import_module, _CONNECTOR)
 
