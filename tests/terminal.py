@@ -24,6 +24,7 @@ _NOT_INHERITED = ("SSH_CONNECTION", "SSH_TTY", "NO_COLOR", "TMUX", "TERM_PROGRAM
 _TAKES_THE_TERMINAL = (
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 )
+PATIENCE = 120.0
 _UNKNOWN_TO_THE_EMULATOR = b"\x1b[<u"
 
 
@@ -94,7 +95,7 @@ class Terminal:
     def signal(self, number: signal.Signals) -> None:
         self._program.send_signal(number)
 
-    def ended(self, limit: float = 30.0) -> int:
+    def ended(self, limit: float = PATIENCE) -> int:
         """Waits for the program to end by itself; its exit code."""
         try:
             code = self._program.wait(limit)
@@ -105,7 +106,7 @@ class Terminal:
         self.shows(lambda _: self._answered)
         return code
 
-    def until(self, seen: Callable[[list[str]], object], limit: float = 30.0) -> float:
+    def until(self, seen: Callable[[list[str]], object], limit: float = PATIENCE) -> float:
         """Seconds until the screen is so; infinite where that never comes."""
         begin = time.perf_counter()
         with self._lock:
@@ -115,7 +116,7 @@ class Terminal:
                     return float("inf")
         return time.perf_counter() - begin
 
-    def shows(self, wanted: str | Callable[[list[str]], object], limit: float = 30.0) -> None:
+    def shows(self, wanted: str | Callable[[list[str]], object], limit: float = PATIENCE) -> None:
         """Waits for words, or for a look of the screen; fails with what is there instead."""
         seen = wanted if callable(wanted) else lambda lines: wanted in "\n".join(lines)
         assert self.until(seen, limit) < limit, f"{wanted} never came; the screen:\n{self}"
@@ -150,6 +151,11 @@ class Terminal:
     def settings(self) -> list[Any]:
         """What `stty` shows."""
         return termios.tcgetattr(self._far_side)
+
+    def settled(self) -> None:
+        """Waits for the rest of what is being drawn, which may come in several pieces."""
+        while self.changed(0.5):
+            pass
 
     def changed(self, limit: float) -> bool:
         """Waits for the next output."""
