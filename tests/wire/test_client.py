@@ -155,3 +155,23 @@ def test_looking_at_kubeconfigs_loads_neither_aiohttp_nor_kubernetes() -> None:
     code = f"import {modules}, sys; print([m for m in ('aiohttp', 'kubernetes') if m in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_a_second_watch_waits_for_the_library_that_the_first_is_loading() -> None:
+    code = """
+import asyncio, sys
+from core.kube.transport import import_in_background
+
+async def start_two() -> bool:
+    first = asyncio.create_task(import_in_background())
+    while "core.kube.connector" not in sys.modules:
+        await asyncio.sleep(0)
+    await import_in_background()
+    ready = hasattr(sys.modules["core.kube.connector"], "PromptTransport")
+    await first
+    return ready
+
+print(asyncio.run(start_two()))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "True"
