@@ -176,7 +176,7 @@ async def test_nothing_is_judged_while_the_first_lists_come_in() -> None:
     source = FilledSource(troubled())
     source.store.health.report(Scope("prod-eu", BACKUP), Health(State.SYNCING, NOW, seen=3, expected=14))
     async with screen(source) as shown:
-        assert "Not seen: Backup (syncing)" in shown.text
+        assert "Still looking: Backup to come." in shown.text
         assert "✗" not in shown.status
         source.store.health.report(Scope("prod-eu", BACKUP), Health(State.LIVE, NOW))
         source.manual.advance(timedelta(seconds=2))
