@@ -6,6 +6,7 @@ raise BadInput, which is then shown in the place of the plan) and perhaps `outlo
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from typing import TYPE_CHECKING, ClassVar
@@ -64,8 +65,9 @@ class Dialog(Board):
 
     # What the dialogs differ in
 
+    @abstractmethod
     def wish(self) -> Wish:
-        raise NotImplementedError
+        """What is asked for, as it stands in the dialog now."""
 
     def make_plan(self) -> Planned:
         return self.hands.plan(self.intent, self.wish(), self.keys)
