@@ -60,9 +60,6 @@ class Page(Widget):
         """Whether one of its own actions would do something now."""
         return True
 
-    def carries(self, action_id: str) -> bool:
-        return hasattr(self, f"do_{action_id}") and self.offers(action_id)
-
     def subject(self) -> Key | None:
         """The object that opening, copying and jumping are about."""
         return None
