@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from core.errors import Unreadable
-from core.models import NonAdmin, NonAdminBackup, Resource, Schedule
+from core.models import Backup, NonAdmin, NonAdminBackup, Resource, Restore, Schedule
 from core.rules.forecast import expected_start, is_due, next_run
 from core.rules.history import last_outcome
 from core.rules.queue import Positions, QueueItem, queue
@@ -68,12 +68,11 @@ def queue_item(context: str, entry: QueueItem) -> Item:
 
 
 def nonadmin_item(world: World, item: NonAdmin, positions: Positions) -> Item:
-    live = world.velero_backup(item) if isinstance(item, NonAdminBackup) else None
-    if live is None and not isinstance(item, NonAdminBackup):
-        live_restore = world.restores_by_nacuuid.get(item.velero.nacuuid)
-        live_phase = live_restore.phase if live_restore else None
-    else:
-        live_phase = live.phase if live else None
+    uuid = item.velero.nacuuid
+    made: Mapping[str, Backup | Restore] = (
+        world.backups_by_nacuuid if isinstance(item, NonAdminBackup) else world.restores_by_nacuuid
+    )
+    live = made.get(uuid) if uuid else None
     copied = item.velero.status.phase if item.velero.status else ""
     reported = item.state.queue_info.estimated_queue_position if item.state.queue_info else None
     return {
@@ -89,7 +88,7 @@ def nonadmin_item(world: World, item: NonAdmin, positions: Positions) -> Item:
             for condition in item.state.conditions
         },
         "veleroName": item.velero.name or None,
-        "veleroPhase": live_phase or copied or None,
+        "veleroPhase": (live.phase if live else "") or copied or None,
         "queuePosition": reported,
         "liveQueuePosition": positions.live.get((item.velero.namespace, item.velero.name)),
     }
