@@ -92,7 +92,13 @@ def forgotten_pauses(world: World, now: datetime, limits: Thresholds) -> Iterato
         if since is None or now - since < limits.forgotten_pause:
             continue
         choices = [
-            unpause(schedule, now, choice, world.server(schedule.namespace).skip_immediately)
+            unpause(
+                schedule,
+                now,
+                choice,
+                world.server(schedule.namespace).skip_immediately,
+                beat=world.heartbeat(schedule.namespace),
+            )
             for choice in (Choice.LEAVE, Choice.SKIP)
         ]
         due = ", due at once" if choices[0].at_once else ""
