@@ -1,0 +1,310 @@
+"""The dialogs of an administrator's rarer days: tenants' storage, the server's default, second tries, ways out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.minicluster.access import Rule, User
+from core.minicluster.scenes.stage import HOME
+from core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, SCHEDULE
+from tests.tui.acting import CONTEXT, Stand, stand
+from tests.tui.driving import MIDDLE
+from tui.modals.logs import LogWindow
+from tui.modals.parts import Sentences
+from tui.widgets.loglines import LogLines
+
+VELERO = f"/apis/velero.io/v1/namespaces/{HOME}"
+OADP = "/apis/oadp.openshift.io/v1alpha1/namespaces"
+DEPLOYMENT = f"PATCH /apis/apps/v1/namespaces/{HOME}/deployments/velero"
+ONLOOKER = User(
+    "onlooker", (Rule(("get", "list", "watch"), ("*",), ("*",)), Rule(("*",), ("oadp.openshift.io",), ("*",)))
+)
+
+
+def listed(at: Stand, kind: str) -> list[dict[str, Any]]:
+    return at.box.storage.list(at.box.storage.kind(kind))
+
+
+def newest(at: Stand, schedule: str) -> str:
+    names = [item["metadata"]["name"] for item in listed(at, "Backup")]
+    return str(max(name for name in names if name.startswith(f"{schedule}-")))
+
+
+def arguments(at: Stand) -> list[str]:
+    (container,) = at.object("Deployment", "velero")["spec"]["template"]["spec"]["containers"]
+    return list(container["args"])
+
+
+async def by_palette(at: Stand, command: str) -> None:
+    await at.shown.press(":")
+    await at.paste(command)
+    await at.shown.press("enter")
+    await at.shown.until(lambda: at.has_dialog)
+    await at.see("[ Cancel ]")
+
+
+async def left_by_enter(at: Stand) -> None:
+    """The knob that cancels has the focus on arrival."""
+    assert at.dialog.cancel.has_focus
+    await at.shown.press("enter")
+    assert not at.has_dialog
+    assert at.writes == []
+
+
+async def confirm(at: Stand, name: str) -> None:
+    """Types into the line above the knobs, and comes back to the one that cancels."""
+    await at.shown.press("up")
+    await at.paste(name)
+    await at.shown.press("enter")
+
+
+async def confirm_wrongly_then(at: Stand, name: str) -> None:
+    """A name that is nearly right sends nothing."""
+    await confirm(at, name[:-1])
+    await at.send()
+    assert at.shown.app.told[-1][1] == f"Type {name} first"
+    assert at.writes == []
+    await at.shown.press("left", "up", "ctrl+u")
+    await at.paste(name)
+    await at.shown.press("enter")
+
+
+async def test_a_tenants_storage_is_approved_and_on_second_thoughts_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("default", tmp_path, monkeypatch, size=MIDDLE) as at:
+        (request,) = listed(at, "NonAdminBackupStorageLocationRequest")
+        name = request["metadata"]["name"]
+        await at.go("9", at.key(NABSL_REQUEST, name))
+        await by_palette(at, "decide")
+        await left_by_enter(at)
+
+        await by_palette(at, "decide")
+        await at.see("spec.approvalDecision pending → approve", "the storage location team-iot/iot-minio is made")
+        await at.send()
+        await at.see("✓ patched 02:3")
+        await at.shown.until(lambda: _phase(at, name) == "Approved")
+        assert at.object("BackupStorageLocation", name)["spec"]["objectStorage"]["bucket"] == "iot-backups"
+        await at.shown.press("enter")
+
+        await by_palette(at, "decide")
+        await at.see("It is left alone: that was decided already (approve).", "There is nothing to send.")
+        await at.shown.press("tab", "tab", "right")
+        await at.see("spec.approvalDecision approve → reject", "NABs that use it are refused")
+        await at.shown.press("tab")
+        await at.send()
+        await at.see("✓ patched 02:3")
+        await at.shown.until(lambda: _phase(at, name) == "Rejected")
+        assert name not in [item["metadata"]["name"] for item in listed(at, "BackupStorageLocation")]
+        place = f"{OADP}/{HOME}/nonadminbackupstoragelocationrequests/{name}"
+        assert at.writes == [f"PATCH {place}"] * 2
+        assert [line.result for line in at.journal] == ["done", "done"]
+
+
+def _phase(at: Stand, name: str) -> str:
+    return str(at.object("NonAdminBackupStorageLocationRequest", name)["status"]["phase"])
+
+
+async def test_the_servers_default_names_the_backups_that_its_restart_kills(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("volumes", tmp_path, monkeypatch, size=MIDDLE) as at:
+        running = [item["metadata"]["name"] for item in listed(at, "Backup") if item["status"]["phase"] == "InProgress"]
+        assert newest(at, "media") in running
+        await at.go("2", at.key(SCHEDULE, "mongo"))
+        await by_palette(at, "server-default")
+        await at.see("--schedule-skip-immediately absent (false) → true", "Velero restarts, which kills", *running)
+        assert newest(at, "mongo") not in at.dialog.query_one(Sentences).text
+        await left_by_enter(at)
+
+        await by_palette(at, "server-default")
+        await confirm_wrongly_then(at, "velero")
+        await at.send()
+        await at.see("✓ patched 02:3")
+        assert arguments(at) == ["server", "--concurrent-backups=6", "--schedule-skip-immediately=true"]
+        assert at.writes == [DEPLOYMENT]
+
+
+async def test_the_servers_default_of_a_calm_cluster_kills_nothing_and_can_be_none_to_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await by_palette(at, "server-default")
+        await at.see("Velero restarts. Nothing is running that this would kill")
+        await at.shown.press("tab", "tab", "right")
+        await at.see("It is left alone: its default is false already.", "There is nothing to send.")
+        assert at.writes == []
+
+
+async def test_the_servers_default_is_not_set_behind_the_back_of_oadp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, size=MIDDLE) as at:
+        at.patch("Deployment", "velero", {"metadata": {"labels": {"openshift.io/oadp": "True"}}})
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await by_palette(at, "server-default")
+        await at.see(
+            "It is left alone: the OADP operator owns it and would put the flag back",
+            "oadp.openshift.io/unsupported-velero-server-args",
+            "There is nothing to send.",
+        )
+        await confirm(at, "velero")
+        await at.send()
+        assert at.shown.app.told[-1][1] == "There is nothing to send"
+        assert at.writes == []
+        assert arguments(at) == ["server", "--concurrent-backups=1"]
+
+
+async def test_a_backup_that_failed_is_run_again_with_the_same_spec(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        name = newest(at, "wiki")
+        at.box.storage.patch_status(at.box.storage.kind("Backup"), HOME, name, {"phase": "Failed"})
+        await at.go("7", at.key(BACKUP, name))
+        await at.shown.press("t")
+        await at.see(f"Run {name} again", f"is made with the spec of {name} (Failed)", "one backup starts at once")
+        await left_by_enter(at)
+        await at.shown.press("t")
+        await at.send()
+        await at.see("✓ made 02:3", "InProgress")
+        assert at.writes == [f"POST {VELERO}/backups"]
+        (line,) = at.journal
+        again, before = at.object("Backup", line.name), at.object("Backup", name)
+        assert line.name != name
+        assert again["spec"]["includedNamespaces"] == before["spec"]["includedNamespaces"] == ["wiki"]
+        assert again["metadata"]["labels"]["velero.io/schedule-name"] == "wiki"
+
+
+async def test_a_nar_is_deleted_with_its_velero_restore_once_its_name_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, speed=60) as at:
+        name, team = "bring-it-back", "team-pay"
+        spec = {"restoreSpec": {"backupName": "before-release-0"}}
+        body = {"metadata": {"name": name, "namespace": team}, "spec": spec}
+        at.box.storage.create(at.box.storage.kind("NonAdminRestore"), body)
+        key = at.key(NAR, name, team)
+        await at.shown.until(lambda: bool(getattr(at.session.store.get(key), "velero", None)))
+        await at.shown.until(lambda: bool(listed(at, "Restore")))
+        await at.go("3", key)
+        await at.shown.press("ctrl+d")
+        await at.see("Delete restore bring-it-back", "what it has restored stays", "Type bring-it-back below")
+        await left_by_enter(at)
+        await at.shown.press("ctrl+d")
+        await confirm_wrongly_then(at, name)
+        await at.send()
+        await at.see("bring-it-back is gone")
+        await at.shown.until(lambda: not listed(at, "Restore"))
+        assert at.writes == [f"DELETE {OADP}/{team}/nonadminrestores/{name}"]
+
+
+async def test_a_nab_is_deleted_with_its_data_once_its_name_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, speed=60) as at:
+        name, team = "before-release-0", "team-pay"
+        behind = at.object("NonAdminBackup", name, team)["status"]["veleroBackup"]["name"]
+        await at.go("3", at.key(NAB, name, team))
+        await at.shown.press("ctrl+d")
+        await at.see("Delete NAB before-release-0", "spec.deleteBackup absent → true", "go for good")
+        await left_by_enter(at)
+        await at.shown.press("ctrl+d")
+        await confirm_wrongly_then(at, name)
+        await at.send()
+        await at.see("before-release-0 is gone")
+        assert behind not in [item["metadata"]["name"] for item in listed(at, "Backup")]
+        assert at.writes == [f"PATCH {OADP}/{team}/nonadminbackups/{name}"]
+
+
+async def test_every_movement_of_the_backup_is_given_up_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("volumes", tmp_path, monkeypatch, size=MIDDLE) as at:
+        backup = newest(at, "mongo")
+        index = at.session.store.indexes.movements_by_backup
+        await at.shown.until(lambda: len(index.keys(CONTEXT, HOME, backup)) == 2)
+        await at.go("7", at.key(BACKUP, backup))
+        await at.shown.press("x")
+        await at.see("Cancel the data movements of mon", "volume mongo-0 is given up", "volume mongo-1 is given up")
+        await left_by_enter(at)
+        await at.shown.press("x")
+        await confirm_wrongly_then(at, backup)
+        await at.send()
+        await at.see("2 of 2 done.")
+        given_up = {item["metadata"]["name"] for item in listed(at, "DataUpload") if item["spec"].get("cancel")}
+        assert given_up == {line.name for line in at.journal} == {f"{backup}-mongo-0-0", f"{backup}-mongo-1-1"}
+        assert len(given_up) == len(at.writes) == 2
+
+
+async def test_a_log_is_searched_both_ways_and_saved_once_over_nothing_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        name = newest(at, "wiki")
+        await at.go("7", at.key(BACKUP, name))
+        await at.shown.press("l", "escape")
+        assert at.writes == []
+        await at.shown.press("l")
+        window = at.shown.app.screen
+        assert isinstance(window, LogWindow)
+        await at.see("[ Cancel ]", "[ Fetch ]")
+        window.query_one("#go").focus()
+        await at.shown.press("enter")
+        await at.see("Setting up backup log")
+        lines = window.query_one(LogLines)
+        await at.shown.press("/")
+        await at.paste("Level=Info")
+        await at.shown.press("enter")
+        wanted = [number for number, line in enumerate(lines.lines) if "level=info" in line]
+        assert list(lines.matches) == wanted
+        await at.see(f"{len(wanted)} with it")
+        await at.shown.press("/", "ctrl+u")
+        await at.paste("no such words")
+        await at.shown.press("enter")
+        await at.see("0 with it")
+        await at.shown.press("s")
+        path = tmp_path / f"{name}.log"
+        assert path.read_text().splitlines() == list(lines.lines)
+        assert path.stat().st_mode & 0o777 == 0o600
+        path.write_text("mine")
+        await at.shown.press("s")
+        assert at.shown.app.told[-1][1].startswith("Not saved:")
+        assert path.read_text() == "mine"
+
+
+async def test_the_log_of_a_nab_in_the_administrators_storage_is_the_administrators(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
+        await at.shown.press("l")
+        window = at.shown.app.screen
+        await at.see("Log of before-release-0", "a DownloadRequest for the log")
+        window.query_one("#go").focus()
+        await at.shown.press("enter")
+        await at.see("Setting up backup log")
+        assert at.writes == [f"POST {VELERO}/downloadrequests"]
+
+
+async def test_who_may_ask_for_no_log_of_a_nab_is_told_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, user=ONLOOKER) as at:
+        await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
+        await at.shown.press("l")
+        window = at.shown.app.screen
+        await at.see("[ Fetch ]")
+        window.query_one("#go").focus()
+        await at.shown.press("enter")
+        await at.see(
+            "The log of before-release-0 is not given to tenants",
+            "a NonAdminDownloadRequest is granted only for a backup in a NonAdminBackupStorageLocation of one's own",
+            "[ Close ]",
+        )
+        await at.shown.press("enter")
+        assert not isinstance(at.shown.app.screen, LogWindow)
+        assert at.writes == []
