@@ -186,7 +186,7 @@ async def test_the_log_is_fetched_searched_and_saved(tmp_path: Path, monkeypatch
         await at.shown.press("l")
         await at.see("a DownloadRequest for the log", "velero --kubecontext minicluster")
         assert at.writes == []
-        await at.shown.press("enter")
+        await at.send()
         await at.see("Setting up backup log", "of 2")
         window = at.shown.app.screen
         assert isinstance(window, LogWindow)

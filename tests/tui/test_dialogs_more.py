@@ -248,14 +248,15 @@ async def test_a_log_is_searched_both_ways_and_saved_once_over_nothing_that_is_t
     async with stand("quiet", tmp_path, monkeypatch) as at:
         name = newest(at, "wiki")
         await at.go("7", at.key(BACKUP, name))
-        await at.shown.press("l", "escape")
+        await at.shown.press("l")
+        await at.see("[ Cancel ]", "[ Fetch ]")
+        await at.shown.press("enter")
+        assert not isinstance(at.shown.app.screen, LogWindow)
         assert at.writes == []
         await at.shown.press("l")
         window = at.shown.app.screen
         assert isinstance(window, LogWindow)
-        await at.see("[ Cancel ]", "[ Fetch ]")
-        window.query_one("#go").focus()
-        await at.shown.press("enter")
+        await at.send()
         await at.see("Setting up backup log")
         lines = window.query_one(LogLines)
         await at.shown.press("/")
@@ -284,10 +285,8 @@ async def test_the_log_of_a_nab_in_the_administrators_storage_is_the_administrat
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
         await at.shown.press("l")
-        window = at.shown.app.screen
         await at.see("Log of before-release-0", "a DownloadRequest for the log")
-        window.query_one("#go").focus()
-        await at.shown.press("enter")
+        await at.send()
         await at.see("Setting up backup log")
         assert at.writes == [f"POST {VELERO}/downloadrequests"]
 
@@ -296,10 +295,8 @@ async def test_who_may_ask_for_no_log_of_a_nab_is_told_why(tmp_path: Path, monke
     async with stand("quiet", tmp_path, monkeypatch, user=ONLOOKER) as at:
         await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
         await at.shown.press("l")
-        window = at.shown.app.screen
         await at.see("[ Fetch ]")
-        window.query_one("#go").focus()
-        await at.shown.press("enter")
+        await at.send()
         await at.see(
             "The log of before-release-0 is not given to tenants",
             "a NonAdminDownloadRequest is granted only for a backup in a NonAdminBackupStorageLocation of one's own",

@@ -84,7 +84,7 @@ class LogWindow(Window[None]):
         if item is None or why_not or self._hand.client.read_only:
             self._fetch()
         else:
-            self.query_one("#go").focus()
+            self.query_one("#cancel").focus()
         self._draw()
 
     @property
