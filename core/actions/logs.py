@@ -91,8 +91,8 @@ async def nab_log(hand: Hand, nab: NonAdminBackup, trust: Trust | None = None, p
         raise NoLog(f"{nab.name} has no log yet", f"its backup is {phase or 'waiting'}", "wait until it has ended")
     if nab.spec.backup_spec.storage_location:
         return Log(await _whole(hand, nonadmin_log_plan(hand, nab), trust or Trust(), tell))
-    allowed = await hand.access.verdict(right("create", DOWNLOAD_REQUEST, backup.namespace))
     live = hand.world().velero_backup(nab)
+    allowed = await hand.access.verdict(right("create", DOWNLOAD_REQUEST, backup.namespace))
     if allowed.allowed and live is not None:
         return await run_log(hand, live, trust, progress)
     raise NoLog(

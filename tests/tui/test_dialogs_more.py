@@ -22,6 +22,7 @@ DEPLOYMENT = f"PATCH /apis/apps/v1/namespaces/{HOME}/deployments/velero"
 ONLOOKER = User(
     "onlooker", (Rule(("get", "list", "watch"), ("*",), ("*",)), Rule(("*",), ("oadp.openshift.io",), ("*",)))
 )
+TENANT = User("tenant", (Rule(("*",), ("oadp.openshift.io",), ("*",)),))
 
 
 def listed(at: Stand, kind: str) -> list[dict[str, Any]]:
@@ -304,4 +305,14 @@ async def test_who_may_ask_for_no_log_of_a_nab_is_told_why(tmp_path: Path, monke
         )
         await at.shown.press("enter")
         assert not isinstance(at.shown.app.screen, LogWindow)
+        assert at.writes == []
+
+
+async def test_a_tenant_who_sees_nothing_of_velero_is_told_at_once_why_there_is_no_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, user=TENANT) as at:
+        await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
+        await at.shown.press("l")
+        await at.see("The log of before-release-0 is not given to tenants", "ask the administrator", "[ Close ]")
         assert at.writes == []

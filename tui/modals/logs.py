@@ -81,7 +81,7 @@ class LogWindow(Window[None]):
     def on_mount(self) -> None:
         item = self._item()
         why_not = why_no_log(self._hand.world(), item) if isinstance(item, Backup | Restore) else None
-        if item is None or why_not or self._hand.client.read_only:
+        if self._plan() is None or why_not or self._hand.client.read_only:
             self._fetch()
         else:
             self.query_one("#cancel").focus()
