@@ -36,9 +36,22 @@ class Screen:
         await self.pilot.pause()
 
     async def key(self, key: str) -> None:
+        """A key, and the time that it takes to be dealt with; one that ends the app is not waited for for long."""
         self.send(key)
         for _ in range(3):
             await self.pilot._wait_for_screen()
+        for _ in range(300):
+            if self.app._sent_at is None and not self.app._waiting_keys and self._is_drawn():
+                break
+            await self.pilot.pause(0.01)
+
+    def _is_drawn(self) -> bool:
+        """The table of the page, if it is one, shows its rows."""
+        if not self.app.is_running or not isinstance(self.app.frame.page, TablePage):
+            return True
+        tables = list(self.app.frame.page.query(Table))
+        rows = tables[0].rows if tables else None
+        return bool(tables) and (rows is None or not len(rows.table) or bool(tables[0].window))
 
     def send(self, key: str) -> None:
         """A key on the heels of the one before."""

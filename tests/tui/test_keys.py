@@ -222,7 +222,9 @@ async def test_ctrl_c_quits_where_no_window_is_open() -> None:
 
 async def test_the_help_lists_every_key_that_works_here() -> None:
     async with screen(size=LARGE) as shown:
-        await shown.press("2", "question_mark")
+        await shown.press("2")
+        await shown.until(lambda: len(shown.names()) == 6)
+        await shown.press("question_mark")
         told = shown.app.screen.query_one("#help").text  # type: ignore[attr-defined]
         wanted = [action for action in shown.app.frame.available() if action.shown]
         assert len(wanted) > 15
