@@ -16,11 +16,10 @@ from core.kube.auth import Authenticator, Credentials
 from core.kube.config import ContextConfig
 from core.kube.failures import ApiError, ReadOnlyRefused, SignedOut, Silent
 from core.kube.servertime import ServerTime
-from core.kube.transport import explain, import_in_background, make_transport
+from core.kube.transport import explain, import_in_background, make_pool
 
 if TYPE_CHECKING:
     import aiohttp
-    from kubernetes.aio.client.rest import RESTClientObject
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -68,7 +67,7 @@ class ApiClient:
         self._clock = clock
         self._read_only = read_only
         self._time = ServerTime()
-        self._transport: RESTClientObject | None = None
+        self._pool: aiohttp.ClientSession | None = None
         self._made_for: tuple[ContextConfig, bytes, bytes] | None = None
 
     @property
@@ -105,9 +104,9 @@ class ApiClient:
             yield self._lines(response)
 
     async def close(self) -> None:
-        transport, self._transport, self._made_for = self._transport, None, None
-        if transport is not None:
-            await transport.close()
+        pool, self._pool, self._made_for = self._pool, None, None
+        if pool is not None:
+            await pool.close()
 
     @asynccontextmanager
     async def _open(
@@ -157,34 +156,34 @@ class ApiClient:
         import aiohttp
         from yarl import URL
 
-        transport = await self._transport_for(credentials)
+        pool = await self._pool_for(credentials)
         query = f"?{urlencode(params)}" if params else ""
         sent = self._clock.now()
         try:
-            answer = await transport.request(  # type: ignore[no-untyped-call]  # generated, without types
+            response = await pool.request(
                 method,
                 URL(f"{self.config.server}{path}{query}", encoded=True),
                 headers=self._headers(credentials, content_type),
-                body=body,
-                _request_timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=silence),
+                data=None if body is None else msgspec.json.encode(body),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=silence),
+                server_hostname=self.config.tls_server_name or None,
             )
         except (aiohttp.ClientError, OSError, ValueError) as problem:
             raise explain(self.config.address, problem) from None
-        response: aiohttp.ClientResponse = answer.response
         self._time.learn(response.headers.get("Date", ""), sent, self._clock.now())
         return response
 
-    async def _transport_for(self, credentials: Credentials) -> RESTClientObject:
+    async def _pool_for(self, credentials: Credentials) -> aiohttp.ClientSession:
         """The pool that fits; a renewed certificate or a changed kubeconfig ends the old one's watches."""
         wanted = (self.config, credentials.certificate, credentials.key)
-        if self._transport is not None and self._made_for == wanted:
-            return self._transport
-        old = self._transport
-        transport = make_transport(self.config, credentials)
-        self._transport, self._made_for = transport, wanted
+        if self._pool is not None and self._made_for == wanted:
+            return self._pool
+        old = self._pool
+        pool = make_pool(self.config, credentials)
+        self._pool, self._made_for = pool, wanted
         if old is not None:
             await old.close()
-        return transport
+        return pool
 
     def _headers(self, credentials: Credentials, content_type: str) -> Mapping[str, str]:
         from multidict import CIMultiDict

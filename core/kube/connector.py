@@ -1,4 +1,4 @@
-"""Connections that are gone once their pool is closed. Importing this loads aiohttp and the kubernetes package."""
+"""Connections that are gone once their pool is closed. Importing this loads aiohttp."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import aiohttp
 from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
-from kubernetes.aio.client.rest import RESTClientObject
 
 GOODBYE_LIMIT = 5.0
 
@@ -50,10 +49,3 @@ class PromptConnector(aiohttp.TCPConnector):
         if not ended.cancelled():
             # Asked for, since asyncio complains of a failure that nobody looked at.
             ended.exception()
-
-
-class PromptTransport(RESTClientObject):
-    """The kubernetes package's transport on such a pool."""
-
-    def _create_connector(self) -> aiohttp.TCPConnector:
-        return PromptConnector(limit=self.maxsize, ssl=self.ssl_context)

@@ -1,6 +1,6 @@
-"""The kubernetes package's HTTP transport, set up so that it behaves as kubectl's does.
+"""aiohttp, set up so that it behaves as kubectl's transport does.
 
-The package is imported here only when a connection is made: it costs more than the first paint may.
+It is imported here only when a connection is made: it costs more than the first paint may.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.kube.config import ContextConfig
 from core.kube.failures import NotConnected, SignedOut, Unreachable
 
 if TYPE_CHECKING:
-    from kubernetes.aio.client.rest import RESTClientObject
+    import aiohttp
 
 UNLIMITED = 0
 READ_BUFFER = 2**18
@@ -29,47 +29,47 @@ _CONNECTOR = "core.kube.connector"
 
 
 async def import_in_background() -> None:
-    """The kubernetes package takes a good while to load; the screen stays alive meanwhile."""
+    """The library takes a good while to load; the screen stays alive meanwhile."""
     # A module is listed from the moment that its loading begins; what is defined last in it tells that it has ended.
-    if not hasattr(sys.modules.get(_CONNECTOR), "PromptTransport"):
+    if not hasattr(sys.modules.get(_CONNECTOR), "PromptConnector"):
         await asyncio.to_thread(importlib.import_module, _CONNECTOR)
 
 
-def make_transport(config: ContextConfig, credentials: Credentials) -> RESTClientObject:
+def make_pool(config: ContextConfig, credentials: Credentials) -> aiohttp.ClientSession:
     """A pool of connections to one server with one client certificate."""
     import aiohttp
-    from kubernetes.aio.client import Configuration
 
-    from core.kube.connector import PromptTransport
+    from core.kube.connector import PromptConnector
 
-    settings = Configuration(
-        host=config.server,
-        ca_cert_data=config.ca or None,
-        verify_ssl=not config.insecure,
-        tls_server_name=config.tls_server_name or None,
-        # The package's own default would hold back the hundred-and-first watch without a word.
-        connection_pool_maxsize=UNLIMITED,
-        proxy=config.proxy or None,
+    trust = _trust(config)
+    if credentials.certificate:
+        load_certificate(trust, config.name, credentials)
+    return aiohttp.ClientSession(
+        # A limit would hold back the watch above it without a word.
+        connector=PromptConnector(limit=UNLIMITED, ssl=trust),
         # The environment's proxies are settled by our own rules, and a netrc is none of kubectl's business.
-        client_session_kwargs={
-            "trust_env": False,
-            "read_bufsize": READ_BUFFER,
-            "cookie_jar": aiohttp.DummyCookieJar(),
-        },
+        trust_env=False,
+        proxy=config.proxy or None,
+        read_bufsize=READ_BUFFER,
+        cookie_jar=aiohttp.DummyCookieJar(),
     )
-    # Go does not ask for the key usages that newer Pythons insist on, and many clusters' CAs lack them.
-    settings.disable_strict_ssl_verification = True
+
+
+def _trust(config: ContextConfig) -> ssl.SSLContext:
     try:
-        transport = PromptTransport(settings)
+        context = ssl.create_default_context(cadata=config.ca or None)
     except ssl.SSLError:
         raise BadInput(
             f"The certificate-authority of {config.name} cannot be used",
             "it is not a PEM certificate",
             "see kubectl config view --raw",
         ) from None
-    if credentials.certificate:
-        load_certificate(transport.ssl_context, config.name, credentials)
-    return transport
+    if config.insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    # Go does not ask for the key usages that newer Pythons insist on, and many clusters' CAs lack them.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context
 
 
 def load_certificate(context: ssl.SSLContext, name: str, credentials: Credentials) -> None:

@@ -193,11 +193,11 @@ import asyncio, os, signal, sys
 from pathlib import Path
 from core.kube.auth import Credentials
 from core.kube.config import ContextConfig
-from core.kube.transport import make_transport
+from core.kube.transport import make_pool
 
 async def connect_and_die():
     crt, key = (Path(name).read_bytes() for name in sys.argv[1:])
-    make_transport(ContextConfig("c", "https://127.0.0.1:1"), Credentials("", crt, key))
+    make_pool(ContextConfig("c", "https://127.0.0.1:1"), Credentials("", crt, key))
     os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(connect_and_die())

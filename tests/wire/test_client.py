@@ -150,11 +150,11 @@ def test_a_clock_that_is_set_while_we_run_is_noticed() -> None:
     assert known.skew > timedelta(minutes=59)
 
 
-def test_looking_at_kubeconfigs_loads_neither_aiohttp_nor_kubernetes() -> None:
+def test_looking_at_kubeconfigs_does_not_load_aiohttp() -> None:
     modules = "core.kube.cluster, core.kube.connect, core.kube.velero, core.kube.reflector, core.kube.access"
-    code = f"import {modules}, sys; print([m for m in ('aiohttp', 'kubernetes') if m in sys.modules])"
+    code = f"import {modules}, sys; print('aiohttp' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "[]"
+    assert ran.stdout.strip() == "False"
 
 
 def test_a_second_watch_waits_for_the_library_that_the_first_is_loading() -> None:
@@ -167,7 +167,7 @@ async def start_two() -> bool:
     while "core.kube.connector" not in sys.modules:
         await asyncio.sleep(0)
     await import_in_background()
-    ready = hasattr(sys.modules["core.kube.connector"], "PromptTransport")
+    ready = hasattr(sys.modules["core.kube.connector"], "PromptConnector")
     await first
     return ready
 
