@@ -6,10 +6,8 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from core.actions.hand import Hand
-from core.actions.journal import Journal
 from core.clock import Clock, ShiftedClock, SystemClock
 from core.errors import ForetopError
 from core.kube import paths
@@ -26,6 +24,10 @@ from core.rules.queue import has_ended
 from core.rules.triage import Triage, triage
 from core.rules.world import World
 from core.store import Key, Store
+
+if TYPE_CHECKING:
+    from core.actions.hand import Hand
+    from core.actions.journal import Journal
 
 WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*MOVEMENTS, EVENTS))
 """Data movements are watched for unfinished runs only, events for the object that is open."""
@@ -73,7 +75,9 @@ class Session:
         return triage(self.world(context), self.clock(context).now())
 
     def hand(self, context: str, journal: Journal, user: str) -> Hand:
-        """What wishes are carried out with in one context."""
+        """What wishes are carried out with in one context; loaded with the first wish, for the rows come before it."""
+        from core.actions.hand import Hand
+
         cluster = self.clusters[context]
         return Hand(cluster.client, cluster.access, self.clock(context), journal, user, lambda: self.world(context))
 

@@ -171,12 +171,12 @@ class Wishes:
 
     def _batches(self) -> dict[tuple[str, str], list[Key]]:
         """By context and window: the schedules that it paused and that are still paused."""
-        from core.actions.pausing import PAUSED_BATCH
-
         found: dict[tuple[str, str], list[Key]] = {}
         desk = self.frame.desk
         if desk is None or self.frame.current != "schedules":
             return found
+        from core.actions.pausing import PAUSED_BATCH
+
         for context in clusters_of(desk.source):
             for item in desk.store.all(context, Schedule):
                 if item.spec.paused and (batch := item.annotation(PAUSED_BATCH)):

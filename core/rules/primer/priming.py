@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from croniter import croniter
-
 from core.cron import CronError, CronSchedule, parse
 from core.cron.fields import HOUR
 from core.cron.zones import has_daylight_saving
@@ -116,6 +114,9 @@ def _moved(schedule: CronSchedule, minutes: int) -> tuple[list[str], bool]:
 
 def _validate(expressions: list[str]) -> None:
     """A second, independent reader must find the first run where ours does."""
+    # Only what primes pays for loading it: most sessions never do.
+    from croniter import croniter
+
     for expression in expressions:
         expected = parse(expression).next(_CHECK_FROM)
         found = croniter(expression, _CHECK_FROM).get_next(datetime) if croniter.is_valid(expression) else None
