@@ -16,7 +16,7 @@ from core.view.filter import Facets, parse_filter
 from core.view.items import Item, finding_item
 from core.view.live import LiveTable
 from core.view.marks import Mark
-from core.view.table import Edit, Table
+from core.view.table import Table
 from core.view.text import clean
 from tui.desk import Desk
 
@@ -53,7 +53,8 @@ class Rows(ABC):
     def reversed(self) -> bool: ...
 
     @abstractmethod
-    def pump(self) -> list[Edit]: ...
+    def pump(self) -> bool:
+        """Brings the rows up to date; whether one that is shown is other than before."""
 
     @abstractmethod
     def sort(self, column: str, *, reverse: bool) -> None: ...
@@ -138,7 +139,7 @@ class LiveRows(Rows):
     def reversed(self) -> bool:
         return self.live.reversed
 
-    def pump(self) -> list[Edit]:
+    def pump(self) -> bool:
         return self.live.pump()
 
     def sort(self, column: str, *, reverse: bool) -> None:
@@ -186,9 +187,9 @@ class FindingRows(Rows):
     def reversed(self) -> bool:
         return self._reversed
 
-    def pump(self) -> list[Edit]:
+    def pump(self) -> bool:
         if self._seen == self.desk.judgement:
-            return []
+            return False
         self._seen = self.desk.judgement
         return self._findings.show(self.desk.findings)
 

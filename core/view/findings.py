@@ -13,7 +13,7 @@ from core.view.columns import Cell, Column, Row, find_column
 from core.view.filter import Facets, parse_filter
 from core.view.marks import Mark, Tone
 from core.view.scene import Scene
-from core.view.table import Edit, Table
+from core.view.table import Table
 from core.view.text import clean
 
 FIELDS = ("context", "namespace", "name", "kind", "severity", "code")
@@ -99,16 +99,16 @@ class FindingsTable:
         self.table: Table[Finding] = Table(gravest_first)
         self.filter_text = ""
 
-    def show(self, findings: Iterable[Finding]) -> list[Edit]:
+    def show(self, findings: Iterable[Finding]) -> bool:
         return self.table.replace((key_of(finding), finding) for finding in findings)
 
-    def filter(self, text: str) -> list[Edit]:
+    def filter(self, text: str) -> None:
         wanted = parse_filter(text, FIELDS)
         self.filter_text = text
-        return self.table.filter(lambda finding: wanted(facets(finding)))
+        self.table.filter(lambda finding: wanted(facets(finding)))
 
-    def sort(self, name: str, *, reverse: bool = False) -> list[Edit]:
-        return self.table.sort(find_column(COLUMNS, name, "findings").sort, reverse=reverse)
+    def sort(self, name: str, *, reverse: bool = False) -> None:
+        self.table.sort(find_column(COLUMNS, name, "findings").sort, reverse=reverse)
 
     def paint(self, start: int, stop: int, scene_of: Callable[[str], Scene]) -> list[Row]:
         return [paint(finding, scene_of(finding.context)) for _, finding in self.table.window(start, stop)]

@@ -9,7 +9,7 @@ from core.store import Key, Store
 from core.view.columns import Row, Spoiled, View
 from core.view.filter import parse_filter
 from core.view.scene import Scene
-from core.view.table import Edit, Table
+from core.view.table import Table
 
 E = TypeVar("E")
 
@@ -40,8 +40,11 @@ class LiveTable(Generic[E]):
     def close(self) -> None:
         self._store.feed.unsubscribe(self._changes)
 
-    def pump(self) -> list[Edit]:
-        """Takes what changed since the last time; each row touched is derived once, however often it changed."""
+    def pump(self) -> bool:
+        """Takes what changed since the last time; whether a visible row is other than before.
+
+        Each row touched is derived once, however often it changed.
+        """
         touched: dict[Key, None] = {}
         for key, change in self._changes.drain().items():
             touched.update(dict.fromkeys(self.view.touched(self._store, key, change)))
@@ -54,16 +57,16 @@ class LiveTable(Generic[E]):
             rows[key] = None if entry is None else (key, entry)
         return self.table.update(rows)
 
-    def filter(self, text: str) -> list[Edit]:
+    def filter(self, text: str) -> None:
         """Shows what fits only; a filter that cannot be read is refused, and the old one stays."""
         wanted = parse_filter(text, self.view.fields)
         self.filter_text = text
-        return self.table.filter(lambda held: wanted(self.view.facets(*held)) if wanted else True)
+        self.table.filter(lambda held: wanted(self.view.facets(*held)) if wanted else True)
 
-    def sort(self, column: str, *, reverse: bool = False) -> list[Edit]:
+    def sort(self, column: str, *, reverse: bool = False) -> None:
         self._column = self.view.column(column)
         self.reversed = reverse
-        return self.table.sort(self._sort_value, reverse=reverse)
+        self.table.sort(self._sort_value, reverse=reverse)
 
     def paint(self, start: int, stop: int, scene_of: Callable[[str], Scene]) -> list[Row]:
         """The lines that are on the screen, at the moment of their scenes."""

@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+from sortedcontainers import SortedList
 
 from core.store.keys import Key
 
 E = TypeVar("E")
-Place = tuple[Any, Key]
-"""A row's sort value and its key, which settles ties, so that every row has one place only."""
+Place = tuple[bool, Any, Key]
+"""Whether a row comes last for want of a value, the value, and the key, which settles ties: one place for each row."""
 _MANY = 200
-"""Up to so many changes are always told one by one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Inserted:
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reset:
-    """Everything may be somewhere else."""
-
-
-Edit = Inserted | Removed | Changed | Reset
+"""Up to so many changes are always made one by one."""
 
 
 def everything(_: object) -> bool:
@@ -55,12 +32,12 @@ class Table(Generic[E]):
         self._keep = keep
         self._reverse = False
         self._entries: dict[Key, E] = {}
-        self._values: dict[Key, Any] = {}
-        self._places: list[Place] = []
+        self._places: dict[Key, Place] = {}
+        self._order: SortedList[Place] = SortedList()
 
     def __len__(self) -> int:
         """How many rows are visible."""
-        return len(self._places)
+        return len(self._order)
 
     @property
     def total(self) -> int:
@@ -68,102 +45,92 @@ class Table(Generic[E]):
 
     def __contains__(self, key: Key) -> bool:
         """Whether the row is visible."""
-        return key in self._values
+        return key in self._places
 
     def get(self, key: Key) -> E | None:
         return self._entries.get(key)
 
     def key_at(self, index: int) -> Key:
-        return self._places[self._flip(index)][1]
+        return self._order[self._flip(index)][-1]
 
     def index_of(self, key: Key) -> int | None:
-        if key not in self._values:
-            return None
-        return self._flip(bisect_left(self._places, (self._values[key], key)))
+        place = self._places.get(key)
+        return None if place is None else self._flip(self._order.bisect_left(place))
 
     def window(self, start: int, stop: int) -> Iterator[tuple[Key, E]]:
         """The visible rows from `start` to before `stop`: what is to be painted."""
-        for index in range(max(0, start), min(stop, len(self._places))):
+        for index in range(max(0, start), min(stop, len(self._order))):
             key = self.key_at(index)
             yield key, self._entries[key]
 
     def __iter__(self) -> Iterator[tuple[Key, E]]:
-        return self.window(0, len(self._places))
+        return self.window(0, len(self._order))
 
-    def put(self, key: Key, entry: E) -> list[Edit]:
-        """Adds or changes a row; an entry equal to the one held is no change."""
+    def put(self, key: Key, entry: E) -> bool:
+        """Adds or changes a row; whether a visible one is other than before. An equal entry is no change."""
         if key in self._entries and self._entries[key] == entry:
-            return []
+            return False
         self._entries[key] = entry
         if not self._keep(entry):
             return self._hide(key)
-        value = self._value(entry)
-        if key in self._values and self._values[key] == value:
-            index = self.index_of(key)
-            return [] if index is None else [Changed(index)]
-        return [*self._hide(key), self._show(key, value)]
+        place = self._place(key, entry)
+        if self._places.get(key) != place:
+            self._hide(key)
+            self._places[key] = place
+            self._order.add(place)
+        return True
 
-    def remove(self, key: Key) -> list[Edit]:
-        if self._entries.pop(key, None) is None:
-            return []
-        return self._hide(key)
+    def remove(self, key: Key) -> bool:
+        return self._entries.pop(key, None) is not None and self._hide(key)
 
-    def update(self, changes: Mapping[Key, E | None]) -> list[Edit]:
+    def update(self, changes: Mapping[Key, E | None]) -> bool:
         """Several changes at once, None for a row that goes; where they are many, everything is put in order anew."""
         if len(changes) > max(_MANY, len(self._entries) // 4):
-            return self._update_all(changes)
-        return [
-            edit
-            for key, entry in changes.items()
-            for edit in (self.remove(key) if entry is None else self.put(key, entry))
-        ]
+            self._update_all(changes)
+            return True
+        seen = False
+        for key, entry in changes.items():
+            seen |= self.remove(key) if entry is None else self.put(key, entry)
+        return seen
 
-    def replace(self, entries: Iterable[tuple[Key, E]]) -> list[Edit]:
+    def replace(self, entries: Iterable[tuple[Key, E]]) -> bool:
         """Makes these the rows, touching only what differs."""
         wanted = dict(entries)
         gone: dict[Key, E | None] = {key: None for key in self._entries if key not in wanted}
         return self.update({**gone, **wanted})
 
-    def filter(self, keep: Callable[[E], bool]) -> list[Edit]:
+    def filter(self, keep: Callable[[E], bool]) -> None:
         self._keep = keep
-        return self._arrange()
+        self._arrange()
 
-    def sort(self, value: Callable[[E], Any], *, reverse: bool = False) -> list[Edit]:
+    def sort(self, value: Callable[[E], Any], *, reverse: bool = False) -> None:
         self._sort = value
         self._reverse = reverse
-        return self._arrange()
+        self._arrange()
 
-    def _update_all(self, changes: Mapping[Key, E | None]) -> list[Edit]:
+    def _update_all(self, changes: Mapping[Key, E | None]) -> None:
         for key, entry in changes.items():
             if entry is None:
                 self._entries.pop(key, None)
             else:
                 self._entries[key] = entry
-        return self._arrange()
+        self._arrange()
 
-    def _arrange(self) -> list[Edit]:
-        self._values = {key: self._value(entry) for key, entry in self._entries.items() if self._keep(entry)}
-        self._places = sorted((value, key) for key, value in self._values.items())
-        return [Reset()]
+    def _arrange(self) -> None:
+        self._places = {key: self._place(key, entry) for key, entry in self._entries.items() if self._keep(entry)}
+        self._order = SortedList(self._places.values())
 
-    def _show(self, key: Key, value: Any) -> Edit:
-        self._values[key] = value
-        place = (value, key)
-        insort(self._places, place)
-        return Inserted(self._flip(bisect_left(self._places, place)))
-
-    def _hide(self, key: Key) -> list[Edit]:
-        if key not in self._values:
-            return []
-        at = bisect_left(self._places, (self._values.pop(key), key))
-        index = self._flip(at)
-        del self._places[at]
-        return [Removed(index)]
+    def _hide(self, key: Key) -> bool:
+        place = self._places.pop(key, None)
+        if place is None:
+            return False
+        self._order.remove(place)
+        return True
 
     def _flip(self, at: int) -> int:
-        return len(self._places) - 1 - at if self._reverse else at
+        return len(self._order) - 1 - at if self._reverse else at
 
-    def _value(self, entry: E) -> tuple[bool, Any]:
+    def _place(self, key: Key, entry: E) -> Place:
         """What has no value comes last, whichever way the rows run."""
         value = self._sort(entry)
-        return ((value is None) != self._reverse, value)
+        return (value is None) != self._reverse, value, key

@@ -98,7 +98,7 @@ class Table(Widget, can_focus=True):
         """Takes in what changed and repaints the lines that look different."""
         if self.rows is None or not self.size.height:
             return
-        changed = bool(self.rows.pump())
+        changed = self.rows.pump()
         self._follow()
         self._paint(may_flash=changed)
 
