@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from itertools import chain
 
 from core.models import Backup, NonAdmin, NonAdminBackup, Restore
 from core.rules import words
@@ -15,13 +16,16 @@ from core.rules.triage.outcomes import OUTCOMES, reason
 from core.rules.world import World
 
 _FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
+Pair = tuple[NonAdmin, Backup | Restore]
 _VANISHED = frozenset({"VeleroBackupNotFound", "VeleroRestoreNotFound"})
 
 
 def refused(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for item in (*world.nabs, *world.nars):
+        if item.phase != "BackingOff":
+            continue
         accepted = item.condition("Accepted")
-        if item.phase != "BackingOff" or (accepted and (accepted.status == "True" or accepted.reason in _VANISHED)):
+        if accepted and (accepted.status == "True" or accepted.reason in _VANISHED):
             continue
         message = accepted.message if accepted else "the controller gives no reason"
         yield Finding(
@@ -42,7 +46,10 @@ def refused(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding
 
 def went_back(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """The phase may only go forward; the released controller breaks that when the Velero object vanishes."""
+    watched = {(namespace, name) for _, namespace, name in world.seen.went_back}
     for item in (*world.nabs, *world.nars):
+        if item.phase != "BackingOff" and (not watched or (item.namespace, item.name) not in watched):
+            continue
         subject = Subject.of(item)
         seen = world.seen.went_back.get((subject.kind, subject.namespace, subject.name))
         accepted = item.condition("Accepted")
@@ -67,10 +74,11 @@ def went_back(world: World, now: datetime, limits: Thresholds) -> Iterator[Findi
 
 def stuck_deleting(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for item in (*world.nabs, *world.nars):
+        if item.phase != "Deleting" and item.metadata.deletion_timestamp is None:
+            continue
         deleting = item.condition("Deleting")
         since = item.metadata.deletion_timestamp or (deleting.last_transition_time if deleting else None)
-        going = item.phase == "Deleting" or item.metadata.deletion_timestamp is not None
-        if not going or since is None or now - since < limits.deleting:
+        if since is None or now - since < limits.deleting:
             continue
         evidence, remedy = _way_out(world, item)
         yield Finding(
@@ -85,8 +93,10 @@ def stuck_deleting(world: World, now: datetime, limits: Thresholds) -> Iterator[
 
 
 def velero_failed(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    pairs: list[tuple[NonAdmin, Backup | Restore | None]] = [(nab, world.velero_backup(nab)) for nab in world.nabs]
-    pairs += [(nar, world.velero_restore(nar)) for nar in world.nars]
+    pairs: Iterable[tuple[NonAdmin, Backup | Restore | None]] = chain(
+        ((nab, world.velero_backup(nab)) for nab in world.nabs),
+        ((nar, world.velero_restore(nar)) for nar in world.nars),
+    )
     for item, live in pairs:
         copied = item.velero.status
         status = live.status if live is not None else copied
@@ -111,12 +121,10 @@ def velero_failed(world: World, now: datetime, limits: Thresholds) -> Iterator[F
 
 def positions_off(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """The reported place in the queue is an estimate that freezes; say where it misleads."""
-    of_backups = Positions.of(world.backups if world.nabs else ())
-    of_restores = Positions.of(world.restores if world.nars else ())
-    for nab in world.nabs:
-        yield from _off(nab, world.velero_backup(nab), of_backups, now, limits)
-    for nar in world.nars:
-        yield from _off(nar, world.velero_restore(nar), of_restores, now, limits)
+    backups = _reporting((nab, world.velero_backup(nab)) for nab in world.nabs)
+    restores = _reporting((nar, world.velero_restore(nar)) for nar in world.nars)
+    yield from _all_off(backups, world.backups, now, limits)
+    yield from _all_off(restores, world.restores, now, limits)
 
 
 def waiting_storage_requests(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -142,11 +150,31 @@ def waiting_storage_requests(world: World, now: datetime, limits: Thresholds) ->
         )
 
 
+def _reporting(pairs: Iterable[tuple[NonAdmin, Backup | Restore | None]]) -> list[Pair]:
+    """Without those, the many, that have ended and report it: they agree."""
+    return [
+        (item, live)
+        for item, live in pairs
+        if live is not None
+        and (info := item.state.queue_info) is not None
+        and (info.estimated_queue_position or live.status.completion_timestamp is None)
+    ]
+
+
+def _all_off(
+    pairs: list[Pair], runs: Iterable[Backup | Restore], now: datetime, limits: Thresholds
+) -> Iterator[Finding]:
+    ended = [live for _, live in pairs if live.status.completion_timestamp is not None]
+    positions = Positions.of([*ended, *(run for run in runs if run.status.completion_timestamp is None)])
+    for item, live in pairs:
+        yield from _off(item, live, positions, now, limits)
+
+
 def _off(
-    item: NonAdmin, live: Backup | Restore | None, positions: Positions, now: datetime, limits: Thresholds
+    item: NonAdmin, live: Backup | Restore, positions: Positions, now: datetime, limits: Thresholds
 ) -> Iterator[Finding]:
     found = disagreement(item, positions)
-    if found is None or found.reported == found.live or live is None or item.phase != "Created":
+    if found is None or found.reported == found.live or item.phase != "Created":
         return
     if not _settled(item, live, now, limits.position_off):
         return

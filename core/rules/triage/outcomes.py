@@ -37,11 +37,12 @@ def failing_schedules(world: World, now: datetime, limits: Thresholds) -> Iterat
 
 def failed_backups(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Those that no schedule and no non-admin backup answers for."""
+    faulty = [backup for backup in world.backups if backup.phase in FAULTY]
     known = {(schedule.namespace, schedule.name) for schedule in world.schedules}
-    tenants = {nab.velero.nacuuid for nab in world.nabs if nab.velero.nacuuid}
-    for backup in world.backups:
+    tenants = {nab.velero.nacuuid for nab in world.nabs if nab.velero.nacuuid} if faulty else set()
+    for backup in faulty:
         owned = (backup.namespace, backup.schedule_name) in known or backup.label(NAB_UUID_LABEL) in tenants
-        if backup.phase in FAULTY and not owned:
+        if not owned:
             yield from _failed("backup-failed", backup, now, limits)
 
 
