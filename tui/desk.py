@@ -14,8 +14,8 @@ from tui.source import Source
 
 _LOOK_AGAIN = timedelta(seconds=10)
 _SOONEST = timedelta(seconds=1)
-_SHARE, _IDLE_SHARE = 20, 300
-"""Judging everything takes its time in a large cluster: it gets a twentieth of it at most, and where nothing
+_SHARE, _IDLE_SHARE = 40, 300
+"""Judging everything takes its time in a large cluster: it gets a fortieth of it at most, and where nothing
 changed and only time has passed, much less."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -30,8 +31,9 @@ IDLE_SECONDS = 12.0
 class Cluster:
     """The `large` scene, served by another process; writes to it as a controller would."""
 
-    def __init__(self, kubeconfig: str) -> None:
+    def __init__(self, kubeconfig: str, server: subprocess.Popen[str]) -> None:
         self.kubeconfig = kubeconfig
+        self._server = server
         with open(kubeconfig) as file:
             parts = urlsplit(yaml.safe_load(file)["clusters"][0]["cluster"]["server"])
         self._place, self._prefix = parts.netloc, parts.path
@@ -39,6 +41,15 @@ class Cluster:
 
     def connection(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection(self._place, timeout=30)
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Nothing happens in the cluster: its own controllers stop too."""
+        self._server.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._server.send_signal(signal.SIGCONT)
 
     def nabs(self) -> list[Nab]:
         self._line.request("GET", f"{self._prefix}{NABS}/nonadminbackups")
@@ -82,7 +93,7 @@ def served() -> Iterator[Cluster]:
     ) as server:
         assert server.stdout is not None
         try:
-            yield Cluster(server.stdout.readline().strip())
+            yield Cluster(server.stdout.readline().strip(), server)
         finally:
             server.terminate()
 
@@ -102,7 +113,7 @@ def measure() -> Iterator[Figure]:
             time.sleep(1)
             yield from _changes(cluster, terminal, nabs[0])
             yield from _burst(cluster, terminal, nabs)
-            yield from _idle(terminal)
+            yield from _idle(cluster, terminal)
             yield Figure("resident", resident_megabytes(terminal.pid), 140, "MB")
     yield from table.measure()
 
@@ -171,12 +182,21 @@ def _key(terminal: Terminal, key: str) -> float:
     return time.perf_counter() - begin
 
 
-def _idle(terminal: Terminal) -> Iterator[Figure]:
+def _idle(cluster: Cluster, terminal: Terminal) -> Iterator[Figure]:
     time.sleep(2)
+    moving, _ = _load(terminal)
+    with cluster.standing_still():
+        still, written = _load(terminal)
+    yield Figure("written in an idle minute", written * 60 / IDLE_SECONDS / 1000, 5, "kB")
+    yield Figure("CPU when idle", still, 1, "%")
+    yield Figure("CPU while only the cluster's own queue moves", moving, 5, "%")
+
+
+def _load(terminal: Terminal) -> tuple[float, int]:
+    """How much of one core foretop takes while nobody presses a key, and how much it writes."""
     cpu, before = cpu_seconds(terminal.pid), terminal.written
     time.sleep(IDLE_SECONDS)
-    yield Figure("written in an idle minute", (terminal.written - before) * 60 / IDLE_SECONDS / 1000, 5, "kB")
-    yield Figure("CPU when idle", (cpu_seconds(terminal.pid) - cpu) / IDLE_SECONDS * 100, 1, "%")
+    return (cpu_seconds(terminal.pid) - cpu) / IDLE_SECONDS * 100, terminal.written - before
 
 
 if __name__ == "__main__":
