@@ -16,10 +16,14 @@ class Figure:
     value: float
     goal: float
     unit: str
+    costs: str = ""
+    """What the profiler says the time goes to: told beside a goal that is missed."""
 
     def line(self) -> str:
-        verdict = "ok" if self.value <= self.goal else "over"
-        return f"{self.name:<44} {self.value:>10.2f} {self.unit:<3} goal {self.goal:>8.2f} {self.unit:<3} {verdict}"
+        shown = f"{self.name:<46} {self.value:>8.2f} {self.unit:<5} goal {self.goal:>8.2f} {self.unit:<5}"
+        if self.value <= self.goal:
+            return f"{shown} ok"
+        return f"{shown} over{': ' if self.costs else ''}{self.costs}"
 
 
 def seconds_per_call(work: Callable[[], object], calls_each: int, rounds: int = 15) -> float:
