@@ -13,6 +13,7 @@ from core.rules.lifecycle import lifecycle
 from core.rules.queue import Positions, Run, has_ended, live_positions
 from core.store import Change, Key, Store
 from core.view import times
+from core.view.bars import bar
 from core.view.columns import Column, View, plain
 from core.view.items import Item, nonadmin_item
 from core.view.marks import Mark, Tone, run_mark
@@ -165,8 +166,7 @@ def _progress(entry: NonAdminEntry) -> str:
     progress = status.progress if status is not None else None
     if progress is None or not progress.total_items:
         return ""
-    full = round(_BAR * min(1.0, progress.done / progress.total_items))
-    return f"{'▇' * full}{'▁' * (_BAR - full)} {100 * progress.done // progress.total_items}%"
+    return f"{bar(progress.done, progress.total_items, _BAR)} {100 * progress.done // progress.total_items}%"
 
 
 _COLUMNS: tuple[Column[NonAdminEntry], ...] = (

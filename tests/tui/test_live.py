@@ -148,7 +148,7 @@ async def test_a_schedule_that_becomes_overdue_turns_up_in_triage() -> None:
     [
         (State.FORBIDDEN, "you need the right to list and watch schedules.velero.io"),
         (State.NOT_INSTALLED, "Not installed in this cluster: schedules.velero.io"),
-        (State.SYNCING, "Syncing schedules.velero.io: 12 of 40"),
+        (State.SYNCING, "Syncing schedules.velero.io: ▇▇▇▁▁▁▁▁▁▁▁▁ 12 of 40"),
         (State.STALE, "schedules.velero.io: stale for 40 seconds: connection refused"),
         (State.SIGNED_OUT, "schedules.velero.io: signed out"),
     ],
@@ -172,11 +172,24 @@ async def test_nothing_wrong_is_not_said_where_something_was_not_seen() -> None:
         assert "Not seen: Backup (not allowed)" in shown.text
 
 
+async def test_a_long_list_shows_how_far_it_has_come_while_its_rows_come_in() -> None:
+    source = FilledSource(troubled())
+    source.store.health.report(Scope("prod-eu", BACKUP), Health(State.SYNCING, NOW, seen=500, expected=2000))
+    async with screen(source) as shown:
+        await shown.press("7")
+        await shown.tick()
+        assert "▇▇▇▁▁▁▁▁▁▁▁▁ 500 of 2,000" in shown.text
+        source.store.health.report(Scope("prod-eu", BACKUP), Health(State.LIVE, NOW))
+        await shown.tick()
+        assert "of 2,000" not in shown.text
+
+
 async def test_nothing_is_judged_while_the_first_lists_come_in() -> None:
     source = FilledSource(troubled())
     source.store.health.report(Scope("prod-eu", BACKUP), Health(State.SYNCING, NOW, seen=3, expected=14))
     async with screen(source) as shown:
-        assert "Still looking: Backup to come." in shown.text
+        assert "Still looking." in shown.text
+        assert "backups  ▇▇▁▁▁▁▁▁▁▁▁▁ 3 of 14" in shown.text
         assert "✗" not in shown.status
         source.store.health.report(Scope("prod-eu", BACKUP), Health(State.LIVE, NOW))
         source.manual.advance(timedelta(seconds=2))

@@ -18,6 +18,7 @@ from core.actions.plans import Plan
 from core.errors import ForetopError
 from core.models import Backup, NonAdminBackup, NonAdminRestore, Restore
 from core.store import Key
+from core.view.bars import bar
 from core.view.marks import Tone
 from tui.copying import copy
 from tui.hands import Hands
@@ -168,9 +169,8 @@ class LogWindow(Window[None]):
     def _words(self) -> list[Para]:
         if self.stage is Stage.FETCHING:
             done, total = self._got
-            filled = _BAR * done // total if total else 0
-            bar = f"{'▇' * filled}{'▁' * (_BAR - filled)} {done:,} of {total:,} bytes" if total else f"{done:,} bytes"
-            return [para(f"Asking for the log … {bar}")]
+            come = f"{bar(done, total, _BAR)} {done:,} of {total:,} bytes" if total else f"{done:,} bytes"
+            return [para(f"Asking for the log … {come}")]
         plan = self._plan() if self.stage is Stage.ASKING else None
         if plan is None:
             return self._said

@@ -10,6 +10,7 @@ from core.errors import ForetopError
 from core.kube.sink import Health, Scope, State
 from core.models.kinds import BACKUP, SCHEDULE, STORAGE
 from core.rules import words
+from core.view.bars import bar
 from core.view.marks import Mark, Tone
 from tui.desk import Desk
 from tui.prose import Line, Span, span
@@ -17,6 +18,7 @@ from tui.signing import signed_out
 from tui.tones import BOLD, style_of
 
 _VELERO = (SCHEDULE, BACKUP, STORAGE)
+_BAR, _MOST_LINES = 12, 8
 _LOST = frozenset({State.STALE, State.SIGNED_OUT})
 
 
@@ -36,6 +38,32 @@ def why_empty(desk: Desk, kinds: Collection[str]) -> list[Line]:
 def why_lost(desk: Desk, context: str) -> list[Line]:
     """Nothing of Velero can be seen: out of reach, only now coming in, not allowed, or not there at all."""
     return _out_of_reach(desk, context) or _nothing_to_see(desk, context)
+
+
+def coming_in(desk: Desk) -> list[Line]:
+    """Which kinds are still being listed, and how far those have come of which the server tells how many there are."""
+    watches = [found for found in desk.store.health.watches() if found[1].state is State.SYNCING]
+    if not watches:
+        return []
+    names = [f"{_where(desk, scope.context)}{scope.kind.plural}" for scope, _ in watches]
+    cells = max(map(len, names))
+    head = (Span(f"{Mark.RUNNING.value} ", style_of(Tone.RUNNING)), span("Still looking.", bold=True))
+    lines = {f"  {name:<{cells}}  {_come(health)}": None for name, (_, health) in zip(names, watches, strict=True)}
+    return [head, *((span(line),) for line in list(lines)[:_MOST_LINES])]
+
+
+def how_far(desk: Desk, kinds: Collection[str]) -> str:
+    """How much has come of these kinds while their first lists are long enough to come in pieces."""
+    watches = [health for scope, health in desk.store.health.watches() if scope.kind.plural in kinds]
+    lists = [health for health in watches if health.state is State.SYNCING and health.expected]
+    seen, expected = sum(health.seen for health in lists), sum(health.expected or 0 for health in lists)
+    return f"{bar(seen, expected, _BAR)} {seen:,} of {expected:,}" if expected else ""
+
+
+def _come(health: Health) -> str:
+    if not health.expected:
+        return f"{health.seen:,}" if health.seen else "…"
+    return f"{bar(health.seen, health.expected, _BAR)} {health.seen:,} of {health.expected:,}"
 
 
 def _out_of_reach(desk: Desk, context: str) -> list[Line]:
@@ -99,8 +127,7 @@ def _told(desk: Desk, scope: Scope, health: Health) -> tuple[Mark, str]:
         case State.LIVE:
             return Mark.HEALTHY, "{} is live"
         case State.SYNCING:
-            of = f" of {health.expected:,}" if health.expected else ""
-            return Mark.RUNNING, f"Syncing {{}}{place}: {health.seen:,}{of}"
+            return Mark.RUNNING, f"Syncing {{}}{place}: {_come(health)}"
         case State.FORBIDDEN:
             return Mark.LOOK, f"Not allowed: you need the right to list and watch {{}}{place or ' in all namespaces'}."
         case State.NOT_INSTALLED:

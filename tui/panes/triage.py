@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from core.kube.sink import State
 from core.rules import words
 from core.rules.forecast import invalid, next_run
 from core.rules.queue import Run, has_ended
@@ -14,7 +13,7 @@ from core.view.marks import Mark, Tone
 from core.view.scene import Scene
 from tui.desk import Desk
 from tui.jumps import related_to_finding
-from tui.panes.empty import why_lost
+from tui.panes.empty import coming_in, why_lost
 from tui.prose import Line, Para, Span, para, span
 from tui.tones import BOLD, style_of
 
@@ -41,10 +40,8 @@ def calm(desk: Desk) -> list[Line]:
     lost = [why_lost(desk, context) for context in desk.contexts]
     if all(lost):
         return [line for lines in lost for line in lines]
-    coming = [gap.kind or gap.context for gap in desk.unseen if gap.reason == State.SYNCING.value]
-    if coming:
-        said = f"Still looking: {words.listed(coming, 6)} to come."
-        return [(Span(f"{Mark.RUNNING.value} ", style_of(Tone.RUNNING)), span(said, bold=True))]
+    if coming := coming_in(desk):
+        return coming
     if desk.unseen:
         gaps = [f"{gap.kind or gap.context} ({gap.reason})" for gap in desk.unseen]
         return [

@@ -16,7 +16,7 @@ from core.errors import BadInput
 from core.store import Key
 from core.view.marks import Tone
 from tui.desk import Desk
-from tui.panes.empty import why_empty
+from tui.panes.empty import how_far, why_empty
 from tui.prose import Line, Para, Span, span
 from tui.rows import Rows
 from tui.screens.page import Page
@@ -238,6 +238,7 @@ class TablePage(Page):
             f"namespace {self.rows.namespace} (0 all)" if self.rows.namespace else "",
             f"context {self.rows.context} (0 all)" if self.rows.context else "",
             "only what is faulty" if self.rows.faults_only else "",
+            how_far(self.desk, self.spec.kinds) if self.desk is not None else "",
         ]
         return ", ".join(part for part in parts if part)
 
