@@ -46,8 +46,8 @@ class Trust:
         return context
 
 
-async def fetch(url: str, trust: Trust, progress: Progress) -> tuple[str, ...]:
-    """The lines of the file; what is in the address beyond its host is a secret and is never told."""
+async def fetch(url: str, trust: Trust, progress: Progress, most: int = MOST_BYTES) -> bytes:
+    """The unpacked file; what is in the address beyond its host is a secret and is never told."""
     import aiohttp
 
     from core.kube.connector import PromptConnector
@@ -62,12 +62,11 @@ async def fetch(url: str, trust: Trust, progress: Progress) -> tuple[str, ...]:
         ):
             if answer.status >= 400:
                 raise Unfetched(f"The storage at {host} answered {answer.status}", answer.reason or "")
-            text = await _unpacked(answer, progress)
+            return await _unpacked(answer, progress, most)
     except aiohttp.ClientConnectorCertificateError:
         raise Unfetched(f"The storage at {host} is not trusted", "its certificate", "give --cacert FILE") from None
     except (aiohttp.ClientError, OSError) as problem:
         raise _unreachable(host, problem) from None
-    return tuple(text.decode("utf-8", "replace").splitlines())
 
 
 def _exactly(url: str) -> URL:
@@ -77,7 +76,7 @@ def _exactly(url: str) -> URL:
     return URL(url, encoded=True)
 
 
-async def _unpacked(answer: aiohttp.ClientResponse, progress: Progress) -> bytes:
+async def _unpacked(answer: aiohttp.ClientResponse, progress: Progress, most: int) -> bytes:
     total = answer.content_length or 0
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
     text = bytearray()
@@ -85,12 +84,12 @@ async def _unpacked(answer: aiohttp.ClientResponse, progress: Progress) -> bytes
     try:
         async for chunk in answer.content.iter_any():
             done += len(chunk)
-            text += unpacker.decompress(chunk, MOST_BYTES - len(text) + 1)
-            if len(text) > MOST_BYTES:
-                raise Unfetched("The log is too long", f"more than {MOST_BYTES // 2**20} MiB", "use velero backup logs")
+            text += unpacker.decompress(chunk, most - len(text) + 1)
+            if len(text) > most:
+                raise Unfetched("The file is too long", f"more than {most // 2**20} MiB", "use velero's own command")
             progress(done, total)
     except zlib.error:
-        raise Unfetched("The log cannot be unpacked", "it is no gzip", "is a proxy in between?") from None
+        raise Unfetched("The file cannot be unpacked", "it is no gzip", "is a proxy in between?") from None
     return bytes(text + unpacker.flush())
 
 

@@ -78,6 +78,10 @@ DECIDE_STORAGE = Intent(
 )
 LOGS = Intent("logs", "Fetch its logs", "l", (BACKUP, RESTORE), (Right("create", DOWNLOAD_REQUEST),))
 NONADMIN_LOGS = Intent("nonadmin-logs", "Fetch its logs", "l", (NAB, NAR), (Right("create", NONADMIN_DOWNLOAD),))
+RESULTS = Intent("fetch-results", "Fetch its results", "e", (BACKUP, RESTORE), (Right("create", DOWNLOAD_REQUEST),))
+NONADMIN_RESULTS = Intent(
+    "fetch-nonadmin-results", "Fetch its results", "e", (NAB, NAR), (Right("create", NONADMIN_DOWNLOAD),)
+)
 
 INTENTS = (
     PAUSE,
@@ -95,4 +99,6 @@ INTENTS = (
     DECIDE_STORAGE,
     LOGS,
     NONADMIN_LOGS,
+    RESULTS,
+    NONADMIN_RESULTS,
 )

@@ -133,6 +133,11 @@ class ItemProgress(Wire, frozen=True):
         return self.items_backed_up or self.items_restored
 
 
+class HookStatus(Wire, frozen=True):
+    hooks_attempted: int = 0
+    hooks_failed: int = 0
+
+
 class RunStatus(Wire, frozen=True):
     """What the status of a Backup and of a Restore have in common."""
 
@@ -144,6 +149,12 @@ class RunStatus(Wire, frozen=True):
     failure_reason: str = ""
     validation_errors: tuple[str, ...] = ()
     progress: ItemProgress | None = None
+    hook_status: HookStatus | None = None
+
+    @property
+    def item_operations(self) -> tuple[int, int]:
+        """How many plugins worked on after the items were done, and how many of those failed."""
+        return 0, 0
 
 
 class BackupStatus(RunStatus, frozen=True):
@@ -151,6 +162,12 @@ class BackupStatus(RunStatus, frozen=True):
     queue_position: int | None = None
     format_version: str = ""
     version: int = 0
+    backup_item_operations_attempted: int = 0
+    backup_item_operations_failed: int = 0
+
+    @property
+    def item_operations(self) -> tuple[int, int]:
+        return self.backup_item_operations_attempted, self.backup_item_operations_failed
 
 
 class Backup(Resource, frozen=True):
@@ -171,7 +188,12 @@ class Backup(Resource, frozen=True):
 
 
 class RestoreStatus(RunStatus, frozen=True):
-    pass
+    restore_item_operations_attempted: int = 0
+    restore_item_operations_failed: int = 0
+
+    @property
+    def item_operations(self) -> tuple[int, int]:
+        return self.restore_item_operations_attempted, self.restore_item_operations_failed
 
 
 class Restore(Resource, frozen=True):

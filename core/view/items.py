@@ -8,9 +8,11 @@ from typing import Any
 
 from core.errors import Unreadable
 from core.models import Backup, NonAdmin, NonAdminBackup, Resource, Restore, Schedule
+from core.models.velero import RunStatus
 from core.rules.forecast import expected_start, is_due, next_run
 from core.rules.history import last_outcome
 from core.rules.queue import Positions, QueueItem, queue
+from core.rules.results import Group, Problem, Results
 from core.rules.triage import Finding
 from core.rules.words import rfc3339
 from core.rules.world import Unseen, World
@@ -123,3 +125,31 @@ def unreadable_item(problem: Unreadable) -> Item:
 
 def as_list(items: Iterable[Mapping[str, Any]]) -> Item:
     return {"kind": "List", "items": list(items)}
+
+
+def results_item(context: str, item: Resource, status: RunStatus, results: Results | None) -> Item:
+    """What went wrong in a run; `problems` is null where nothing was fetched, for there was nothing to fetch."""
+    problems = None
+    if results is not None:
+        parts = (("error", results.errors), ("warning", results.warnings))
+        problems = [_problem(word, group, one) for word, part in parts for group in part for one in group.problems]
+    return {
+        **identity(context, item),
+        "phase": status.phase or None,
+        "errors": status.errors,
+        "warnings": status.warnings,
+        "failureReason": status.failure_reason or None,
+        "problems": problems,
+    }
+
+
+def _problem(severity: str, group: Group, problem: Problem) -> Item:
+    return {
+        "severity": severity,
+        "scope": group.scope.value,
+        "namespace": group.namespace,
+        "resource": problem.resource,
+        "name": problem.name,
+        "message": problem.message,
+        "times": problem.times,
+    }

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from core.actions import logs
-from core.actions.logs import NoLog, nab_log, run_log
+from core.actions import files
+from core.actions.files import NoFile
+from core.actions.logs import log_of
 from core.errors import BadInput
 from core.minicluster.access import Rule, User
 from core.minicluster.box import MiniCluster
@@ -77,7 +78,7 @@ def backup(item: dict[str, Any] = ONE) -> Backup:
 async def test_the_whole_log_is_fetched_with_progress_searched_and_saved(tmp_path: Path) -> None:
     async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as hand, object_store(box):
         came: list[tuple[int, int]] = []
-        log = await run_log(hand, backup(), progress=lambda done, total: came.append((done, total)))
+        log = await log_of(hand, backup(), progress=lambda done, total: came.append((done, total)))
         assert log.lines == tuple(TEXT.splitlines())
         assert not log.partial
         assert came[-1][0] == came[-1][1] > 0
@@ -96,7 +97,7 @@ async def test_the_whole_log_is_fetched_with_progress_searched_and_saved(tmp_pat
 
 async def test_a_restore_has_its_own_log(tmp_path: Path) -> None:
     async with box_with([ONE, BACK, location()]) as box, hand_in(box, tmp_path) as hand, object_store(box):
-        log = await run_log(hand, from_builtins(Restore, BACK))
+        log = await log_of(hand, from_builtins(Restore, BACK))
         assert log.lines == tuple(TEXT.splitlines())
         (request,) = box.storage.list(box.storage.kind("DownloadRequest"))
         assert request["spec"]["target"] == {"kind": "RestoreLog", "name": "back"}
@@ -118,7 +119,7 @@ async def test_where_the_whole_cannot_be_had_velero_s_own_log_is_told_to_be_part
 ) -> None:
     wire.pages["/pods/velero-0/log"] = POD_LOG
     async with box_with([item, store, POD]) as box, hand_in(box, tmp_path, read_only=read_only) as hand:
-        log = await run_log(hand, backup(item))
+        log = await log_of(hand, backup(item))
         assert log.partial
         assert why in log.why
         assert log.lines == ("msg=start backup=velero/one", "msg=end name=one")
@@ -133,7 +134,7 @@ async def test_a_signed_host_that_only_the_cluster_knows_is_named_with_its_remed
         hand_in(box, tmp_path) as hand,
         object_store(box, signed=inside),
     ):
-        log = await run_log(hand, backup())
+        log = await log_of(hand, backup())
         assert log.partial
         assert "minio.velero.svc:9000" in log.why
         assert "publicUrl" in log.why
@@ -147,17 +148,17 @@ async def test_what_is_no_gzip_is_said(tmp_path: Path, wire: Wire) -> None:
         hand_in(box, tmp_path) as hand,
         object_store(box, body=b"<html>login</html>"),
     ):
-        log = await run_log(hand, backup())
+        log = await log_of(hand, backup())
         assert "cannot be unpacked" in log.why
 
 
 async def test_a_velero_that_does_not_answer_is_not_waited_for_without_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(logs, "URL_WITHIN", 1.0)
+    monkeypatch.setattr(files, "URL_WITHIN", 1.0)
     async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as hand:
-        with pytest.raises(NoLog, match="Velero gave no address"):
-            await run_log(hand, backup())
+        with pytest.raises(NoFile, match="Velero gave no address"):
+            await log_of(hand, backup())
 
 
 def nab(**spec: Any) -> dict[str, Any]:
@@ -173,7 +174,7 @@ TENANT = User("tenant", (Rule(("*",), ("oadp.openshift.io",), ("*",), ("team-a",
 async def test_a_tenant_s_own_storage_gives_its_log_to_the_tenant(tmp_path: Path) -> None:
     item = nab(storageLocation="mine")
     async with box_with([item], [TENANT]) as box, hand_in(box, tmp_path, "tenant") as hand, object_store(box):
-        log = await nab_log(hand, from_builtins(NonAdminBackup, item))
+        log = await log_of(hand, from_builtins(NonAdminBackup, item))
         assert log.lines == tuple(TEXT.splitlines())
         (request,) = box.storage.list(box.storage.kind("NonAdminDownloadRequest"))
         assert request["metadata"]["namespace"] == "team-a"
@@ -183,8 +184,8 @@ async def test_a_tenant_s_own_storage_gives_its_log_to_the_tenant(tmp_path: Path
 async def test_the_administrator_s_storage_does_not_and_the_reason_is_told(tmp_path: Path, wire: Wire) -> None:
     item = nab()
     async with box_with([item], [TENANT]) as box, hand_in(box, tmp_path, "tenant") as hand:
-        with pytest.raises(NoLog, match="NonAdminBackupStorageLocation"):
-            await nab_log(hand, from_builtins(NonAdminBackup, item))
+        with pytest.raises(NoFile, match="NonAdminBackupStorageLocation"):
+            await log_of(hand, from_builtins(NonAdminBackup, item))
         assert wire.writes == []
 
 
@@ -193,7 +194,7 @@ async def test_who_may_ask_velero_itself_gets_the_log_of_a_nab_there(tmp_path: P
     marked = obj("Backup", "one", {"storageLocation": "default"}, status=ENDED)
     marked["metadata"]["labels"] = {"openshift.io/oadp-nab-origin-nacuuid": "u-1"}
     async with box_with([item, marked, location()]) as box, hand_in(box, tmp_path) as hand, object_store(box):
-        log = await nab_log(hand, from_builtins(NonAdminBackup, item))
+        log = await log_of(hand, from_builtins(NonAdminBackup, item))
         assert log.lines == tuple(TEXT.splitlines())
 
 
@@ -214,5 +215,5 @@ async def test_a_controller_that_refuses_is_quoted(tmp_path: Path) -> None:
                 box.storage.patch_status(kind, *change.key, status)
 
         box.storage.subscribe(heard)
-        with pytest.raises(NoLog, match="not your own storage"):
-            await nab_log(hand, from_builtins(NonAdminBackup, item))
+        with pytest.raises(NoFile, match="not your own storage"):
+            await log_of(hand, from_builtins(NonAdminBackup, item))

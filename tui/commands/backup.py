@@ -1,4 +1,4 @@
-"""`foretop backup`: make one now, run one again, delete one with its data, cancel its movements, read its log."""
+"""`foretop backup`: make one now or again, delete one with its data, cancel its movements, read its log and results."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from core.actions.backups import (
     plan_run_again,
     replan_cancel,
 )
+from core.actions.download import Trust
 from core.actions.plans import Plan, Step
 from core.kube.config import Wishes
 from core.models import Backup
@@ -35,13 +36,14 @@ from tui.commands.choosing import choosing_options, chosen, one, pairs
 from tui.commands.connection import connection_options
 from tui.commands.logs import Wanted, log_options, show_log
 from tui.commands.movements import movements_of
+from tui.commands.results import results_options, show_results
 
 KINDS = (SCHEDULE, BACKUP, RESTORE, DELETE_REQUEST, STORAGE, DEPLOYMENT)
 
 
 @click.group("backup")
 def command() -> None:
-    """Make, delete and cancel backups, and read their logs.
+    """Make, delete and cancel backups, and read their logs and results.
 
     Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
     """
@@ -153,3 +155,17 @@ def logs(name: str, wanted: Wanted, wishes: Wishes) -> int:
 async def _logs(wishes: Wishes, name: str, wanted: Wanted) -> int:
     async with desk(wishes, KINDS) as at:
         return await show_log(at, one(at.world, BACKUP, at.world.backups, name), wanted)
+
+
+@command.command("results")
+@click.argument("name")
+@results_options
+@connection_options
+def results(name: str, trust: Trust, form: str, wishes: Wishes) -> int:
+    """Print what went wrong in a backup, by namespace and resource."""
+    return go(_results(wishes, name, trust, form))
+
+
+async def _results(wishes: Wishes, name: str, trust: Trust, form: str) -> int:
+    async with desk(wishes, KINDS) as at:
+        return await show_results(at, one(at.world, BACKUP, at.world.backups, name), trust, form)

@@ -12,9 +12,10 @@ from typing import Any
 import click
 
 from core.actions.download import Trust
-from core.actions.logs import Log, NoLog, nab_log, run_log
+from core.actions.files import NoFile, Run
+from core.actions.logs import log_of
 from core.errors import ForetopError
-from core.models import Backup, NonAdminBackup, Restore
+from core.models import NonAdmin
 from tui.commands.acting import DONE, REFUSED, Desk
 from tui.commands.output import say, say_to, warn
 
@@ -28,32 +29,46 @@ class Wanted:
     trust: Trust = field(default_factory=Trust)
 
 
-def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options; the command is handed `wanted`, once its authority is known to be usable."""
+def trust_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds how far the storage is trusted; the command is handed `trust`, once its authority is known to be usable."""
 
     @functools.wraps(command)
-    def with_wanted(*arguments: Any, search: str, file: str, cacert: str, blindly: bool, **options: Any) -> Any:
+    def with_trust(*arguments: Any, cacert: str, blindly: bool, **options: Any) -> Any:
         trust = Trust(cacert, blindly)
         trust.context()
-        return command(*arguments, wanted=Wanted(search, file, trust), **options)
+        return command(*arguments, trust=trust, **options)
 
     for option in (
         click.option("--insecure-skip-tls-verify", "blindly", is_flag=True, help="Trust any storage."),
         click.option(
             "--cacert", default="", metavar="FILE", help="The authority that the storage's certificate is of."
         ),
+    ):
+        with_trust = option(with_trust)
+    return with_trust
+
+
+def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds what can be done with a log; the command is handed `wanted`."""
+
+    @functools.wraps(command)
+    def with_wanted(*arguments: Any, search: str, file: str, trust: Trust, **options: Any) -> Any:
+        return command(*arguments, wanted=Wanted(search, file, trust), **options)
+
+    with_options = trust_options(with_wanted)
+    for option in (
         click.option("--file", default="", metavar="FILE", help="Save it there instead of printing it."),
         click.option("--search", default="", metavar="TEXT", help="Only the lines with this text, with their numbers."),
     ):
-        with_wanted = option(with_wanted)
-    return with_wanted
+        with_options = option(with_options)
+    return with_options
 
 
-async def show_log(at: Desk, item: Backup | Restore | NonAdminBackup, wanted: Wanted) -> int:
+async def show_log(at: Desk, item: Run | NonAdmin, wanted: Wanted) -> int:
     """Prints or saves the log. Exit code: 0 the whole log, 1 a partial one, 3 none."""
     try:
-        log = await _fetch(at, item, wanted.trust)
-    except NoLog as problem:
+        log = await log_of(at.hand, item, wanted.trust, progress)
+    except NoFile as problem:
         warn([problem])
         return REFUSED
     if log.partial:
@@ -70,13 +85,7 @@ async def show_log(at: Desk, item: Backup | Restore | NonAdminBackup, wanted: Wa
     return 1 if log.partial else DONE
 
 
-async def _fetch(at: Desk, item: Backup | Restore | NonAdminBackup, trust: Trust) -> Log:
-    if isinstance(item, NonAdminBackup):
-        return await nab_log(at.hand, item, trust, _progress)
-    return await run_log(at.hand, item, trust, _progress)
-
-
-def _progress(done: int, total: int) -> None:
+def progress(done: int, total: int) -> None:
     """On a terminal only, on one line that is written over."""
     if sys.stderr.isatty():
         share = f" of {total:,}" if total else ""

@@ -1,4 +1,4 @@
-"""`foretop nab`: the ways out for a non-admin backup, and its log."""
+"""`foretop nab`: the ways out for a non-admin backup, its log and results."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from core.actions import follow
+from core.actions.download import Trust
 from core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
 from core.actions.plans import Plan, Step
 from core.actions.served import serves_field
@@ -18,13 +19,14 @@ from tui.commands.acting import ActCommand, Manner, acting_options, desk, go, pe
 from tui.commands.choosing import choosing_options, chosen, one
 from tui.commands.connection import connection_options
 from tui.commands.logs import Wanted, log_options, show_log
+from tui.commands.results import results_options, show_results
 
 KINDS = (NAB, NAR, BACKUP, STORAGE)
 
 
 @click.group("nab")
 def command() -> None:
-    """Delete non-admin backups, and read their logs.
+    """Delete non-admin backups, and read their logs and results.
 
     Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
     """
@@ -83,3 +85,17 @@ def logs(name: str, wanted: Wanted, wishes: Wishes) -> int:
 async def _logs(wishes: Wishes, name: str, wanted: Wanted) -> int:
     async with desk(wishes, KINDS) as at:
         return await show_log(at, one(at.world, NAB, at.world.nabs, name), wanted)
+
+
+@command.command("results")
+@click.argument("name")
+@results_options
+@connection_options
+def results(name: str, trust: Trust, form: str, wishes: Wishes) -> int:
+    """Print what went wrong in a non-admin backup, by namespace and resource, where its rules allow."""
+    return go(_results(wishes, name, trust, form))
+
+
+async def _results(wishes: Wishes, name: str, trust: Trust, form: str) -> int:
+    async with desk(wishes, KINDS) as at:
+        return await show_results(at, one(at.world, NAB, at.world.nabs, name), trust, form)

@@ -1,4 +1,4 @@
-"""`foretop restore`: from a backup, beside what is there or over it; and its log."""
+"""`foretop restore`: from a backup, beside what is there or over it; its log and results."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from core.actions import follow
+from core.actions.download import Trust
 from core.actions.plans import Plan, Step
 from core.actions.restores import Restoring, plan_restore
 from core.kube.config import Wishes
@@ -19,6 +20,7 @@ from tui.commands.acting import ActCommand, Manner, acting_options, desk, go, pe
 from tui.commands.choosing import label_selector, listed, one, pairs
 from tui.commands.connection import connection_options
 from tui.commands.logs import Wanted, log_options, show_log
+from tui.commands.results import results_options, show_results
 from tui.commands.templates import TRUTH
 
 KINDS = (BACKUP, RESTORE, STORAGE)
@@ -32,7 +34,7 @@ _LISTS = (
 
 @click.group("restore")
 def command() -> None:
-    """Restore from a backup, and read the log of a restore.
+    """Restore from a backup, and read the log and results of a restore.
 
     Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
     """
@@ -107,3 +109,17 @@ def logs(name: str, wanted: Wanted, wishes: Wishes) -> int:
 async def _logs(wishes: Wishes, name: str, wanted: Wanted) -> int:
     async with desk(wishes, KINDS) as at:
         return await show_log(at, one(at.world, RESTORE, at.world.restores, name), wanted)
+
+
+@command.command("results")
+@click.argument("name")
+@results_options
+@connection_options
+def results(name: str, trust: Trust, form: str, wishes: Wishes) -> int:
+    """Print what went wrong in a restore, by namespace and resource."""
+    return go(_results(wishes, name, trust, form))
+
+
+async def _results(wishes: Wishes, name: str, trust: Trust, form: str) -> int:
+    async with desk(wishes, KINDS) as at:
+        return await show_results(at, one(at.world, RESTORE, at.world.restores, name), trust, form)

@@ -1,10 +1,10 @@
-"""Logs for those who ask: DownloadRequests, and the small server that holds what they lead to."""
+"""Logs and results for those who ask: DownloadRequests, and the small server that holds what they lead to."""
 
 from __future__ import annotations
 
 import gzip
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from types import TracebackType
 from typing import Self
@@ -13,6 +13,7 @@ from aiohttp import web
 
 from core.minicluster.controllers.engine import Scope
 from core.minicluster.controllers.hand import Hand
+from core.minicluster.controllers.runfiles import Run, log_text, results_text
 from core.minicluster.journal import Change, ChangeType, Key
 from core.minicluster.kinds import Json
 from core.models import Backup, BackupStorageLocation, Restore
@@ -31,6 +32,12 @@ _READABLE = frozenset(
         "WaitingForPluginOperationsPartiallyFailed",
     }
 )
+_FILES: Mapping[str, Callable[[Run], str]] = {
+    "BackupLog": log_text,
+    "BackupResults": results_text,
+    "RestoreLog": log_text,
+    "RestoreResults": results_text,
+}
 
 
 class LogShelf:
@@ -107,40 +114,18 @@ class DownloadController:
         self._hand.delete(_KIND, key)
 
     def _text(self, target: Json) -> str | None:
+        make = _FILES.get(target["kind"])
         key = (self._namespace, target["name"])
-        run: Backup | Restore | None
+        run: Run | None
         run = backup = self._scope.cabinet.get(BACKUP, key, Backup)
         if target["kind"].startswith("Restore"):
             run = restore = self._scope.cabinet.get(RESTORE, key, Restore)
             source = (key[0], restore.spec.backup_name if restore else "")
             backup = self._scope.cabinet.get(BACKUP, source, Backup)
-        if run is None or backup is None or run.phase not in _READABLE:
+        if make is None or run is None or backup is None or run.phase not in _READABLE:
             return None
         where = (self._namespace, backup.spec.storage_location)
         location = self._scope.cabinet.get(STORAGE, where, BackupStorageLocation)
         if location is None or location.phase != "Available":
             return None
-        return "\n".join(_lines(run)) + "\n"
-
-
-def _lines(run: Backup | Restore) -> Iterable[str]:
-    """What Velero's log would say of this run, as far as its status tells."""
-    status, word = run.status, "backup" if isinstance(run, Backup) else "restore"
-    begun = wire_time(status.start_timestamp) if status.start_timestamp else ""
-    ended = wire_time(status.completion_timestamp) if status.completion_timestamp else begun
-    subject = f"{word}={run.namespace}/{run.name}"
-    total = status.progress.total_items if status.progress else 0
-    yield f'time="{begun}" level=info msg="Setting up {word} log" {subject}'
-    yield f'time="{begun}" level=info msg="Starting {word}" {subject}'
-    for name in run.spec.included_namespaces or ("*",):
-        yield f'time="{begun}" level=info msg="Including namespace {name}" {subject}'
-    for number in range(1, min(total, 200) + 1):
-        done = f"Processing item {number} of {total}"
-        yield f'time="{begun}" level=info msg="{done}" progress={number}/{total} {subject}'
-    for number in range(1, status.warnings + 1):
-        yield f'time="{ended}" level=warning msg="volume {number} has no pod and was left out" {subject}'
-    for number in range(1, status.errors + 1):
-        yield f'time="{ended}" level=error msg="error executing custom action on item {number}" {subject}'
-    if status.failure_reason:
-        yield f'time="{ended}" level=error msg="{status.failure_reason}" {subject}'
-    yield f'time="{ended}" level=info msg="{word.capitalize()} ended: {run.phase}" {subject}'
+        return make(run)

@@ -1,0 +1,71 @@
+"""What went wrong in a backup or restore, on the command line: by namespace and resource."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from core.actions.download import Trust, Unfetched
+from core.actions.files import READABLE, NoFile, Run, velero_run
+from core.actions.guard import Refused
+from core.actions.results import results_of
+from core.errors import Unreadable
+from core.models import NonAdmin
+from core.models.velero import RunStatus
+from core.rules import words
+from core.rules.results import Group, Results
+from core.rules.world import World
+from core.view.items import results_item
+from tui.commands.acting import DONE, REFUSED, Desk
+from tui.commands.logs import progress, trust_options
+from tui.commands.output import emit, output_option, say, warn
+
+
+def results_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds how to print them and how far the storage is trusted; the command is handed `form` and `trust`."""
+    return trust_options(output_option(command))
+
+
+async def show_results(at: Desk, item: Run | NonAdmin, trust: Trust, form: str) -> int:
+    """Prints them; with nothing to tell of, nothing is asked for. Exit code: 0 told, 3 they cannot be had."""
+    status = _status(at.world, item)
+    is_clean = status.phase in READABLE and not status.errors and not status.warnings
+    try:
+        found = None if is_clean else await results_of(at.hand, item, trust, progress)
+    except (NoFile, Refused, Unfetched, Unreadable) as problem:
+        warn([problem])
+        return REFUSED
+    if form != "text":
+        emit(results_item(at.context, item, status, found), form)
+    else:
+        _print(item, status, found or Results())
+    return DONE
+
+
+def _status(world: World, item: Run | NonAdmin) -> RunStatus:
+    """Velero's own word where it may be read, else the copy of it."""
+    if not isinstance(item, NonAdmin):
+        return item.status
+    run = velero_run(world, item)
+    return run.status if run is not None else item.velero.status or RunStatus()
+
+
+def _print(item: Run | NonAdmin, status: RunStatus, results: Results) -> None:
+    errors, warnings = words.count(results.error_count, "error"), words.count(results.warning_count, "warning")
+    say(f"{item.namespace}/{item.name}: {status.phase or 'waiting'}, {errors} and {warnings}")
+    if status.failure_reason:
+        say(f"failed: {status.failure_reason}")
+    _print_part("Errors", results.errors)
+    _print_part("Warnings", results.warnings)
+
+
+def _print_part(title: str, groups: Sequence[Group]) -> None:
+    if not groups:
+        return
+    say()
+    say(f"{title}:")
+    for group in groups:
+        say(f"  {group.title}")
+        for problem in group.problems:
+            times = f" ({problem.times} times)" if problem.times > 1 else ""
+            say(f"    {'  '.join(filter(None, (problem.subject, problem.message)))}{times}")
