@@ -1,11 +1,13 @@
-"""What a session can do for the object that is open: follow its events, and fetch it whole."""
+"""What a session can do for the object that is open: follow its events, fetch it whole, say what may be fetched."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from core.errors import ForetopError
+from core.models import Backup, NonAdmin, Restore
 from core.models.kinds import by_plural
 from core.store import Garbled, Key
 from tui.desk import Desk
@@ -40,3 +42,17 @@ async def whole(desk: Desk, key: Key) -> Mapping[str, Any] | None:
         return await desk.source.whole(key.context, key.kind, key.namespace, key.name)
     except ForetopError:
         return None
+
+
+async def may_fetch_results(desk: Desk, key: Key) -> str:
+    """What stands against fetching its results, "" where nothing does."""
+    from core.actions.files import File, refusal
+    from tui.hands import Hands
+
+    hands = Hands(desk.source, os.environ)
+    item = hands.item(key)
+    if not hands.reach(key.context):
+        return "There is no cluster behind these objects."
+    if not isinstance(item, Backup | Restore | NonAdmin):
+        return "It is gone."
+    return await refusal(hands.hand(key.context), item, File.RESULTS)

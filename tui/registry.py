@@ -58,6 +58,8 @@ WISHES: tuple[Action, ...] = (
     _wish(intents.RESTORE_FROM, "restore", 2),
     _wish(intents.LOGS, "logs", 2),
     _wish(intents.NONADMIN_LOGS, "logs", 2),
+    _wish(intents.RESULTS, "fetch results", 1),
+    _wish(intents.NONADMIN_RESULTS, "fetch results", 1),
     _wish(intents.CANCEL_MOVEMENTS, "cancel", 13),
     _wish(intents.CREATE_SCHEDULE, "create", 13),
     _wish(intents.DELETE_SCHEDULE, "delete", 13),
@@ -75,6 +77,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("jump", ("J",), "J", "jump to its owner, or to what belongs to it", Group.OBJECT, "jump", 4),
     Action("yaml", ("y",), "y", "its YAML", Group.OBJECT, "yaml", 10),
     Action("describe", ("d",), "d", "describe it", Group.OBJECT, "describe", 9, ("details",)),
+    Action(
+        "results", ("e",), "e", "its results: what failed in it", Group.OBJECT, "results", 13, ("errors", "warnings")
+    ),
     Action("copy_name", ("c",), "c", "copy its name", Group.OBJECT, "copy", 11),
     Action("copy_namespace", ("n",), "n", "copy its namespace", Group.OBJECT),
     Action("prime", ("p",), "p", "its expression in the primer", Group.OBJECT, "primer", 13, ("warm-up",)),

@@ -20,19 +20,10 @@ from core.kube.envelope import read_event
 from core.kube.failures import Unreachable
 from core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, decode
 from core.models.download import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, DownloadRequest, NonAdminDownloadRequest
+from core.rules.phases import READABLE
 from core.rules.world import World
 
 Run: TypeAlias = Backup | Restore
-READABLE = frozenset(
-    {
-        "Completed",
-        "PartiallyFailed",
-        "Failed",
-        "WaitingForPluginOperations",
-        "WaitingForPluginOperationsPartiallyFailed",
-    }
-)
-"""Only in these phases has Velero uploaded its files."""
 URL_WITHIN = 30.0
 
 

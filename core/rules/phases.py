@@ -26,3 +26,13 @@ USABLE = frozenset({"Completed", "PartiallyFailed"})
 
 HOLDS_SCHEDULE = frozenset({"", "New", "InProgress"})
 """The overlap guard: a schedule with a backup in one of these starts no other."""
+READABLE = frozenset(
+    {
+        "Completed",
+        "PartiallyFailed",
+        "Failed",
+        "WaitingForPluginOperations",
+        "WaitingForPluginOperationsPartiallyFailed",
+    }
+)
+"""Only in these has Velero uploaded log and results."""

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from core.actions.download import Trust, Unfetched
-from core.actions.files import READABLE, NoFile, Run, velero_run
+from core.actions.files import NoFile, Run, velero_run
 from core.actions.guard import Refused
 from core.actions.results import results_of
 from core.errors import Unreadable
 from core.models import NonAdmin
 from core.models.velero import RunStatus
 from core.rules import words
+from core.rules.phases import READABLE
 from core.rules.results import Group, Results
 from core.rules.world import World
 from core.view.items import results_item

@@ -15,6 +15,8 @@ from tui.modals.dialog import Dialog
 from tui.modals.forms import CreateSchedule, RestoreDialog
 from tui.modals.logs import LogWindow
 from tui.modals.pausing import PauseDialog, UnpauseDialog
+from tui.modals.results import ResultsWindow
+from tui.screens.detail import DetailPage
 
 if TYPE_CHECKING:
     from tui.screens.frame import Frame
@@ -39,4 +41,7 @@ _DIALOGS: dict[str, type[Dialog]] = {
 def make_dialog(frame: Frame, hands: Hands, intent: Intent, keys: tuple[Key, ...], hidden: int) -> Screen[None]:
     if intent in (intents.LOGS, intents.NONADMIN_LOGS):
         return LogWindow(hands, keys[0], frame.looks.ascii)
+    if intent in (intents.RESULTS, intents.NONADMIN_RESULTS):
+        assert isinstance(frame.page, DetailPage)
+        return ResultsWindow(hands, keys[0], frame.looks.ascii, frame.page.keep_results)
     return _DIALOGS[intent.id](hands, intent, keys, hidden, frame.looks.ascii)

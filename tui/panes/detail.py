@@ -24,6 +24,7 @@ from core.view.schedules import Schedules
 from tui.desk import Desk
 from tui.jumps import related
 from tui.panes.nonadmin import nonadmin_pane
+from tui.panes.results import known_results
 from tui.panes.runs import backup_pane, restore_pane
 from tui.panes.schedules import schedule_pane
 from tui.panes.storage import storage_pane
@@ -31,7 +32,7 @@ from tui.panes.volumes import volumes
 from tui.prose import Para, Span, para, span
 from tui.tones import BOLD, DIM, style_of
 
-SECTIONS = ("overview", "conditions", "volumes", "events", "changes", "describe", "yaml")
+SECTIONS = ("overview", "conditions", "volumes", "results", "events", "changes", "describe", "yaml")
 
 
 def heading(key: Key) -> str:
@@ -50,6 +51,7 @@ def describe_object(desk: Desk, key: Key, section: str) -> Sequence[Para]:
         "overview": overview,
         "conditions": conditions,
         "volumes": volumes,
+        "results": known_results,
         "events": events,
         "changes": changes,
         "describe": describe,
@@ -169,6 +171,12 @@ def describe(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
         ("Finalizers", ", ".join(meta.finalizers)),
     )
     said += [Para((Span(f"{name:<11}", BOLD), span(value)), indent=11) for name, value in facts if value]
-    for title, part in (("Conditions", conditions), ("Volumes", volumes), ("Events", events), ("Changes", changes)):
+    for title, part in (
+        ("Conditions", conditions),
+        ("Volumes", volumes),
+        ("Results", known_results),
+        ("Events", events),
+        ("Changes", changes),
+    ):
         said += [para(""), para(title, bold=True), *part(desk, key, resource)]
     return said

@@ -39,7 +39,7 @@ def _run(run: Run, scene: Scene) -> tuple[Para, ...]:
     if reason:
         said.append(para(reason, Tone.BAD, label="Why"))
     elif run.phase in FAULTY and status.errors:
-        said.append(para("The reasons are in its results and log.", label="Why"))
+        said.append(para("The reasons are in its results (e) and log (l).", label="Why"))
     return (*said, *_times(run, scene), *progress(run, scene), *waiting_for(run, scene))
 
 

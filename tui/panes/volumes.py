@@ -14,14 +14,20 @@ from tui.prose import Para, para, span
 
 
 def volumes(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+    found = movements_of(desk, key, resource)
+    if not found:
+        return [para("No data movements were seen; they are watched while a run is unfinished.", Tone.DIM)]
+    scene = desk.scene(key.context)
+    return [_volume(movement, scene) for movement in found]
+
+
+def movements_of(desk: Desk, key: Key, resource: Resource) -> list[DataMovement]:
+    """Those that were seen of a backup or restore, or of the Velero object behind a tenant's."""
     index = desk.store.indexes
     namespace, name, is_backup = _run_of(key, resource)
     source = index.movements_by_backup if is_backup else index.movements_by_restore
     found = source.get(key.context, namespace, name) if name else ()
-    if not found:
-        return [para("No data movements were seen; they are watched while a run is unfinished.", Tone.DIM)]
-    scene = desk.scene(key.context)
-    return [_volume(movement, scene) for movement in sorted(found, key=lambda item: item.volume)]
+    return sorted(found, key=lambda item: item.volume)
 
 
 def _run_of(key: Key, resource: Resource) -> tuple[str, str, bool]:

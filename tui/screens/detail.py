@@ -1,4 +1,4 @@
-"""One object, whole: overview, conditions, what is related, events, changes seen, YAML; live while open."""
+"""One object, whole: overview, conditions, what is related, results, events, changes seen, YAML; live while open."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
+from core.models.velero import RunStatus
+from core.rules.results import Results
 from core.store import Garbled, Key
 from core.view.marks import Tone
 from tui.desk import Desk
-from tui.looking import look_at, look_away, whole
+from tui.looking import look_at, look_away, may_fetch_results, whole
 from tui.panes.detail import SECTIONS, describe_object, heading
+from tui.panes.results import HAVE_RESULTS, Kept, fetching, has_list, keep, status_of
 from tui.panes.yamltext import as_yaml, read_part
 from tui.prose import Para, Span, para
 from tui.screens.page import Page
@@ -46,6 +49,10 @@ class DetailPage(Page, can_focus=True):
         self._asked: tuple[Key, str] | None = None
         """Of which object in which version the whole was asked for."""
         self._yaml: tuple[tuple[object, ...], Sequence[Para]] = ((), ())
+        self._kept: Kept | None = None
+        self._refusal = ""
+        self._refusal_of: tuple[Key, RunStatus] | None = None
+        """Of which object in which state it was asked whether its results may be fetched."""
 
     def compose(self) -> ComposeResult:
         yield OneLine(ascii=self.looks.ascii, id="detail-head")
@@ -57,6 +64,8 @@ class DetailPage(Page, can_focus=True):
 
     def restore(self, place: Place) -> None:
         if place.key is not None:
+            if place.key != self.key:
+                self._forget()
             self.key, self.section = place.key, place.section
             if self.desk is not None:
                 look_at(self.desk, place.key)
@@ -65,6 +74,11 @@ class DetailPage(Page, can_focus=True):
     def left(self) -> None:
         if self.desk is not None and self.key is not None:
             look_away(self.desk, self.key)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Results are kept while the object is open, and no longer."""
+        self._kept, self._refusal, self._refusal_of = None, "", None
 
     def shown(self) -> None:
         self.screen.set_focus(self, scroll_visible=False)
@@ -96,6 +110,28 @@ class DetailPage(Page, can_focus=True):
     def do_describe(self) -> None:
         self._show("describe")
 
+    def do_results(self) -> None:
+        self._show("results")
+
+    def offers(self, action_id: str) -> bool:
+        """In its results the key fetches their list."""
+        is_run = self.key is not None and self.key.kind in HAVE_RESULTS
+        return action_id != "results" or (is_run and self.section != "results")
+
+    @property
+    def has_list(self) -> bool:
+        """Whether results are on the screen of which there is more to fetch."""
+        if self.desk is None or self.key is None or self.section != "results":
+            return False
+        return has_list(self._status())
+
+    def keep_results(self, key: Key, results: Results) -> None:
+        """They were fetched; of an object that is still open they are shown."""
+        status = self._status()
+        if self.desk is not None and key == self.key and status is not None:
+            self._kept = keep(key, status, self.desk.now(key.context), results)
+            self._draw(keep_place=False)
+
     def _show(self, section: str) -> None:
         """The key that leads into a section leads back to the overview as well."""
         self.section = SECTIONS[0] if self.section == section else section
@@ -111,10 +147,36 @@ class DetailPage(Page, can_focus=True):
             sections += [Span(f" {title} ", CURSOR if section == self.section else PLAIN), Span("─")]
         self.query_one("#sections", Rule).show(sections)
         try:
-            said = self._as_yaml() if self.section == "yaml" else describe_object(self.desk, self.key, self.section)
+            said = self._said(self.desk, self.key)
         except Exception as problem:
             said = [para(f"It cannot be told: {type(problem).__name__}: {problem}", Tone.BAD)]
         self.query_one("#detail-body", ProsePane).show(said, keep_place=keep_place)
+
+    def _said(self, desk: Desk, key: Key) -> Sequence[Para]:
+        if self.section == "yaml":
+            return self._as_yaml()
+        said = describe_object(desk, key, self.section)
+        return [*said, *self._of_list(desk, key)] if self.section == "results" else said
+
+    def _status(self) -> RunStatus | None:
+        assert self.desk is not None
+        assert self.key is not None
+        found = self.desk.store.get(self.key)
+        return status_of(self.desk, self.key, None if isinstance(found, Garbled) else found)
+
+    def _of_list(self, desk: Desk, key: Key) -> Sequence[Para]:
+        status = self._status()
+        if status is not None and has_list(status) and self._refusal_of != (key, status):
+            self._refusal_of = (key, status)
+            self.run_worker(self._ask_whether(desk, key), group="results", exclusive=True)
+        return fetching(status, self._kept, self._refusal, desk.now(key.context))
+
+    async def _ask_whether(self, desk: Desk, key: Key) -> None:
+        """Whether the list may be fetched is told before a person tries."""
+        said = await may_fetch_results(desk, key)
+        if key == self.key:
+            self._refusal = said
+            self._draw()
 
     def _as_yaml(self) -> Sequence[Para]:
         """What was read of it at once, the whole as soon as the server has told it; made anew when it changes."""

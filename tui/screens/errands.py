@@ -15,6 +15,7 @@ from tui.modals.choose import Choose
 from tui.modals.help import Help
 from tui.modals.messages import Messages
 from tui.modals.palette import Entry, Palette
+from tui.panes.results import HAVE_RESULTS
 from tui.registry import COMMANDS
 from tui.rows import FindingRows
 from tui.saving import Form, save
@@ -43,6 +44,8 @@ class Errands:
             return self.frame.current != DETAIL and page is not None and page.subject() is not None
         if action_id == "jump":
             return bool(self.targets())
+        if action_id == "results":
+            return self._run() is not None
         if action_id == "prime":
             subject = page.subject() if page is not None else None
             return subject is not None and subject.kind in _HAVE_EXPRESSIONS
@@ -66,6 +69,19 @@ class Errands:
 
     async def do_describe(self) -> None:
         await self._open("describe")
+
+    async def do_results(self) -> None:
+        key = self._run()
+        if key is not None:
+            await self.frame.show_object(key, "results")
+
+    def _run(self) -> Key | None:
+        """The backup or restore under the cursor, or the first that a finding names."""
+        page = self.frame.page
+        subject = page.subject() if page is not None else None
+        is_finding = isinstance(page, TablePage) and isinstance(page.rows, FindingRows)
+        keys = (subject, *(self.targets() if is_finding else ()))
+        return next((key for key in keys if key is not None and key.kind in HAVE_RESULTS), None)
 
     async def _open(self, section: str) -> None:
         key = self.frame.page.subject() if self.frame.page else None

@@ -17,6 +17,7 @@ from core.store import Key
 from tui.jumps import related_to_finding
 from tui.registry import RESUME, WISHES
 from tui.rows import FindingRows
+from tui.screens.detail import DetailPage
 from tui.screens.tables import TablePage
 from tui.source import clusters_of
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from tui.hands import Hands
     from tui.screens.frame import Frame
 
+_IN_ITS_RESULTS = (intents.RESULTS, intents.NONADMIN_RESULTS)
+"""Can be asked only where they would be shown."""
 _BY_ID = {intent.id: intent for intent in INTENTS}
 _KNOWN = frozenset(action.id for action in WISHES)
 
@@ -58,6 +61,8 @@ class Wishes:
             return self.frame.current == "schedules"
         if intent is intents.SERVER_DEFAULT:
             return self.frame.current == "schedules" and bool(self._server().keys)
+        if intent in _IN_ITS_RESULTS and not (isinstance(page := self.frame.page, DetailPage) and page.has_list):
+            return False
         if not intent.key or not self._can(intent):
             return not intent.key and self._can(intent)
         rivals = (other for other in WISHES if other.id != RESUME and _BY_ID[other.id].key == intent.key)

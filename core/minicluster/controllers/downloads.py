@@ -18,20 +18,12 @@ from core.minicluster.journal import Change, ChangeType, Key
 from core.minicluster.kinds import Json
 from core.models import Backup, BackupStorageLocation, Restore
 from core.models.kinds import BACKUP, RESTORE, STORAGE
+from core.rules.phases import READABLE
 from core.rules.reconcile.writes import wire_time
 
 _KIND = "DownloadRequest"
 _HOP = timedelta(milliseconds=20)
 _LIVES = timedelta(minutes=10)
-_READABLE = frozenset(
-    {
-        "Completed",
-        "PartiallyFailed",
-        "Failed",
-        "WaitingForPluginOperations",
-        "WaitingForPluginOperationsPartiallyFailed",
-    }
-)
 _FILES: Mapping[str, Callable[[Run], str]] = {
     "BackupLog": log_text,
     "BackupResults": results_text,
@@ -122,7 +114,7 @@ class DownloadController:
             run = restore = self._scope.cabinet.get(RESTORE, key, Restore)
             source = (key[0], restore.spec.backup_name if restore else "")
             backup = self._scope.cabinet.get(BACKUP, source, Backup)
-        if make is None or run is None or backup is None or run.phase not in _READABLE:
+        if make is None or run is None or backup is None or run.phase not in READABLE:
             return None
         where = (self._namespace, backup.spec.storage_location)
         location = self._scope.cabinet.get(STORAGE, where, BackupStorageLocation)
