@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 from itertools import product
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from core.actions.backups import plan_back_up_now, plan_delete_backup
 from core.actions.execute import Outcome, Result
+from core.actions.files import File, file_plan
 from core.actions.guard import Refused
 from core.actions.hand import Hand, whoami
 from core.actions.journal import Journal
@@ -29,7 +31,7 @@ from core.kube.access import Access
 from core.kube.config import Options
 from core.kube.connect import connect
 from core.kube.failures import ReadOnlyRefused
-from core.models import Deployment, Resource, from_builtins
+from core.models import Backup, Deployment, NonAdminBackup, NonAdminRestore, Resource, Restore, from_builtins
 from core.models.kinds import BACKUP, DEPLOYMENT, NAB, SCHEDULE, Kind
 from core.rules.assemble import assemble
 from core.rules.forecast import Choice
@@ -267,6 +269,23 @@ async def test_the_other_writes_are_taken_as_they_are_planned(
         assert gone.outcome is Outcome.DONE
         assert (await asyncio.to_thread(hand.world)).schedules == ()
         assert await whoami(hand.client, {"LOGNAME": "maria"}) == "maria as admin"
+
+
+async def test_a_request_for_a_file_of_every_kind_is_taken_as_it_is_planned(
+    cluster: RealCluster, namespace: str, tmp_path: Path
+) -> None:
+    names = {"namespace": namespace, "name": "one"}
+    owners = [from_builtins(model, {"metadata": names}) for model in (Backup, Restore, NonAdminBackup, NonAdminRestore)]
+    async with hand_in(cluster, namespace, tmp_path) as hand:
+        world = await asyncio.to_thread(hand.world)
+        asking = replace(hand, world=lambda: world)
+        for owner, file in product(owners, File):
+            plan = file_plan(asking, owner, file)
+            await asking.guard(plan)
+            (made,) = await done(asking, plan, lambda world, items, now, plan=plan: plan)
+            assert made.outcome is Outcome.DONE, made.error
+            word = "Backup" if isinstance(owner, Backup | NonAdminBackup) else "Restore"
+            assert json.loads(made.answer)["spec"]["target"] == {"kind": f"{word}{file.value}", "name": "one"}
 
 
 async def test_the_server_s_default_is_patched_without_touching_the_rest(

@@ -98,6 +98,8 @@ def test_a_missing_right_refuses_every_write(
         (("restore", "create", "--from-backup", "ended", "--namespace-mappings", "a", "--yes"), "is no part of"),
         (("backup", "logs", "ended", "--cacert", "/no/such"), "/no/such cannot be used as --cacert"),
         (("backup", "logs", "nosuch"), "There is no backup nosuch"),
+        (("restore", "results", "nosuch"), "There is no restore nosuch"),
+        (("nar", "results", "nosuch"), "There is no nonadminrestore nosuch"),
         (("schedule", "pause", "a", "--context", "a", "--context", "b", "--yes"), "one --context at a time"),
     ],
 )

@@ -119,7 +119,7 @@ def _volumes(desk: Desk, key: Key, resource: Resource) -> list[Para]:
     if lost:
         return [_lost(one) for one in lost]
     number = sum(counts.failed + counts.canceled for counts in _counted(resource) if counts is not None)
-    return [para(f"{words.count(number, 'volume')} failed or was canceled", Tone.BAD)] if number else []
+    return [para(f"failed or canceled: {words.count(number, 'volume')}", Tone.BAD)] if number else []
 
 
 def _lost(movement: DataMovement) -> Para:

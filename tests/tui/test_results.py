@@ -1,0 +1,181 @@
+"""The results of a run on the screen: what is known at once, the list when it was asked for, and why there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.minicluster.access import Rule, User
+from core.minicluster.scenes.stage import HOME
+from core.models import Backup, NonAdminBackup, PodVolumeBackup, Resource, from_builtins
+from core.models.kinds import BACKUP, NAB, SCHEDULE, Kind
+from core.rules.results import Group, Problem, Results, Scope
+from tests.tui.acting import Stand, stand, unfolded
+from tests.tui.driving import SMALL, screen
+from tests.tui.filled import FilledSource, meta
+from tests.tui.test_dialogs import newest
+from tui.modals.results import ResultsWindow
+from tui.screens.detail import DetailPage
+
+REQUESTS = f"/apis/velero.io/v1/namespaces/{HOME}/downloadrequests"
+READER = User("reader", (Rule(("get", "list", "watch"), ("*",), ("*",)),))
+TENANT = User("tenant", (Rule(("*",), ("oadp.openshift.io",), ("*",)),))
+TROUBLED = {"phase": "PartiallyFailed", "errors": 3, "warnings": 1}
+
+
+async def faulty(at: Stand, **status: Any) -> str:
+    """The newest backup of the wiki has gone partly wrong; the cursor is on it."""
+    name = newest(at, "wiki")
+    at.patch("Backup", name, {"status": TROUBLED | status})
+    key = at.key(BACKUP, name)
+    await at.shown.until(lambda: getattr(at.session.store.get(key), "phase", "") == "PartiallyFailed")
+    await at.go("7", key)
+    return name
+
+
+async def test_what_failed_is_two_keys_and_one_consent_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        name = await faulty(at, hookStatus={"hooksAttempted": 4, "hooksFailed": 1}, backupItemOperationsFailed=2)
+        await at.shown.press("e")
+        await at.see("PartiallyFailed: 3 errors and 1 warning", "1 of 4 hooks failed", "of plugins failed")
+        await at.see("e fetches the list of them", "this makes a DownloadRequest")
+        assert "e fetch results" in at.shown.footer
+        await at.shown.press("e")
+        await at.see(f"a DownloadRequest for the results of {name}", "[ Cancel ]", "[ Fetch ]")
+        await at.shown.press("enter")
+        assert not isinstance(at.shown.app.screen, ResultsWindow)
+        assert at.writes == []
+        await at.shown.press("e")
+        await at.send()
+        await at.see("✗ 3 errors", "namespace wiki", "pods/wiki-1 Error executing hook: exit code 1", "▲ 1 warning")
+        assert at.writes == [f"POST {REQUESTS}"]
+        assert [entry.kind for entry in at.journal] == ["DownloadRequest"]
+        assert at.shown.text.index("✗ 3 errors") < at.shown.text.index("▲ 1 warning")
+        at.patch("Backup", name, {"status": {"warnings": 5}})
+        await at.see("It has changed since these were fetched")
+        await at.shown.press("right", "left")
+        assert "namespace wiki" in at.shown.text
+        await at.shown.press("escape", "e")
+        await at.see("e fetches the list of them")
+        assert "namespace wiki" not in at.shown.text
+        assert at.shown.faults == []
+
+
+async def test_where_nothing_went_wrong_there_is_nothing_to_fetch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("7", at.key(BACKUP, newest(at, "wiki")))
+        await at.shown.press("e")
+        await at.see("Completed: 0 errors and 0 warnings", "There is nothing to fetch")
+        await at.shown.press("e")
+        assert not isinstance(at.shown.app.screen, ResultsWindow)
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.press("e")
+        assert at.shown.page == "schedules"
+
+
+@pytest.mark.parametrize(
+    ("user", "read_only", "why"),
+    [
+        (None, True, "read-only is on"),
+        (READER, False, "create on downloadrequests.velero.io in openshift-adp is not allowed"),
+    ],
+)
+async def test_who_may_not_ask_for_the_list_is_told_before_and_when_trying(
+    user: User | None, read_only: bool, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, user=user, read_only=read_only) as at:
+        await faulty(at)
+        await at.shown.press("e")
+        await at.see("3 errors and 1 warning", "The list of them cannot be fetched.", why)
+        await at.shown.press("e")
+        if not read_only:
+            await at.send()
+        await at.see("[ Close ]", why)
+        assert at.writes == []
+
+
+async def test_a_tenant_sees_the_counts_of_a_nab_and_why_there_is_no_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch, user=TENANT) as at:
+        velero = at.object("NonAdminBackup", "before-release-0", "team-pay")["status"]["veleroBackup"]["name"]
+        at.patch("Backup", velero, {"status": TROUBLED})
+        await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
+        await at.shown.press("e")
+        await at.see("3 errors and 1 warning", "are not given to tenants", "ask the administrator")
+        assert at.writes == []
+
+
+async def test_the_administrator_fetches_the_results_of_a_nab_from_velero(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        velero = at.object("NonAdminBackup", "before-release-0", "team-pay")["status"]["veleroBackup"]["name"]
+        at.patch("Backup", velero, {"status": TROUBLED})
+        await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
+        await at.shown.press("e")
+        await at.see("3 errors and 1 warning")
+        await at.shown.press("e")
+        await at.see("a DownloadRequest for the results")
+        await at.send()
+        await at.see("✗ 3 errors", "namespace team-pay")
+        assert at.writes == [f"POST {REQUESTS}"]
+
+
+def told_by_themselves() -> list[Resource]:
+    label = {"velero.io/backup-name": "etl"}
+    lost = {"spec": {"volume": "data-0"}, "status": {"phase": "Failed", "message": "no space left"}}
+    refused = {"phase": "FailedValidation", "validationErrors": ["no such location"]}
+    tenant = {
+        "veleroBackup": {"name": "gone", "namespace": "velero", "status": TROUBLED},
+        "fileSystemPodVolumeBackups": {"total": 3, "failed": 1, "canceled": 1},
+    }
+    return [
+        from_builtins(Backup, {"metadata": meta("etl"), "status": {"phase": "Failed", "failureReason": "no bucket"}}),
+        from_builtins(Backup, {"metadata": meta("odd"), "status": refused}),
+        from_builtins(PodVolumeBackup, {"metadata": meta("etl-1", labels=label), **lost}),
+        from_builtins(NonAdminBackup, {"metadata": meta("mine"), "status": tenant}),
+        from_builtins(NonAdminBackup, {"metadata": meta("new")}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tab", "kind", "name", "wanted"),
+    [
+        ("7", BACKUP, "etl", ("Failed: 0 errors", "no bucket", "volume data-0 Failed: no space left", "nothing to")),
+        ("7", BACKUP, "odd", ("FailedValidation", "no such location", "It was refused before it ran")),
+        ("3", NAB, "mine", ("3 errors and 1 warning", "failed or canceled: 2 volumes", "There is no cluster behind")),
+        ("3", NAB, "new", ("It has led to no Velero object yet",)),
+    ],
+)
+async def test_what_an_object_tells_by_itself_is_told_without_a_cluster(
+    tab: str, kind: Kind, name: str, wanted: tuple[str, ...]
+) -> None:
+    async with screen(FilledSource(told_by_themselves())) as shown:
+        await shown.press(tab)
+        await shown.on(shown.source.key(kind, "velero", name))
+        await shown.press("e")
+        await shown.until(lambda: all(text in unfolded(shown.lines) for text in wanted))
+
+
+async def test_a_long_and_hostile_list_scrolls_and_stays_text() -> None:
+    evil = "a\x1b[2J\u202e[bold]x[/]\r\n"
+    problems = tuple(Problem("pods", f"web-{number:05}", evil) for number in range(5_000))
+    found = Results((Group(Scope.NAMESPACE, evil, problems),), (Group(Scope.VELERO, "", (Problem("", "", "last"),)),))
+    async with screen(size=SMALL) as shown:
+        await shown.press("7", "end", "e")
+        page = shown.app.frame.page
+        assert isinstance(page, DetailPage)
+        assert page.key is not None
+        page.keep_results(page.key, found)
+        await shown.press("down", "pagedown")
+        assert "pods/web-00010" in shown.text
+        await shown.press("end")
+        assert "and 3,001 more" in shown.text
+        assert all(letter == "\n" or letter.isprintable() for letter in shown.pane)
+        assert "\u202e" not in shown.pane
+        assert shown.faults == []

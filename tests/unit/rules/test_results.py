@@ -1,0 +1,167 @@
+"""What Velero writes down of a run's troubles is put under its namespace and resource, and nothing of it is lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from core.errors import Unreadable
+from core.rules.results import Group, Problem, Results, Scope, parse
+
+DIFFERS = "Warning: the in-cluster version is different than the backed-up version."
+
+
+def read(**parts: Any) -> Results:
+    return parse(json.dumps(parts).encode())
+
+
+def only(line: str) -> Problem:
+    (group,) = read(errors={"namespaces": {"shop": [line]}}).errors
+    (problem,) = group.problems
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("line", "resource", "name", "message"),
+    [
+        (
+            " resource: /pods name: /web-0 message: /volume data is declared in pod shop/web-0 but not mounted by any "
+            "container, skipping",
+            "pods",
+            "web-0",
+            "volume data is declared in pod shop/web-0 but not mounted by any container, skipping",
+        ),
+        (
+            " resource: /pods name: /web-0 message: /Error backing up item error: /timed out waiting for x: y",
+            "pods",
+            "web-0",
+            "Error backing up item: timed out waiting for x: y",
+        ),
+        (
+            " resource: /pods name: /web-0 error: /error executing custom action (groupResource=pods, namespace=shop, "
+            "name=web-0): rpc error: code = Unknown",
+            "pods",
+            "web-0",
+            "error executing custom action (groupResource=pods, namespace=shop, name=web-0): rpc error: code = Unknown",
+        ),
+        (" message: /Error listing items error: /forbidden", "", "", "Error listing items: forbidden"),
+        (" name: /web-0 message: /Error executing hook", "", "web-0", "Error executing hook"),
+        (" error: /boom", "", "", "boom"),
+        (
+            'error restoring pods/shop/web-0: pods "web-0" is forbidden: exceeded quota: q',
+            "pods",
+            "web-0",
+            'error restoring: pods "web-0" is forbidden: exceeded quota: q',
+        ),
+        (
+            "error restoring clusterroles.rbac.authorization.k8s.io/system:thing: not allowed",
+            "clusterroles.rbac.authorization.k8s.io",
+            "system:thing",
+            "error restoring: not allowed",
+        ),
+        (
+            "error executing PVAction for persistentvolumes/pvc-4c81: rpc error: code = Unknown desc = no zone",
+            "persistentvolumes",
+            "pvc-4c81",
+            "error executing PVAction: rpc error: code = Unknown desc = no zone",
+        ),
+        ("error preparing secrets/shop/key: no plugin", "secrets", "key", "error preparing: no plugin"),
+        (
+            f'could not restore, configmaps "kube-root-ca.crt" already exists. {DIFFERS}',
+            "configmaps",
+            "kube-root-ca.crt",
+            f"could not restore, already exists. {DIFFERS}",
+        ),
+        (
+            f"could not restore, ConfigMap:kube-root-ca.crt already exists. {DIFFERS}",
+            "ConfigMap",
+            "kube-root-ca.crt",
+            f"could not restore, already exists. {DIFFERS}",
+        ),
+        (
+            "additional items for pods/shop/web-0 are not ready to use",
+            "pods",
+            "web-0",
+            "additional items for it are not ready to use",
+        ),
+    ],
+)
+def test_a_sentence_that_names_its_resource_is_put_under_it(line: str, resource: str, name: str, message: str) -> None:
+    assert only(line) == Problem(resource, name, message)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "stat /tmp/93/resources/persistentvolumeclaims/namespaces/shop/data.json: no such file or directory",
+        "error restoring web-0: something",
+        "error parsing backup contents: directory resources does not exist",
+        "could not restore, and nobody knows what",
+        "resource pods name web-0",
+        "",
+    ],
+)
+def test_any_other_sentence_is_kept_as_it_is(line: str) -> None:
+    assert only(line) == Problem("", "", line)
+
+
+def test_errors_and_warnings_stand_apart_and_each_by_where_it_happened() -> None:
+    found = read(
+        errors={
+            "namespaces": {
+                "shop": [" resource: /pods name: /b message: /x", " resource: /pods name: /a message: /y", "odd"],
+                "api": [" resource: /secrets name: /s message: /z"],
+            },
+            "velero": ["error uploading the log"],
+            "cluster": ["error restoring persistentvolumes/pv-1: no"],
+        },
+        warnings={"namespaces": {"shop": ["careful"]}},
+    )
+    assert [(group.scope, group.namespace, group.count) for group in found.errors] == [
+        (Scope.VELERO, "", 1),
+        (Scope.CLUSTER, "", 1),
+        (Scope.NAMESPACE, "api", 1),
+        (Scope.NAMESPACE, "shop", 3),
+    ]
+    assert [problem.subject for problem in found.errors[-1].problems] == ["pods/a", "pods/b", ""]
+    assert found.warnings == (Group(Scope.NAMESPACE, "shop", (Problem("", "", "careful"),)),)
+    assert (found.error_count, found.warning_count) == (6, 1)
+
+
+def test_what_was_said_three_times_is_shown_once_and_counted_three_times() -> None:
+    found = read(errors={"velero": ["again", "again", "once", "again"]})
+    assert [(problem.message, problem.times) for problem in found.errors[0].problems] == [("again", 3), ("once", 1)]
+    assert found.error_count == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"{}", b'{"errors": null, "warnings": {}}', b'{"errors": {"velero": null, "namespaces": {"a": []}}, "x": 1}'],
+)
+def test_empty_parts_are_no_troubles(text: bytes) -> None:
+    assert parse(text) == Results()
+
+
+def test_shapes_that_nobody_expects_are_read_as_far_as_they_go() -> None:
+    found = read(errors={"velero": "alone", "cluster": [7, None, {"a": 1}], "namespaces": ["no", "map"]}, warnings=[1])
+    assert [problem.message for problem in found.errors[0].problems] == ["alone"]
+    assert found.error_count == 4
+    assert found.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"<html>", b"[1]", b'"x"', b'{"errors": {"velero": ["cut', b"[" * 100_000, b"\xff"]
+)
+def test_a_file_that_is_no_such_file_is_said_to_be_unreadable(text: bytes) -> None:
+    with pytest.raises(Unreadable, match="The results cannot be read"):
+        parse(text)
+
+
+def test_a_hostile_sentence_takes_no_time_and_stays_one_sentence() -> None:
+    spaces = "error restoring " + " " * 200_000 + "x"
+    colons = "error restoring " + "a/" * 100_000 + ": x"
+    evil = "\x1b[2J could not restore, " + '"' * 200_000
+    found = read(errors={"velero": [spaces, colons, evil]})
+    assert [problem.message for problem in found.errors[0].problems] == [spaces, colons, evil]
