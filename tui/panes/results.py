@@ -155,15 +155,16 @@ def _nothing(status: RunStatus) -> str:
 
 def _fetched(status: RunStatus, kept: Kept, now: datetime) -> Para:
     at = words.moment(kept.at, now)
+    again = f"; {RESULTS.key} fetches them again." if has_list(status) else "."
     if status != kept.status:
-        text = f"It has changed since these were fetched at {at}; {RESULTS.key} fetches them again."
+        text = f"It has changed since these were fetched at {at}{again}"
         return Para((Span(f"{Mark.LOOK.value} ", style_of(Mark.LOOK.tone)), span(text, Tone.WARN)))
     listed = kept.results.error_count, kept.results.warning_count
     differs = ""
     if listed != (status.errors, status.warnings):
         counts = words.listed([words.count(listed[0], "error"), words.count(listed[1], "warning")])
         differs = f" The list has {counts}, which is not what the status counts."
-    return para(f"Fetched at {at}; {RESULTS.key} fetches them again.{differs}", Tone.DIM)
+    return para(f"Fetched at {at}{again}{differs}", Tone.DIM)
 
 
 def _listed(results: Results) -> list[Para]:
