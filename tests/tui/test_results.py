@@ -162,6 +162,16 @@ async def test_what_an_object_tells_by_itself_is_told_without_a_cluster(
         await shown.until(lambda: all(text in unfolded(shown.lines) for text in wanted))
 
 
+async def test_nothing_of_what_was_open_before_stays_on_the_screen() -> None:
+    async with screen() as shown:
+        await shown.press("7", "end", "d")
+        assert "Namespace  velero" in shown.text
+        await shown.press("escape", "e")
+        assert "There is nothing to fetch" in shown.text
+        assert "Name " not in shown.text
+        assert "Volumes\n" not in shown.text
+
+
 async def test_a_long_and_hostile_list_scrolls_and_stays_text() -> None:
     evil = "a\x1b[2J\u202e[bold]x[/]\r\n"
     problems = tuple(Problem("pods", f"web-{number:05}", evil) for number in range(5_000))

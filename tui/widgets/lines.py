@@ -113,6 +113,9 @@ class ProsePane(Widget):
         self._arrange()
 
     def _arrange(self) -> None:
+        """While it has no place on the screen it is not folded: the lines stay those that were painted last."""
+        if not self.size.width:
+            return
         lines = None if self._whole or self.top else self.size.height
         before, self._lines = self._lines, fold(self._paragraphs, self.size.width - 2, lines)
         self.top = max(0, min(self.top, len(self._lines) - self.size.height))
