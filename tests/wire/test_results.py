@@ -148,6 +148,7 @@ async def test_what_stands_against_it_is_told_and_nothing_is_written(
         (gzip.compress(b"<html>login</html>"), Unreadable, "they are no JSON"),
         (PACKED[:40], Unreadable, "they are no JSON"),
     ],
+    ids=["no gzip", "no results", "cut off"],
 )
 async def test_what_is_no_results_is_refused(body: bytes, problem: type[Exception], why: str, tmp_path: Path) -> None:
     async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as hand, object_store(box, body=body):
