@@ -1,11 +1,16 @@
-"""Where "now" comes from; nothing else in foretop asks the system for the time."""
+"""Where "now" comes from, and the zone of this machine; nothing else in foretop asks the system for the time."""
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
+from zoneinfo import ZoneInfo
+
+_LOCALTIME = "/etc/localtime"
+_ZONES = "zoneinfo/"
 
 
 class Clock(Protocol):
@@ -58,3 +63,12 @@ class ManualClock:
 
     def advance(self, by: timedelta) -> None:
         self._now += by
+
+
+def local_zone(environ: Mapping[str, str], localtime: str = _LOCALTIME) -> tzinfo:
+    """The zone of this machine, by name where it has one, because the offset of today may not be that of last month."""
+    name = environ.get("TZ", "").removeprefix(":") or os.path.realpath(localtime).partition(_ZONES)[2]
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return datetime.now(UTC).astimezone().tzinfo or UTC

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
@@ -63,7 +64,9 @@ class Dashboard(OrderlyApp):
     @property
     def my_zone(self) -> tzinfo:
         """The zone of the machine that foretop runs on."""
-        return datetime.now(UTC).astimezone().tzinfo or UTC
+        from core.clock import local_zone
+
+        return local_zone(os.environ)
 
     def on_ready(self) -> None:
         """Ready is not painted yet, and what comes next takes the processor for itself."""

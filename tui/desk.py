@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from core.kube.sink import State
 from core.rules.triage import Finding, Settled, Severity, settle, triage
 from core.rules.world import Unseen
-from core.store import Store
+from core.store import Key, Store
 from core.view.scene import Scene, Stage
+from core.view.zones import Zoning
 from tui.source import Source
 
 _LOOK_AGAIN = timedelta(seconds=10)
@@ -30,7 +31,7 @@ class Desk:
     def __init__(self, source: Source, ticks: Callable[[], float]) -> None:
         self.source = source
         self.contexts = source.contexts
-        self.zone: tzinfo = UTC
+        self.zoning = Zoning()
         self.findings: tuple[Finding, ...] = ()
         self.unseen: tuple[Unseen, ...] = ()
         self.judgement = 0
@@ -49,6 +50,11 @@ class Desk:
     def store(self) -> Store:
         return self.source.store
 
+    @property
+    def zone(self) -> tzinfo:
+        """That of times which belong to no object."""
+        return self.zoning.zone
+
     def beat(self) -> None:
         """A new moment begins."""
         self._nows.clear()
@@ -63,8 +69,12 @@ class Desk:
 
     def scene(self, context: str) -> Scene:
         if context not in self._scenes:
-            self._scenes[context] = self._stages[context].scene(self.now(context), self.zone)
+            self._scenes[context] = self._stages[context].scene(self.now(context), self.zoning)
         return self._scenes[context]
+
+    def zone_of(self, key: Key | None) -> tzinfo:
+        """In which zone the times of an object are told."""
+        return self.zone if key is None else self.scene(key.context).zone_of(self.store.get(key))
 
     def severities(self) -> Mapping[Severity, int]:
         return {grade: sum(finding.severity is grade for finding in self.findings) for grade in Severity}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
 
 from rich.style import Style
 
+from core.rules.words import retold
 from core.view.marks import Tone
 from core.view.text import clean, width
 from tui.tones import BOLD, PLAIN, style_of
@@ -45,6 +47,16 @@ def span(text: str, tone: Tone = Tone.PLAIN, *, bold: bool = False) -> Span:
 
 def para(text: str, tone: Tone = Tone.PLAIN, *, label: str = "", bold: bool = False, yields: bool = False) -> Para:
     return Para((span(text, tone, bold=bold),), label, yields=yields)
+
+
+def in_zone(paragraphs: Sequence[Para], now: datetime, zone: tzinfo) -> Sequence[Para]:
+    """All moments in them told in this zone; whoever writes sentences writes UTC."""
+    if zone is UTC:
+        return paragraphs
+    return tuple(
+        replace(one, spans=tuple(Span(retold(piece.text, now, zone), piece.style) for piece in one.spans))
+        for one in paragraphs
+    )
 
 
 def fold(paragraphs: Iterable[Para], cells: int, lines: int | None = None) -> list[Line]:

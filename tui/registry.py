@@ -106,7 +106,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("escape", ("escape",), "esc", "back: out of the filter, the detail, the narrowing", Group.GO),
     Action("back", ("q",), "q", "back, and in a tab out of foretop", Group.GO, "back", 8),
     Action("help", ("question_mark",), "?", "this help", Group.SCREEN, "help", 7),
-    Action("zone", ("Z",), "Z", "zone of the times: UTC or mine", Group.SCREEN),
+    Action("zone", ("Z",), "Z", "zone of the times: UTC, mine, the cron expression's", Group.SCREEN),
     Action("relist", ("ctrl+r",), "ctrl+r", "list again: whatever waits to try again tries now", Group.SCREEN),
     Action(
         "sign_in",

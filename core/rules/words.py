@@ -2,16 +2,53 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MOMENT = re.compile(
+    rf"(?<![\w:.+-])(?:(?P<day>\d{{1,2}}) (?P<month>{'|'.join(_MONTHS)})(?: (?P<year>\d{{4}}))? )?"
+    r"(?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d))?Z\b"
+)
 
 
-def moment(at: datetime, now: datetime) -> str:
+def moment(at: datetime, now: datetime, zone: tzinfo = UTC) -> str:
     """`02:30:00Z` today, `12 Nov 02:30Z` on another day, with the year in another year."""
-    at, now = at.astimezone(UTC), now.astimezone(UTC)
-    if at.date() == now.date():
-        return f"{at:%H:%M:%S}Z"
-    day = f"{at.day} {at:%b}"
-    return f"{day} {at:%H:%M}Z" if at.year == now.year else f"{day} {at.year} {at:%H:%M}Z"
+    local = at.astimezone(zone)
+    day = _day(local, now.astimezone(zone))
+    return f"{day}{local:%H:%M}{zone_name(local)}" if day else f"{local:%H:%M:%S}{zone_name(local)}"
+
+
+def zone_name(at: datetime) -> str:
+    """What stands behind a time of day: `Z`, or the abbreviation or offset of its zone."""
+    return "Z" if at.tzinfo is UTC else f" {at:%Z}"
+
+
+def retold(text: str, now: datetime, zone: tzinfo) -> str:
+    """A sentence with its moments, which are in UTC as `moment` tells them, in another zone."""
+    return text if zone is UTC else _MOMENT.sub(lambda found: _in_zone(found, now, zone), text)
+
+
+def _in_zone(found: re.Match[str], now: datetime, zone: tzinfo) -> str:
+    day, month, year, hour, minute, second = found.groups()
+    there = now.astimezone(UTC)
+    try:
+        there = there.replace(hour=int(hour), minute=int(minute), second=int(second or 0), microsecond=0)
+        if day:
+            there = there.replace(int(year or there.year), _MONTHS.index(month) + 1, int(day))
+        local = there.astimezone(zone)
+    except ValueError:
+        return found[0]
+    date = _day(local, now.astimezone(zone)) if day or second else ""
+    return f"{date}{local:%H:%M}{zone_name(local)}" if date or not second else f"{local:%H:%M:%S}{zone_name(local)}"
+
+
+def _day(at: datetime, today: datetime) -> str:
+    """Nothing for today, `12 Nov ` for another day, with the year in another year."""
+    if at.date() == today.date():
+        return ""
+    day = f"{at.day} {_MONTHS[at.month - 1]} "
+    return day if at.year == today.year else f"{day}{at.year} "
 
 
 def rfc3339(at: datetime | None) -> str | None:

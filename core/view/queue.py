@@ -71,12 +71,12 @@ def _when(run: Run, scene: Scene) -> str:
     if (standing := scene.stands_for(run)) is not None:
         return f"stands {times.short(standing)}"
     if found.expected_end is not None:
-        return f"ends ~{found.expected_end.astimezone(scene.zone):%H:%M}"
+        return f"ends ~{scene.minute(found.expected_end, run)}"
     return "finishing" if run.phase not in HOLDS_SLOT else ""
 
 
 def _start(found: QueueItem, scene: Scene) -> str:
-    start = f"~{found.expected_start.astimezone(scene.zone):%H:%M}" if found.expected_start else "not known"
+    start = f"~{scene.minute(found.expected_start, found.run)}" if found.expected_start else "not known"
     if found.hold is not None and found.hold.kind is HoldKind.NAMESPACE:
         return f"{start}, after {', '.join(run.name for run in found.hold.by)}"
     return start

@@ -160,7 +160,7 @@ def _done(run: Run) -> int | None:
 
 
 def _started(run: Run, scene: Scene) -> str:
-    return times.time_of_day(run.status.start_timestamp, scene.now, scene.zone)
+    return scene.time_of_day(run.status.start_timestamp, run)
 
 
 _NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)

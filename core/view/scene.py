@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import assert_never
 
-from core.models import Backup, Restore
+from core.models import Backup, Restore, Schedule
+from core.models.kinds import SCHEDULE
 from core.rules.heartbeat import Heartbeat, heartbeat
 from core.rules.queue import History, Owner, OwnerKind, QueueItem, Run, learn, owner_of, queue
 from core.rules.triage import Thresholds
 from core.rules.world import World
-from core.store import Store
+from core.store import Key, Store
+from core.view import times
+from core.view.zones import IN_UTC, Zoning
 
 REFRESH = timedelta(seconds=10)
 """Beats and the usual lengths of runs take a look at everything and move slowly."""
@@ -28,10 +31,21 @@ class Scene:
 
     world: World
     now: datetime
-    zone: tzinfo
+    zoning: Zoning
     beat: Callable[[str], Heartbeat]
     past: Callable[[str], History]
     unfinished: Callable[[str], tuple[Run, ...]]
+    schedule_of: Callable[[Backup], Schedule | None]
+
+    def zone_of(self, resource: object) -> tzinfo:
+        """In which zone the times of an object are told."""
+        return self.zoning.of(resource, self.schedule_of)
+
+    def time_of_day(self, at: datetime | None, resource: object) -> str:
+        return times.time_of_day(at, self.now, self.zone_of(resource), named=self.zoning.is_named)
+
+    def minute(self, at: datetime, resource: object) -> str:
+        return times.minute(at, self.zone_of(resource), named=self.zoning.is_named)
 
     def queued(self, run: Run) -> QueueItem | None:
         """Its place in the line of its Velero; None where it has ended."""
@@ -83,14 +97,24 @@ class Stage:
         self._pasts: dict[str, History] = {}
         self._worked_out: datetime | None = None
 
-    def scene(self, now: datetime, zone: tzinfo = UTC) -> Scene:
+    def scene(self, now: datetime, zoning: Zoning = IN_UTC) -> Scene:
         if self._worked_out is None or abs(now - self._worked_out) >= REFRESH:
             self._worked_out = now
             self._beats, self._pasts = {}, {}
         world = self._store.world(self._context)
         return Scene(
-            world, now, zone, lambda namespace: self._beat(world, namespace, now), self._past, self._unfinished
+            world,
+            now,
+            zoning,
+            lambda namespace: self._beat(world, namespace, now),
+            self._past,
+            self._unfinished,
+            self._schedule_of,
         )
+
+    def _schedule_of(self, backup: Backup) -> Schedule | None:
+        found = self._store.get(Key(self._context, SCHEDULE.plural, backup.namespace, backup.schedule_name))
+        return found if isinstance(found, Schedule) else None
 
     def _beat(self, world: World, namespace: str, now: datetime) -> Heartbeat:
         if namespace not in self._beats:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from core.rules.words import zone_name
+
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
@@ -29,13 +31,19 @@ def age(since: datetime | None, now: datetime) -> str:
     return "" if since is None else short(now - since)
 
 
-def time_of_day(at: datetime | None, now: datetime, zone: tzinfo = UTC) -> str:
-    """`22:00:03` within a day, then `12 Nov`, then `2025-11-12`."""
+def minute(at: datetime, zone: tzinfo = UTC, *, named: bool = False) -> str:
+    """`02:46`, or `03:46 CET`."""
+    local = at.astimezone(zone)
+    return f"{local:%H:%M}{zone_name(local) if named else ''}"
+
+
+def time_of_day(at: datetime | None, now: datetime, zone: tzinfo = UTC, *, named: bool = False) -> str:
+    """`22:00:03` within a day, where asked for with the name of the zone; then `12 Nov`, then `2025-11-12`."""
     if at is None:
         return ""
     shown, today = at.astimezone(zone), now.astimezone(zone)
     if abs(now - at) < timedelta(days=1):
-        return f"{shown:%H:%M:%S}"
+        return f"{shown:%H:%M:%S}{zone_name(shown) if named else ''}"
     return f"{shown.day} {shown:%b}" if shown.year == today.year else f"{shown:%Y-%m-%d}"
 
 

@@ -364,20 +364,6 @@ async def test_list_again_hurries_what_waits() -> None:
         assert shown.source.hurried == 1
 
 
-async def test_the_zone_of_the_clock_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    from zoneinfo import ZoneInfo
-
-    from tui.app import Dashboard
-
-    monkeypatch.setattr(Dashboard, "my_zone", ZoneInfo("Europe/Berlin"))
-    async with screen() as shown:
-        assert "02:41:07Z" in shown.status
-        await shown.press("Z")
-        assert "03:41:07 CET" in shown.status
-        await shown.press("Z")
-        assert "02:41:07Z" in shown.status
-
-
 async def test_the_messages_are_kept_and_can_be_read_again() -> None:
     async with screen() as shown:
         await shown.press("ctrl+r", "m")

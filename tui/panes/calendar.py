@@ -40,11 +40,11 @@ def _refusal(item: Planned, parsed: object) -> str:
 
 
 def _coming(item: Planned, desk: Desk) -> tuple[Para, ...]:
-    now, zone = desk.now(item.key.context), desk.zone
+    now, zone = desk.now(item.key.context), desk.zone_of(item.key)
     runs = next_runs(item, now, _SHOWN)
     if not runs:
         return (para("No run is to come within the next five years.", Tone.WARN),)
-    listed = "  ".join(when(run, now, zone) for run in runs)
+    listed = f"{'  '.join(when(run, now, zone) for run in runs)}{_name(runs[0], item, desk)}"
     if item.paused:
         return (para(f"{listed}  were it not paused", Tone.DIM, label="Would"),)
     said = [para(f"in {words.span(runs[0] - now)}: {listed}", label="Next")]
@@ -53,14 +53,14 @@ def _coming(item: Planned, desk: Desk) -> tuple[Para, ...]:
         scene = desk.scene(item.key.context)
         late = overdue(resource, now, scene.beat(resource.namespace), scene.world.runs(resource))
         if late is not None:
-            since = f"due since {when(late.since, now, zone)}: "
+            since = f"due since {when(late.since, now, zone)}{_name(late.since, item, desk)}: "
             said.append(Para((span(since, Tone.BAD), span(f"{late.sentence}.")), "Late"))
     return tuple(said)
 
 
 def _company(item: Planned, load: Load | None, desk: Desk) -> tuple[Para, ...]:
     """Who starts in the minute of its first crowded run, as far as the ruler goes."""
-    now = desk.now(item.key.context)
+    now, zone = desk.now(item.key.context), desk.zone_of(item.key)
     if load is None or not item.starts:
         return ()
     runs = [run for run in next_runs(item, now, _LOOKED_AT) if run < load.ruler.end]
@@ -68,10 +68,8 @@ def _company(item: Planned, load: Load | None, desk: Desk) -> tuple[Para, ...]:
         others = [key for key in load.together(item.key.context, run) if key != item.key]
         if others:
             names = words.listed([key.name for key in others], 4)
-            return (para(f"{when(run, now, desk.zone)} together with {names}{_slots(item.key, desk)}", label="With"),)
-    return (
-        (para(f"none: it starts alone until {when(runs[-1], now, desk.zone)}", Tone.DIM, label="With"),) if runs else ()
-    )
+            return (para(f"{when(run, now, zone)} together with {names}{_slots(item.key, desk)}", label="With"),)
+    return (para(f"none: it starts alone until {when(runs[-1], now, zone)}", Tone.DIM, label="With"),) if runs else ()
 
 
 def _slots(key: Key, desk: Desk) -> str:
@@ -83,12 +81,12 @@ def _warming(item: Planned, desk: Desk) -> tuple[Para, ...]:
     resource = desk.store.get(item.key)
     if not isinstance(resource, PreScaledCronJob):
         return ()
-    now = desk.now(item.key.context)
+    now, zone = desk.now(item.key.context), desk.zone_of(item.key)
     try:
         pairs = warmups(item.expression, item.warm_up, now, 2)
     except PrimerError as problem:
         return (para(str(problem), Tone.BAD, label="Warm"),)
-    shown = "  ".join(f"{when(pair.warmup, now, desk.zone)} → {pair.run.astimezone(desk.zone):%H:%M}" for pair in pairs)
+    shown = "  ".join(f"{when(pair.warmup, now, zone)} → {pair.run.astimezone(zone):%H:%M}" for pair in pairs)
     job = warmer(desk.store, item.key)
     made = f"by {job.name}, {job.spec.schedule}" if job else "by no CronJob: the prescaler has made none"
     said = [
@@ -100,6 +98,12 @@ def _warming(item: Planned, desk: Desk) -> tuple[Para, ...]:
         if subject == (item.key.context, PRESCALED.name, item.key.namespace, item.key.name):
             said.append(para(finding.evidence, Tone.BAD, label=" "))
     return tuple(said)
+
+
+def _name(at: datetime, item: Planned, desk: Desk) -> str:
+    """Which zone it is, where that is not Velero's."""
+    zone = desk.zone_of(item.key)
+    return f" {at.astimezone(zone):%Z}" if desk.zoning.is_named else ""
 
 
 def when(at: datetime, now: datetime, zone: tzinfo) -> str:

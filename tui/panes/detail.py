@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from core.models import (
     Backup,
@@ -32,7 +32,9 @@ from tui.panes.volumes import volumes
 from tui.prose import Para, Span, para, span
 from tui.tones import BOLD, DIM, style_of
 
-SECTIONS = ("overview", "conditions", "volumes", "results", "events", "changes", "describe", "yaml")
+SECTIONS = ("overview", "conditions", "volumes", "events", "changes", "describe", "yaml")
+_DATE = 20
+"""Cells for `12 Nov 02:30Z`, or a longer name of a zone."""
 
 
 def heading(key: Key) -> str:
@@ -124,32 +126,37 @@ def _condition(entry: Condition, now: datetime) -> Para:
 
 def events(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
     found = desk.store.indexes.events_by_uid.get(key.context, resource.metadata.uid)
-    now = desk.now(key.context)
+    now, zone = desk.now(key.context), desk.zone_of(key)
     dated = sorted(found, key=lambda event: event.seen.timestamp() if event.seen else 0.0, reverse=True)
     if not dated:
         return [para("No events were seen.", Tone.DIM)]
     return [
         Para(
             (
-                Span(f"{words.moment(event.seen, now) if event.seen else '':<13}", DIM),
+                _date(event.seen, now, zone),
                 span(f"{event.type} {event.reason}", Tone.WARN if event.type == "Warning" else Tone.PLAIN, bold=True),
                 span(f"{f' ×{event.count}' if event.count > 1 else ''}: {event.message}"),
             ),
-            indent=13,
+            indent=_DATE,
         )
         for event in dated
     ]
 
 
+def _date(at: datetime | None, now: datetime, zone: tzinfo) -> Span:
+    """In its own zone at once: in a list it stands above others of its width."""
+    return Span(f"{words.moment(at, now, zone) if at else '':<{_DATE}}", DIM)
+
+
 def changes(desk: Desk, key: Key, _resource: Resource) -> Sequence[Para]:
-    now = desk.now(key.context)
+    now, zone = desk.now(key.context), desk.zone_of(key)
     seen = desk.store.history.of(key)
     if not seen:
         return [para("Nothing of it has changed since foretop runs.", Tone.DIM)]
     return [
         Para(
             (
-                Span(f"{words.moment(step.at, now):<13}", DIM),
+                _date(step.at, now, zone),
                 span(f"{step.what}: {step.before or 'none'} → {step.after or 'none'}"),
             )
         )

@@ -23,7 +23,7 @@ from core.view.text import width
 from tui.desk import Desk
 from tui.panes.calendar import lane_pane, when
 from tui.panes.empty import why_empty
-from tui.prose import Line, Para, Span, para, span
+from tui.prose import Line, Para, Span, in_zone, para, span
 from tui.screens.page import Page
 from tui.screens.places import Place
 from tui.source import Looks
@@ -120,7 +120,8 @@ class CalendarPage(Page):
             said = lane_pane(self.agenda[key], self.lanes.load, self.desk)
         except Exception as problem:
             said = (para(f"{key.name} cannot be told: {type(problem).__name__}: {problem}", Tone.BAD),)
-        pane.show(said, keep_place=keep_place)
+        zone = self.desk.zone_of(key)
+        pane.show(in_zone(said, self.desk.now(key.context), zone), keep_place=keep_place)
 
     def _show_crowds(self) -> None:
         assert self.desk is not None

@@ -17,7 +17,7 @@ from tui.looking import look_at, look_away, may_fetch_results, whole
 from tui.panes.detail import SECTIONS, describe_object, heading
 from tui.panes.results import HAVE_RESULTS, Kept, fetching, has_list, keep, status_of
 from tui.panes.yamltext import as_yaml, read_part
-from tui.prose import Para, Span, para
+from tui.prose import Para, Span, in_zone, para
 from tui.screens.page import Page
 from tui.screens.places import Place
 from tui.source import Looks
@@ -150,6 +150,8 @@ class DetailPage(Page, can_focus=True):
             said = self._said(self.desk, self.key)
         except Exception as problem:
             said = [para(f"It cannot be told: {type(problem).__name__}: {problem}", Tone.BAD)]
+        if self.section != "yaml":
+            said = in_zone(said, self.desk.now(self.key.context), self.desk.zone_of(self.key))
         self.query_one("#detail-body", ProsePane).show(said, keep_place=keep_place)
 
     def _said(self, desk: Desk, key: Key) -> Sequence[Para]:

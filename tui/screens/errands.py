@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC
 from typing import TYPE_CHECKING
 
 from core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from core.rules import words
 from core.store import Key
+from core.view.zones import Told, Zoning
 from tui.copying import copy
 from tui.jumps import PAGE_OF, related, related_to_finding
 from tui.modals.choose import Choose
@@ -264,10 +264,11 @@ class Errands:
         return found[0] if found else None
 
     def do_zone(self) -> None:
-        if self.frame.desk is not None:
-            mine = self.frame.dashboard.my_zone
-            self.frame.desk.zone = mine if self.frame.desk.zone is UTC else UTC
+        desk = self.frame.desk
+        if desk is not None:
+            desk.zoning = desk.zoning.following(self.frame.dashboard.my_zone)
             self.frame.pulse()
+            self.frame.dashboard.notify(_told_in(desk.zoning))
 
     def do_relist(self) -> None:
         self.frame.dashboard.try_again()
@@ -294,3 +295,13 @@ class Errands:
 
     def do_suspend(self) -> None:
         self.frame.dashboard.action_suspend_process()
+
+
+def _told_in(zoning: Zoning) -> str:
+    match zoning.told:
+        case Told.UTC:
+            return "Times in UTC"
+        case Told.MINE:
+            return f"Times in your zone, {zoning.zone}"
+        case Told.EXPRESSION:
+            return "Times in the zone of their cron, else UTC"

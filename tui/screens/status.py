@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from core.rules import words
 from core.rules.triage import Severity
 from core.view.marks import Mark, Tone
 from core.view.status import status_line
 from core.view.text import cut, width
+from core.view.zones import Told
 from tui.desk import Desk
 from tui.prose import Line, Span, span
 from tui.source import Looks
@@ -51,8 +53,8 @@ def _health(desk: Desk) -> list[Span]:
     release = ".".join(span(versions[0]).text.split(".")[:2]) if len(versions) == 1 else ""
     shown = f"Velero {release} " if release else "Velero " if len(desk.contexts) == 1 else ""
     boards = {context: desk.store.health.context(context) for context in desk.contexts}
-    mark, words = status_line(boards, desk.now())
-    return [Span(shown), Span(f"{mark.value} ", style_of(mark.tone)), Span(cut(words, 40), style_of(mark.tone))]
+    mark, said = status_line(boards, desk.now())
+    return [Span(shown), Span(f"{mark.value} ", style_of(mark.tone)), Span(cut(said, 40), style_of(mark.tone))]
 
 
 def _gravest(desk: Desk) -> list[Span]:
@@ -78,10 +80,12 @@ def _badges(desk: Desk, looks: Looks) -> list[Span]:
 
 def time_there(desk: Desk) -> Line:
     """On its own, for it is all that an idle screen writes."""
-    return () if not desk.contexts else (Span(f"   {clock(desk.now().astimezone(desk.zone))} "),)
+    if not desk.contexts:
+        return ()
+    others = " cron" if desk.zoning.told is Told.EXPRESSION else ""
+    return (Span(f"   {clock(desk.now().astimezone(desk.zone))}{others} "),)
 
 
 def clock(at: datetime) -> str:
     """`02:41:07Z`, or with the name of the zone."""
-    zone = "Z" if not at.utcoffset() else f" {at:%Z}"
-    return f"{at:%H:%M:%S}{zone}"
+    return f"{at:%H:%M:%S}{words.zone_name(at)}"

@@ -16,8 +16,8 @@ from core.errors import BadInput
 from core.store import Key
 from core.view.marks import Tone
 from tui.desk import Desk
-from tui.panes.empty import how_far, why_empty
-from tui.prose import Line, Para, Span, span
+from tui.panes.empty import why_empty
+from tui.prose import Line, Para, Span, in_zone, span
 from tui.rows import Rows
 from tui.screens.page import Page
 from tui.screens.places import Place
@@ -122,7 +122,9 @@ class TablePage(Page):
         moved = key != self._pane_key
         self._pane_key = key
         rows, desk = self.rows, self.desk
-        pane.show(_safely(lambda: self.spec.pane(rows, key, desk), key), keep_place=not moved)
+        said = _safely(lambda: self.spec.pane(rows, key, desk), key)
+        zone = desk.zone_of(rows.subject(key))
+        pane.show(in_zone(said, desk.now(key.context), zone), keep_place=not moved)
 
     _pane_key: Key | None = None
 
