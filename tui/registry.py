@@ -95,6 +95,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("mark_range", ("ctrl+@", "ctrl+space"), "ctrl+space", "mark all from the last mark to here", Group.TABLE),
     Action("clear_marks", ("ctrl+backslash",), "ctrl+\\", "clear all marks", Group.TABLE),
     Action("sort_selected", ("O",), "O", "sort by the selected column (left and right select one)", Group.TABLE),
+    Action("fold", ("enter",), "enter", "fold the group, or open it again", Group.TABLE, "fold", 1),
+    Action("group", ("b",), "b", "by namespace, or in one list again", Group.TABLE, "group", 13),
     Action("faults", ("ctrl+z",), "ctrl+z", "only what is faulty, or all again", Group.TABLE, "faults", 12),
     Action("all_namespaces", ("0",), "0", "all namespaces again", Group.TABLE),
     Action("wide", ("ctrl+w",), "ctrl+w", "more columns, or fewer", Group.TABLE),

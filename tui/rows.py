@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import BadInput
@@ -12,17 +12,29 @@ from core.rules.triage import Finding
 from core.store import Key
 from core.view import findings
 from core.view.columns import Cell, Column, Row, Spoiled, View
+from core.view.contexts import short_names
 from core.view.filter import Facets, parse_filter
+from core.view.groups import HEAD, Grouped, Head
 from core.view.items import Item, finding_item
 from core.view.live import LiveTable
-from core.view.marks import Mark
-from core.view.table import Table
+from core.view.marks import Mark, Standing
+from core.view.table import Edit, Table
 from core.view.text import clean
 from tui.desk import Desk
 
 FAULTS = frozenset({Mark.BROKEN, Mark.LOOK})
 _SUBJECT = [column.name for column in findings.COLUMNS].index("subject")
 CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _scene: "", lambda _entry: None)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadRow(Row):
+    """The line above a group; it stands across all columns."""
+
+    name: str
+    size: int
+    words: tuple[Cell, ...]
+    folded: bool
 
 
 class Rows(ABC):
@@ -37,6 +49,7 @@ class Rows(ABC):
         self.faults_only = False
         self.namespace = ""
         self.context = ""
+        self.groups: Grouped[Any] | None = None
         self._wanted = parse_filter("")
         self._short = short_names(desk.contexts)
 
@@ -69,12 +82,60 @@ class Rows(ABC):
     def item(self, key: Key) -> Item: ...
 
     def subject(self, key: Key) -> Key | None:
-        """The object that a row is about."""
-        return key
+        """The object that a row is about; a head is about none."""
+        return None if key.kind == HEAD else key
+
+    @property
+    def lines(self) -> Table[Any] | Grouped[Any]:
+        """What stands below each other on the screen: the rows, and in groups their heads."""
+        return self.groups or self.table
+
+    def find(self, key: Key) -> int | None:
+        """The line of a row; a folded group is opened for it."""
+        if self.groups is not None and key.kind != HEAD and key in self.table:
+            self.groups.unfold(key)
+        return self.lines.index_of(key)
 
     def paint(self, start: int, stop: int) -> list[Row]:
         """The lines on the screen as they are now; one that cannot be painted says so and costs itself only."""
-        return [self._with_context(self._safely(key, entry)) for key, entry in self.table.window(start, stop)]
+        return [
+            self._head(key, entry) if isinstance(entry, Head) else self.row(key, entry)
+            for key, entry in self.lines.window(start, stop)
+        ]
+
+    def ordered(self) -> Iterator[tuple[Key, Any]]:
+        """Every row that fits, in the order of the screen, folded or not."""
+        return self.groups.rows() if self.groups is not None else iter(self.table)
+
+    def row(self, key: Key, entry: Any) -> Row:
+        return self._with_context(self._safely(key, entry))
+
+    def _head(self, key: Key, head: Head) -> HeadRow:
+        context, namespace = head.group
+        place = f"{self._short.get(context, context)}  {namespace}" if self.many else namespace
+        words = [Cell(f"{count:,} {clean(word)}", mark.tone) for (mark, word), count in head.standings]
+        return HeadRow(key, Mark.UNSET, (), clean(place), head.size, tuple(words), head.folded)
+
+    @property
+    def can_group(self) -> bool:
+        return False
+
+    @property
+    def told_above(self) -> frozenset[str]:
+        """The columns whose text the heads of the groups have."""
+        return frozenset({"context", "namespace"}) if self.groups is not None else frozenset()
+
+    def standing(self, entry: Any) -> Standing | None:
+        """What the head of its group tells of a row."""
+        return None
+
+    def toggle_groups(self) -> None:
+        """Puts the rows under their namespaces, or in one list again."""
+        if self.groups is not None:
+            self.groups.close()
+            self.groups = None
+        else:
+            self.groups = Grouped(self.table, self.standing)
 
     def narrow(self, text: str) -> None:
         """Shows what fits the filter; one that cannot be read is refused, and the old one stays."""
@@ -139,7 +200,15 @@ class LiveRows(Rows):
     def reversed(self) -> bool:
         return self.live.reversed
 
-    def pump(self) -> bool:
+    @property
+    def can_group(self) -> bool:
+        return self.view.in_groups
+
+    def standing(self, entry: tuple[Key, Any]) -> Standing | None:
+        held = entry[1]
+        return (Mark.BROKEN, "unreadable") if isinstance(held, Spoiled) else self.view.standing(held)
+
+    def pump(self) -> list[Edit]:
         return self.live.pump()
 
     def sort(self, column: str, *, reverse: bool) -> None:
@@ -224,24 +293,3 @@ class FindingRows(Rows):
 
     def is_fault(self, entry: Finding) -> bool:
         return findings.paint(entry, self.desk.scene(entry.context)).mark in FAULTS
-
-
-def short_names(contexts: Sequence[str]) -> dict[str, str]:
-    """The part of each name that tells it apart from the others."""
-    if len(contexts) < 2:
-        return {name: name for name in contexts}
-    shortest = min(map(len, contexts))
-    start = next((at for at in range(shortest) if len({name[at] for name in contexts}) > 1), shortest)
-    end = next((at for at in range(shortest) if len({name[-1 - at] for name in contexts}) > 1), shortest)
-    start = _word_start(contexts[0], start)
-    shown = {
-        name: name[start : len(name) - end] if end and start + end < len(name) else name[start:] for name in contexts
-    }
-    return shown if all(shown.values()) and len(set(shown.values())) == len(contexts) else {n: n for n in contexts}
-
-
-def _word_start(name: str, at: int) -> int:
-    """Back to where a word begins, so that prod-eu and prod-us become eu and us, and eu1 and eu2 stay."""
-    while at and name[at - 1].isalnum():
-        at -= 1
-    return at

@@ -23,12 +23,12 @@ def save(rows: Rows, name: str, form: Form, folder: Path | None = None) -> tuple
     path = _free(folder or Path.cwd(), f"foretop-{name}-{at}", form.value)
     with path.open("x", encoding="utf-8", newline="") as out:
         if form is Form.JSON:
-            json.dump(as_list([rows.item(key) for key, _ in rows.table]), out, indent=2, ensure_ascii=False)
+            json.dump(as_list([rows.item(key) for key, _ in rows.ordered()]), out, indent=2, ensure_ascii=False)
             out.write("\n")
         else:
             writer = csv.writer(out)
             writer.writerow(["state", *(column.title for column in rows.columns)])
-            for row in rows.paint(0, count):
+            for row in (rows.row(key, entry) for key, entry in rows.ordered()):
                 writer.writerow([row.mark.name.lower(), *(_harmless(cell.text) for cell in row.cells)])
     return path, count
 

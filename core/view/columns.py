@@ -13,7 +13,7 @@ from core.models.wire import Resource
 from core.store import Change, Garbled, Key, Store
 from core.view.filter import Facets
 from core.view.items import Item
-from core.view.marks import Mark, Tone
+from core.view.marks import Mark, Standing, Tone, run_standing
 from core.view.scene import Scene
 from core.view.text import clean
 
@@ -109,6 +109,8 @@ class View(ABC, Generic[E]):
     """What the rows are painted against: without these kinds they say less."""
     columns: tuple[Column[E], ...]
     order: ClassVar[str]
+    in_groups: ClassVar[bool] = True
+    """Whether its rows may be put under their namespaces."""
     fields: ClassVar[tuple[str, ...]] = ("context", "namespace", "name", "phase")
 
     @abstractmethod
@@ -142,6 +144,10 @@ class View(ABC, Generic[E]):
 
     def phase(self, entry: E) -> str:
         return str(getattr(self.resource(entry), "phase", ""))
+
+    def standing(self, entry: E) -> Standing | None:
+        """What the head of a group tells of it; None for what is well."""
+        return run_standing(self.phase(entry))
 
     def facets(self, key: Key, entry: E | Spoiled) -> Facets:
         return _SpoiledFacets(key, entry.problem) if isinstance(entry, Spoiled) else _RowFacets(self, key, entry)

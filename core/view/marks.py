@@ -48,6 +48,9 @@ _TONES = {
     Mark.UNSET: Tone.DIM,
 }
 
+Standing = tuple[Mark, str]
+"""What is worth telling of a row where many are told together, in a word: `refused`."""
+
 _ASCII = str.maketrans("●◐○‖✗▲✓·▶↺▇▁…–→", "o~.=x!+->R#.~->")
 
 
@@ -67,3 +70,12 @@ def run_mark(phase: str) -> Mark:
     if phase in FAULTY:
         return Mark.LOOK if phase == "PartiallyFailed" else Mark.BROKEN
     return Mark.LOOK if phase == "Deleting" else Mark.UNSET
+
+
+def run_standing(phase: str) -> Standing | None:
+    """None for what is well, or not judged."""
+    mark = run_mark(phase)
+    words = {Mark.WAITING: "waiting", Mark.RUNNING: "running", Mark.BROKEN: "failed", Mark.LOOK: "partly failed"}
+    if phase == "Deleting":
+        return mark, "deleting"
+    return (mark, words[mark]) if mark in words else None

@@ -16,7 +16,7 @@ from core.view import times
 from core.view.bars import bar
 from core.view.columns import Column, View, plain
 from core.view.items import Item, nonadmin_item
-from core.view.marks import Mark, Tone, run_mark
+from core.view.marks import Mark, Standing, Tone, run_mark, run_standing
 from core.view.scene import Scene
 
 _CONDITIONS = ("Accepted", "Queued", "Deleting")
@@ -88,13 +88,18 @@ class NonAdmins(View[NonAdminEntry]):
         return entry.item.phase or "New"
 
     def mark(self, entry: NonAdminEntry, scene: Scene) -> Mark:
-        item = entry.item
-        if item.metadata.deletion_timestamp is not None or item.phase in ("Deleting", "Deletion"):
+        if _is_going(entry.item):
             return Mark.LOOK
-        accepted = item.condition("Accepted")
-        if item.phase == "BackingOff" or (accepted is not None and accepted.status == "False"):
+        if _is_refused(entry.item):
             return Mark.BROKEN
         return run_mark(entry.velero_phase) if entry.velero_phase else Mark.WAITING
+
+    def standing(self, entry: NonAdminEntry) -> Standing | None:
+        if _is_going(entry.item):
+            return Mark.LOOK, "deleting"
+        if _is_refused(entry.item):
+            return Mark.BROKEN, "refused"
+        return run_standing(entry.velero_phase) if entry.velero_phase else (Mark.WAITING, "waiting")
 
     def item(self, entry: NonAdminEntry, scene: Scene) -> Item:
         where = (entry.item.velero.namespace, entry.item.velero.name)
@@ -104,6 +109,15 @@ class NonAdmins(View[NonAdminEntry]):
     def explain(self, entry: NonAdminEntry, scene: Scene) -> str:
         """Why it stands where it stands, for the pane below."""
         return lifecycle(entry.item, entry.run, scene.now).why
+
+
+def _is_going(item: NonAdmin) -> bool:
+    return item.metadata.deletion_timestamp is not None or item.phase in ("Deleting", "Deletion")
+
+
+def _is_refused(item: NonAdmin) -> bool:
+    accepted = item.condition("Accepted")
+    return item.phase == "BackingOff" or (accepted is not None and accepted.status == "False")
 
 
 def _velero_run(store: Store, context: str, item: NonAdmin) -> Run | None:

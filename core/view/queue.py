@@ -26,6 +26,7 @@ class QueueView(View[Run]):
     kinds = watched = frozenset({BACKUP.plural, RESTORE.plural})
     beside = frozenset({DEPLOYMENT.plural})
     order = "position"
+    in_groups = False
     fields = (*View.fields, "owner")
 
     def __init__(self) -> None:

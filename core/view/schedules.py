@@ -18,7 +18,7 @@ from core.store import Change, Key, Store
 from core.view import times
 from core.view.columns import Column, View, plain
 from core.view.items import Item, schedule_item
-from core.view.marks import Mark, Tone
+from core.view.marks import Mark, Standing, Tone
 from core.view.scene import Scene
 
 SHOWN_RUNS = 10
@@ -80,6 +80,13 @@ class Schedules(View[ScheduleEntry]):
         if newest is not None and newest.phase in WAITING:
             return Mark.WAITING
         return Mark.LOOK if newest is not None and newest.phase in FAULTY else Mark.HEALTHY
+
+    def standing(self, entry: ScheduleEntry) -> Standing | None:
+        if entry.schedule.spec.paused:
+            return Mark.PAUSED, "paused"
+        if never_fires(entry.schedule):
+            return Mark.BROKEN, "broken"
+        return (Mark.LOOK, "failed last") if entry.runs and entry.runs[0].phase in FAULTY else None
 
     def item(self, entry: ScheduleEntry, scene: Scene) -> Item:
         return schedule_item(scene.world, entry.schedule, scene.now)

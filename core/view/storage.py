@@ -20,7 +20,7 @@ from core.store import Key, Store
 from core.view import times
 from core.view.columns import Column, View, plain
 from core.view.items import Item, identity
-from core.view.marks import Mark
+from core.view.marks import Mark, Standing
 from core.view.scene import Scene
 
 _MARKS = {
@@ -87,6 +87,10 @@ class Storage(View[Place]):
 
     def mark(self, entry: Place, scene: Scene) -> Mark:
         return _MARKS.get(entry.phase, Mark.UNSET)
+
+    def standing(self, entry: Place) -> Standing | None:
+        mark = _MARKS.get(entry.phase, Mark.UNSET)
+        return (mark, entry.phase or "new") if mark in (Mark.BROKEN, Mark.LOOK, Mark.WAITING) else None
 
     def item(self, entry: Place, scene: Scene) -> Item:
         return {

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 from sortedcontainers import SortedList
 
 from core.store.keys import Key
 
 E = TypeVar("E")
-Place = tuple[bool, Any, Key]
-"""Whether a row comes last for want of a value, the value, and the key, which settles ties: one place for each row."""
+Counted = TypeVar("Counted", contravariant=True)
+Place = tuple[Any, Key]
+"""A row's sort value and its key, which settles ties, so that every row has one place only."""
 _MANY = 200
 """Up to so many changes are always made one by one."""
+
+
+class Counting(Protocol[Counted]):
+    """Is told of every row that comes into sight, goes, or changes where it is."""
+
+    def clear(self) -> None: ...
+
+    def came(self, key: Key, entry: Counted) -> None: ...
+
+    def went(self, key: Key, entry: Counted) -> None: ...
+
+    def changed(self, key: Key, before: Counted, after: Counted) -> None: ...
 
 
 def everything(_: object) -> bool:
@@ -32,8 +46,10 @@ class Table(Generic[E]):
         self._keep = keep
         self._reverse = False
         self._entries: dict[Key, E] = {}
-        self._places: dict[Key, Place] = {}
-        self._order: SortedList[Place] = SortedList()
+        self._values: dict[Key, Any] = {}
+        self._places: list[Place] = []
+        self._group: Callable[[Key], Any] | None = None
+        self._counting: Counting[E] | None = None
 
     def __len__(self) -> int:
         """How many rows are visible."""
@@ -66,22 +82,30 @@ class Table(Generic[E]):
     def __iter__(self) -> Iterator[tuple[Key, E]]:
         return self.window(0, len(self._order))
 
-    def put(self, key: Key, entry: E) -> bool:
-        """Adds or changes a row; whether a visible one is other than before. An equal entry is no change."""
-        if key in self._entries and self._entries[key] == entry:
-            return False
-        self._entries[key] = entry
+    def put(self, key: Key, entry: E) -> list[Edit]:
+        """Adds or changes a row; an entry equal to the one held is no change."""
+        before = self._entries.get(key)
+        if before is not None and before == entry:
+            return []
         if not self._keep(entry):
-            return self._hide(key)
-        place = self._place(key, entry)
-        if self._places.get(key) != place:
-            self._hide(key)
-            self._places[key] = place
-            self._order.add(place)
-        return True
+            gone = self._hide(key)
+            self._entries[key] = entry
+            return gone
+        value = self._value(key, entry)
+        if before is not None and key in self._values and self._values[key] == value:
+            self._entries[key] = entry
+            if self._counting is not None:
+                self._counting.changed(key, before, entry)
+            index = self.index_of(key)
+            return [] if index is None else [Changed(index)]
+        gone = self._hide(key)
+        self._entries[key] = entry
+        return [*gone, self._show(key, value)]
 
-    def remove(self, key: Key) -> bool:
-        return self._entries.pop(key, None) is not None and self._hide(key)
+    def remove(self, key: Key) -> list[Edit]:
+        gone = self._hide(key)
+        self._entries.pop(key, None)
+        return gone
 
     def update(self, changes: Mapping[Key, E | None]) -> bool:
         """Several changes at once, None for a row that goes; where they are many, everything is put in order anew."""
@@ -108,7 +132,16 @@ class Table(Generic[E]):
         self._reverse = reverse
         self._arrange()
 
-    def _update_all(self, changes: Mapping[Key, E | None]) -> None:
+    def group(self, by: Callable[[Key], Any] | None, counting: Counting[E] | None) -> list[Edit]:
+        """Keeps rows of one group together, in their order within it; None puts them in one order again."""
+        self._group, self._counting = by, counting
+        return self._arrange()
+
+    @property
+    def is_reversed(self) -> bool:
+        return self._reverse
+
+    def _update_all(self, changes: Mapping[Key, E | None]) -> list[Edit]:
         for key, entry in changes.items():
             if entry is None:
                 self._entries.pop(key, None)
@@ -116,21 +149,38 @@ class Table(Generic[E]):
                 self._entries[key] = entry
         self._arrange()
 
-    def _arrange(self) -> None:
-        self._places = {key: self._place(key, entry) for key, entry in self._entries.items() if self._keep(entry)}
-        self._order = SortedList(self._places.values())
+    def _arrange(self) -> list[Edit]:
+        self._values = {key: self._value(key, entry) for key, entry in self._entries.items() if self._keep(entry)}
+        self._places = sorted((value, key) for key, value in self._values.items())
+        if self._counting is not None:
+            self._counting.clear()
+            for key in self._values:
+                self._counting.came(key, self._entries[key])
+        return [Reset()]
 
-    def _hide(self, key: Key) -> bool:
-        place = self._places.pop(key, None)
-        if place is None:
-            return False
-        self._order.remove(place)
-        return True
+    def _show(self, key: Key, value: Any) -> Edit:
+        self._values[key] = value
+        if self._counting is not None:
+            self._counting.came(key, self._entries[key])
+        place = (value, key)
+        insort(self._places, place)
+        return Inserted(self._flip(bisect_left(self._places, place)))
+
+    def _hide(self, key: Key) -> list[Edit]:
+        if key not in self._values:
+            return []
+        if self._counting is not None:
+            self._counting.went(key, self._entries[key])
+        at = bisect_left(self._places, (self._values.pop(key), key))
+        index = self._flip(at)
+        del self._places[at]
+        return [Removed(index)]
 
     def _flip(self, at: int) -> int:
         return len(self._order) - 1 - at if self._reverse else at
 
-    def _place(self, key: Key, entry: E) -> Place:
+    def _value(self, key: Key, entry: E) -> tuple[Any, ...]:
         """What has no value comes last, whichever way the rows run."""
         value = self._sort(entry)
-        return (value is None) != self._reverse, value, key
+        place = ((value is None) != self._reverse, value)
+        return place if self._group is None else (self._group(key), *place)

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from tui.screens.errands import Errands
     from tui.screens.wishes import Wishes
 
+_WHERE_TENANTS_ARE = 8
+"""Elsewhere few tables have more than one namespace, and its key may stand at the end of the footer."""
+
 
 def _bindings() -> list[BindingType]:
     keys: list[BindingType] = [
@@ -171,6 +174,8 @@ class Frame(Screen[None]):
         self.query_one("#footer", OneLine).show(edges.footer(footer_order(keys), cells))
 
     def _in_words_of_here(self, action: Action) -> Action:
+        if action.id == "group" and self.current == "nonadmin":
+            return replace(action, footer=_WHERE_TENANTS_ARE)
         return replace(action, short="quit") if action.id == "back" and not self.errands.can_go_back else action
 
     def _show_top(self) -> None:

@@ -17,6 +17,7 @@ from core.store import Key
 from core.view.marks import Tone
 from tui.desk import Desk
 from tui.panes.empty import why_empty
+from tui.panes.heads import head_pane
 from tui.prose import Line, Para, Span, in_zone, span
 from tui.rows import Rows
 from tui.screens.page import Page
@@ -122,11 +123,15 @@ class TablePage(Page):
         moved = key != self._pane_key
         self._pane_key = key
         rows, desk = self.rows, self.desk
-        said = _safely(lambda: self.spec.pane(rows, key, desk), key)
+        said = _safely(lambda: self._said(rows, key, desk), key)
         zone = desk.zone_of(rows.subject(key))
         pane.show(in_zone(said, desk.now(key.context), zone), keep_place=not moved)
 
     _pane_key: Key | None = None
+
+    def _said(self, rows: Rows, key: Key, desk: Desk) -> tuple[Para, ...]:
+        head = self.table.head
+        return self.spec.pane(rows, key, desk) if head is None else head_pane(head)
 
     def _why_empty(self) -> list[Line]:
         assert self.rows is not None
@@ -145,6 +150,10 @@ class TablePage(Page):
     def offers(self, action_id: str) -> bool:
         if action_id in ("mark", "mark_range", "wide", "sort_selected", "faults"):
             return self.rows is not None and self.rows.table.total > 0
+        if action_id == "group":
+            return self.rows is not None and self.rows.can_group and self.rows.table.total > 0
+        if action_id == "fold":
+            return self.table.head is not None
         if action_id == "clear_marks":
             return bool(self.table.marked)
         if action_id == "all_namespaces":
@@ -172,6 +181,12 @@ class TablePage(Page):
 
     def do_wide(self) -> None:
         self.table.toggle_wide()
+
+    def do_group(self) -> None:
+        self.table.toggle_groups()
+
+    def do_fold(self) -> None:
+        self.table.fold()
 
     def do_faults(self) -> None:
         if self.rows is not None:

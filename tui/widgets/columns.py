@@ -35,12 +35,15 @@ class Wishes:
     selected: str = ""
     least: Mapping[str, int] = field(default_factory=dict)
     """By column, how much of it is kept when it is cut, where that is not the usual."""
+    without: frozenset[str] = frozenset()
+    """What is told elsewhere."""
 
 
 def arrange(columns: Sequence[Column[Any]], natural: Sequence[int], room: int, wishes: Wishes) -> tuple[Slot, ...]:
     """Places the columns in their own order; what does not fit goes by rank, and long ones are cut before that."""
     least = [_least(column, size, wishes) for column, size in zip(columns, natural, strict=True)]
-    order = sorted(range(len(columns)), key=lambda place: _rank(columns, place, wishes))
+    shown = [place for place in range(len(columns)) if columns[place].name not in wishes.without]
+    order = sorted(shown, key=lambda place: _rank(columns, place, wishes))
     taken: list[int] = []
     for place in order:
         modest = columns[place].wide and not wishes.wide and columns[place].name != wishes.selected

@@ -15,13 +15,15 @@ from textual.widget import Widget
 
 from core.store import Key
 from core.view.columns import Row
+from core.view.groups import HEAD
 from core.view.text import width
 from tui.prose import Line
-from tui.rows import Rows
+from tui.rows import HeadRow, Rows
 from tui.tones import PLAIN
 from tui.widgets.columns import Slot, Wishes, arrange, letters
 from tui.widgets.lines import explanation_strip
-from tui.widgets.tablelines import LEFT, Heading, Showing, head_strip, row_strip
+from tui.widgets.marking import Marks
+from tui.widgets.tablelines import LEFT, Heading, Showing, group_strip, head_strip, row_strip
 
 _FLASHED = 0.6
 _TELLS_TIME = frozenset({"age", "since", "last", "next", "took", "expires", "checked", "synced", "when"})
@@ -53,11 +55,10 @@ class Table(Widget, can_focus=True):
         self._flash = flash
         self.rows: Rows | None = None
         self.cursor: Key | None = None
-        self.marked: dict[Key, None] = {}
+        self._marks = Marks()
         self.wide = False
         self.strips_made = 0
         self._selected = ""
-        self._anchor: Key | None = None
         self._place = 0
         self._top = 0
         self._window: list[Row] = []
@@ -114,12 +115,12 @@ class Table(Widget, can_focus=True):
     def _follow(self, *, keep_line: bool = True) -> None:
         """Finds the cursor's object again; where it is gone, its neighbour takes the cursor."""
         assert self.rows is not None
-        table = self.rows.table
-        found = table.index_of(self.cursor) if self.cursor is not None else None
+        lines = self.rows.lines
+        found = lines.index_of(self.cursor) if self.cursor is not None else None
         before = self._place
         if found is None:
-            self._place = max(0, min(before, len(table) - 1))
-            self._set_cursor(table.key_at(self._place) if len(table) else None)
+            self._place = max(0, min(before, len(lines) - 1))
+            self._set_cursor(lines.key_at(self._place) if len(lines) else None)
         else:
             self._place = found
             fits_at_top = self._top == 0 and found < self.height
@@ -128,7 +129,7 @@ class Table(Widget, can_focus=True):
         self._scroll()
 
     def _scroll(self) -> None:
-        size = len(self.rows.table) if self.rows else 0
+        size = len(self.rows.lines) if self.rows else 0
         self._top = max(self._place - self.height + 1, min(self._top, self._place))
         self._top = max(0, min(self._top, size - self.height))
 
@@ -141,7 +142,7 @@ class Table(Widget, can_focus=True):
 
     def go_to(self, key: Key) -> bool:
         """Puts the cursor on an object, if it is among the rows."""
-        if self.rows is None or (found := self.rows.table.index_of(key)) is None:
+        if self.rows is None or (found := self.rows.find(key)) is None:
             return False
         self._move_to(found)
         return True
@@ -153,14 +154,14 @@ class Table(Widget, can_focus=True):
         self._move_to(self._place + by * max(1, self.height - 1))
 
     def action_edge(self, by: int) -> None:
-        self._move_to(0 if by < 0 else len(self.rows.table) - 1 if self.rows else 0)
+        self._move_to(0 if by < 0 else len(self.rows.lines) - 1 if self.rows else 0)
 
     def _move_to(self, place: int) -> None:
-        if self.rows is None or not len(self.rows.table):
+        if self.rows is None or not len(self.rows.lines):
             return
         old, top = self._place, self._top
-        self._place = max(0, min(place, len(self.rows.table) - 1))
-        self._set_cursor(self.rows.table.key_at(self._place))
+        self._place = max(0, min(place, len(self.rows.lines) - 1))
+        self._set_cursor(self.rows.lines.key_at(self._place))
         self._scroll()
         if self._top != top:
             self._paint(whole=True)
@@ -172,7 +173,7 @@ class Table(Widget, can_focus=True):
         """Another column is the selected one; it is brought into sight."""
         if self.rows is None:
             return
-        names = [column.name for column in self.rows.columns]
+        names = [column.name for column in self.rows.columns if column.name not in self.rows.told_above]
         at = names.index(self._selected) if self._selected in names else 0
         self._selected = names[(at + by) % len(names)]
         self._paint(whole=True)
@@ -181,38 +182,60 @@ class Table(Widget, can_focus=True):
         self._sort(self._selected)
 
     def _sort(self, column: str) -> None:
-        if self.rows is None or column == "context":
+        if self.rows is None or column == "context" or column in self.rows.told_above:
             return
         self.rows.sort(column, reverse=column == self.rows.sorted_by and not self.rows.reversed)
         self._selected = column
         self.rearranged()
 
     def toggle_mark(self) -> None:
-        if self.cursor is not None:
-            if self.marked.pop(self.cursor, self.cursor) is not None:
-                self.marked[self.cursor] = None
-            self._anchor = self.cursor
+        if self.cursor is None or self.rows is None:
+            return
+        if self.rows.groups is not None and self.cursor.kind == HEAD:
+            self._marks.toggle_group(self.rows.groups.members(self.cursor))
+            following = self.rows.groups.next_head(self.cursor)
+            self._move_to(self._place if following is None else following)
+            self.refresh()
+        else:
+            self._marks.toggle(self.cursor)
             self._dirty(self._place - self._top)
             self.action_move(1)
 
     def mark_range(self) -> None:
-        """All rows from the last mark to the cursor."""
-        if self.rows is None or self.cursor is None:
-            return
-        start = self.rows.table.index_of(self._anchor) if self._anchor else None
-        first, last = sorted((self._place if start is None else start, self._place))
-        self.marked.update(dict.fromkeys(key for key, _ in self.rows.table.window(first, last + 1)))
-        self._anchor = self.cursor
-        self.refresh()
+        if self.rows is not None and self.cursor is not None:
+            self._marks.extend_to(self.cursor, self._place, self.rows)
+            self.refresh()
 
     def clear_marks(self) -> None:
-        self.marked.clear()
-        self._anchor = None
+        self._marks.clear()
         self.refresh()
 
-    def chosen(self) -> tuple[Key, ...]:
-        """The marked rows, or the one under the cursor."""
-        return tuple(self.marked) or ((self.cursor,) if self.cursor else ())
+    @property
+    def marked(self) -> dict[Key, None]:
+        return self._marks.keys
+
+    @property
+    def head(self) -> HeadRow | None:
+        """The head under the cursor, if it is on one."""
+        line = self._place - self._top
+        row = self._window[line] if 0 <= line < len(self._window) else None
+        return row if isinstance(row, HeadRow) and row.key == self.cursor else None
+
+    def toggle_groups(self) -> None:
+        """The cursor stays on its row; from a head it goes to the first row below."""
+        if self.rows is None:
+            return
+        if self.rows.groups is not None and self.cursor is not None and self.cursor.kind == HEAD:
+            self.cursor = next(iter(self.rows.groups.members(self.cursor)), None)
+        self.rows.toggle_groups()
+        self.rearranged()
+
+    def fold(self) -> None:
+        """Folds the group whose head is under the cursor, or opens it again."""
+        if self.rows is not None and self.rows.groups is not None and self.cursor is not None:
+            self.rows.groups.fold(self.cursor)
+            self._follow()
+            self._paint(whole=True)
 
     def toggle_wide(self) -> None:
         self.wide = not self.wide
@@ -276,7 +299,7 @@ class Table(Widget, can_focus=True):
         for row in self._window:
             for place, cell in enumerate(row.cells):
                 self._naturals[place] = max(self._naturals[place], width(cell.text))
-        wishes = replace(self._wishes, wide=self.wide, selected=self._selected)
+        wishes = replace(self._wishes, wide=self.wide, selected=self._selected, without=self.rows.told_above)
         slots = arrange(self.rows.columns, self._naturals, self.size.width - LEFT - 1, wishes)
         moved, self._slots = slots != self._slots, slots
         return moved
@@ -290,7 +313,7 @@ class Table(Widget, can_focus=True):
         if not 0 <= y < self.height:
             return
         start, stop = 0, self.size.width
-        if old is not None and new is not None and old.key == new.key and old.mark == new.mark:
+        if old is not None and new is not None and old.key == new.key and old.mark == new.mark and new.cells:
             changed = [slot for slot in self._slots if old.cells[slot.index] != new.cells[slot.index]]
             if not changed:
                 return
@@ -338,10 +361,14 @@ class Table(Widget, can_focus=True):
         marked = f"{len(self.marked)} marked, " if self.marked else ""
         if self.rows.is_narrowed:
             return f"{marked}{len(table)} of {table.total}"
+        if self.rows.groups is not None:
+            return f"{marked}{len(table)} in {self.rows.groups.groups}"
         more = len(table) > self.height
         return f"{marked}{self._place + 1}/{len(table)}" if more else marked.rstrip(", ")
 
     def _row(self, row: Row) -> Strip:
         assert self.rows is not None
         how = Showing(row.key == self.cursor, row.key in self.marked, self._lit.get(row.key, frozenset()))
+        if isinstance(row, HeadRow):
+            return group_strip(row, how, self.size.width, self._ascii)
         return row_strip(self.rows.columns, self._slots, row, how, self.size.width, self._ascii)

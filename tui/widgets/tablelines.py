@@ -13,6 +13,7 @@ from textual.strip import Strip
 from core.view.columns import Column, Row
 from core.view.layout import fit
 from core.view.text import pad
+from tui.rows import HeadRow
 from tui.tones import BOLD, CURSOR, DIM, FLASH, HEAD, PLAIN, UNDERLINE, spelt, style_of, style_of_mark
 from tui.widgets.columns import Slot, letters
 
@@ -87,4 +88,13 @@ def row_strip(
             pieces.append(Segment(" " * (slot.x - x), on))
         pieces.append(Segment(text, style + FLASH if slot.index in how.lit else style))
         x = slot.x + slot.width
+    return Strip(pieces).adjust_cell_length(cells, on)
+
+
+def group_strip(row: HeadRow, how: Showing, cells: int, ascii: bool) -> Strip:
+    """`▾ team-pay  3  1 refused  1 running`, across all columns."""
+    on = CURSOR if how.cursor else PLAIN
+    sign = "▸" if row.folded else "▾"
+    pieces = [Segment(spelt(f" {sign} {row.name}", ascii), BOLD + on), Segment(f"  {row.size:,}", on)]
+    pieces += [Segment(spelt(f"  {cell.text}", ascii), style_of(cell.tone) + on) for cell in row.words]
     return Strip(pieces).adjust_cell_length(cells, on)

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.store.keys import Key
+from core.view.groups import HEAD, Grouped, Head, head_key
+from core.view.marks import Mark, Standing
+from core.view.table import Table
+
+
+@dataclass(frozen=True)
+class Row:
+    size: int | None
+    broken: bool = False
+
+
+def key(namespace: str, name: str, context: str = "prod") -> Key:
+    return Key(context, "nonadminbackups", namespace, name)
+
+
+def by_size(row: Row) -> int | None:
+    return row.size
+
+
+def small(row: Row) -> bool:
+    return row.size is None or row.size < 5
+
+
+def standing(row: Row) -> Standing | None:
+    return (Mark.BROKEN, "failed") if row.broken else None
+
+
+def told(lines: Grouped[Row]) -> list[str]:
+    """`pay 2 1 failed` for a head, the name for a row."""
+    return [
+        " ".join([entry.group[1], str(entry.size), *(f"{count} {word}" for (_, word), count in entry.standings)])
+        if isinstance(entry, Head)
+        else held.name
+        for held, entry in lines.window(0, len(lines))
+    ]
+
+
+@pytest.fixture
+def table() -> Table[Row]:
+    table = Table[Row](by_size)
+    table.replace(
+        [
+            (key("pay", "b"), Row(2)),
+            (key("ml", "z"), Row(1, broken=True)),
+            (key("pay", "a"), Row(1)),
+            (key("web", "c"), Row(None)),
+            (key("ml", "y"), Row(7)),
+        ]
+    )
+    return table
+
+
+def test_rows_stand_under_their_namespace_in_their_own_order(table: Table[Row]) -> None:
+    lines = Grouped(table, standing)
+    assert told(lines) == ["ml 2 1 failed", "z", "y", "pay 2", "a", "b", "web 1", "c"]
+    table.sort(by_size, reverse=True)
+    assert told(lines) == ["ml 2 1 failed", "y", "z", "pay 2", "b", "a", "web 1", "c"]
+    lines.close()
+    assert [held.name for held, _ in table] == ["y", "b", "a", "z", "c"]
+
+
+def test_a_head_counts_what_changes_comes_and_goes(table: Table[Row]) -> None:
+    lines = Grouped(table, standing)
+    table.put(key("pay", "a"), Row(1, broken=True))
+    table.put(key("ml", "z"), Row(9))
+    table.remove(key("web", "c"))
+    table.put(key("new", "n"), Row(0, broken=True))
+    assert told(lines) == ["ml 2", "y", "z", "new 1 1 failed", "n", "pay 2 1 failed", "a", "b"]
+    table.filter(small)
+    assert told(lines) == ["new 1 1 failed", "n", "pay 2 1 failed", "a", "b"]
+
+
+def test_a_folded_group_is_one_line_and_all_of_its_rows_are_still_there(table: Table[Row]) -> None:
+    lines = Grouped(table, standing)
+    lines.fold(head_key(("prod", "ml")))
+    assert told(lines) == ["ml 2 1 failed", "pay 2", "a", "b", "web 1", "c"]
+    assert lines.index_of(key("ml", "z")) is None
+    assert [held.name for held, _ in lines.rows()] == ["z", "y", "a", "b", "c"]
+    assert [held.name for held in lines.members(head_key(("prod", "ml")))] == ["z", "y"]
+    lines.unfold(key("ml", "z"))
+    assert lines.index_of(key("ml", "z")) == 1
+
+
+def test_namespaces_of_two_clusters_are_two_groups() -> None:
+    table = Table[Row](by_size)
+    table.replace([(key("pay", "a", "us"), Row(1)), (key("pay", "b", "eu"), Row(1)), (key("ml", "c", "us"), Row(1))])
+    lines = Grouped(table, standing)
+    assert [lines.key_at(line).context for line in range(len(lines))] == ["eu", "eu", "us", "us", "us", "us"]
+    assert told(lines) == ["pay 1", "b", "ml 1", "c", "pay 1", "a"]
+
+
+class Counted:
+    """Counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, row: Row) -> Standing | None:
+        self.calls += 1
+        return standing(row)
+
+
+@pytest.mark.parametrize("rows", [10, 5_000])
+def test_a_change_counts_its_own_row_however_many_there_are(rows: int) -> None:
+    asked = Counted()
+    table = Table[Row](by_size)
+    table.replace((key(f"ns-{number % 50}", f"n{number}"), Row(number)) for number in range(rows))
+    lines = Grouped(table, asked)
+    asked.calls = 0
+    table.put(key("ns-5", "n5"), Row(5, broken=True))
+    list(lines.window(0, 40))
+    assert asked.calls <= 4
+
+
+SPACES, NAMES = st.sampled_from("xyz"), st.sampled_from("abcd")
+STEP = st.one_of(
+    st.tuples(st.just("put"), SPACES, NAMES, st.none() | st.integers(0, 9), st.booleans()),
+    st.tuples(st.just("remove"), SPACES, NAMES),
+    st.tuples(st.just("sort"), st.booleans()),
+    st.tuples(st.just("filter"), st.booleans()),
+    st.tuples(st.just("fold"), SPACES),
+)
+
+
+@given(st.lists(STEP, max_size=30))
+def test_the_lines_are_those_of_all_rows_grouped_anew(steps: list[Any]) -> None:
+    table = Table[Row](by_size)
+    lines = Grouped(table, standing)
+    folded: set[str] = set()
+    for step in steps:
+        match step:
+            case ("put", space, name, size, broken):
+                table.put(key(space, name), Row(size, broken))
+            case ("remove", space, name):
+                table.remove(key(space, name))
+            case ("sort", reverse):
+                table.sort(by_size, reverse=reverse)
+            case ("filter", narrow):
+                table.filter(small if narrow else lambda _: True)
+            case ("fold", space):
+                lines.fold(head_key(("prod", space)))
+                folded ^= {space}
+    wanted: list[Key] = []
+    rows = [held for held, _ in table]
+    for space in sorted({held.namespace for held in rows}):
+        wanted.append(head_key(("prod", space)))
+        wanted += [held for held in rows if held.namespace == space and space not in folded]
+    shown = [held for held, _ in lines.window(0, len(lines))]
+    assert shown == wanted == [lines.key_at(line) for line in range(len(lines))]
+    assert [lines.index_of(held) for held in shown] == list(range(len(shown)))
+    for _, entry in lines.window(0, len(lines)):
+        if isinstance(entry, Head):
+            below = [table.get(held) for held in rows if held.namespace == entry.group[1]]
+            assert entry.size == len(below)
+            assert dict(entry.standings).get((Mark.BROKEN, "failed"), 0) == sum(
+                row is not None and row.broken for row in below
+            )
+    assert all(held.kind != HEAD for held, _ in lines.rows())
