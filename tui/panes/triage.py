@@ -1,4 +1,4 @@
-"""The pane of Triage: what shows it, what to do, and the keys that do it; and the calm screen."""
+"""The pane of Triage: what shows it, and what to do; and the calm screen."""
 
 from __future__ import annotations
 
@@ -7,32 +7,21 @@ from core.rules.forecast import invalid, next_run
 from core.rules.queue import Run, has_ended
 from core.rules.triage import Finding
 from core.rules.world import World
-from core.store import Store
 from core.view.findings import subject_text
 from core.view.marks import Mark, Tone
 from core.view.scene import Scene
 from tui.desk import Desk
-from tui.jumps import related_to_finding
-from tui.panes.empty import coming_in, why_lost
+from tui.panes.empty import why_lost
 from tui.prose import Line, Para, Span, para, span
-from tui.tones import BOLD, style_of
+from tui.tones import style_of
 
 
-def finding_pane(finding: Finding, scene: Scene, store: Store) -> tuple[Para, ...]:
+def finding_pane(finding: Finding, scene: Scene) -> tuple[Para, ...]:
     since = ""
     if finding.since is not None:
         since = f", since {words.moment(finding.since, scene.now)} ({words.span(scene.now - finding.since)})"
     head = Para((span(subject_text(finding), bold=True), span(f": {finding.what}{since}")))
-    keys = [Span("enter", BOLD), Span(" open it")]
-    targets = [key for key in related_to_finding(finding) if store.get(key) is not None]
-    if targets and targets[0].name != finding.subject.name:
-        keys += [Span("   "), Span("J", BOLD), span(f" open {targets[0].name}")]
-    return (
-        head,
-        para(finding.evidence, label="Seen", yields=True),
-        para(finding.remedy, label="Do"),
-        Para(tuple(keys), "Keys"),
-    )
+    return head, para(finding.evidence, label="Seen", yields=True), para(finding.remedy, label="Do")
 
 
 def calm(desk: Desk) -> list[Line]:

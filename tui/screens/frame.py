@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from core.store import Key
     from tui.app import Dashboard
     from tui.desk import Desk
+    from tui.panes.deeds import Deed
     from tui.screens.errands import Errands
     from tui.screens.wishes import Wishes
 
@@ -257,6 +258,23 @@ class Frame(Screen[None]):
     def available(self) -> list[Action]:
         """What would do something here and now."""
         return [action for action in ACTIONS if self.carrier(action.id) is not None]
+
+    def deeds(self) -> list[Deed]:
+        """What would do something to an object here and now, and to which."""
+        from tui.panes.deeds import Deed
+
+        subject = self.page.subject() if self.page is not None else None
+        found: list[Deed] = []
+        for action in self.available():
+            if action.id == "jump":
+                keys = self.errands.targets()
+            elif self.wishes.knows(action.id):
+                keys = self.wishes.about(action.id)
+            else:
+                keys = (subject,) if subject is not None else ()
+            if keys:
+                found.append(Deed(action, keys))
+        return found
 
     def carrier(self, action_id: str) -> Page | Errands | Wishes | None:
         """Who carries an action out: the page on the screen before the frame."""

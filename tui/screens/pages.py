@@ -25,7 +25,8 @@ from tui.prose import Line, Para, para, span
 from tui.rows import FindingRows, LiveRows, Rows
 from tui.screens.detail import DetailPage
 from tui.screens.page import Page
-from tui.screens.tables import TablePage, TableSpec
+from tui.screens.tables import TablePage
+from tui.screens.tablespec import TableSpec
 from tui.screens.tabs import DETAIL
 from tui.source import Looks
 from tui.widgets.columns import Wishes
@@ -71,10 +72,10 @@ def _live(
 
 def _finding(rows: Rows, key: Key, desk: Desk) -> tuple[Para, ...]:
     found = rows.table.get(key)
-    return () if found is None else finding_pane(found, desk.scene(key.context), desk.store)
+    return () if found is None else finding_pane(found, desk.scene(key.context))
 
 
-TRIAGE = TableSpec(FindingRows, _finding, frozenset(), Wishes(("severity", "what", "since")), calm)
+TRIAGE = TableSpec(FindingRows, _finding, frozenset(), Wishes(("severity", "what", "since")), calm, tells_keys=True)
 SCHEDULES = _live(Schedules, schedule_pane, ("next", "runs", "cron", "skip", "last"), "There are no schedules.")
 NONADMIN = _live(
     NonAdmins,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events, on
@@ -16,34 +15,21 @@ from core.errors import BadInput
 from core.store import Key
 from core.view.marks import Tone
 from tui.desk import Desk
+from tui.panes.deeds import deeds_line
 from tui.panes.empty import why_empty
 from tui.panes.heads import head_pane
 from tui.prose import Line, Para, Span, in_zone, span
 from tui.rows import Rows
 from tui.screens.page import Page
 from tui.screens.places import Place
+from tui.screens.tablespec import TableSpec, safely
 from tui.source import Looks
-from tui.widgets.columns import Wishes
 from tui.widgets.lines import ProsePane, Rule
 from tui.widgets.prompt import Prompt
 from tui.widgets.table import Table
 
 BESIDE = 140
 """From this width on the pane stands beside the table."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableSpec:
-    """What makes one table page different from another."""
-
-    rows: Callable[[Desk], Rows]
-    pane: Callable[[Rows, Key, Desk], tuple[Para, ...]]
-    kinds: frozenset[str]
-    """The plurals without which it has nothing to show."""
-    wishes: Wishes
-    """Which columns are given up last, and how much of them is kept."""
-    empty: Callable[[Desk], list[Line]] | None = None
-    """What to say where there are no rows though all was seen."""
 
 
 class TablePage(Page):
@@ -123,15 +109,25 @@ class TablePage(Page):
         moved = key != self._pane_key
         self._pane_key = key
         rows, desk = self.rows, self.desk
-        said = _safely(lambda: self._said(rows, key, desk), key)
+        said = safely(lambda: self._said(rows, key, desk), key)
         zone = desk.zone_of(rows.subject(key))
         pane.show(in_zone(said, desk.now(key.context), zone), keep_place=not moved)
 
     _pane_key: Key | None = None
 
     def _said(self, rows: Rows, key: Key, desk: Desk) -> tuple[Para, ...]:
-        head = self.table.head
-        return self.spec.pane(rows, key, desk) if head is None else head_pane(head)
+        if (head := self.table.head) is not None:
+            return head_pane(head)
+        said = self.spec.pane(rows, key, desk)
+        return (*said, *self._keys()) if self.spec.tells_keys and said else said
+
+    def _keys(self) -> tuple[Para, ...]:
+        """Only while it is on the screen: what works is a question to the page that is."""
+        from tui.screens.frame import Frame
+
+        if not isinstance(self.screen, Frame) or self.screen.page is not self:
+            return ()
+        return deeds_line(self.screen.deeds(), marked=bool(self.table.marked))
 
     def _why_empty(self) -> list[Line]:
         assert self.rows is not None
@@ -305,11 +301,3 @@ class TablePage(Page):
 
 
 _NONE: Line = (span("There are none.", Tone.DIM),)
-
-
-def _safely(make: Callable[[], tuple[Para, ...]], key: Key) -> tuple[Para, ...]:
-    """A pane that cannot be made says so; the table goes on."""
-    try:
-        return make()
-    except Exception as problem:
-        return (Para((span(f"{key.name} cannot be told: {type(problem).__name__}: {problem}", Tone.BAD),)),)

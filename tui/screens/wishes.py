@@ -75,6 +75,10 @@ class Wishes:
             intent = _BY_ID[action_id]
             self._open(intent, self._wanted(intent))
 
+    def about(self, action_id: str) -> tuple[Key, ...]:
+        """The objects that the dialog would be about."""
+        return () if action_id == RESUME else self._wanted(_BY_ID[action_id]).keys
+
     # Of what it is asked
 
     def _wanted(self, intent: Intent) -> Chosen:

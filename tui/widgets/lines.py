@@ -90,6 +90,10 @@ class ProsePane(Widget):
         self.top = 0
 
     @property
+    def paragraphs(self) -> tuple[Para, ...]:
+        return self._paragraphs
+
+    @property
     def text(self) -> str:
         return "\n".join("".join(piece.text for piece in line) for line in self._lines)
 
