@@ -17,8 +17,8 @@ from tui.modals.messages import Messages
 from tui.modals.palette import Entry, Palette
 from tui.panes.results import HAVE_RESULTS
 from tui.registry import COMMANDS
-from tui.rows import FindingRows
 from tui.saving import Form, save
+from tui.screens.findings import finding_under_cursor
 from tui.screens.places import Place
 from tui.screens.tables import TablePage
 from tui.screens.tabs import DETAIL, TABS
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _ABOUT_AN_OBJECT = frozenset({"open", "jump", "yaml", "describe", "copy_name", "copy_namespace"})
 
+_ABOUT_THE_QUEUE = frozenset({"velero-no-pulse", "queue-stalled"})
+"""Findings whose subject is no object, and which the Queue shows better than a list of all that they touch."""
 _HAVE_EXPRESSIONS = frozenset({SCHEDULE.plural, PRESCALED.plural, CRON_JOB.plural})
 
 
@@ -41,7 +43,11 @@ class Errands:
     def offers(self, action_id: str) -> bool:
         page = self.frame.page
         if action_id == "open":
-            return self.frame.current != DETAIL and page is not None and page.subject() is not None
+            return (
+                self.frame.current != DETAIL
+                and page is not None
+                and (page.subject() is not None or finding_under_cursor(page) is not None)
+            )
         if action_id == "jump":
             return bool(self.targets())
         if action_id == "results":
@@ -62,7 +68,18 @@ class Errands:
         return True
 
     async def do_open(self) -> None:
-        await self._open("overview")
+        found = finding_under_cursor(self.frame.page)
+        if found is None or (self.frame.page is not None and self.frame.page.subject() is not None):
+            await self._open("overview")
+        elif found.code in _ABOUT_THE_QUEUE or not self.targets():
+            await self._show_queue()
+        else:
+            self.do_jump()
+
+    async def _show_queue(self) -> None:
+        """A server and its queue are no objects: what is to be seen of them is what stands in line."""
+        waiting = next((key for key in self.targets() if PAGE_OF.get(key.kind) in ("backups", "restores")), None)
+        await self.frame.go(Place("queue", filter="", key=waiting, jumped=True))
 
     async def do_yaml(self) -> None:
         await self._open("yaml")
@@ -102,10 +119,8 @@ class Errands:
         page, desk = self.frame.page, self.frame.desk
         if page is None or desk is None:
             return ()
-        if isinstance(page, TablePage) and isinstance(page.rows, FindingRows) and page.table.cursor is not None:
-            found = page.rows.table.get(page.table.cursor)
-            keys = related_to_finding(found) if found else ()
-            return tuple(key for key in keys if desk.store.get(key) is not None)
+        if (found := finding_under_cursor(page)) is not None:
+            return tuple(key for key in related_to_finding(found) if desk.store.get(key) is not None)
         key = page.subject()
         return related(desk.store, key) if key is not None else ()
 

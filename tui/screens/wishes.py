@@ -16,8 +16,7 @@ from core.rules.servers import server
 from core.store import Key
 from tui.jumps import related_to_finding
 from tui.registry import RESUME, WISHES
-from tui.rows import FindingRows
-from tui.screens.detail import DetailPage
+from tui.screens.findings import finding_under_cursor
 from tui.screens.tables import TablePage
 from tui.source import clusters_of
 
@@ -94,7 +93,7 @@ class Wishes:
             if not intent.many and len(page.table.marked) > 1:
                 return False
             return any((key := subject(row)) is not None and self._fits(intent, key) for row in page.table.marked)
-        return any(self._fits(intent, key) for key in self._under_cursor())
+        return self._under_cursor(intent) is not None
 
     def _chosen(self, intent: Intent) -> Chosen:
         """The marked rows, or what the cursor is on; only what the intent can be asked of."""
@@ -110,17 +109,21 @@ class Wishes:
             ]
             hidden = sum(row not in rows.table for row, _ in fitting)
             return Chosen(tuple(dict.fromkeys(key for _, key in fitting)), hidden)
-        return Chosen(next(((key,) for key in self._under_cursor() if self._fits(intent, key)), ()))
+        key = self._under_cursor(intent)
+        return Chosen((key,) if key is not None else ())
 
-    def _under_cursor(self) -> tuple[Key, ...]:
-        """The object, and for a finding what it names besides, culprits after the one that suffers."""
+    def _under_cursor(self, intent: Intent) -> Key | None:
+        """The object; for a finding also what it names besides, where that is one object and no other.
+
+        A finding about a server or its queue names many: nobody can tell which of them a key would be about.
+        """
         page = self.frame.page
         key = page.subject() if page else None
-        subject = (key,) if key is not None else ()
-        if isinstance(page, TablePage) and isinstance(page.rows, FindingRows) and page.table.cursor is not None:
-            finding = page.rows.table.get(page.table.cursor)
-            return (*subject, *(related_to_finding(finding) if finding else ()))
-        return subject
+        if key is None or self._fits(intent, key):
+            return key
+        finding = finding_under_cursor(page)
+        fitting = [other for other in related_to_finding(finding) if self._fits(intent, other)] if finding else []
+        return fitting[0] if len(fitting) == 1 else None
 
     def _fits(self, intent: Intent, key: Key) -> bool:
         desk = self.frame.desk

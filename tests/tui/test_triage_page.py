@@ -1,0 +1,48 @@
+"""Triage on the screen: what a key does on a finding that is about no single object."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.objects import backup, location, schedule
+from tests.tui.acting import stand
+from tests.tui.driving import screen
+from tests.tui.filled import FilledSource
+from tui.modals.choose import Choose
+
+
+async def test_nothing_can_be_written_from_a_finding_about_the_server_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("dead", tmp_path, monkeypatch) as at:
+        await at.see("no pulse")
+        assert at.shown.names()[0] == ""
+        assert "J jump" in at.shown.footer
+        for offered in ("pause", "logs", "back up", "delete"):
+            assert offered not in at.shown.footer
+        await at.shown.press("s", "l", "t", "ctrl+d")
+        assert not at.has_dialog
+
+
+async def test_enter_on_a_server_without_a_pulse_shows_its_queue_and_escape_comes_back() -> None:
+    silent = location(checked="02:20:03", synced="02:20:03")
+    waiting = backup("first", "Queued", created="02:30:00", queuePosition=1)
+    async with screen(FilledSource([silent, waiting])) as shown:
+        assert "enter open" in shown.footer
+        await shown.press("enter")
+        assert shown.page == "queue"
+        await shown.press("escape")
+        assert shown.page == "triage"
+
+
+async def test_enter_on_schedules_that_start_together_asks_which_of_them() -> None:
+    crowd = [schedule(name, "30 5 * * *", created="2026-11-14T06:00:00Z") for name in ("first", "second")]
+    async with screen(FilledSource([location(), *crowd])) as shown:
+        await shown.press("enter")
+        assert isinstance(shown.app.screen, Choose)
+        await shown.press("down", "enter")
+        await shown.until(lambda: shown.page == "schedules")
+        assert shown.table.cursor is not None
+        assert shown.table.cursor.name == "second"
