@@ -11,9 +11,9 @@ from core.actions.intents import BACK_UP_NOW, CANCEL_MOVEMENTS, DELETE_BACKUP, R
 from core.actions.pausing import ANNOTATIONS
 from core.actions.plans import Plan, Refusal, Step, Target
 from core.actions.steps import create_step, patch_step, stamped, target, velero, wire
-from core.kube.cluster import label_value
 from core.models import Backup, DataMovement, Schedule
 from core.models.kinds import BACKUP, DELETE_REQUEST, MOVEMENTS, SCHEDULE
+from core.models.movement import label_value
 from core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
 from core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
 from core.rules import phases, words
@@ -53,7 +53,7 @@ def plan_run_again(world: World, backups: Iterable[Backup], now: datetime) -> Pl
             "annotations": _without_veleros(backup.metadata.annotations),
         }
         changes = (f"{where} is made with the spec of {backup.name} ({backup.phase})",)
-        steps.append(create_step(where, wire(backup.spec), changes, _start(world, backup.namespace), meta=meta))
+        steps.append(create_step(where, wire(backup.spec), changes, _start(world, backup.namespace, now), meta=meta))
     return Plan(RUN_AGAIN, now, tuple(steps), tuple(refused))
 
 
@@ -107,12 +107,14 @@ def _from_schedule(world: World, schedule: Schedule, now: datetime, name: str, l
         meta["ownerReferences"] = [{**owner, "uid": schedule.metadata.uid, "controller": True}]
     command = velero(world.context, schedule.namespace, "backup", "create", named, "--from-schedule", schedule.name)
     changes = (f"{where} is made from the template of {schedule.name}",)
-    forecast = f"{_start(world, schedule.namespace)}; the next run of {schedule.name} stays as it is"
+    forecast = f"{_start(world, schedule.namespace, now)}; the next run of {schedule.name} stays as it is"
     return create_step(where, wire(template), changes, forecast, command, meta=meta)
 
 
-def _start(world: World, namespace: str) -> str:
+def _start(world: World, namespace: str, now: datetime) -> str:
     """When a backup that is made now comes to its turn."""
+    if silence := world.heartbeat(namespace).silence(now):
+        return f"one backup, but not before Velero is back: {silence}"
     ahead = [run for run in world.backups_by_namespace.get(namespace, ()) if not has_ended(run)]
     holding = [run for run in ahead if run.phase in phases.HOLDS_SLOT]
     slots = world.server(namespace).concurrency or 1

@@ -113,7 +113,12 @@ def _step(world: World, backup: Backup, wish: Restoring, now: datetime, present:
     )
     warnings = _warnings(backup, wish, places, present)
     command = _command(world, backup, wish, name)
-    forecast = "Velero restores it at once, or after the restores ahead of it"
+    silence = world.heartbeat(backup.namespace).silence(now)
+    forecast = (
+        f"nothing is restored before Velero is back: {silence}"
+        if silence
+        else "Velero restores it at once, or after the restores ahead of it"
+    )
     return create_step(where, spec, changes, forecast, command, warnings, {"labels": dict(wish.labels)})
 
 

@@ -122,7 +122,10 @@ def _forecast(world: World, wish: NewSchedule, runs: list[datetime], now: dateti
         return "no backup before it is unpaused"
     if not runs:
         return "a backup at once and then nearly every minute: the expression never fires, so it is always due"
-    start = world.heartbeat(wish.namespace).first_look(runs[0])
+    beat = world.heartbeat(wish.namespace)
+    if silence := beat.silence(now):
+        return f"first backup due {words.moment(runs[0], now)}, and not made before Velero is back: {silence}"
+    start = beat.first_look(runs[0])
     starts = f", starts {words.moment(start, now)}" if start else ", starts within a minute of it"
     return f"first backup {words.moment(runs[0], now)}{starts}, in {words.span((start or runs[0]) - now)}"
 

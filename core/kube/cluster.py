@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,13 +27,13 @@ from core.models.kinds import (
     POD_VOLUME_RESTORE,
     Kind,
 )
+from core.models.movement import label_value
 from core.models.velero import BACKUP_LABEL, RESTORE_LABEL
 
 _MOVED_BY: dict[str, tuple[str, tuple[Kind, ...]]] = {
     "Backup": (BACKUP_LABEL, (POD_VOLUME_BACKUP, DATA_UPLOAD)),
     "Restore": (RESTORE_LABEL, (POD_VOLUME_RESTORE, DATA_DOWNLOAD)),
 }
-_LONGEST_LABEL = 63
 _CHOSEN_FIELDS = {DEPLOYMENT: "metadata.name=velero"}
 """Of the Deployments only Velero's own: a cluster has thousands."""
 
@@ -200,10 +199,3 @@ def _told(problem: Exception) -> str:
     if isinstance(problem, ForetopError):
         return str(problem)
     return " ".join(f"foretop failed here, which is its own fault: {type(problem).__name__}: {problem}".split())
-
-
-def label_value(name: str) -> str:
-    """How Velero writes a name into a label: one that is too long is cut and ends in six digits of its hash."""
-    if len(name) <= _LONGEST_LABEL:
-        return name
-    return name[: _LONGEST_LABEL - 6] + hashlib.sha256(name.encode()).hexdigest()[:6]

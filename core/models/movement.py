@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import msgspec
 
 from core.models.velero import BACKUP_LABEL, RESTORE_LABEL
 from core.models.wire import Resource, Time, Wire
+
+_LONGEST_LABEL = 63
+
+
+def label_value(name: str) -> str:
+    """How Velero writes a name into a label: one that is too long is cut and ends in six digits of its hash."""
+    if len(name) <= _LONGEST_LABEL:
+        return name
+    return name[: _LONGEST_LABEL - 6] + hashlib.sha256(name.encode()).hexdigest()[:6]
 
 
 class PodReference(Wire, frozen=True):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from core.models import Backup, BackupStorageLocation, Schedule
+from core.rules import words
 from core.rules.durations import duration
 
 PERIOD = timedelta(minutes=1)
@@ -41,6 +42,12 @@ class Heartbeat:
             return None
         silence = now - self.pulse
         return silence if silence > SILENT_PERIODS * self.period else None
+
+    def silence(self, now: datetime) -> str:
+        """Why nobody can tell what this server will do next; "" where it has a pulse, or none is to be expected."""
+        if self.pulse is None or self.silent_for(now) is None:
+            return ""
+        return f"no pulse of Velero since {words.moment(self.pulse, now)}"
 
     def first_look(self, at: datetime) -> datetime | None:
         """The first look at the schedules at or after a moment."""

@@ -17,6 +17,9 @@ FINISHING = frozenset(
     }
 )
 
+MOVES_DATA = frozenset({"WaitingForPluginOperations", "WaitingForPluginOperationsPartiallyFailed"})
+"""All items are done, and volumes are still on their way."""
+
 ENDED = frozenset({"Completed", "PartiallyFailed", "Failed", "FailedValidation", "Deleting"})
 
 FAULTY = frozenset({"PartiallyFailed", "Failed", "FailedValidation"})

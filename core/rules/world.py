@@ -22,6 +22,7 @@ from core.models import (
     Restore,
     Schedule,
 )
+from core.models.movement import label_value
 from core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from core.rules.heartbeat import Heartbeat, heartbeat
 from core.rules.history import history
@@ -62,6 +63,8 @@ class Seen:
     phase_since: Mapping[Key, datetime] = field(default_factory=dict)
     moved: Mapping[Key, datetime] = field(default_factory=dict)
     """When the items or bytes of an unfinished object last changed."""
+    unmoved: frozenset[Key] = frozenset()
+    """Of those, the ones that were not seen to move: they have stood since they were first seen, or for longer."""
     went_back: Mapping[Key, PhaseChange] = field(default_factory=dict)
     restarted: Mapping[str, datetime] = field(default_factory=dict)
     """By namespace: when the Velero server's beat was seen to change."""
@@ -153,6 +156,19 @@ class World:
     @cached_property
     def storage_by_key(self) -> Mapping[tuple[str, str], BackupStorageLocation]:
         return {(location.namespace, location.name): location for location in self.storage}
+
+    def movements_of(self, run: Backup | Restore) -> tuple[DataMovement, ...]:
+        """The volumes of a backup or restore on their way."""
+        known = self.movements_by_backup if isinstance(run, Backup) else self.movements_by_restore
+        return known.get((run.namespace, label_value(run.name)), ())
+
+    @cached_property
+    def movements_by_restore(self) -> Mapping[tuple[str, str], tuple[DataMovement, ...]]:
+        grouped: defaultdict[tuple[str, str], list[DataMovement]] = defaultdict(list)
+        for movement in self.movements:
+            if name := movement.restore_name:
+                grouped[movement.namespace, name].append(movement)
+        return {key: tuple(movements) for key, movements in grouped.items()}
 
     @cached_property
     def movements_by_backup(self) -> Mapping[tuple[str, str], tuple[DataMovement, ...]]:

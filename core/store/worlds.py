@@ -68,9 +68,11 @@ class Worlds:
             since[rule_key(step.key)] = step.at
             if _WAY.get(step.after, 9) < _WAY.get(step.before, 0):
                 back[rule_key(step.key)] = PhaseChange(step.before, step.after, step.at)
+        paces = [(rule_key(key), pace) for key, pace in self._facts.history.paces(context)]
         return Seen(
             phase_since=since,
-            moved={rule_key(key): pace.since for key, pace in self._facts.history.paces(context)},
+            moved={key: pace.since for key, pace in paces},
+            unmoved=frozenset(key for key, pace in paces if not pace.seen_moving),
             went_back=back,
             restarted=self._facts.beats.restarted(context),
             free_slot_since=self._facts.slots.free_since(context, lambda place: _slots(running.get(place))),

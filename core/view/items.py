@@ -48,7 +48,12 @@ def queue_items(world: World, now: datetime) -> list[Item]:
         backups = world.backups_by_namespace.get(namespace, ())
         restores = [restore for restore in world.restores if restore.namespace == namespace]
         concurrency = world.server(namespace).concurrency
-        for line in (queue(backups, now=now, concurrency=concurrency), queue(restores, now=now)):
+        silence = world.heartbeat(namespace).silence(now)
+        lines = (
+            queue(backups, now=now, concurrency=concurrency, silence=silence),
+            queue(restores, now=now, silence=silence),
+        )
+        for line in lines:
             items += [queue_item(world.context, entry) for entry in line.items]
     return items
 

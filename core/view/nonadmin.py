@@ -10,7 +10,8 @@ from core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from core.models.wire import Resource
 from core.rules.lifecycle import lifecycle
-from core.rules.queue import Positions, Run, has_ended, live_positions
+from core.rules.phases import MOVES_DATA
+from core.rules.queue import Positions, Run, has_ended, live_positions, waiting_volume
 from core.store import Change, Key, Store
 from core.view import times
 from core.view.bars import bar
@@ -22,7 +23,7 @@ from core.view.scene import Scene
 _CONDITIONS = ("Accepted", "Queued", "Deleting")
 _CONDITION_GLYPHS = {"True": Mark.TRUE.value, "False": Mark.BROKEN.value}
 _RESTORE_GLYPH = "↺"
-_BAR = 5
+_BAR, _SHORT_BAR = 5, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +176,34 @@ def _queue(entry: NonAdminEntry) -> str:
     return "–"
 
 
-def _progress(entry: NonAdminEntry) -> str:
+def _progress(entry: NonAdminEntry, scene: Scene) -> str:
+    """By items; where those are all done and only volumes are still to be moved, by their bytes."""
     status = entry.run.status if entry.run is not None else entry.item.velero.status
+    if entry.run is not None and entry.velero_phase in MOVES_DATA:
+        return _data(entry.run, scene)
     progress = status.progress if status is not None else None
     if progress is None or not progress.total_items:
         return ""
-    return f"{bar(progress.done, progress.total_items, _BAR)} {100 * progress.done // progress.total_items}%"
+    return _bar(progress.done, progress.total_items, _BAR)
+
+
+def _data(run: Run, scene: Scene) -> str:
+    movements = scene.world.movements_of(run)
+    total = sum(movement.status.progress.total_bytes for movement in movements)
+    if total:
+        return f"data {_bar(sum(movement.status.progress.bytes_done for movement in movements), total, _SHORT_BAR)}"
+    return "data waits" if waiting_volume(movements, scene.now) else "data moves"
+
+
+def _bar(done: int, total: int, cells: int) -> str:
+    full = round(cells * min(1.0, done / total))
+    return f"{'▇' * full}{'▁' * (cells - full)} {100 * done // total}%"
+
+
+def _done(entry: NonAdminEntry) -> float | None:
+    status = entry.run.status if entry.run is not None else entry.item.velero.status
+    progress = status.progress if status is not None else None
+    return progress.done / progress.total_items if progress is not None and progress.total_items else None
 
 
 _COLUMNS: tuple[Column[NonAdminEntry], ...] = (
@@ -195,7 +218,7 @@ _COLUMNS: tuple[Column[NonAdminEntry], ...] = (
         tone=lambda entry, _: run_mark(entry.velero_phase).tone if entry.velero_phase else Tone.DIM,
     ),
     Column("queue", "QUEUE", lambda entry, _: _queue(entry), lambda entry: entry.place or None),
-    plain("progress", "PROGRESS", _progress),
+    Column("progress", "PROGRESS", _progress, _done),
     Column(
         "age",
         "AGE",

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from core.models import Backup, Restore
 from core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
 from core.models.wire import Resource
-from core.rules.phases import HOLDS_SLOT
-from core.rules.queue import HoldKind, QueueItem, Run, has_ended, owner_of
+from core.rules.queue import Run, has_ended, owner_of
 from core.rules.queue.positions import order
 from core.store import Key, Store
-from core.view import times
 from core.view.columns import Column, View, plain
 from core.view.items import Item, identity, queue_item
 from core.view.marks import Mark, run_mark
+from core.view.outlook import outlook
 from core.view.runs import percent, phase_tone
 from core.view.scene import Scene
 
@@ -63,26 +62,6 @@ def _position(run: Run, scene: Scene) -> str:
     return str(found.place - scene.ahead_of_the_waiting(run))
 
 
-def _when(run: Run, scene: Scene) -> str:
-    found = scene.queued(run)
-    if found is None:
-        return ""
-    if found.waits:
-        return _start(found, scene)
-    if (standing := scene.stands_for(run)) is not None:
-        return f"stands {times.short(standing)}"
-    if found.expected_end is not None:
-        return f"ends ~{scene.minute(found.expected_end, run)}"
-    return "finishing" if run.phase not in HOLDS_SLOT else ""
-
-
-def _start(found: QueueItem, scene: Scene) -> str:
-    start = f"~{scene.minute(found.expected_start, found.run)}" if found.expected_start else "not known"
-    if found.hold is not None and found.hold.kind is HoldKind.NAMESPACE:
-        return f"{start}, after {', '.join(run.name for run in found.hold.by)}"
-    return start
-
-
 def _from(run: Run) -> str:
     owner = owner_of(run)
     return f"{owner.kind} {owner.namespace}" if owner.kind in ("nab", "nar") else str(owner.kind)
@@ -100,5 +79,5 @@ _COLUMNS: tuple[Column[Run], ...] = (
     plain("from", "FROM", _from),
     plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run)),
     Column("items", "ITEMS", lambda run, _: percent(run), percent, right=True),
-    Column("when", "STARTS/ENDS", _when, _kind_first),
+    Column("when", "STARTS/ENDS", lambda run, scene: outlook(run, scene).short, _kind_first),
 )

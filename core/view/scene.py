@@ -13,6 +13,7 @@ from core.models.kinds import SCHEDULE
 from core.rules.heartbeat import Heartbeat, heartbeat
 from core.rules.queue import History, Owner, OwnerKind, QueueItem, Run, learn, owner_of, queue
 from core.rules.triage import Thresholds
+from core.rules.world import Key as RuleKey
 from core.rules.world import World
 from core.store import Key, Store
 from core.view import times
@@ -62,14 +63,18 @@ class Scene:
 
     def stands_for(self, run: Run) -> timedelta | None:
         """How long neither its items nor its bytes have moved, where that is too long; None where they move."""
-        keys = [(type(run).__name__, run.namespace, run.name)]
-        if isinstance(run, Backup):
-            movements = self.world.movements_by_backup.get((run.namespace, run.name), ())
-            keys += [(type(item).__name__, item.namespace, item.name) for item in movements]
-        moved = max((at for key in keys if (at := self.world.seen.moved.get(key))), default=None)
+        moved = max((at for key in self._work_of(run) if (at := self.world.seen.moved.get(key))), default=None)
         if moved is None or self.now - moved < _TOO_LONG:
             return None
         return self.now - moved
+
+    def was_seen_moving(self, run: Run) -> bool:
+        """Otherwise it has stood for as long as foretop has seen it, and perhaps for longer."""
+        seen = self.world.seen
+        return any(key in seen.moved and key not in seen.unmoved for key in self._work_of(run))
+
+    def _work_of(self, run: Run) -> list[RuleKey]:
+        return [(type(item).__name__, item.namespace, item.name) for item in (run, *self.world.movements_of(run))]
 
     @cached_property
     def _lines(self) -> dict[str, dict[tuple[type[Run], str], QueueItem]]:
@@ -80,9 +85,10 @@ class Scene:
         backups = [run for run in runs if isinstance(run, Backup)]
         restores = [run for run in runs if isinstance(run, Restore)]
         concurrency = self.world.server(namespace).concurrency
+        silence = self.beat(namespace).silence(self.now)
         lines = (
-            queue(backups, now=self.now, concurrency=concurrency, history=past),
-            queue(restores, now=self.now, history=past),
+            queue(backups, now=self.now, concurrency=concurrency, history=past, silence=silence),
+            queue(restores, now=self.now, history=past, silence=silence),
         )
         return {(type(item.run), item.run.name): item for line in lines for item in line.items}
 

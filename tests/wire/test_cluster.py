@@ -11,7 +11,7 @@ from typing import Any
 from core.clock import ManualClock, SystemClock
 from core.kube.access import Access, right
 from core.kube.client import ApiClient
-from core.kube.cluster import Cluster, Run, Sinks, label_value
+from core.kube.cluster import Cluster, Run, Sinks
 from core.kube.config import Options
 from core.kube.connect import connect
 from core.kube.pace import Timing
@@ -20,6 +20,7 @@ from core.kube.sink import Scope, State
 from core.kube.velero import VeleroServer, find_velero
 from core.minicluster import MiniCluster, Rule, User
 from core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, POD_VOLUME_BACKUP, SCHEDULE, STORAGE, Kind
+from core.models.movement import label_value
 from core.rules.world import Server
 from core.store import Store
 from tests.wire.watching import PATIENCE, Noticed

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from core.kube import paths
 from core.kube.client import ApiClient
-from core.kube.cluster import label_value
 from core.kube.envelope import read_object, read_page
 from core.kube.failures import ApiError
 from core.models import Backup, DataMovement
 from core.models.kinds import DATA_UPLOAD, POD_VOLUME_BACKUP
+from core.models.movement import label_value
 from core.models.velero import BACKUP_LABEL
 
 

@@ -147,7 +147,8 @@ def _forecast(world: World, schedule: Schedule, choice: Choice, now: datetime) -
 
 def _fate(forecast: Unpausing, now: datetime, *, short: bool) -> str:
     if forecast.at_once:
-        return "one at once" if short else "one backup starts at once"
+        when = "once Velero is back" if forecast.silence else "at once"
+        return f"one {when}" if short else f"one backup starts {when}"
     run = forecast.starts or forecast.next_run
     if run is None or run < now:
         return forecast.sentence

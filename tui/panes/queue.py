@@ -6,6 +6,7 @@ from core.models import Backup
 from core.rules import words
 from core.rules.queue import Run
 from core.view.marks import Tone
+from core.view.outlook import outlook
 from core.view.scene import Scene
 from tui.prose import Para, para, span
 
@@ -26,17 +27,8 @@ def waiting_for(run: Run, scene: Scene) -> tuple[Para, ...]:
     if found.hold is not None:
         overtaken = "; others may overtake it" if found.may_be_overtaken else ""
         said.append(para(f"It {found.hold}{overtaken}.", Tone.WAITING))
-    basis = f", from its last {words.count(found.basis, 'run')}" if found.basis else ""
-    if found.waits and found.expected_start is not None:
-        when = words.moment(found.expected_start, scene.now)
-        wait = words.span(found.expected_start - scene.now)
-        said.append(para(f"Expected to start about {when}, in {wait}{basis}."))
-    elif not found.waits and found.expected_end is not None:
-        late = found.expected_end < scene.now
-        when = words.moment(found.expected_end, scene.now)
-        said.append(para(f"{'Should have ended' if late else 'Expected to end'} about {when}{basis}."))
-    elif found.note:
-        said.append(para(f"No time can be told: {found.note}."))
+    if sentence := outlook(run, scene).sentence:
+        said.append(para(sentence))
     return tuple(said)
 
 
@@ -45,11 +37,17 @@ def progress(run: Run, scene: Scene) -> tuple[Para, ...]:
     if done is None or not done.total_items:
         return ()
     length = f" in {words.span((run.status.completion_timestamp or scene.now) - started)}" if started else ""
-    moved = scene.world.seen.moved.get((type(run).__name__, run.namespace, run.name))
-    stands = ""
-    if moved is not None and run.status.completion_timestamp is None:
-        stands = f"; unchanged for {words.span(scene.now - moved)}"
-    return (para(f"{done.done:,} of {done.total_items:,} items{length}{stands}.", label="Items"),)
+    return (para(f"{done.done:,} of {done.total_items:,} items{length}{_unchanged(run, scene)}.", label="Items"),)
+
+
+def _unchanged(run: Run, scene: Scene) -> str:
+    key = (type(run).__name__, run.namespace, run.name)
+    moved = scene.world.seen.moved.get(key)
+    if moved is None or run.status.completion_timestamp is not None:
+        return ""
+    if key in scene.world.seen.unmoved:
+        return f"; unchanged since foretop first saw it, {words.span(scene.now - moved)} ago"
+    return f"; unchanged for {words.span(scene.now - moved)}"
 
 
 def _scope(run: Run) -> tuple[Para, ...]:
@@ -66,5 +64,5 @@ def _totals(run: Run, scene: Scene) -> Para:
     waiting = sum(item.waits for item in items)
     slots = scene.world.server(run.namespace).concurrency if isinstance(run, Backup) else 1
     at_once = f"{slots} at a time, " if slots else ""
-    noun = "restores" if not isinstance(run, Backup) else "backups"
-    return para(f"{at_once}{len(items) - waiting} {noun} at work, {waiting} waiting", Tone.DIM)
+    noun = "backup" if isinstance(run, Backup) else "restore"
+    return para(f"{at_once}{words.count(len(items) - waiting, noun)} at work, {waiting} waiting", Tone.DIM)

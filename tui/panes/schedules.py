@@ -64,9 +64,12 @@ def _running(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
     run = next_run(schedule)
     if run is None:
         return ()
+    due = f"Next run {words.moment(run, now)}, in {words.span(run - now)}"
+    if silence := beat.silence(now):
+        return (para(f"{due}, but it is not made before Velero is back: {silence}.", Tone.WARN),)
     start = expected_start(schedule, now, beat, entry.runs)
-    when = f", starts {words.moment(start, now)} (Velero's beat)" if start else ", starts within a minute of it"
-    return (para(f"Next run {words.moment(run, now)}{when}, in {words.span((start or run) - now)}."),)
+    when = f"starts {words.moment(start, now)} (Velero's beat)" if start else "starts within a minute of it"
+    return (para(f"{due}; {when}."),)
 
 
 def _last(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:

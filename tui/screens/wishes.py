@@ -11,6 +11,7 @@ from core.actions import intents
 from core.actions.intents import INTENTS, Intent
 from core.models import Backup, Deployment, NonAdmin, Resource, Restore, Schedule
 from core.models.kinds import DEPLOYMENT, SCHEDULE
+from core.models.movement import label_value
 from core.rules import phases
 from core.rules.servers import server
 from core.store import Key
@@ -263,6 +264,4 @@ _STATES: dict[str, Callable[[Resource], bool]] = {
 
 
 def _label(key: Key) -> tuple[str, str, str]:
-    from core.kube.cluster import label_value
-
     return key.context, key.namespace, label_value(key.name)

@@ -49,6 +49,8 @@ class Unpausing:
     predictable: bool
     """False where the server's default decides and cannot be relied on."""
     sentence: str
+    silence: str = ""
+    """Why Velero does none of it before it is back; "" where it has a pulse."""
 
 
 def pause(schedule: Schedule, now: datetime, backups: Iterable[Backup] = (), zone: tzinfo = UTC) -> str:
@@ -99,11 +101,17 @@ def unpause(
     base = now if skips or at_once else base_time(schedule) or now
     following = run_after(schedule, base, zone)
     waiting_due = due and not skips and held is not None
-    starts = beat.first_look(max(following, now)) if beat and following and not waiting_due else None
-    sentence = _unpause_sentence(schedule, now, skips, due, held, missed, following, starts, zone)
+    silence = beat.silence(now) if beat else ""
+    starts = None
+    if beat and following and not waiting_due and not silence:
+        starts = beat.first_look(max(following, now))
+    then = _then(following, starts, now, silent=bool(silence))
+    sentence = _unpause_sentence(schedule, now, skips, due, held, missed, then, zone)
     if not predictable:
         sentence = f"{sentence}, if the server still has its default (say skip or do not skip to be sure)"
-    return Unpausing(choice, at_once, skips, following, starts, missed, predictable, sentence)
+    if silence:
+        sentence = f"nothing before Velero is back ({silence}), then {sentence}"
+    return Unpausing(choice, at_once, skips, following, starts, missed, predictable, sentence, silence)
 
 
 def _skips(schedule: Schedule, choice: Choice, server_default: bool | None) -> tuple[bool, bool]:
@@ -131,11 +139,9 @@ def _unpause_sentence(
     due: bool,
     held: Backup | None,
     missed: int,
-    following: datetime | None,
-    starts: datetime | None,
+    then: str,
     zone: tzinfo,
 ) -> str:
-    then = _then(following, starts, now)
     if not due:
         return f"no backup now: none is due; {then}"
     since = next_run(schedule, zone)
@@ -148,8 +154,8 @@ def _unpause_sentence(
     return f"one backup starts at once: {owed}, one will be made; {then}"
 
 
-def _then(following: datetime | None, starts: datetime | None, now: datetime) -> str:
+def _then(following: datetime | None, starts: datetime | None, now: datetime, *, silent: bool) -> str:
     if following is None:
         return "no run after that"
-    start = f", starts {words.moment(starts, now)}" if starts else ", starts within a minute of it"
+    start = "" if silent else f", starts {words.moment(starts, now)}" if starts else ", starts within a minute of it"
     return f"next run {words.moment(following, now)}{start}, in {words.span((starts or following) - now)}"

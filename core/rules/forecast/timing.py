@@ -90,7 +90,7 @@ def expected_start(
     schedule: Schedule, now: datetime, beat: Heartbeat, backups: Iterable[Backup] = (), zone: tzinfo = UTC
 ) -> datetime | None:
     """When Velero will submit the next backup, to the second; None where that cannot be told."""
-    if schedule.spec.paused or invalid(schedule) or blocker(schedule, backups):
+    if schedule.spec.paused or invalid(schedule) or beat.silence(now) or blocker(schedule, backups):
         return None
     run = next_run(schedule, zone)
     if run is None and not is_due(schedule, now, zone):

@@ -10,9 +10,11 @@ from core.rules.queue.positions import (
     has_ended,
     live_positions,
 )
+from core.rules.queue.volumes import NOT_MOVING_YET, WaitingVolume, waiting_volume
 from core.rules.queue.work import Queue, QueueItem, queue
 
 __all__ = [
+    "NOT_MOVING_YET",
     "Disagreement",
     "Expectation",
     "History",
@@ -25,6 +27,7 @@ __all__ = [
     "QueueItem",
     "Run",
     "Stall",
+    "WaitingVolume",
     "disagreement",
     "estimated_position",
     "estimated_positions",
@@ -34,4 +37,5 @@ __all__ = [
     "owner_of",
     "queue",
     "queue_stalled",
+    "waiting_volume",
 ]

@@ -72,10 +72,12 @@ def queue(
     concurrency: int | None = None,
     history: History | None = None,
     has_queue_phase: bool | None = None,
+    silence: str = "",
 ) -> Queue:
     """The line of one Velero's backups, or of its restores, which it works one at a time.
 
-    What is not given is learned from the objects: the concurrency is then at least what runs now.
+    What is not given is learned from the objects: the concurrency is then at least what runs now. A server
+    whose `silence` is given has no pulse, and nobody can tell when it will start or end anything.
     """
     everyone = list(runs)
     line = sorted((run for run in everyone if not has_ended(run)), key=order)
@@ -83,9 +85,9 @@ def queue(
     running = sum(run.phase in phases.HOLDS_SLOT for run in line)
     slots = max(1, running if concurrency is None else concurrency) if queues else 1
     past = history or learn(everyone, wanted=line)
-    expected = [past.expect(run, now) for run in line]
+    expected = [Expectation(None, 0, silence) if silence else past.expect(run, now) for run in line]
     holds = find_holds(line, slots, by_namespace=queues)
-    starts = _Starts(line, expected, holds, slots, now)
+    starts = _Starts(line, expected, holds, slots, now, silence)
     overtaken = _overtaken(line, holds)
     items = [
         _item(run, at, expected[at], holds.of.get(at), at in overtaken, starts, now) for at, run in enumerate(line)
@@ -97,9 +99,15 @@ class _Starts:
     """When each waiting one is expected to start, or why that is not known."""
 
     def __init__(
-        self, line: Sequence[Run], expected: Sequence[Expectation], holds: Holds, slots: int, now: datetime
+        self,
+        line: Sequence[Run],
+        expected: Sequence[Expectation],
+        holds: Holds,
+        slots: int,
+        now: datetime,
+        silence: str,
     ) -> None:
-        self._line, self._expected = line, expected
+        self._line, self._expected, self._silence = line, expected, silence
         ends = {
             at: _end(run.status.start_timestamp or now, expected[at])
             for at, run in enumerate(line)
@@ -110,9 +118,11 @@ class _Starts:
         self._culprits = _culprits(holds, self._played)
 
     def of(self, at: int) -> datetime | None:
-        return self._played.starts.get(at)
+        return None if self._silence else self._played.starts.get(at)
 
     def why_unknown(self, at: int) -> str:
+        if self._silence:
+            return self._silence
         culprit = self._culprits[at]
         return f"the end of {self._line[culprit].name} is not known: {self._expected[culprit].reason}"
 

@@ -8,12 +8,11 @@ from datetime import datetime
 from core.models import Backup, DataMovement
 from core.rules import words
 from core.rules.phases import FINISHING
-from core.rules.queue import queue, queue_stalled
+from core.rules.queue import NOT_MOVING_YET, queue, queue_stalled
 from core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
-from core.rules.world import World
+from core.rules.world import Key, World
 
 _MOVING = frozenset({"InProgress", "WaitingForPluginOperations", "WaitingForPluginOperationsPartiallyFailed"})
-_MOVEMENT_WAITS = frozenset({"", "New", "Accepted", "Prepared"})
 
 
 def stuck_backups(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -21,18 +20,19 @@ def stuck_backups(world: World, now: datetime, limits: Thresholds) -> Iterator[F
     for backup in world.backups:
         if backup.phase not in _MOVING:
             continue
-        movements = world.movements_by_backup.get((backup.namespace, backup.name), ())
+        movements = world.movements_of(backup)
         moved = _last_moved(world, backup, movements)
         if moved is None or now - moved < limits.nothing_moved:
             continue
-        waiting = [movement for movement in movements if movement.phase in _MOVEMENT_WAITS]
+        least = "" if _was_seen_moving(world, backup, movements) else "at least "
+        waiting = [movement for movement in movements if movement.phase in NOT_MOVING_YET]
         yield Finding(
             "backup-stuck",
             Severity.WARNING,
             Subject.of(backup),
             moved,
             f"nothing moves, {_percent(backup)}",
-            f"{_progress(backup, movements)}, unchanged for {words.span(now - moved)}.",
+            f"{_progress(backup, movements)}, unchanged for {least}{words.span(now - moved)}.",
             "Read its logs and look at the node agent of the volume that stands; cancel its data movements if it "
             "cannot go on.",
             tuple(Subject.of(movement) for movement in waiting or movements),
@@ -43,7 +43,7 @@ def waiting_movements(world: World, now: datetime, limits: Thresholds) -> Iterat
     unfinished = {(backup.namespace, backup.name) for backup in world.backups if not backup.status.completion_timestamp}
     for movement in world.movements:
         since = movement.status.accepted_timestamp or movement.created
-        if movement.phase not in _MOVEMENT_WAITS or since is None or now - since < limits.movement_waiting:
+        if movement.phase not in NOT_MOVING_YET or since is None or now - since < limits.movement_waiting:
             continue
         if movement.backup_name and (movement.namespace, movement.backup_name) not in unfinished:
             continue
@@ -115,10 +115,16 @@ def _ready_since(world: World, backup: Backup) -> datetime | None:
 
 
 def _last_moved(world: World, backup: Backup, movements: tuple[DataMovement, ...]) -> datetime | None:
-    keys = [("Backup", backup.namespace, backup.name)]
-    keys += [(type(item).__name__, item.namespace, item.name) for item in movements]
-    times = [at for key in keys if (at := world.seen.moved.get(key))]
+    times = [at for key in _keys(backup, movements) if (at := world.seen.moved.get(key))]
     return max(times, default=None)
+
+
+def _was_seen_moving(world: World, backup: Backup, movements: tuple[DataMovement, ...]) -> bool:
+    return any(key in world.seen.moved and key not in world.seen.unmoved for key in _keys(backup, movements))
+
+
+def _keys(backup: Backup, movements: tuple[DataMovement, ...]) -> list[Key]:
+    return [(type(item).__name__, item.namespace, item.name) for item in (backup, *movements)]
 
 
 def _percent(backup: Backup) -> str:

@@ -187,7 +187,8 @@ def test_the_queue_is_shown_in_veleros_own_order() -> None:
 
 
 def test_a_backup_that_stands_still_says_for_how_long() -> None:
-    shown = Shown("queue", [backup("slow", "InProgress", created="02:00:00", started="02:00:01"), upload(of="slow")])
+    moving = upload(of="slow", phase="InProgress")
+    shown = Shown("queue", [backup("slow", "InProgress", created="02:00:00", started="02:00:01"), moving])
     shown.clock.set(at("03:19:07"))
     assert shown.text("name", "when") == [["◐", "slow", "stands 38m"]]
 

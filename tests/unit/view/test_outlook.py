@@ -1,0 +1,100 @@
+"""What is to be expected of an unfinished run: told where it can be known, and nowhere else."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from core.actions.backups import plan_back_up_now
+from core.kube.sink import Scope
+from core.models import Backup
+from core.models.kinds import BACKUP
+from core.models.movement import label_value
+from core.rules.assemble import assemble
+from core.rules.forecast import Choice, expected_start, unpause
+from core.rules.heartbeat import Heartbeat
+from core.view.outlook import outlook
+from tests.objects import NOW, at, backup, location, nab, schedule, upload
+from tests.unit.view.test_views import Shown, velero
+from tui.panes.queue import queue_pane
+
+SILENT = location(checked="02:26:03", synced="02:26:03")
+
+
+def test_a_backup_that_waits_for_a_volume_says_for_which_and_where() -> None:
+    accepted = {"acceptedByNode": "worker-4", "acceptedTimestamp": at("02:33:00").isoformat()}
+    waiting = backup("slow", "WaitingForPluginOperations", created="02:00:00", started="02:00:01")
+    shown = Shown("queue", [waiting, upload(of="slow", **accepted), upload("quick", "Completed", of="slow")])
+    assert shown.text("name", "when") == [["◐", "slow", "data-0 waits on worker-4 8m"]]
+
+
+def test_the_volume_of_a_backup_with_a_long_name_is_found_by_what_velero_makes_of_the_name() -> None:
+    name = f"team-pay-{'x' * 70}"
+    waiting = backup(name, "WaitingForPluginOperations", created="02:00:00", started="02:00:01")
+    shown = Shown("queue", [waiting, upload(of=label_value(name))])
+    assert shown.text("when") == [["◐", "data-0 waits 41m"]]
+
+
+def test_items_that_are_all_done_are_no_progress_while_the_data_waits() -> None:
+    done = {"itemsBackedUp": 100, "totalItems": 100}
+    label = {"openshift.io/oadp-nab-origin-nacuuid": "u-1"}
+    waiting = backup("v-1", "WaitingForPluginOperations", started="02:00:01", labels=label, progress=done)
+    tenant = nab("slow", veleroBackup=velero("v-1", "u-1"))
+    assert Shown("nonadmin", [waiting, tenant, upload(of="v-1")]).text("progress") == [["◐", "data waits"]]
+    bytes_moved = upload(of="v-1", phase="InProgress", progress={"bytesDone": 3, "totalBytes": 10})
+    assert Shown("nonadmin", [waiting, tenant, bytes_moved]).text("progress") == [["◐", "data ▇▁▁ 30%"]]
+
+
+def test_of_a_server_without_a_pulse_nothing_is_foretold() -> None:
+    runs = backup("runs", "InProgress", started="02:20:00", progress={"itemsBackedUp": 66, "totalItems": 100})
+    waits = backup("waits", "Queued", created="02:21:00", queuePosition=1)
+    alive = Shown("queue", [location(), runs, waits])
+    assert [row[-1].startswith(("ends ~", "~")) for row in alive.text("when")] == [True, True]
+    silent = Shown("queue", [SILENT, runs, waits])
+    assert [row[-1] for row in silent.text("when")] == ["no pulse 15m", "no pulse 15m"]
+    assert {item["expectedStart"] for item in silent.items()} == {None}
+    assert {item["note"] for item in silent.items()} == {"no pulse of Velero since 02:26:03Z"}
+
+
+def test_row_and_pane_say_the_same_of_a_backup_that_stands() -> None:
+    progress = {"itemsBackedUp": 66, "totalItems": 100}
+    stands = backup("slow", "InProgress", created="02:00:00", started="02:00:01", progress=progress)
+    shown = Shown("queue", [location(checked="02:59:03", synced="02:59:03"), stands])
+    assert shown.text("when")[0][-1].startswith("ends ~")
+    shown.clock.set(at("02:59:07"))
+    told = outlook(stands, shown.stage.scene(shown.clock.now()))
+    assert told.short == "stands 18m"
+    assert "have moved for at least 18 minutes" in told.sentence
+    assert "nded about" not in _pane(shown, stands)
+
+
+def test_unchanged_counts_from_a_move_that_was_seen_and_says_so_where_none_was() -> None:
+    first = backup("slow", "InProgress", started="02:00:01", progress={"itemsBackedUp": 66, "totalItems": 100})
+    shown = Shown("queue", [location(), first])
+    shown.clock.set(NOW + timedelta(seconds=15))
+    assert "unchanged since foretop first saw it, 15 seconds ago" in _pane(shown, first)
+    moved = backup("slow", "InProgress", started="02:00:01", progress={"itemsBackedUp": 67, "totalItems": 100})
+    shown.store.sink(Scope("prod", BACKUP), shown.clock).apply("MODIFIED", moved)
+    shown.clock.set(NOW + timedelta(seconds=55))
+    assert "unchanged for 40 seconds" in _pane(shown, moved)
+
+
+def test_no_start_of_a_schedule_is_told_while_velero_has_no_pulse() -> None:
+    hourly, silent = schedule(cron="0 * * * *", last="02:00:03"), Heartbeat(3, at("02:26:03"), timedelta(minutes=1))
+    assert expected_start(hourly, NOW, Heartbeat(3, at("02:41:03"), timedelta(minutes=1))) == at("03:00:03")
+    assert expected_start(hourly, NOW, silent) is None
+    due = schedule(cron="0 * * * *", last="01:00:03", paused=True)
+    told = unpause(due, NOW, Choice.DO_NOT_SKIP, beat=silent)
+    assert told.starts is None
+    assert told.sentence.startswith(
+        "nothing before Velero is back (no pulse of Velero since 02:26:03Z), then one backup"
+    )
+
+
+def test_a_backup_asked_for_now_says_that_velero_must_come_back_first() -> None:
+    step = plan_back_up_now(assemble([SILENT, schedule()]), [schedule()], NOW).steps[0]
+    assert "not before Velero is back: no pulse of Velero since 02:26:03Z" in step.forecast
+
+
+def _pane(shown: Shown, run: Backup) -> str:
+    told = queue_pane(run, shown.stage.scene(shown.clock.now()))
+    return " ".join(piece.text for paragraph in told for piece in paragraph.spans)
