@@ -274,10 +274,17 @@ class FindingRows(Rows):
         scene = self.desk.scene(key.context)
         row = findings.paint(entry, scene)
         places = scene.world.velero_namespaces
-        if len(places) != 1 or entry.subject.namespace != places[0] or not entry.subject.name:
-            return row
-        shown = row.cells[_SUBJECT].text.replace(f"{clean(places[0])}/", "", 1)
+        shown = row.cells[_SUBJECT].text
+        if len(places) == 1 and entry.subject.namespace == places[0] and entry.subject.name:
+            shown = shown.replace(f"{clean(places[0])}/", "", 1)
+        if self._stands_under_its_cause(entry):
+            shown = f"└ {shown}"
         return replace(row, cells=(*row.cells[:_SUBJECT], Cell(shown), *row.cells[_SUBJECT + 1 :]))
+
+    def _stands_under_its_cause(self, entry: Finding) -> bool:
+        """Not where a person has sorted otherwise, or narrowed the cause away."""
+        cause, as_ranked = entry.because, self._sorted_by == "severity" and not self._reversed
+        return cause is not None and as_ranked and findings.key_of(cause) in self.table
 
     def item(self, key: Key) -> Item:
         found = self.table.get(key)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.models.kinds import KINDS
 from core.rules.triage import Finding, Severity
+from core.rules.triage.ranking import place
 from core.store import Key
 from core.view import times
 from core.view.columns import Cell, Column, Row, find_column
@@ -20,17 +21,11 @@ FIELDS = ("context", "namespace", "name", "kind", "severity", "code")
 _MARKS = {Severity.ERROR: Mark.BROKEN, Severity.WARNING: Mark.LOOK, Severity.NOTE: Mark.WAITING}
 _WORDS = {"BackupStorageLocation": "storage"}
 _SHORT = {kind.name: kind.short[0] for kind in KINDS if kind.short}
-_GRAVEST = tuple(Severity)
 
 
 def key_of(finding: Finding) -> Key:
     """A finding is known by its id, for one object can have several."""
     return Key(finding.context, "findings", finding.subject.namespace, finding.id)
-
-
-def gravest_first(finding: Finding) -> tuple[int, float, str]:
-    since = finding.since.timestamp() if finding.since else float("inf")
-    return _GRAVEST.index(finding.severity), since, finding.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +74,7 @@ def _tone(finding: Finding, _: Scene) -> Tone:
 
 
 COLUMNS: tuple[Column[Finding], ...] = (
-    Column("severity", "SEVERITY", lambda found, _: found.severity.value, gravest_first, _tone),
+    Column("severity", "SEVERITY", lambda found, _: found.severity.value, place, _tone),
     Column(
         "since",
         "SINCE",
@@ -96,7 +91,7 @@ class FindingsTable:
     """The findings in order and filtered; `show` takes the latest ones and touches only what differs."""
 
     def __init__(self) -> None:
-        self.table: Table[Finding] = Table(gravest_first)
+        self.table: Table[Finding] = Table(place)
         self.filter_text = ""
 
     def show(self, findings: Iterable[Finding]) -> bool:

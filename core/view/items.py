@@ -117,6 +117,7 @@ def finding_item(finding: Finding) -> Item:
         "related": [
             {"kind": subject.kind, "namespace": subject.namespace, "name": subject.name} for subject in finding.related
         ],
+        "because": finding.because.id if finding.because else None,
     }
 
 

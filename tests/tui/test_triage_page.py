@@ -46,3 +46,33 @@ async def test_enter_on_schedules_that_start_together_asks_which_of_them() -> No
         await shown.until(lambda: shown.page == "schedules")
         assert shown.table.cursor is not None
         assert shown.table.cursor.name == "second"
+
+
+async def test_a_finding_stands_under_the_one_that_explains_it_and_says_so() -> None:
+    gone = location("offsite", "Unavailable", message="no such bucket")
+    refusal = "backup can't be created because BackupStorageLocation offsite is in Unavailable status"
+    refused = backup(
+        "copy-20261115020003",
+        "FailedValidation",
+        created="02:00:03",
+        of="copy",
+        spec={"storageLocation": "offsite"},
+        validationErrors=[refusal],
+    )
+    copying = schedule("copy", last="02:00:03", template={"storageLocation": "offsite"})
+    broken = schedule("broken", "0 0 * * 7")
+    async with screen(FilledSource([location(), gone, copying, refused, broken])) as shown:
+        assert shown.names() == ["offsite", "copy", "broken"]
+        assert "└ schedule copy" in shown.lines[5]
+        await shown.press("down")
+        assert "Cause  storage velero/offsite: unavailable" in shown.pane
+        await shown.press("slash", *"schedule", "enter")
+        assert "└" not in shown.text
+
+
+async def test_a_table_that_does_not_fit_says_which_of_its_rows_are_to_be_seen() -> None:
+    broken = [schedule(f"broken-{number:02}", "0 0 * * 7") for number in range(22)]
+    async with screen(FilledSource([location(), *broken])) as shown:
+        assert shown.lines[3].endswith("1–9 of 22 ↓")
+        await shown.press("G")
+        assert shown.lines[3].endswith("14–22 of 22 ↑")

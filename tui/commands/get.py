@@ -13,6 +13,7 @@ import click
 from core.kube.config import Wishes
 from core.models.kinds import KINDS, NAB, NAR, Kind
 from core.rules.triage import Settled, settle
+from core.rules.triage.ranking import place
 from core.session import WATCHED, Session
 from core.store import Key
 from core.view import findings
@@ -141,7 +142,7 @@ class Findings:
 
     def _shown(self) -> list[Any]:
         every = [finding for state in self._settled.values() for finding in state.shown.values()]
-        return sorted((found for found in every if self._wanted(findings.facets(found))), key=findings.gravest_first)
+        return sorted((found for found in every if self._wanted(findings.facets(found))), key=place)
 
     def items(self) -> dict[Key, Item]:
         return {findings.key_of(found): finding_item(found) for found in self._shown()}

@@ -21,7 +21,19 @@ def finding_pane(finding: Finding, scene: Scene) -> tuple[Para, ...]:
     if finding.since is not None:
         since = f", since {words.moment(finding.since, scene.now)} ({words.span(scene.now - finding.since)})"
     head = Para((span(subject_text(finding), bold=True), span(f": {finding.what}{since}")))
-    return head, para(finding.evidence, label="Seen", yields=True), para(finding.remedy, label="Do")
+    keys = [Span("enter", BOLD), Span(" open it")]
+    targets = [key for key in related_to_finding(finding) if store.get(key) is not None]
+    if targets and targets[0].name != finding.subject.name:
+        keys += [Span("   "), Span("J", BOLD), span(f" open {targets[0].name}")]
+    cause = finding.because
+    because = (para(f"{subject_text(cause)}: {cause.what}", label="Cause"),) if cause is not None else ()
+    return (
+        head,
+        *because,
+        para(finding.evidence, label="Seen", yields=True),
+        para(finding.remedy, label="Do"),
+        Para(tuple(keys), "Keys"),
+    )
 
 
 def calm(desk: Desk) -> list[Line]:

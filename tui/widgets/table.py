@@ -66,6 +66,7 @@ class Table(Widget, can_focus=True):
         self._slots: tuple[Slot, ...] = ()
         self._lit: dict[Key, frozenset[int]] = {}
         self._empty: tuple[Line, ...] = ()
+        self._counted = ""
 
     def show(self, rows: Rows) -> None:
         self.rows = rows
@@ -291,7 +292,8 @@ class Table(Widget, can_focus=True):
             self._dirty(y, old, new)
             if new is not None and new.key == self.cursor:
                 self.post_message(self.CursorMoved())
-        self.refresh(Region(0, 0, self.size.width, 1)) if len(before) != len(self._window) else None
+        if self._count() != self._counted:
+            self.refresh(Region(0, 0, self.size.width, 1))
 
     def _arrange(self) -> bool:
         """Widths grow with what is seen and never shrink under the eye; True where the columns moved."""
@@ -351,8 +353,9 @@ class Table(Widget, can_focus=True):
 
     def _head(self) -> Strip:
         assert self.rows is not None
+        self._counted = self._count()
         chosen = "" if self._selected == self.rows.sorted_by else self._selected
-        title = Heading(self.rows.sorted_by, self.rows.reversed, chosen, self._count())
+        title = Heading(self.rows.sorted_by, self.rows.reversed, chosen, self._counted)
         return head_strip(self.rows.columns, self._slots, title, self.size.width, self._ascii)
 
     def _count(self) -> str:
@@ -361,10 +364,11 @@ class Table(Widget, can_focus=True):
         marked = f"{len(self.marked)} marked, " if self.marked else ""
         if self.rows.is_narrowed:
             return f"{marked}{len(table)} of {table.total}"
-        if self.rows.groups is not None:
-            return f"{marked}{len(table)} in {self.rows.groups.groups}"
-        more = len(table) > self.height
-        return f"{marked}{self._place + 1}/{len(table)}" if more else marked.rstrip(", ")
+        if len(table) <= self.height:
+            return marked.rstrip(", ")
+        last = min(self._top + self.height, len(table))
+        signs = f"{'↑' if self._top else ''}{'↓' if last < len(table) else ''}"
+        return f"{marked}{self._top + 1:,}–{last:,} of {len(table):,} {signs}"
 
     def _row(self, row: Row) -> Strip:
         assert self.rows is not None

@@ -46,19 +46,21 @@ def head_strip(
     """The titles; the letter that sorts by a column is underlined, the sorted one has an arrow."""
     by_place = {place: letter for letter, place in letters(columns).items()}
     pieces: list[Segment] = [Segment(" " * LEFT, HEAD)]
-    x = 0
+    x = told = 0
     for slot in slots:
         column = columns[slot.index]
         pieces.append(Segment(" " * (slot.x - x), HEAD))
         arrow = ("↓" if heading.reversed else "↑") if column.name == heading.sorted_by else ""
-        title = spelt(pad(f"{column.title}{arrow}"[: slot.width], slot.width, right=column.right), ascii)
+        words = f"{column.title}{arrow}"[: slot.width]
+        title = spelt(pad(words, slot.width, right=column.right), ascii)
         style = HEAD + CURSOR if column.name == heading.selected else HEAD
         pieces += _underlined(title, by_place.get(slot.index, ""), style)
         x = slot.x + slot.width
+        told = x if column.right else slot.x + len(words)
     strip = Strip(pieces).adjust_cell_length(cells, HEAD)
-    if not heading.count or len(heading.count) + 2 > cells - LEFT - x:
+    if not heading.count or len(heading.count) + 2 > cells - LEFT - told:
         return strip
-    tail = Strip([Segment(f"{heading.count} ", DIM)])
+    tail = Strip([Segment(spelt(f" {heading.count} ", ascii), DIM)])
     return Strip.join([strip.crop(0, cells - tail.cell_length), tail])
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from core.rules.triage import nonadmin, outcomes, priming, running, schedules, storage
-from core.rules.triage.explain import explained
+from core.rules.triage.explain import explained, linked
 from core.rules.triage.finding import Finding, Severity, Subject, Thresholds
+from core.rules.triage.ranking import place
 from core.rules.triage.settle import Settled, settle
 from core.rules.world import Unseen, World
 
@@ -46,13 +47,10 @@ RULES: tuple[Rule, ...] = (
     priming.wrong_warmups,
 )
 
-_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
-_LAST = datetime.max.replace(tzinfo=UTC)
-
 
 @dataclass(frozen=True, slots=True)
 class Triage:
-    """The findings, worst and oldest first, and what could not be looked at."""
+    """The findings, worst first and each under what explains it, and what could not be looked at."""
 
     findings: tuple[Finding, ...]
     unseen: tuple[Unseen, ...]
@@ -68,8 +66,4 @@ def triage(world: World, now: datetime, limits: Thresholds | None = None) -> Tri
     limits = limits or Thresholds()
     found = (finding for rule in RULES for finding in rule(world, now, limits))
     findings = [replace(finding, context=world.context) for finding in explained(found)]
-    return Triage(tuple(sorted(findings, key=_rank)), world.unseen)
-
-
-def _rank(finding: Finding) -> tuple[int, datetime, str, str]:
-    return _ORDER[finding.severity], finding.since or _LAST, finding.code, finding.subject.name
+    return Triage(tuple(sorted(linked(findings), key=place)), world.unseen)

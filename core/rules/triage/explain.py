@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from core.rules import words
-from core.rules.triage.finding import Finding, Subject
+from core.rules.triage.finding import Finding, Severity, Subject
+from core.rules.triage.ranking import place
 
 _BY_SILENCE = frozenset(
     {
@@ -31,6 +32,38 @@ _GAP_EXPLAINED_BY = (
 
 def explained(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(_by_silence(_gaps(list(findings))))
+
+
+def linked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Each finding with the one about the object that it blames, and that one with its own cause before it."""
+    everyone = list(findings)
+    about: dict[Subject, Finding] = {}
+    for finding in sorted(everyone, key=place, reverse=True):
+        about[finding.subject] = finding
+    chains = {finding.id: _causes(finding, about) for finding in everyone}
+    gravest = {finding.id: finding.severity for finding in everyone}
+    for finding in everyone:
+        for cause in chains[finding.id]:
+            gravest[cause.id] = min(gravest[cause.id], finding.severity, key=list(Severity).index)
+    return tuple(_chained(finding, chains[finding.id], gravest) for finding in everyone)
+
+
+def _causes(finding: Finding, about: Mapping[Subject, Finding]) -> list[Finding]:
+    """What explains it, the nearest first; two that blame each other explain nothing."""
+    found: list[Finding] = []
+    blamed = finding.blames
+    while blamed is not None and (cause := about.get(blamed)) is not None and cause not in (finding, *found):
+        found.append(cause)
+        blamed = cause.blames
+    return found
+
+
+def _chained(finding: Finding, causes: Sequence[Finding], gravest: Mapping[str, Severity]) -> Finding:
+    above = None
+    for one in (*reversed(causes), finding):
+        above = replace(one, because=above, weight=gravest[one.id])
+    assert above is not None
+    return above
 
 
 def _by_silence(findings: list[Finding]) -> list[Finding]:

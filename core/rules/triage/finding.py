@@ -45,7 +45,13 @@ class Finding:
     related: tuple[Subject, ...] = ()
     cause: str = ""
     """What tells it apart from another finding of the same code on the same subject."""
+    blames: Subject | None = None
+    """The object whose own finding, where it has one, explains this one."""
     context: str = ""
+    because: Finding | None = None
+    """The finding that explains this one."""
+    weight: Severity | None = None
+    """How grave the gravest is of itself and what it explains."""
 
     @property
     def id(self) -> str:

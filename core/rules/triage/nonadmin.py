@@ -12,7 +12,7 @@ from core.rules import words
 from core.rules.phases import FAULTY
 from core.rules.queue import Positions, disagreement
 from core.rules.triage.finding import Finding, Severity, Subject, Thresholds
-from core.rules.triage.outcomes import OUTCOMES, reason
+from core.rules.triage.outcomes import OUTCOMES, blamed_location, reason
 from core.rules.world import World
 
 _FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
@@ -21,6 +21,7 @@ _VANISHED = frozenset({"VeleroBackupNotFound", "VeleroRestoreNotFound"})
 
 
 def refused(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """For whoever runs Velero no error: nothing is broken, and it is the owner's to mend."""
     for item in (*world.nabs, *world.nars):
         if item.phase != "BackingOff":
             continue
@@ -30,7 +31,7 @@ def refused(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding
         message = accepted.message if accepted else "the controller gives no reason"
         yield Finding(
             "nonadmin-refused",
-            Severity.ERROR,
+            Severity.WARNING,
             Subject.of(item),
             accepted.last_transition_time if accepted else item.created,
             f"refused: {_FIELD_PREFIX.sub('', message)}",
@@ -116,6 +117,7 @@ def velero_failed(world: World, now: datetime, limits: Thresholds) -> Iterator[F
             "Read its logs, mend the cause, and let the owner make a new one.",
             (Subject.of(live),) if live is not None else (),
             status.phase,
+            blamed_location(world, live) if isinstance(live, Backup) else None,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -32,6 +33,7 @@ def failing_schedules(world: World, now: datetime, limits: Thresholds) -> Iterat
             f"{last.name} {OUTCOMES[last.phase]} at {words.moment(began(last), now)}{row}: {reason(last)}.",
             _remedy(last),
             (Subject.of(last),),
+            blames=blamed_location(world, last),
         )
 
 
@@ -43,7 +45,7 @@ def failed_backups(world: World, now: datetime, limits: Thresholds) -> Iterator[
     for backup in faulty:
         owned = (backup.namespace, backup.schedule_name) in known or backup.label(NAB_UUID_LABEL) in tenants
         if not owned:
-            yield from _failed("backup-failed", backup, now, limits)
+            yield from _failed("backup-failed", backup, now, limits, blamed_location(world, backup))
 
 
 def failed_restores(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -69,7 +71,9 @@ def delete_errors(world: World, now: datetime, limits: Thresholds) -> Iterator[F
         )
 
 
-def _failed(code: str, run: Backup | Restore, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def _failed(
+    code: str, run: Backup | Restore, now: datetime, limits: Thresholds, blames: Subject | None = None
+) -> Iterator[Finding]:
     ended = run.status.completion_timestamp or run.status.start_timestamp or run.created
     if ended is None or now - ended > limits.recent_failure:
         return
@@ -81,7 +85,15 @@ def _failed(code: str, run: Backup | Restore, now: datetime, limits: Thresholds)
         OUTCOMES[run.phase],
         f"{run.name} {OUTCOMES[run.phase]} at {words.moment(ended, now)}: {reason(run)}.",
         _remedy(run),
+        blames=blames,
     )
+
+
+def blamed_location(world: World, run: Backup) -> Subject | None:
+    """The storage location that Velero's own words name; an older fault of another kind is not its doing."""
+    location = world.location(run.namespace, run.spec.storage_location)
+    named = location is not None and re.search(rf"(?<![\w.-]){re.escape(location.name)}(?![\w-])", reason(run))
+    return Subject.of(location) if location is not None and named else None
 
 
 def _severity(run: Backup | Restore) -> Severity:

@@ -36,6 +36,7 @@ def stuck_backups(world: World, now: datetime, limits: Thresholds) -> Iterator[F
             "Read its logs and look at the node agent of the volume that stands; cancel its data movements if it "
             "cannot go on.",
             tuple(Subject.of(movement) for movement in waiting or movements),
+            blames=Subject.of(waiting[0]) if waiting else None,
         )
 
 

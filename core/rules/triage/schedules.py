@@ -79,6 +79,7 @@ def overdue_schedules(world: World, now: datetime, limits: Thresholds) -> Iterat
             remedy,
             (Subject.of(late.blocker),) if late.blocker else (),
             late.reason.value,
+            Subject.of(late.blocker) if late.blocker else None,
         )
 
 

@@ -66,7 +66,7 @@ def silent_servers(world: World, now: datetime, limits: Thresholds) -> Iterator[
             Severity.ERROR,
             Subject(QUEUE, namespace, ""),
             beat.pulse,
-            f"no pulse of Velero for {words.span(silence)}: {what}",
+            f"no pulse of Velero: {what}",
             f"Velero checks its storage every {words.interval(beat.period or PERIOD)} and last did so at "
             f"{words.moment(beat.pulse, now)}.{also}",
             f"Look at the Velero pod in {namespace} and its log, and at the object storage.",
@@ -153,7 +153,13 @@ def expired_backups(world: World, now: datetime, limits: Thresholds) -> Iterator
             f"expired {words.span(now - expiry)} ago and still there",
             f"It expired at {words.moment(expiry, now)} and Velero has not collected it: {_why_kept(world, backup)}.",
             "Mend the location, and Velero collects it at its next hourly round; or delete it yourself.",
+            blames=_location_of(world, backup),
         )
+
+
+def _location_of(world: World, backup: Backup) -> Subject | None:
+    location = world.location(backup.namespace, backup.spec.storage_location)
+    return Subject.of(location) if location is not None else None
 
 
 def _why_kept(world: World, backup: Backup) -> str:

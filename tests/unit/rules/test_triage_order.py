@@ -1,0 +1,80 @@
+"""The worst first, and what another finding explains under that one."""
+
+from __future__ import annotations
+
+from core.rules.triage import Finding, Severity
+from core.rules.world import Seen
+from core.view.items import finding_item
+from tests.objects import at, backup, condition, location, nab, restore, schedule, upload
+from tests.unit.rules.test_triage import findings, only
+
+
+def order(found: list[Finding]) -> list[tuple[str, str]]:
+    return [(each.code, each.subject.name) for each in found]
+
+
+def test_a_server_comes_before_storage_before_schedules_and_tenants_come_last() -> None:
+    old = "2026-11-01T00:00:00Z"
+    typo = condition("Accepted", "False", "InvalidBackupSpec", "excludedNamespaces is restricted", since=old)
+    found = findings(
+        nab(created=old, phase="BackingOff", conditions=[typo]),
+        nab("lost", veleroBackup={"nacuuid": "u", "name": "v", "namespace": "velero", "status": {"phase": "Failed"}}),
+        schedule("broken", "0 0 * * 7", created=old),
+        location("offsite", "Unavailable", checked="02:30:03", synced="02:30:03", message="no such bucket"),
+    )
+    assert order(found) == [
+        ("velero-no-pulse", ""),
+        ("storage-unavailable", "offsite"),
+        ("schedule-invalid", "broken"),
+        ("nonadmin-velero-failed", "lost"),
+        ("nonadmin-refused", "orders"),
+    ]
+
+
+def test_a_tenants_typo_is_no_error_of_whoever_runs_velero() -> None:
+    typo = condition("Accepted", "False", "InvalidBackupSpec", "excludedNamespaces is restricted")
+    assert only(location(), nab(phase="BackingOff", conditions=[typo])).severity is Severity.WARNING
+
+
+def refused_by(name: str, why: str, location_name: str = "offsite") -> list[Finding]:
+    copying = schedule(name, last="02:00:03", template={"storageLocation": location_name})
+    refused = backup(
+        f"{name}-20261115020003",
+        "FailedValidation",
+        created="02:00:03",
+        of=name,
+        spec={"storageLocation": location_name},
+        validationErrors=[why],
+    )
+    gone = location("offsite", "Unavailable", message="no such bucket")
+    younger = schedule("broken", "0 0 * * 7", created="02:30:00")
+    return findings(location(), gone, copying, refused, younger)
+
+
+def test_a_schedule_refused_for_its_location_stands_under_that_location() -> None:
+    found = refused_by("copy", "BackupStorageLocation offsite is in Unavailable status")
+    assert order(found) == [
+        ("storage-unavailable", "offsite"),
+        ("schedule-failing", "copy"),
+        ("schedule-invalid", "broken"),
+    ]
+    assert found[1].because == found[0]
+    assert finding_item(found[1])["because"] == found[0].id
+    assert finding_item(found[0])["because"] is None
+
+
+def test_a_schedule_refused_for_another_reason_is_not_the_locations_doing() -> None:
+    found = refused_by("copy", "invalid label selector, offsite-old is no label")
+    assert [each.because for each in found] == [None, None, None]
+
+
+def test_a_volume_that_waits_explains_the_backup_and_that_one_the_schedule_that_it_holds() -> None:
+    held = backup("nightly-20261115010003", "InProgress", created="01:00:03", started="01:00:03", of="nightly")
+    good = backup("nightly-20261115000003", created="00:00:03", started="00:00:03", ended="00:10:00", of="nightly")
+    waits = upload(of=held.name, created="01:00:10", acceptedByNode="worker-3")
+    seen = Seen(moved={("Backup", "velero", held.name): at("01:01:00")})
+    late = schedule(cron="0 * * * *", last="01:00:03")
+    other = restore(phase="PartiallyFailed", completionTimestamp=at("00:05:00").isoformat(), errors=1)
+    found = findings(location(), late, held, good, waits, other, seen=seen)
+    assert [each.code for each in found] == ["movement-waiting", "backup-stuck", "schedule-overdue", "restore-failed"]
+    assert found[0].severity is Severity.WARNING, "it stands first for what it holds up, and is called what it is"
