@@ -18,7 +18,7 @@ from core.view.groups import HEAD, Grouped, Head
 from core.view.items import Item, finding_item
 from core.view.live import LiveTable
 from core.view.marks import Mark, Standing
-from core.view.table import Edit, Table
+from core.view.table import Table
 from core.view.text import clean
 from tui.desk import Desk
 
@@ -208,7 +208,7 @@ class LiveRows(Rows):
         held = entry[1]
         return (Mark.BROKEN, "unreadable") if isinstance(held, Spoiled) else self.view.standing(held)
 
-    def pump(self) -> list[Edit]:
+    def pump(self) -> bool:
         return self.live.pump()
 
     def sort(self, column: str, *, reverse: bool) -> None:

@@ -24,7 +24,7 @@ _STYLES = {
     Tone.WARN: Style(color="yellow"),
     Tone.BAD: Style(color="red", bold=True),
 }
-_ASCII = str.maketrans("─│▸↑↓×░└", "-|>^vx/`")
+_ASCII = str.maketrans("─│▸▾↑↓×░└", "-|>v^vx/`")
 
 
 def style_of(tone: Tone) -> Style:

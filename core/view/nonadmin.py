@@ -184,20 +184,19 @@ def _progress(entry: NonAdminEntry, scene: Scene) -> str:
     progress = status.progress if status is not None else None
     if progress is None or not progress.total_items:
         return ""
-    return _bar(progress.done, progress.total_items, _BAR)
+    return _share(progress.done, progress.total_items, _BAR)
 
 
 def _data(run: Run, scene: Scene) -> str:
     movements = scene.world.movements_of(run)
     total = sum(movement.status.progress.total_bytes for movement in movements)
     if total:
-        return f"data {_bar(sum(movement.status.progress.bytes_done for movement in movements), total, _SHORT_BAR)}"
+        return f"data {_share(sum(movement.status.progress.bytes_done for movement in movements), total, _SHORT_BAR)}"
     return "data waits" if waiting_volume(movements, scene.now) else "data moves"
 
 
-def _bar(done: int, total: int, cells: int) -> str:
-    full = round(cells * min(1.0, done / total))
-    return f"{'▇' * full}{'▁' * (cells - full)} {100 * done // total}%"
+def _share(done: int, total: int, cells: int) -> str:
+    return f"{bar(done, total, cells)} {100 * done // total}%"
 
 
 def _done(entry: NonAdminEntry) -> float | None:

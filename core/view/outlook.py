@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from core.rules import words
 from core.rules.phases import HOLDS_SLOT
@@ -44,7 +43,7 @@ def outlook(run: Run, scene: Scene) -> Outlook:
 
 def _start(found: QueueItem, scene: Scene) -> Outlook:
     at = found.expected_start
-    short = f"~{_minute(at, scene)}" if at else "not known"
+    short = f"~{scene.minute(at, found.run)}" if at else "not known"
     if found.hold is not None and found.hold.kind is HoldKind.NAMESPACE:
         short = f"{short}, after {', '.join(run.name for run in found.hold.by)}"
     if at is None:
@@ -71,13 +70,9 @@ def _end(found: QueueItem, scene: Scene) -> Outlook:
         return Outlook(short, f"No time can be told: {found.note}." if found.note else "")
     when = f"{words.moment(at, scene.now)}{_basis(found)}"
     if at < scene.now:
-        return Outlook(f"late, ~{_minute(at, scene)}", f"Should have ended about {when}.")
-    return Outlook(f"ends ~{_minute(at, scene)}", f"Expected to end about {when}.")
+        return Outlook(f"late, ~{scene.minute(at, found.run)}", f"Should have ended about {when}.")
+    return Outlook(f"ends ~{scene.minute(at, found.run)}", f"Expected to end about {when}.")
 
 
 def _basis(found: QueueItem) -> str:
     return f", from its last {words.count(found.basis, 'run')}" if found.basis else ""
-
-
-def _minute(at: datetime, scene: Scene) -> str:
-    return f"{at.astimezone(scene.zone):%H:%M}"

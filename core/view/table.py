@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from sortedcontainers import SortedList
@@ -12,8 +11,9 @@ from core.store.keys import Key
 
 E = TypeVar("E")
 Counted = TypeVar("Counted", contravariant=True)
-Place = tuple[Any, Key]
-"""A row's sort value and its key, which settles ties, so that every row has one place only."""
+Place = tuple[Any, ...]
+"""A row's group, where there are any; whether it comes last for want of a value; the value; and the key, which settles
+ties, so that every row has one place only."""
 _MANY = 200
 """Up to so many changes are always made one by one."""
 
@@ -46,8 +46,8 @@ class Table(Generic[E]):
         self._keep = keep
         self._reverse = False
         self._entries: dict[Key, E] = {}
-        self._values: dict[Key, Any] = {}
-        self._places: list[Place] = []
+        self._places: dict[Key, Place] = {}
+        self._order: SortedList[Place] = SortedList()
         self._group: Callable[[Key], Any] | None = None
         self._counting: Counting[E] | None = None
 
@@ -67,7 +67,8 @@ class Table(Generic[E]):
         return self._entries.get(key)
 
     def key_at(self, index: int) -> Key:
-        return self._order[self._flip(index)][-1]
+        key: Key = self._order[self._flip(index)][-1]
+        return key
 
     def index_of(self, key: Key) -> int | None:
         place = self._places.get(key)
@@ -82,27 +83,27 @@ class Table(Generic[E]):
     def __iter__(self) -> Iterator[tuple[Key, E]]:
         return self.window(0, len(self._order))
 
-    def put(self, key: Key, entry: E) -> list[Edit]:
-        """Adds or changes a row; an entry equal to the one held is no change."""
+    def put(self, key: Key, entry: E) -> bool:
+        """Adds or changes a row; whether a visible one is other than before. An equal entry is no change."""
         before = self._entries.get(key)
         if before is not None and before == entry:
-            return []
+            return False
         if not self._keep(entry):
             gone = self._hide(key)
             self._entries[key] = entry
             return gone
-        value = self._value(key, entry)
-        if before is not None and key in self._values and self._values[key] == value:
+        place = self._place(key, entry)
+        if before is not None and self._places.get(key) == place:
             self._entries[key] = entry
             if self._counting is not None:
                 self._counting.changed(key, before, entry)
-            index = self.index_of(key)
-            return [] if index is None else [Changed(index)]
-        gone = self._hide(key)
+            return True
+        self._hide(key)
         self._entries[key] = entry
-        return [*gone, self._show(key, value)]
+        self._show(key, place)
+        return True
 
-    def remove(self, key: Key) -> list[Edit]:
+    def remove(self, key: Key) -> bool:
         gone = self._hide(key)
         self._entries.pop(key, None)
         return gone
@@ -132,16 +133,16 @@ class Table(Generic[E]):
         self._reverse = reverse
         self._arrange()
 
-    def group(self, by: Callable[[Key], Any] | None, counting: Counting[E] | None) -> list[Edit]:
+    def group(self, by: Callable[[Key], Any] | None, counting: Counting[E] | None) -> None:
         """Keeps rows of one group together, in their order within it; None puts them in one order again."""
         self._group, self._counting = by, counting
-        return self._arrange()
+        self._arrange()
 
     @property
     def is_reversed(self) -> bool:
         return self._reverse
 
-    def _update_all(self, changes: Mapping[Key, E | None]) -> list[Edit]:
+    def _update_all(self, changes: Mapping[Key, E | None]) -> None:
         for key, entry in changes.items():
             if entry is None:
                 self._entries.pop(key, None)
@@ -149,38 +150,34 @@ class Table(Generic[E]):
                 self._entries[key] = entry
         self._arrange()
 
-    def _arrange(self) -> list[Edit]:
-        self._values = {key: self._value(key, entry) for key, entry in self._entries.items() if self._keep(entry)}
-        self._places = sorted((value, key) for key, value in self._values.items())
+    def _arrange(self) -> None:
+        self._places = {key: self._place(key, entry) for key, entry in self._entries.items() if self._keep(entry)}
+        self._order = SortedList(self._places.values())
         if self._counting is not None:
             self._counting.clear()
-            for key in self._values:
+            for key in self._places:
                 self._counting.came(key, self._entries[key])
-        return [Reset()]
 
-    def _show(self, key: Key, value: Any) -> Edit:
-        self._values[key] = value
+    def _show(self, key: Key, place: Place) -> None:
+        self._places[key] = place
+        self._order.add(place)
         if self._counting is not None:
             self._counting.came(key, self._entries[key])
-        place = (value, key)
-        insort(self._places, place)
-        return Inserted(self._flip(bisect_left(self._places, place)))
 
-    def _hide(self, key: Key) -> list[Edit]:
-        if key not in self._values:
-            return []
+    def _hide(self, key: Key) -> bool:
+        place = self._places.pop(key, None)
+        if place is None:
+            return False
+        self._order.remove(place)
         if self._counting is not None:
             self._counting.went(key, self._entries[key])
-        at = bisect_left(self._places, (self._values.pop(key), key))
-        index = self._flip(at)
-        del self._places[at]
-        return [Removed(index)]
+        return True
 
     def _flip(self, at: int) -> int:
         return len(self._order) - 1 - at if self._reverse else at
 
-    def _value(self, key: Key, entry: E) -> tuple[Any, ...]:
+    def _place(self, key: Key, entry: E) -> Place:
         """What has no value comes last, whichever way the rows run."""
         value = self._sort(entry)
-        place = ((value is None) != self._reverse, value)
+        place = ((value is None) != self._reverse, value, key)
         return place if self._group is None else (self._group(key), *place)

@@ -148,7 +148,7 @@ async def test_a_schedule_that_becomes_overdue_turns_up_in_triage() -> None:
     [
         (State.FORBIDDEN, "you need the right to list and watch schedules.velero.io"),
         (State.NOT_INSTALLED, "Not installed in this cluster: schedules.velero.io"),
-        (State.SYNCING, "Syncing schedules.velero.io: ▇▇▇▁▁▁▁▁▁▁▁▁ 12 of 40"),
+        (State.SYNCING, "Syncing schedules.velero.io: ▇▇▇▇▁▁▁▁▁▁▁▁ 12 of 40"),
         (State.STALE, "schedules.velero.io: stale for 40 seconds: connection refused"),
         (State.SIGNED_OUT, "schedules.velero.io: signed out"),
     ],
@@ -189,14 +189,14 @@ async def test_nothing_is_judged_while_the_first_lists_come_in() -> None:
     source.store.health.report(Scope("prod-eu", BACKUP), Health(State.SYNCING, NOW, seen=3, expected=14))
     async with screen(source) as shown:
         assert "Still looking." in shown.text
-        assert "backups  ▇▇▁▁▁▁▁▁▁▁▁▁ 3 of 14" in shown.text
+        assert "backups  ▇▇▇▁▁▁▁▁▁▁▁▁ 3 of 14" in shown.text
         assert "✗" not in shown.status
         source.store.health.report(Scope("prod-eu", BACKUP), Health(State.LIVE, NOW))
         source.manual.advance(timedelta(seconds=2))
 
         def is_told() -> bool:
             shown.app.pulse()
-            return "✗6" in shown.status
+            return "✗5" in shown.status
 
         await shown.until(is_told)
 

@@ -32,7 +32,7 @@ from tui.panes.volumes import volumes
 from tui.prose import Para, Span, para, span
 from tui.tones import BOLD, DIM, style_of
 
-SECTIONS = ("overview", "conditions", "volumes", "events", "changes", "describe", "yaml")
+SECTIONS = ("overview", "conditions", "volumes", "results", "events", "changes", "describe", "yaml")
 _DATE = 20
 """Cells for `12 Nov 02:30Z`, or a longer name of a zone."""
 

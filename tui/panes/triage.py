@@ -11,7 +11,7 @@ from core.view.findings import subject_text
 from core.view.marks import Mark, Tone
 from core.view.scene import Scene
 from tui.desk import Desk
-from tui.panes.empty import why_lost
+from tui.panes.empty import coming_in, why_lost
 from tui.prose import Line, Para, Span, para, span
 from tui.tones import style_of
 
@@ -21,10 +21,6 @@ def finding_pane(finding: Finding, scene: Scene) -> tuple[Para, ...]:
     if finding.since is not None:
         since = f", since {words.moment(finding.since, scene.now)} ({words.span(scene.now - finding.since)})"
     head = Para((span(subject_text(finding), bold=True), span(f": {finding.what}{since}")))
-    keys = [Span("enter", BOLD), Span(" open it")]
-    targets = [key for key in related_to_finding(finding) if store.get(key) is not None]
-    if targets and targets[0].name != finding.subject.name:
-        keys += [Span("   "), Span("J", BOLD), span(f" open {targets[0].name}")]
     cause = finding.because
     because = (para(f"{subject_text(cause)}: {cause.what}", label="Cause"),) if cause is not None else ()
     return (
@@ -32,7 +28,6 @@ def finding_pane(finding: Finding, scene: Scene) -> tuple[Para, ...]:
         *because,
         para(finding.evidence, label="Seen", yields=True),
         para(finding.remedy, label="Do"),
-        Para(tuple(keys), "Keys"),
     )
 
 

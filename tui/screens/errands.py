@@ -96,8 +96,7 @@ class Errands:
         """The backup or restore under the cursor, or the first that a finding names."""
         page = self.frame.page
         subject = page.subject() if page is not None else None
-        is_finding = isinstance(page, TablePage) and isinstance(page.rows, FindingRows)
-        keys = (subject, *(self.targets() if is_finding else ()))
+        keys = (subject, *(self.targets() if finding_under_cursor(page) is not None else ()))
         return next((key for key in keys if key is not None and key.kind in HAVE_RESULTS), None)
 
     async def _open(self, section: str) -> None:

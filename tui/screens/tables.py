@@ -16,7 +16,7 @@ from core.store import Key
 from core.view.marks import Tone
 from tui.desk import Desk
 from tui.panes.deeds import deeds_line
-from tui.panes.empty import why_empty
+from tui.panes.empty import how_far, why_empty
 from tui.panes.heads import head_pane
 from tui.prose import Line, Para, Span, in_zone, span
 from tui.rows import Rows

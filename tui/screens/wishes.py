@@ -17,6 +17,7 @@ from core.rules.servers import server
 from core.store import Key
 from tui.jumps import related_to_finding
 from tui.registry import RESUME, WISHES
+from tui.screens.detail import DetailPage
 from tui.screens.findings import finding_under_cursor
 from tui.screens.tables import TablePage
 from tui.source import clusters_of

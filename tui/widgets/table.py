@@ -364,6 +364,8 @@ class Table(Widget, can_focus=True):
         marked = f"{len(self.marked)} marked, " if self.marked else ""
         if self.rows.is_narrowed:
             return f"{marked}{len(table)} of {table.total}"
+        if self.rows.groups is not None:
+            return f"{marked}{len(table):,} in {self.rows.groups.groups:,}"
         if len(table) <= self.height:
             return marked.rstrip(", ")
         last = min(self._top + self.height, len(table))
