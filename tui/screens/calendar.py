@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
-from textual.widgets import Input, Label
 
 from core.errors import BadInput
 from core.models.kinds import SCHEDULE
@@ -24,13 +22,12 @@ from tui.desk import Desk
 from tui.panes.calendar import lane_pane, when
 from tui.panes.empty import why_empty
 from tui.prose import Line, Para, Span, in_zone, para, span
-from tui.screens.page import Page
+from tui.screens.narrowing import NarrowedPage, filter_line
 from tui.screens.places import Place
 from tui.source import Looks
 from tui.tones import DIM, style_of
 from tui.widgets.lanes import Lanes
 from tui.widgets.lines import ProsePane, Rule
-from tui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from tui.screens.frame import Frame
@@ -39,7 +36,7 @@ _LEGEND = f"{WARM_UP} warm-up  {RUN} run  {PAUSED_RUN} would run if not paused"
 _MOST_CROWDS = 3
 
 
-class CalendarPage(Page):
+class CalendarPage(NarrowedPage):
     """The lanes take the keys; the pane follows their cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -53,9 +50,7 @@ class CalendarPage(Page):
         self._problem = ""
 
     def compose(self) -> ComposeResult:
-        with Horizontal(classes="filter"):
-            yield Label("/", markup=False)
-            yield Prompt(placeholder="text  !text  -l label=value  -f fuzzy  paused:true", id="filter")
+        yield filter_line("text  !text  -l label=value  -f fuzzy  paused:true")
         yield Lanes(ascii=self.looks.ascii)
         yield Rule(ascii=self.looks.ascii, id="crowds")
         yield ProsePane(ascii=self.looks.ascii, id="pane")
@@ -75,7 +70,7 @@ class CalendarPage(Page):
         super().attach(desk)
         self.agenda = self.lanes.agenda = Agenda(desk.store, desk.contexts)
         self.lanes.names = short_names(desk.contexts) if len(desk.contexts) > 1 else {}
-        self._narrow(self.query_one("#filter", Prompt).value)
+        self.narrow_to(self.prompt.value)
 
     def explain(self, lines: Sequence[Line]) -> None:
         self.lanes.explain(lines)
@@ -96,7 +91,13 @@ class CalendarPage(Page):
         return why_empty(desk, {SCHEDULE.plural}) or [(span("There are no schedules.", Tone.DIM),)]
 
     def shown(self) -> None:
+        self.take_keys()
+
+    def take_keys(self) -> None:
         self.screen.set_focus(self.lanes, scroll_visible=False)
+
+    def move(self, by: int) -> None:
+        self.lanes.action_move(by)
 
     def on_resize(self, event: events.Resize) -> None:
         below = min(9, max(4, round(event.size.height * 0.3))) if event.size.height >= 12 else 0
@@ -168,10 +169,6 @@ class CalendarPage(Page):
 
     # Narrowing
 
-    def do_filter(self) -> None:
-        self.add_class("-filtering")
-        self.screen.set_focus(self.query_one("#filter", Prompt), scroll_visible=False)
-
     def can_go_back(self) -> bool:
         return self.has_class("-filtering")
 
@@ -179,15 +176,15 @@ class CalendarPage(Page):
         if not self.can_go_back():
             return False
         self.remove_class("-filtering")
-        self.query_one("#filter", Prompt).value = ""
-        self._narrow("")
-        self.screen.set_focus(self.lanes, scroll_visible=False)
+        self.prompt.value = ""
+        self.narrow_to("")
+        self.take_keys()
         return True
 
     def hint(self) -> str:
         return self._problem
 
-    def _narrow(self, text: str) -> None:
+    def narrow_to(self, text: str) -> None:
         if self.agenda is None:
             return
         try:
@@ -197,26 +194,3 @@ class CalendarPage(Page):
             self._problem = str(problem)
         self.pulse()
         self.post_message(self.Altered())
-
-    @on(Input.Changed, "#filter")
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._narrow(event.value)
-
-    @on(Input.Submitted, "#filter")
-    def _kept(self, event: Input.Submitted) -> None:
-        event.stop()
-        if not event.value:
-            self.remove_class("-filtering")
-        self.screen.set_focus(self.lanes, scroll_visible=False)
-
-    @on(Prompt.Dropped)
-    def _dropped(self, event: Prompt.Dropped) -> None:
-        event.stop()
-        self.go_back()
-
-    @on(Prompt.Passed)
-    def _passed(self, event: Prompt.Passed) -> None:
-        event.stop()
-        self.screen.set_focus(self.lanes, scroll_visible=False)
-        self.lanes.action_move(event.by)

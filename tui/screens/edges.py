@@ -10,7 +10,6 @@ from core.errors import ForetopError
 from core.view.marks import Mark
 from core.view.text import cut, width
 from tui.prose import Line, Span, span
-from tui.registry import Action
 from tui.screens.tabs import Tab
 from tui.tones import BOLD, CURSOR, DIM, PLAIN
 
@@ -35,16 +34,15 @@ def tabs(pages: Sequence[Tab], current: str, cells: int) -> Line:
     return tuple(pieces)
 
 
-def footer(actions: Iterable[Action], cells: int) -> Line:
+def footer(ways: Iterable[tuple[str, str]], cells: int) -> Line:
     """As many keys as there is room for, the important ones first."""
     pieces: list[Span] = [Span(" ")]
     used = 1
-    for action in actions:
-        word = action.short or action.title
-        size = width(action.shown) + width(word) + 3
+    for key, word in ways:
+        size = width(key) + width(word) + 3
         if used + size > cells:
             continue
-        pieces += [Span(action.shown, BOLD), Span(f" {word}  ", DIM)]
+        pieces += [Span(key, BOLD), Span(f" {word}  ", DIM)]
         used += size
     return tuple(pieces)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -18,8 +17,9 @@ from textual.screen import Screen
 
 from core.errors import ForetopError
 from core.view.marks import Tone
-from tui.registry import ACTIONS, Action, footer_order
+from tui.registry import ACTIONS, Action
 from tui.screens import edges
+from tui.screens.offers import ways
 from tui.screens.page import Page
 from tui.screens.places import Place, Trail
 from tui.screens.tabs import DETAIL, TABS
@@ -31,12 +31,8 @@ if TYPE_CHECKING:
     from core.store import Key
     from tui.app import Dashboard
     from tui.desk import Desk
-    from tui.panes.deeds import Deed
     from tui.screens.errands import Errands
     from tui.screens.wishes import Wishes
-
-_WHERE_TENANTS_ARE = 8
-"""Elsewhere few tables have more than one namespace, and its key may stand at the end of the footer."""
 
 
 def _bindings() -> list[BindingType]:
@@ -123,7 +119,12 @@ class Frame(Screen[None]):
         return self.pages.get(self.current)
 
     @on(Page.Altered)
-    def _page_altered(self) -> None:
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    @on(events.ScreenSuspend)
+    @on(events.ScreenResume)
+    def _other_keys_work(self) -> None:
+        """The page has changed, a field has the focus, or a window has come above or gone."""
         self.show_frame()
 
     def attach(self, desk: Desk) -> None:
@@ -171,13 +172,7 @@ class Frame(Screen[None]):
         hint = page.hint() if page else ""
         tone = Tone.BAD if page is not None and page.has_problem else Tone.WARN
         self.query_one("#bottom-rule", Rule).show(edges.hint(hint, style_of(tone)))
-        keys = [self._in_words_of_here(action) for action in self.available()] if page is not None else []
-        self.query_one("#footer", OneLine).show(edges.footer(footer_order(keys), cells))
-
-    def _in_words_of_here(self, action: Action) -> Action:
-        if action.id == "group" and self.current == "nonadmin":
-            return replace(action, footer=_WHERE_TENANTS_ARE)
-        return replace(action, short="quit") if action.id == "back" and not self.errands.can_go_back else action
+        self.query_one("#footer", OneLine).show(edges.footer(ways(self), cells))
 
     def _show_top(self) -> None:
         cells = self.size.width
@@ -258,23 +253,6 @@ class Frame(Screen[None]):
     def available(self) -> list[Action]:
         """What would do something here and now."""
         return [action for action in ACTIONS if self.carrier(action.id) is not None]
-
-    def deeds(self) -> list[Deed]:
-        """What would do something to an object here and now, and to which."""
-        from tui.panes.deeds import Deed
-
-        subject = self.page.subject() if self.page is not None else None
-        found: list[Deed] = []
-        for action in self.available():
-            if action.id == "jump":
-                keys = self.errands.targets()
-            elif self.wishes.knows(action.id):
-                keys = self.wishes.about(action.id)
-            else:
-                keys = (subject,) if subject is not None else ()
-            if keys:
-                found.append(Deed(action, keys))
-        return found
 
     def carrier(self, action_id: str) -> Page | Errands | Wishes | None:
         """Who carries an action out: the page on the screen before the frame."""

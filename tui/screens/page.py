@@ -18,6 +18,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tui.prose import Line
+from tui.screens.offers import Ways
 from tui.screens.places import Place
 from tui.source import Looks
 
@@ -59,6 +60,10 @@ class Page(Widget):
     def offers(self, action_id: str) -> bool:
         """Whether one of its own actions would do something now."""
         return True
+
+    def ways_of_typing(self) -> Ways:
+        """What keys do while a field of it is typed in; nothing where none is."""
+        return ()
 
     def subject(self) -> Key | None:
         """The object that opening, copying and jumping are about."""

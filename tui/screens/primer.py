@@ -22,11 +22,12 @@ from tui.desk import Desk
 from tui.modals.pick import Pick
 from tui.panes.primer import INDENT, introduction, primer_pane
 from tui.prose import Line, Para, Span, para
+from tui.screens.offers import Ways
 from tui.screens.page import Page
 from tui.source import Looks
 from tui.tones import DIM, style_of
 from tui.widgets.lines import OneLine, ProsePane, Rule
-from tui.widgets.prompt import Prompt
+from tui.widgets.prompt import EDITING, Prompt
 
 if TYPE_CHECKING:
     from tui.screens.frame import Frame
@@ -160,6 +161,10 @@ class PrimerPage(Page, can_focus=True):
 
     # What keys do here
 
+    def ways_of_typing(self) -> Ways:
+        other = "minutes" if self._expression.has_focus else "expression"
+        return (("enter", "done"), ("esc", "leave"), ("tab", other), *EDITING) if self.is_editing else ()
+
     def offers(self, action_id: str) -> bool:
         if action_id == "copy_primed":
             shown = self.preview
@@ -243,9 +248,3 @@ class PrimerPage(Page, can_focus=True):
     def _passed(self, event: Prompt.Passed) -> None:
         event.stop()
         self.action_scroll_by(event.by)
-
-    def on_descendant_focus(self) -> None:
-        self.post_message(self.Altered())
-
-    def on_descendant_blur(self) -> None:
-        self.post_message(self.Altered())

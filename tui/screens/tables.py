@@ -8,8 +8,7 @@ from typing import ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal
-from textual.widgets import Input, Label
+from textual.containers import Container
 
 from core.errors import BadInput
 from core.store import Key
@@ -20,19 +19,19 @@ from tui.panes.empty import how_far, why_empty
 from tui.panes.heads import head_pane
 from tui.prose import Line, Para, Span, in_zone, span
 from tui.rows import Rows
-from tui.screens.page import Page
+from tui.screens.narrowing import NarrowedPage, filter_line
+from tui.screens.offers import deeds
 from tui.screens.places import Place
 from tui.screens.tablespec import TableSpec, safely
 from tui.source import Looks
 from tui.widgets.lines import ProsePane, Rule
-from tui.widgets.prompt import Prompt
 from tui.widgets.table import Table
 
 BESIDE = 140
 """From this width on the pane stands beside the table."""
 
 
-class TablePage(Page):
+class TablePage(NarrowedPage):
     """The table takes the keys; the pane follows its cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -47,9 +46,7 @@ class TablePage(Page):
         self._problem = ""
 
     def compose(self) -> ComposeResult:
-        with Horizontal(classes="filter"):
-            yield Label("/", markup=False)
-            yield Prompt(placeholder="text  !text  -l label=value  -f fuzzy  phase:Failed", id="filter")
+        yield filter_line("text  !text  -l label=value  -f fuzzy  phase:Failed")
         with Container(classes="body"):
             yield Table(self.spec.wishes, ascii=self.looks.ascii, flash=self.looks.flash)
             yield Rule(ascii=self.looks.ascii, id="divider")
@@ -82,8 +79,10 @@ class TablePage(Page):
         self.table.pulse()
 
     def take_keys(self) -> None:
-        """At once: a key that follows on the heels of this one belongs to the table already."""
         self.screen.set_focus(self.table, scroll_visible=False)
+
+    def move(self, by: int) -> None:
+        self.table.action_move(by)
 
     def on_resize(self, event: events.Resize) -> None:
         beside = event.size.width >= BESIDE
@@ -127,7 +126,7 @@ class TablePage(Page):
 
         if not isinstance(self.screen, Frame) or self.screen.page is not self:
             return ()
-        return deeds_line(self.screen.deeds(), marked=bool(self.table.marked))
+        return deeds_line(deeds(self.screen), marked=bool(self.table.marked))
 
     def _why_empty(self) -> list[Line]:
         assert self.rows is not None
@@ -158,10 +157,6 @@ class TablePage(Page):
 
     def action_scroll_pane(self, by: int) -> None:
         self.query_one("#pane", ProsePane).scroll_lines(by)
-
-    def do_filter(self) -> None:
-        self.add_class("-filtering")
-        self.screen.set_focus(self.query_one("#filter", Prompt), scroll_visible=False)
 
     def do_mark(self) -> None:
         self.table.toggle_mark()
@@ -201,10 +196,9 @@ class TablePage(Page):
         self._renew()
 
     def narrow(self, text: str) -> None:
-        prompt = self.query_one("#filter", Prompt)
         self.set_class(bool(text), "-filtering")
-        prompt.value = text
-        self._narrow(text)
+        self.prompt.value = text
+        self.narrow_to(text)
 
     @property
     def scope(self) -> str:
@@ -259,30 +253,7 @@ class TablePage(Page):
     def has_problem(self) -> bool:
         return bool(self._problem)
 
-    @on(Input.Changed, "#filter")
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._narrow(event.value)
-
-    @on(Input.Submitted, "#filter")
-    def _kept(self, event: Input.Submitted) -> None:
-        event.stop()
-        if not event.value:
-            self.remove_class("-filtering")
-        self.take_keys()
-
-    @on(Prompt.Dropped)
-    def _dropped(self, event: Prompt.Dropped) -> None:
-        event.stop()
-        self.go_back()
-
-    @on(Prompt.Passed)
-    def _passed(self, event: Prompt.Passed) -> None:
-        event.stop()
-        self.take_keys()
-        self.table.action_move(event.by)
-
-    def _narrow(self, text: str) -> None:
+    def narrow_to(self, text: str) -> None:
         if self.rows is None or (text == self.rows.filter_text and not self._problem):
             return
         try:

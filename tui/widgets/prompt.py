@@ -9,6 +9,11 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
+EDITING = (("ctrl+w", "word back"), ("ctrl+u", "all back"), ("ctrl+p", "go to"))
+"""What works in every field of a page."""
+NARROWING = (("enter", "keep"), ("esc", "clear"), ("up down", "to the rows"), *EDITING)
+"""What keys do in a filter."""
+
 
 class Prompt(Input):
     """Enter keeps what was typed, escape drops it, and the arrows go on to what is below."""

@@ -1,0 +1,48 @@
+"""The footer tells the keys that work, also where letters are typed or a window is open."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.driving import screen
+from tui.modals.palette import Palette
+
+_FILTERING = " enter keep  esc clear  up down to the rows  ctrl+w word back  ctrl+u all back  "
+
+
+@pytest.mark.parametrize("tab", ["2", "5"])
+async def test_in_a_filter_the_footer_tells_the_keys_of_the_field(tab: str) -> None:
+    async with screen() as shown:
+        await shown.press(tab)
+        before = shown.footer
+        assert "/ filter" in before
+        await shown.press("slash")
+        assert shown.footer == _FILTERING
+        await shown.press(*"etcd hourly", "ctrl+w")
+        assert shown.lines[3] == " /etcd"
+        await shown.press("enter")
+        assert "/ filter" in shown.footer
+        await shown.press("escape")
+        assert shown.footer == before
+
+
+async def test_in_the_primer_the_footer_follows_the_field() -> None:
+    async with screen() as shown:
+        await shown.press("6")
+        assert "enter edit" in shown.footer
+        await shown.press("enter")
+        assert shown.footer.startswith(" enter done  esc leave  tab minutes  ")
+        await shown.press("tab")
+        assert shown.footer.startswith(" enter done  esc leave  tab expression  ")
+        await shown.press("ctrl+p")
+        assert isinstance(shown.app.screen, Palette)
+
+
+@pytest.mark.parametrize("key", ["question_mark", "colon", "m"])
+async def test_under_a_window_no_key_of_the_page_is_told(key: str) -> None:
+    async with screen() as shown:
+        before = shown.footer
+        await shown.press(key)
+        assert shown.footer == " esc leave  "
+        await shown.press("escape")
+        assert shown.footer == before
