@@ -40,9 +40,9 @@ class Dashboard(OrderlyApp):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "leave", show=False)]
 
     def __init__(self, open_source: Callable[[], Source], looks: Looks | None = None) -> None:
-        super().__init__(ansi_color=True)
-        self.theme = "ansi-dark"
         self.looks = looks or Looks()
+        super().__init__(ansi_color=True, typed=self.looks.typed)
+        self.theme = "ansi-dark"
         self.told: deque[tuple[str, str]] = deque(maxlen=_KEPT_MESSAGES)
         self._open_source = open_source
         self._source: Source | None = None

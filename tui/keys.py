@@ -11,11 +11,14 @@ import asyncio
 from collections import deque
 
 from textual import events, on
+from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
+_LINE_FEED = "ctrl+j"
+"""What becomes of enter where it is pressed while the terminal is still in line mode."""
 _PATIENCE = 1.0
 """Seconds after which a key counts as dealt with even if its follower got lost with the widget that it was sent to."""
 
@@ -31,12 +34,21 @@ class _Follower(Message):
 class OrderlyApp(App[int]):
     """An app for people who type faster than it opens its windows."""
 
-    def __init__(self, *, ansi_color: bool) -> None:
+    def __init__(self, *, ansi_color: bool, typed: bytes = b"") -> None:
         super().__init__(ansi_color=ansi_color)
+        self._typed_early = typed
         self._waiting_keys: deque[events.Key] = deque()
         self._sent_at: float | None = None
 
+    def on_load(self) -> None:
+        """What was typed before the driver reads comes before all that it reads."""
+        if self._typed_early:
+            for event in XTermParser().feed(self._typed_early.decode(errors="replace")):
+                self.post_message(event)
+
     async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key) and event.key == _LINE_FEED:
+            event = events.Key("enter", "\r")
         if not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)
             return

@@ -71,3 +71,5 @@ class Looks:
     speed: float = 1.0
     """The demo's clock runs at this multiple."""
     page: str = "triage"
+    typed: bytes = b""
+    """The keys that came in before there was a screen."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from tui.app import Dashboard
 from tui.source import Looks, Source
-from tui.terminal import draws_wide, is_far, needs_ascii
+from tui.terminal import Heard, ask_width, is_far, needs_ascii
 
 
 def looks_for(
@@ -25,9 +25,10 @@ def looks_for(
     page: str = "triage",
 ) -> Looks:
     """What was asked for, and what the terminal can do; the terminal is asked only where it is one."""
-    plain = ascii or needs_ascii(environ, sys.stdout.encoding) or draws_wide()
+    plain = ascii or needs_ascii(environ, sys.stdout.encoding)
+    heard = Heard() if plain else ask_width()
     lit = flash or not (calm or is_far(environ))
-    return Looks(plain, lit and not calm, mouse, read_only, speed, page)
+    return Looks(plain or heard.wide, lit and not calm, mouse, read_only, speed, page, heard.typed)
 
 
 def run(open_source: Callable[[], Source], looks: Looks) -> int:

@@ -8,6 +8,7 @@ import re
 import select
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 _PLAIN = frozenset({"linux", "dumb", "vt100", "vt220", "cons25"})
 _ANSWER = re.compile(rb"\x1b\[\d+;(\d+)R")
@@ -29,20 +30,28 @@ def is_far(environ: Mapping[str, str]) -> bool:
     return bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"))
 
 
-def draws_wide() -> bool:
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the terminal said about itself, and what a person typed meanwhile."""
+
+    wide: bool = False
+    typed: bytes = b""
+
+
+def ask_width() -> Heard:
     """Asks the terminal itself: prints a sign of ambiguous width, and reads where the cursor then stands."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
+        return Heard()
     try:
         import termios
         import tty
     except ImportError:
-        return False
+        return Heard()
     source, target = sys.stdin.fileno(), sys.stderr.fileno()
     try:
         before = termios.tcgetattr(source)
     except termios.error:
-        return False
+        return Heard()
     try:
         tty.setcbreak(source, termios.TCSANOW)
         os.write(target, b"\r" + _SAMPLE.encode() + b"\x1b[6n")
@@ -50,7 +59,7 @@ def draws_wide() -> bool:
     finally:
         os.write(target, b"\r\x1b[K")
         termios.tcsetattr(source, termios.TCSANOW, before)
-    return column_of(answer) == 3
+    return Heard(column_of(answer) == 3, typed_in(answer))
 
 
 def column_of(answer: bytes) -> int | None:
@@ -59,11 +68,16 @@ def column_of(answer: bytes) -> int | None:
     return int(found[1]) if found else None
 
 
+def typed_in(answer: bytes) -> bytes:
+    """What is left of an answer without the report: keys. Line mode makes a line feed of enter."""
+    return _ANSWER.sub(b"", answer, count=1).replace(b"\n", b"\r")
+
+
 def _read_answer(source: int) -> bytes:
     """A terminal that does not answer is waited for a quarter of a second and no longer."""
     answer = b""
     while _ANSWER.search(answer) is None and select.select([source], [], [], _PATIENCE)[0]:
-        piece = os.read(source, 64)
+        piece = os.read(source, 4096)
         if not piece:
             break
         answer += piece

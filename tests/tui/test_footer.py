@@ -14,16 +14,15 @@ _FILTERING = " enter keep  esc clear  up down to the rows  ctrl+w word back  ctr
 async def test_in_a_filter_the_footer_tells_the_keys_of_the_field(tab: str) -> None:
     async with screen() as shown:
         await shown.press(tab)
-        before = shown.footer
-        assert "/ filter" in before
+        assert "/ filter" in shown.footer
         await shown.press("slash")
         assert shown.footer == _FILTERING
         await shown.press(*"etcd hourly", "ctrl+w")
         assert shown.lines[3] == " /etcd"
         await shown.press("enter")
         assert "/ filter" in shown.footer
-        await shown.press("escape")
-        assert shown.footer == before
+        await shown.press("slash", "escape")
+        assert "/ filter" in shown.footer
 
 
 async def test_in_the_primer_the_footer_follows_the_field() -> None:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import csv
 import json
+import threading
 from pathlib import Path
 
 import pytest
 from textual.widgets import OptionList
 
 from core.models.kinds import BACKUP, NAB, SCHEDULE
-from tests.tui.driving import LARGE, MIDDLE, SMALL, screen
+from tests.tui.driving import LARGE, MIDDLE, SMALL, Screen, screen
 from tests.tui.filled import FilledSource, calm, troubled
+from tui.app import Dashboard
 from tui.modals.choose import Choose
 from tui.modals.help import Help
 from tui.modals.messages import Messages
 from tui.modals.palette import Palette
 from tui.registry import ACTIONS
 from tui.screens.tabs import TABS
+from tui.source import Looks
 
 _ENDS_IT = frozenset({"back", "leave", "suspend", "mouse", "save"})
 
@@ -377,3 +380,26 @@ async def test_choosing_by_hand_in_the_palette_works_with_the_arrows() -> None:
         assert shown.app.screen.query_one(OptionList).highlighted == 1
         await shown.press("enter")
         await shown.until(lambda: shown.page == "schedules")
+
+
+async def test_a_filter_typed_before_the_session_is_there_holds_once_it_is() -> None:
+    source, may_open = FilledSource(troubled()), threading.Event()
+
+    def open_late() -> FilledSource:
+        may_open.wait()
+        return source
+
+    app = Dashboard(open_late, Looks(flash=False, page="schedules"))
+    async with app.run_test(size=SMALL) as pilot:
+        shown = Screen(app, pilot, source)
+        try:
+            await shown.until(lambda: app.frame.page is not None)
+            await shown.press("slash", *"mongo", "escape")
+            assert "esc clear" not in shown.footer
+            await shown.press("slash", *"hourly", "enter")
+            assert app.frame.desk is None
+        finally:
+            may_open.set()
+        await shown.until(lambda: app.frame.desk is not None)
+        await shown.tick()
+        assert shown.names() == ["etcd-hourly", "sales-hourly"]

@@ -13,6 +13,7 @@ import yaml
 
 from tests.terminal import Terminal
 from tests.tui.visited import CHANGED, TOKEN
+from tui.terminal import typed_in
 
 _FORETOP = (sys.executable, "-m", "tui")
 _VISITED = (sys.executable, "-m", "tests.tui.visited")
@@ -56,6 +57,25 @@ def test_a_visit_from_the_start_over_filter_and_detail_to_the_end(kubeconfig: st
         terminal.press("q")
         assert terminal.ended() == 0
         _is_left_as_found(terminal)
+
+
+@pytest.mark.parametrize("environ", [{}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
+def test_what_is_typed_before_the_screen_is_there_is_not_lost(environ: dict[str, str]) -> None:
+    with Terminal(_VISITED, 80, 24, environ) as terminal:
+        terminal.press("7/mongo\r")
+        terminal.shows(lambda lines: "/mongo" in lines[3] and CHANGED[-6:] in lines[5] and not lines[6].strip())
+        terminal.shows(lambda lines: "q back" in lines[23])
+        terminal.press("q")
+        terminal.shows("etcd-hourly")
+        terminal.press("q")
+        assert terminal.ended() == 0
+        _is_left_as_found(terminal)
+
+
+def test_what_is_typed_while_the_terminal_is_asked_is_not_taken_for_its_answer() -> None:
+    assert typed_in(b"7/m\x1b[1;2Rail\n") == b"7/mail\r"
+    assert typed_in(b"\x1b[A") == b"\x1b[A"
+    assert typed_in(b"\x1b[12;3R") == b""
 
 
 def test_keys_come_as_terminals_send_them() -> None:

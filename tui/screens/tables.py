@@ -60,6 +60,7 @@ class TablePage(NarrowedPage):
         super().attach(desk)
         self.rows = self.spec.rows(desk)
         self.table.show(self.rows)
+        self.narrow_to(self.prompt.value)
         self._tell()
 
     def explain(self, lines: Sequence[Line]) -> None:
@@ -217,20 +218,18 @@ class TablePage(NarrowedPage):
             self.table.go_to(place.key)
 
     def can_go_back(self) -> bool:
-        return self.rows is not None and (self._is_filtering or self.rows.faults_only)
+        return self._is_filtering or (self.rows is not None and self.rows.faults_only)
 
     @property
     def _is_filtering(self) -> bool:
         return bool((self.rows and self.rows.filter_text) or self._problem) or self.has_class("-filtering")
 
     def go_back(self) -> bool:
-        if self.rows is None:
-            return False
         if self._is_filtering:
             self.narrow("")
             self.take_keys()
             return True
-        if self.rows.faults_only:
+        if self.rows is not None and self.rows.faults_only:
             self.rows.faults_only = False
             self._renew()
             return True
