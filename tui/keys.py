@@ -19,16 +19,17 @@ from textual.widget import Widget
 
 _LINE_FEED = "ctrl+j"
 """What becomes of enter where it is pressed while the terminal is still in line mode."""
-_PATIENCE = 1.0
+_PATIENCE = 3.0
 """Seconds after which a key counts as dealt with even if its follower got lost with the widget that it was sent to."""
 
 
 class _Follower(Message):
     """Goes the way of the key behind it; when it is back, so was the key."""
 
-    def __init__(self, place: tuple[Screen[object], Widget | None]) -> None:
+    def __init__(self, place: tuple[Screen[object], Widget | None], *, is_second: bool = False) -> None:
         super().__init__()
         self.place = place
+        self.is_second = is_second
 
 
 class OrderlyApp(App[int]):
@@ -69,16 +70,24 @@ class OrderlyApp(App[int]):
     def _place(self) -> tuple[Screen[object], Widget | None]:
         return self.screen, self.focused
 
-    def _follow(self, place: tuple[Screen[object], Widget | None]) -> None:
+    def _follow(self, place: tuple[Screen[object], Widget | None], *, again: bool = False) -> None:
         screen, focused = place
-        if not (focused or screen).post_message(_Follower(place)):
-            self.post_message(_Follower(place))
+        follower = _Follower(place, is_second=again)
+        if not (focused or screen).post_message(follower):
+            self.post_message(follower)
 
     @on(_Follower)
     async def _followed(self, message: _Follower) -> None:
-        """A key that led elsewhere is followed once more: what it opened may be about to take the focus."""
+        """A second one goes behind what the key itself has said on its way, such as that a line is entered.
+
+        A key that led elsewhere is followed there too: what it opened may be about to take the focus.
+        """
         message.stop()
+        if not self._screen_stack:
+            return
         if message.place != self._place:
             self._follow(self._place)
+        elif not message.is_second:
+            self._follow(self._place, again=True)
         else:
             await self._send_next()

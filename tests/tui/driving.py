@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from rich.segment import Segment
 from textual import events
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
@@ -75,6 +76,12 @@ class Screen:
     @property
     def lines(self) -> list[str]:
         return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
+
+    @property
+    def lit(self) -> list[list[Segment]]:
+        """Line by line, what stands in reverse video."""
+        strips = self.app.screen._compositor.render_strips()
+        return [[segment for segment in strip if segment.style and segment.style.reverse] for strip in strips]
 
     @property
     def text(self) -> str:

@@ -19,6 +19,7 @@ from tui.modals.help import Help
 from tui.modals.messages import Messages
 from tui.modals.palette import Palette
 from tui.registry import ACTIONS
+from tui.screens.places import Place
 from tui.screens.tabs import TABS
 from tui.source import Looks
 
@@ -314,6 +315,14 @@ async def test_keys_that_come_in_one_go_are_taken_one_after_the_other() -> None:
         await shown.until(lambda: shown.app._exit)
 
 
+async def test_a_key_on_the_heels_of_the_enter_that_keeps_a_filter_is_no_letter_of_it() -> None:
+    async with screen() as shown:
+        for key in ("2", "slash", *"hourly", "enter", "down", "y"):
+            shown.send(key)
+        await shown.until(lambda: "sales-hourly" in shown.text and "kind: Schedule" in shown.text)
+        assert shown.page == "detail"
+
+
 async def test_history_goes_back_forth_and_to_and_fro() -> None:
     async with screen() as shown:
         await shown.press("2", "down", "7", "9")
@@ -326,6 +335,37 @@ async def test_history_goes_back_forth_and_to_and_fro() -> None:
         assert shown.page == "schedules"
         await shown.press("minus")
         assert shown.page == "backups"
+
+
+async def test_to_and_fro_works_on_the_longest_of_days() -> None:
+    async with screen() as shown:
+        for _ in range(60):
+            await shown.app.frame.go(Place("schedules"))
+            await shown.app.frame.go(Place("backups"))
+        await shown.press("minus")
+        assert shown.page == "schedules"
+
+
+@pytest.mark.parametrize(("way", "chosen"), [(("colon", "down"), "schedules"), (("ctrl+s", "down"), "JSON")])
+async def test_what_is_chosen_in_a_list_is_seen_by_reverse_video(way: tuple[str, ...], chosen: str) -> None:
+    async with screen() as shown:
+        await shown.press("2", *way)
+        lit = "".join(segment.text for line in shown.lit for segment in line)
+        assert chosen in lit
+
+
+async def test_the_caret_is_seen_without_colours_too() -> None:
+    async with screen() as shown:
+        await shown.press("2", "slash", "a", "left")
+        assert [segment.text for segment in shown.lit[3]] == ["a"]
+
+
+async def test_the_footer_forgets_a_filter_that_was_opened_and_left() -> None:
+    async with screen() as shown:
+        await shown.press("2", "slash")
+        await shown.until(lambda: "q back" in shown.footer)
+        await shown.press("escape")
+        await shown.until(lambda: "q quit" in shown.footer)
 
 
 async def test_copying_says_what_was_copied_and_how(monkeypatch: pytest.MonkeyPatch) -> None:

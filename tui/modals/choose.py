@@ -8,11 +8,12 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.widgets import Label, OptionList
+from textual.widgets import Label
 from textual.widgets.option_list import Option
 
 from core.view.text import clean
 from tui.modals.window import Window
+from tui.widgets.options import Options
 
 
 class Choose(Window[int]):
@@ -26,9 +27,9 @@ class Choose(Window[int]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="window"):
             yield Label(Text(clean(self._title), style="bold"))
-            yield OptionList(*(Option(Text(clean(label), no_wrap=True)) for label in self._labels))
+            yield Options(*(Option(Text(clean(label), no_wrap=True)) for label in self._labels))
             yield Label(Text("enter chooses, esc or q leaves", style="dim"))
 
-    @on(OptionList.OptionSelected)
-    def _chosen(self, event: OptionList.OptionSelected) -> None:
+    @on(Options.OptionSelected)
+    def _chosen(self, event: Options.OptionSelected) -> None:
         self.dismiss(event.option_index)

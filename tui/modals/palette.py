@@ -9,11 +9,12 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Input, Label, OptionList
+from textual.widgets import Input, Label
 from textual.widgets.option_list import Option
 
 from core.view.text import clean, cut_end
 from tui.modals.window import Window
+from tui.widgets.options import Options
 from tui.widgets.prompt import Prompt
 
 _LINE = 68
@@ -43,7 +44,7 @@ class Palette(Window[str]):
             with Horizontal(classes="prompt"):
                 yield Label(":", markup=False)
                 yield Prompt(placeholder="schedules  nab  queue  backups  bsl  ns team-a  q", id="command")
-            yield OptionList(id="found")
+            yield Options(id="found")
 
     def on_mount(self) -> None:
         self._search("")
@@ -51,7 +52,7 @@ class Palette(Window[str]):
 
     def _search(self, text: str) -> None:
         self._found = matching(self._entries, text)
-        found = self.query_one(OptionList)
+        found = self.query_one(Options)
         found.clear_options()
         found.add_options(Option(_line(entry)) for entry in self._found)
         if self._found:
@@ -71,14 +72,14 @@ class Palette(Window[str]):
         if wants is not None:
             self.dismiss(f"{wants.command} {word.strip()}")
             return
-        at = self.query_one(OptionList).highlighted
+        at = self.query_one(Options).highlighted
         if at is not None and at < len(self._found):
             self._choose(self._found[at])
         elif typed:
             self.dismiss(typed)
 
-    @on(OptionList.OptionSelected)
-    def _chosen(self, event: OptionList.OptionSelected) -> None:
+    @on(Options.OptionSelected)
+    def _chosen(self, event: Options.OptionSelected) -> None:
         self._choose(self._found[event.option_index])
 
     def _choose(self, entry: Entry) -> None:
@@ -98,7 +99,7 @@ class Palette(Window[str]):
     @on(Prompt.Passed)
     def _passed(self, event: Prompt.Passed) -> None:
         event.stop()
-        found = self.query_one(OptionList)
+        found = self.query_one(Options)
         if event.by > 0:
             found.action_cursor_down()
         else:

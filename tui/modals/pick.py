@@ -8,11 +8,12 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Input, Label, OptionList
+from textual.widgets import Input, Label
 from textual.widgets.option_list import Option
 
 from core.view.text import clean
 from tui.modals.window import Window
+from tui.widgets.options import Options
 from tui.widgets.prompt import Prompt
 
 _SHOWN = 200
@@ -34,7 +35,7 @@ class Pick(Window[int]):
             with Horizontal(classes="prompt"):
                 yield Label("/", markup=False)
                 yield Prompt(placeholder="type to narrow", id="wanted")
-            yield OptionList(id="found")
+            yield Options(id="found")
             yield Label(id="count", markup=False)
 
     def on_mount(self) -> None:
@@ -45,7 +46,7 @@ class Pick(Window[int]):
         wanted = text.lower().split()
         fits = [at for at, label in enumerate(self._labels) if all(word in label.lower() for word in wanted)]
         self._found = fits[:_SHOWN]
-        found = self.query_one(OptionList)
+        found = self.query_one(Options)
         found.clear_options()
         found.add_options(Option(Text(self._labels[at], no_wrap=True)) for at in self._found)
         if self._found:
@@ -62,12 +63,12 @@ class Pick(Window[int]):
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
-        at = self.query_one(OptionList).highlighted
+        at = self.query_one(Options).highlighted
         if at is not None and at < len(self._found):
             self.dismiss(self._found[at])
 
-    @on(OptionList.OptionSelected)
-    def _chosen(self, event: OptionList.OptionSelected) -> None:
+    @on(Options.OptionSelected)
+    def _chosen(self, event: Options.OptionSelected) -> None:
         self.dismiss(self._found[event.option_index])
 
     @on(Prompt.Dropped)
@@ -78,7 +79,7 @@ class Pick(Window[int]):
     @on(Prompt.Passed)
     def _passed(self, event: Prompt.Passed) -> None:
         event.stop()
-        found = self.query_one(OptionList)
+        found = self.query_one(Options)
         if event.by > 0:
             found.action_cursor_down()
         else:

@@ -53,8 +53,9 @@ class Trail:
 
     def visit(self, place: Place) -> None:
         """A new place; what lay ahead is forgotten."""
-        self._places = [*self._places[: self._at + 1], place][-_MOST:]
-        self._before, self._at = self._at, len(self._places) - 1
+        trail = [*self._places[: self._at + 1], place]
+        self._places = trail[-_MOST:]
+        self._before, self._at = len(self._places) - 2, len(self._places) - 1
 
     def note(self, seen: Place) -> None:
         """What the place looked like when it was left."""

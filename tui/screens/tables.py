@@ -228,6 +228,7 @@ class TablePage(NarrowedPage):
         if self._is_filtering:
             self.narrow("")
             self.take_keys()
+            self.post_message(self.Altered())
             return True
         if self.rows is not None and self.rows.faults_only:
             self.rows.faults_only = False
