@@ -68,6 +68,13 @@ class Dashboard(OrderlyApp):
 
         return local_zone(os.environ)
 
+    def on_mount(self) -> None:
+        self.app_resume_signal.subscribe(self, lambda _: self._canvas.forget())
+
+    def on_resize(self) -> None:
+        """A terminal that changes its size may move or drop what it shows."""
+        self._canvas.forget()
+
     def on_ready(self) -> None:
         """Ready is not painted yet, and what comes next takes the processor for itself."""
         self.frame.show_frame()
@@ -112,7 +119,9 @@ class Dashboard(OrderlyApp):
                     await self._again.wait()
 
     def try_again(self) -> None:
-        """Whatever waits before it is tried again is tried now."""
+        """Whatever waits before it is tried again is tried now; what others wrote over the screen goes."""
+        self._canvas.forget()
+        self.screen.refresh(layout=True)
         self._again.set()
         if self._source is not None:
             self._source.hurry()

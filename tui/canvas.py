@@ -24,7 +24,7 @@ class Canvas:
         self._lines: dict[int, list[Cell | None]] = {}
 
     def sparing(self, update: RenderableType | None) -> RenderableType | None:
-        """The same update, written with as little as it takes; one of the whole screen is always written whole."""
+        """The same update, written with as little as it takes."""
         if isinstance(update, ChopsUpdate):
             return _Sparing(self, update)
         if isinstance(update, LayoutUpdate):
@@ -33,13 +33,9 @@ class Canvas:
             self._lines.clear()
         return update
 
-    def keep_all(self, update: LayoutUpdate) -> None:
+    def forget(self) -> None:
+        """Somebody else may have written to the terminal, or it has lost what it showed: all is written again."""
         self._lines.clear()
-        for y, strips in enumerate(update.strips, update.region.y):
-            x = update.region.x
-            for strip in strips:
-                self._keep(y, x, _cells(strip) or [None] * strip.cell_length)
-                x += strip.cell_length
 
     def paint(self, y: int, x: int, strip: Strip, console: Console) -> Iterator[str]:
         """What must be written for these cells to look like this."""
@@ -80,13 +76,20 @@ class _Sparing(ChopsUpdate):
 
 
 class _Whole(LayoutUpdate):
+    """Behind an open window the toolkit lays the whole screen out each second, where only the clock has moved."""
+
     def __init__(self, canvas: Canvas, update: LayoutUpdate) -> None:
         super().__init__(update.strips, update.region)
         self._canvas = canvas
 
     def render_segments(self, console: Console) -> str:
-        self._canvas.keep_all(self)
-        return super().render_segments(console)
+        pieces: list[str] = []
+        for y, strips in enumerate(self.strips, self.region.y):
+            x = self.region.x
+            for strip in strips:
+                pieces += self._canvas.paint(y, x, strip, console)
+                x += strip.cell_length
+        return "".join(pieces)
 
 
 def _overlapping(update: ChopsUpdate, y: int, first: int, last: int) -> Iterator[tuple[int, Strip]]:

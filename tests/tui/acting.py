@@ -127,6 +127,7 @@ async def stand(
     user: User | None = None,
     behaviour: Behaviour = Behaviour.RELEASED,
     speed: float = 1.0,
+    made_by: Callable[[Session], Dashboard] | None = None,
 ) -> AsyncIterator[Stand]:
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     monkeypatch.setenv("LOGNAME", "maria")
@@ -147,7 +148,7 @@ async def stand(
         config = cluster.kubeconfig(folder / "kubeconfig", user.name if user else "admin")
         wishes = Wishes(Options(kubeconfig=str(config)), read_only=read_only)
         session = open_session(wishes, {"XDG_CONFIG_HOME": str(folder)}, box.running_clock)
-        app = Dashboard(lambda: session, Looks(flash=False, read_only=read_only))
+        app = made_by(session) if made_by else Dashboard(lambda: session, Looks(flash=False, read_only=read_only))
         async with app.run_test(size=size) as pilot:
             shown = Watching(app, pilot)
             await shown.until(lambda: app.frame.desk is not None and app.frame.size.width == size[0])

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from rich.console import RenderableType
 from textual._compositor import CompositorUpdate
 from textual.screen import Screen
@@ -15,11 +16,12 @@ from textual.screen import Screen
 import tui.app
 from core.models import Backup, from_builtins
 from core.models.kinds import BACKUP
+from tests.tui.acting import stand
 from tests.tui.driving import MIDDLE
 from tests.tui.driving import Screen as Driven
 from tests.tui.filled import FilledSource, backup_dict, troubled
 from tui.app import Dashboard
-from tui.source import Looks
+from tui.source import Looks, Source
 
 _FIRST_PAINT = """
 import sys
@@ -51,7 +53,7 @@ class Writing(Dashboard):
 
     CSS_PATH = Path(tui.app.__file__).with_name("styles") / "foretop.tcss"
 
-    def __init__(self, source: FilledSource) -> None:
+    def __init__(self, source: Source) -> None:
         super().__init__(lambda: source, Looks(flash=False))
         self.written: list[str] = []
 
@@ -80,6 +82,45 @@ async def test_a_second_in_which_nothing_happens_writes_the_clock_and_nothing_el
         source.manual.advance(timedelta(seconds=1))
         await shown.tick()
         assert 0 < app.taken() <= 80
+
+
+@pytest.mark.parametrize("keys", [("question_mark",), ("m",), ("colon",), ("ctrl+s",), ("slash",), ("6", "o")])
+async def test_behind_a_window_too_the_clock_alone_is_written(keys: tuple[str, ...]) -> None:
+    source = FilledSource(troubled())
+    app = Writing(source)
+    async with app.run_test(size=MIDDLE) as pilot:
+        shown = Driven(app, pilot, source)
+        await shown.until(lambda: app.frame.desk is not None)
+        await shown.press("7", *keys)
+        for _ in range(2):
+            source.manual.advance(timedelta(seconds=1))
+            await shown.tick()
+        app.taken()
+        source.manual.advance(timedelta(seconds=1))
+        await shown.tick()
+        await pilot.pause()
+        assert app.taken() <= 80
+
+
+async def test_behind_a_dialog_too_the_clock_alone_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch, made_by=Writing) as at:
+        app = at.shown.app
+        assert isinstance(app, Writing)
+        await at.stop_velero()
+        for keys in (("2", "u"), ("escape", "7", "l")):
+            await at.shown.press(*keys)
+            await at.shown.until(lambda: len(app.screen_stack) > 1 and "[ Cancel ]" in at.shown.text)
+            seconds = [await _second(app, at.shown) for _ in range(3)]
+            assert min(seconds) <= 80, seconds
+
+
+async def _second(app: Writing, shown: Driven) -> int:
+    """What is written until the clock has turned."""
+    app.taken()
+    before = shown.status
+    await shown.until(lambda: shown.status != before)
+    await shown.pilot.pause()
+    return app.taken()
 
 
 async def test_a_changed_row_writes_the_cells_that_changed() -> None:

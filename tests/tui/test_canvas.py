@@ -72,7 +72,8 @@ def test_whatever_is_shown_one_after_the_other_looks_as_if_written_in_full(
     twins.show(_whole(shown))
     for lines, touched in then:
         shown = [_strip(pieces) if y in touched else shown[y] for y, pieces in enumerate(lines)]
-        twins.show(_part(shown, [(y, 0, COLUMNS) for y in touched]))
+        is_laid_out = len(touched) == LINES
+        twins.show(_whole(shown) if is_laid_out else _part(shown, [(y, 0, COLUMNS) for y in touched]))
         twins.assert_alike()
 
 
@@ -92,9 +93,19 @@ def test_a_line_that_is_the_same_again_costs_nothing() -> None:
     assert twins.sizes[0] == 0
 
 
-def test_a_whole_screen_is_written_whole_for_the_terminal_may_have_lost_it() -> None:
+def test_a_screen_that_is_laid_out_anew_and_looks_the_same_costs_nothing() -> None:
     twins = Twins()
     strips = [_strip([("the same", Style())])] * LINES
     twins.show(_whole(strips))
     twins.show(_whole(strips))
-    assert twins.sizes[0] == twins.sizes[1] > 0
+    assert twins.sizes[0] == 0
+
+
+def test_a_screen_that_the_terminal_may_have_lost_is_written_whole() -> None:
+    twins = Twins()
+    strips = [_strip([("the same", Style())])] * LINES
+    twins.show(_whole(strips))
+    twins.screens[0].erase_in_display(2)
+    twins.canvas.forget()
+    twins.show(_whole(strips))
+    twins.assert_alike()
