@@ -1,11 +1,12 @@
 """`python -m tests.tui.pictures FOLDER`: the screens of the README, drawn from the demo's scenes.
 
-`python -m tests.tui.pictures --snapshots` writes the texts that `test_snapshots` compares the screens with.
+`python -m tests.tui.pictures --snapshots` writes what `test_snapshots` compares the screens with.
 """
 
 from __future__ import annotations
 
 import asyncio
+import html
 import re
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -13,6 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -28,6 +30,16 @@ from tui.source import Looks
 
 SNAPSHOTS = Path(__file__).with_name("snapshots")
 _FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
+_CHANCE = re.compile(r"terminal-\d+-")
+_RULE = re.compile(r"\.terminal-(r\d+) \{ ([^}]*) \}")
+_PIECE = re.compile(
+    r'<text class="terminal-(r\d+)" x="([\d.]+)"[^>]*clip-path="url\(#terminal-line-(\d+)\)">([^<]*)</text>'
+)
+_GROUND = re.compile(r'<rect fill="(#\w+)" (x="[\d.]+" y="[\d.]+" width="[\d.]+")')
+_HINT = re.compile(r"fill: #c5c8c6;?")
+_PLAIN = ""
+_CELL = 12.2
+"""How wide the template draws a cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +53,12 @@ class Picture:
     looks: Looks = field(default_factory=lambda: Looks(flash=False))
     seen: Callable[[FilledSource], None] | None = None
     colour: bool = True
-    snapshot: bool = False
-    """Its text is kept, and a test holds the screen to it."""
+    snapshot: Literal["", "svg", "txt"] = ""
+    """It is kept, colours and all or as text alone, and a test holds the screen to it."""
+
+    @property
+    def file(self) -> Path:
+        return SNAPSHOTS / f"{self.name}.{self.snapshot}"
 
 
 def _forbidden(source: FilledSource) -> None:
@@ -72,7 +88,8 @@ def _signed_out(source: FilledSource) -> None:
 
 
 PICTURES = (
-    Picture("triage", "default", snapshot=True),
+    Picture("triage", "default"),
+    Picture("80x24", "default", ("7",), snapshot="svg"),
     Picture("schedules", "default", ("2",)),
     Picture("nonadmin", "default", ("3",)),
     Picture("queue", "default", ("4",)),
@@ -81,18 +98,18 @@ PICTURES = (
     Picture("detail", "default", ("3", "enter")),
     Picture("storage", "default", ("9",)),
     Picture("help", "default", ("?",)),
-    Picture("calm", "quiet", snapshot=True),
-    Picture("outage", "outage", snapshot=True),
+    Picture("calm", "quiet", snapshot="svg"),
+    Picture("outage", "outage", snapshot="svg"),
     Picture("dead", "dead"),
-    Picture("maintenance", "maintenance", ("2",), snapshot=True),
-    Picture("forbidden", "", ("2",), seen=_forbidden, snapshot=True),
-    Picture("nothing-allowed", "", seen=_nothing_allowed, snapshot=True),
-    Picture("not-installed", "", ("3",), seen=_without_oadp, snapshot=True),
-    Picture("stale", "quiet", ("2",), seen=_stale, snapshot=True),
-    Picture("out-of-reach", "", seen=_stale, snapshot=True),
-    Picture("signed-out", "", seen=_signed_out, snapshot=True),
-    Picture("empty", "", snapshot=True),
-    Picture("no-colour", "default", ("4",), colour=False, snapshot=True),
+    Picture("maintenance", "maintenance", ("2",), snapshot="svg"),
+    Picture("forbidden", "", ("2",), seen=_forbidden, snapshot="svg"),
+    Picture("nothing-allowed", "", seen=_nothing_allowed, snapshot="txt"),
+    Picture("not-installed", "", ("3",), seen=_without_oadp, snapshot="txt"),
+    Picture("stale", "quiet", ("2",), seen=_stale, snapshot="svg"),
+    Picture("out-of-reach", "", seen=_stale, snapshot="txt"),
+    Picture("signed-out", "", seen=_signed_out, snapshot="txt"),
+    Picture("empty", "", snapshot="svg"),
+    Picture("no-colour", "default", ("4",), colour=False, snapshot="svg"),
     Picture("volumes", "volumes", ("4",)),
     Picture("ascii", "default", (), SMALL, Looks(ascii=True, flash=False)),
     Picture("wide", "default", ("3",), MIDDLE),
@@ -122,22 +139,46 @@ async def looking_at(picture: Picture) -> AsyncIterator[Screen]:
 
 
 async def draw(picture: Picture) -> str:
-    """The picture as SVG, without the fonts that its template would fetch from elsewhere."""
+    """The picture as SVG, without the fonts that its template would fetch from elsewhere, and without chance."""
     async with looking_at(picture) as shown:
-        return _FONTS.sub("", shown.app.export_screenshot(title=f"foretop: {picture.name}"))
+        drawn = shown.app.export_screenshot(title=f"foretop: {picture.name}")
+        return _CHANCE.sub("terminal-", _FONTS.sub("", drawn))
 
 
-async def read(picture: Picture) -> str:
+async def kept(picture: Picture) -> str:
+    """What is compared."""
+    if picture.snapshot == "svg":
+        return await draw(picture)
     async with looking_at(picture) as shown:
         return f"{shown.text}\n"
+
+
+def described(drawn: str) -> list[str]:
+    """An SVG to read: its lines, and below each line that has some the colours and styles of its pieces."""
+    styles = {name: _HINT.sub("", rule).strip() for name, rule in _RULE.findall(drawn)}
+    lines: dict[int, list[tuple[float, str, str]]] = {}
+    for name, x, line, text in _PIECE.findall(drawn):
+        lines.setdefault(int(line), []).append((float(x), html.unescape(text), styles.get(name, "")))
+    told: list[str] = []
+    for line in sorted(lines):
+        pieces = sorted(lines[line])
+        whole = ""
+        for x, text, _ in pieces:
+            whole = whole.ljust(round(x / _CELL)) + text.rstrip("\n").replace("\xa0", " ")
+        told.append(whole.rstrip())
+        told += [f"    {text.strip()!r}: {style}" for _, text, style in pieces if text.strip() and style != _PLAIN]
+    grounds = sorted(f"    ground {found}" for found in _GROUND.findall(drawn))
+    return told + grounds
 
 
 def main(arguments: Sequence[str]) -> None:
     if "--snapshots" in arguments:
         SNAPSHOTS.mkdir(exist_ok=True)
+        for old in SNAPSHOTS.iterdir():
+            old.unlink()
         for picture in PICTURES:
             if picture.snapshot:
-                (SNAPSHOTS / f"{picture.name}.txt").write_text(asyncio.run(read(picture)))
+                picture.file.write_text(asyncio.run(kept(picture)))
         return
     folder = Path(arguments[0] if arguments else "screenshots")
     folder.mkdir(exist_ok=True)
