@@ -22,14 +22,15 @@ from tui.cli import run
 
 @contextmanager
 def served(*options: str) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
-    """A box in a process of its own, ended as a kill ends it."""
+    """A box in a process of its own, which tidies up after itself when it is told to end."""
     command = [sys.executable, "-c", "from tui.cli import main; main()", "demo", "--serve", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
             yield Path(process.stdout.readline().removesuffix("\n")), process
         finally:
-            process.kill()
+            process.terminate()
+            process.wait(120)
 
 
 def ask(kubeconfig: Path, path: str) -> Any:
