@@ -15,7 +15,7 @@ settings.load_profile("foretop")
 
 # What a person has set for the terminal, the network and the clusters at hand would decide how a test ends.
 _OF_THIS_MACHINE = (
-    *("KUBECONFIG", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "TEXTUAL_COLOR_SYSTEM", "TMUX"),
+    *("KUBECONFIG", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "TEXTUAL_COLOR_SYSTEM", "TMUX", "STY"),
     *("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "KUBERNETES_SERVICE_HOST"),
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
 )

@@ -14,17 +14,28 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import pyte
 
 _ENVIRONMENT = {"TERM": "xterm-256color", "COLORTERM": "", "LC_ALL": "C.UTF-8"}
-_NOT_INHERITED = ("SSH_CONNECTION", "SSH_TTY", "NO_COLOR", "TMUX", "TERM_PROGRAM", "KUBECONFIG", "FORETOP_READ_ONLY")
+_NOT_INHERITED = (
+    "SSH_CONNECTION",
+    "SSH_TTY",
+    "NO_COLOR",
+    "TMUX",
+    "STY",
+    "TERM_PROGRAM",
+    "KUBECONFIG",
+    "FORETOP_READ_ONLY",
+)
 _TAKES_THE_TERMINAL = (
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 )
 PATIENCE = 120.0
+LIT_BLANK = "▮"
 _UNKNOWN_TO_THE_EMULATOR = b"\x1b[<u"
 
 
@@ -37,7 +48,9 @@ class Terminal:
         columns: int = 120,
         lines: int = 40,
         environ: Mapping[str, str] | None = None,
+        folder: Path | None = None,
     ) -> None:
+        self._folder = folder
         self._command = command
         self._environ = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
         self._environ |= {**_ENVIRONMENT, **(environ or {})}
@@ -46,6 +59,7 @@ class Terminal:
         self._screen.write_process_input = self._answer  # type: ignore[method-assign]
         self._stream = pyte.ByteStream(self._screen)
         self._lock = threading.Condition()
+        self._looked: list[tuple[str, str]] = []
         self.output = bytearray()
 
     def __enter__(self) -> Self:
@@ -59,6 +73,7 @@ class Terminal:
             stdout=self._far_side,
             stderr=self._far_side,
             env=self._environ,
+            cwd=self._folder,
             start_new_session=True,
         )
         self._stopping = os.pipe()
@@ -128,11 +143,28 @@ class Terminal:
     def __str__(self) -> str:
         return "\n".join(line.rstrip() for line in self.text())
 
+    def look(self) -> tuple[list[str], list[str]]:
+        """The lines, and what of them stands in reverse video; only lines that were written to are read again."""
+        with self._lock:
+            if not self._looked:
+                self._looked = [("", "")] * self._size[0]
+            for y in self._screen.dirty:
+                cells = [self._screen.buffer[y][x] for x in range(self._size[1])]
+                lit = "".join((cell.data if cell.data != " " else LIT_BLANK) if cell.reverse else " " for cell in cells)
+                self._looked[y] = ("".join(cell.data for cell in cells), lit)
+            self._screen.dirty.clear()
+            return [line for line, _ in self._looked], [lit for _, lit in self._looked]
+
     def cells(self) -> list[Any]:
         """Every cell of the screen, with its colours."""
         with self._lock:
             lines, columns = self._size
             return [self._screen.buffer[y][x] for y in range(lines) for x in range(columns)]
+
+    @property
+    def title(self) -> str:
+        with self._lock:
+            return self._screen.title
 
     def cursor_line(self) -> int:
         """The line that is shown in reverse video."""
