@@ -34,7 +34,7 @@ class Screen:
         """Keys as the terminal sends them, each when the one before has been dealt with."""
         for key in keys:
             await self.key(key)
-        await self.pilot.pause()
+        await self.pilot.pause(0)
 
     async def key(self, key: str) -> None:
         """A key, and the time that it takes to be dealt with; one that ends the app is not waited for for long."""
@@ -71,7 +71,7 @@ class Screen:
     async def tick(self) -> None:
         """One beat of the pump, without waiting for its time."""
         self.app.pulse()
-        await self.pilot.pause()
+        await self.pilot.pause(0)
 
     @property
     def lines(self) -> list[str]:
@@ -125,7 +125,7 @@ class Screen:
 
     async def on(self, key: Key) -> None:
         assert self.table.go_to(key), f"{key} is not among the rows"
-        await self.pilot.pause()
+        await self.pilot.pause(0)
 
 
 @asynccontextmanager
