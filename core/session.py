@@ -16,6 +16,7 @@ from core.kube.cluster import Cluster, Run, Sinks
 from core.kube.config import Wishes
 from core.kube.connect import Connections, connect
 from core.kube.pace import Timing
+from core.kube.places import Named
 from core.kube.sink import State
 from core.models import Backup, Resource, Restore
 from core.models.kinds import BACKUP, KINDS, MOVEMENTS, RESTORE, Kind, by_plural
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*MOVEMENTS, EVENTS))
 """Data movements are watched for unfinished runs only, events for the object that is open."""
-_SETTLED = frozenset({State.LIVE, State.FORBIDDEN, State.NOT_INSTALLED})
+_SETTLED = frozenset({State.LIVE, State.FORBIDDEN, State.NOT_INSTALLED, State.NO_NAMESPACE})
 
 
 class Session:
@@ -40,19 +41,19 @@ class Session:
     def __init__(
         self,
         connections: Connections,
-        namespaces: tuple[str, ...] = (),
+        named: Named | None = None,
         clock: Clock | None = None,
         kinds: tuple[Kind, ...] = WATCHED,
         timing: Timing | None = None,
     ) -> None:
         self.store = Store()
         self.connections = connections
-        self.namespaces = namespaces
+        self.namespaces = named.namespaces if named else ()
         self.local_clock = clock or SystemClock()
         self._clocks = {name: self._clock_of(client) for name, client in connections.clients.items()}
         sinks = {name: self._sinks(name) for name in connections.clients}
         self.clusters: Mapping[str, Cluster] = {
-            name: Cluster(client, sinks[name], self._clocks[name], kinds, namespaces, timing=timing)
+            name: Cluster(client, sinks[name], self._clocks[name], kinds, named, timing=timing)
             for name, client in connections.clients.items()
         }
         self._running: asyncio.Task[None] | None = None
@@ -85,6 +86,11 @@ class Session:
         """Follows the events of the one object that is open; no uid ends it."""
         for name, cluster in self.clusters.items():
             cluster.follow_events(uid if name == context else "", namespace)
+
+    def look_into(self, namespace: str) -> None:
+        """Looks for tenants' objects in this namespace too, where not all are watched anyway; "" for no further one."""
+        for cluster in self.clusters.values():
+            cluster.look_into(namespace)
 
     async def whole(self, context: str, plural: str, namespace: str, name: str) -> dict[str, Any]:
         """An object as the server has it, with the fields that foretop does not read."""
@@ -177,7 +183,8 @@ def open_session(
 ) -> Session:
     """Reads the configuration, which may fail in one line; connects to nothing yet."""
     local = clock or SystemClock()
-    return Session(connect(wishes.connect, environ, local, wishes.read_only), wishes.namespaces, local, kinds)
+    named = Named(wishes.namespaces, wishes.velero_namespace, wishes.with_velero)
+    return Session(connect(wishes.connect, environ, local, wishes.read_only), named, local, kinds)
 
 
 def _unfinished(found: Resource | None) -> Run | None:

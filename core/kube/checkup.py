@@ -16,7 +16,8 @@ from core.kube.access import Access, right
 from core.kube.client import ApiClient
 from core.kube.discovery import served_version
 from core.kube.failures import ApiError
-from core.kube.reach import EVERYWHERE, reach
+from core.kube.places import Named, Places
+from core.kube.reach import EVERYWHERE
 from core.kube.velero import VeleroServer, find_velero
 from core.models.kinds import BACKUP, DELETE_REQUEST, KINDS, MOVEMENTS, RESTORE, SCHEDULE, STORAGE, Kind
 
@@ -51,7 +52,7 @@ class _Version(msgspec.Struct, rename="camel"):
     git_version: str = ""
 
 
-async def checkup(client: ApiClient, clock: Clock, namespaces: tuple[str, ...]) -> AsyncIterator[Check]:
+async def checkup(client: ApiClient, clock: Clock, named: Named) -> AsyncIterator[Check]:
     """Everything about one context; ends early, with FAILED, where it cannot be reached."""
     config = client.config
     yield Check("context", Verdict.OK, f"{config.name}, {config.address}, namespace {config.namespace}")
@@ -64,14 +65,14 @@ async def checkup(client: ApiClient, clock: Clock, namespaces: tuple[str, ...]) 
     yield _tls(client)
     yield _skew(client)
     access = Access(client, clock)
+    places = Places(client, access, clock, named)
     for kind in KINDS:
         if kind not in MOVEMENTS:
-            yield await _kind(client, access, kind, namespaces)
-    servers = await _servers(client, namespaces)
+            yield await _kind(client, access, kind, places)
+    servers = await _servers(client, named)
     for check in _velero(servers):
         yield check
-    places = [server.namespace for server in servers] or [config.namespace]
-    for place in places:
+    for place in [server.namespace for server in servers] or [config.namespace]:
         for verb, kind, purpose in _ACTIONS:
             yield await _action(access, verb, kind, purpose, place)
 
@@ -104,16 +105,18 @@ def _skew(client: ApiClient) -> Check:
     return Check("clock", Verdict.NOTE, found, "foretop counts in the server's time; set this machine's clock")
 
 
-async def _kind(client: ApiClient, access: Access, kind: Kind, namespaces: tuple[str, ...]) -> Check:
+async def _kind(client: ApiClient, access: Access, kind: Kind, places: Places) -> Check:
     about = paths.title(kind)
     missing = Verdict.MISSING if kind in _NEEDED else Verdict.NOTE
     try:
         if await served_version(client, kind) is None:
             return Check(about, missing, "not installed", "install Velero's CRDs" if kind in _NEEDED else "")
-        found = await reach(client, access, kind, namespaces)
+        found = await places.of(kind)
         denied = [place for place in found.namespaces if not await _may_watch(access, kind, place)]
     except ApiError as problem:
         return Check(about, missing, str(problem))
+    if found.missing:
+        return Check(about, missing, f"there is no namespace {', '.join(found.missing)}", "name one that is there")
     if denied:
         where = ", ".join(place or "all namespaces" for place in denied)
         remedy = f"ask for a role with list and watch on {about}"
@@ -127,9 +130,10 @@ async def _may_watch(access: Access, kind: Kind, namespace: str) -> bool:
     return all(verdict.allowed for verdict in verdicts)
 
 
-async def _servers(client: ApiClient, namespaces: tuple[str, ...]) -> tuple[VeleroServer, ...]:
+async def _servers(client: ApiClient, named: Named) -> tuple[VeleroServer, ...]:
+    given = (named.velero,) if named.velero else () if named.with_velero else named.namespaces
     try:
-        return await find_velero(client, namespaces)
+        return await find_velero(client, given)
     except ForetopError:
         return ()
 
@@ -137,7 +141,12 @@ async def _servers(client: ApiClient, namespaces: tuple[str, ...]) -> tuple[Vele
 def _velero(servers: tuple[VeleroServer, ...]) -> list[Check]:
     if not servers:
         return [
-            Check("Velero", Verdict.MISSING, "not found in any namespace", "install it, or name its namespace with -n")
+            Check(
+                "Velero",
+                Verdict.MISSING,
+                "not found in any namespace",
+                "install it, or say where it is with --velero-namespace",
+            )
         ]
     checks = []
     for server in servers:

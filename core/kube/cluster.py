@@ -15,7 +15,8 @@ from core.kube.access import Access
 from core.kube.client import ApiClient
 from core.kube.failures import SignedOut
 from core.kube.pace import Backoff, Pace, Timing
-from core.kube.reach import EVERYWHERE, Reach, reach
+from core.kube.places import Named, Places
+from core.kube.reach import EVERYWHERE, Reach
 from core.kube.reflector import Reflector
 from core.kube.sink import Health, Scope, Sink, State
 from core.models.kinds import (
@@ -64,7 +65,7 @@ class Cluster:
         sinks: Sinks,
         clock: Clock,
         kinds: Iterable[Kind],
-        namespaces: tuple[str, ...] = (),
+        named: Named | None = None,
         pace: Pace | None = None,
         timing: Timing | None = None,
     ) -> None:
@@ -74,12 +75,13 @@ class Cluster:
         self._sinks = sinks
         self._clock = clock
         self.kinds = tuple(kinds)
-        self._namespaces = namespaces
+        self.places = Places(client, self.access, clock, named or Named())
         self._timing = timing or Timing()
         self._watches: dict[Scope, asyncio.Task[None]] = {}
         self._reflectors: dict[Scope, Reflector] = {}
         self._runs: frozenset[Scope] = frozenset()
         self._events: frozenset[Scope] = frozenset()
+        self._elsewhere = asyncio.Event()
 
     @property
     def name(self) -> str:
@@ -109,24 +111,50 @@ class Cluster:
         self._change(self._events, wanted)
         self._events = wanted
 
+    def look_into(self, namespace: str) -> None:
+        """Tenants' objects are looked for in this namespace too, at once; "" lets go what was looked into in vain."""
+        self.places.look_into(namespace)
+        self._elsewhere.set()
+        self._elsewhere = asyncio.Event()
+
     async def _follow(self, kind: Kind) -> None:
         """Watches one kind wherever it may be listed; where that is not everywhere, looks again each minute."""
         held: frozenset[Scope] = frozenset()
+        absent: frozenset[Scope] = frozenset()
         self._sinks.open(self._scope(kind)).health(Health(State.SYNCING, self._clock.now()))
         while True:
+            elsewhere = self._elsewhere
             found = await self._reach(kind, quiet=bool(held))
             wanted = frozenset(self._scope(kind, place) for place in found.namespaces)
             self._sinks_without_watch(kind, wanted)
             self._change(held, wanted)
             held = wanted
-            await self._until_next_look(kind, found)
+            absent = self._tell_absent(absent, frozenset(self._scope(kind, place) for place in found.missing))
+            await self._until_next_look(kind, found, elsewhere)
 
-    async def _until_next_look(self, kind: Kind, found: Reach) -> None:
+    def _tell_absent(self, before: frozenset[Scope], absent: frozenset[Scope]) -> frozenset[Scope]:
+        """A namespace that is not there is told in the place of a watch: an empty list would say that all is well."""
+        for scope in before - absent - self._watches.keys():
+            self._sinks.drop(scope)
+        for scope in absent - before:
+            self._sinks.open(scope).health(Health(State.NO_NAMESPACE, self._clock.now()))
+        return absent
+
+    async def _until_next_look(self, kind: Kind, found: Reach, elsewhere: asyncio.Event) -> None:
+        """Until it is time, or a person wants to look elsewhere too."""
+        waits = {asyncio.ensure_future(elsewhere.wait()), asyncio.ensure_future(self._patience(kind, found))}
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in waits:
+                one.cancel()
+
+    async def _patience(self, kind: Kind, found: Reach) -> None:
         """A watch of everything that works needs no second look; one that lost its right does."""
         if found.chosen:
             await asyncio.Event().wait()
         await self.pace.wait(self._timing.ask_again)
-        while found.namespaces == EVERYWHERE and not self._is_forbidden(self._scope(kind)):
+        while found.namespaces == EVERYWHERE and not found.missing and not self._is_forbidden(self._scope(kind)):
             await self.pace.wait(self._timing.ask_again)
 
     def _is_forbidden(self, scope: Scope) -> bool:
@@ -138,7 +166,7 @@ class Cluster:
         backoff, lost = Backoff(self._timing, self.pace.random), self._clock.now()
         while True:
             try:
-                return await reach(self.client, self.access, kind, self._namespaces)
+                return await self.places.of(kind)
             except Exception as problem:
                 delay = backoff.next()
                 if not quiet:

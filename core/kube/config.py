@@ -84,6 +84,9 @@ class Wishes:
     connect: Options = Options()
     namespaces: tuple[str, ...] = ()
     read_only: bool = False
+    velero_namespace: str = ""
+    with_velero: bool = False
+    """Velero's own kinds are looked at where they are, though other namespaces were named."""
 
 
 Reload = Callable[[], ContextConfig]

@@ -22,10 +22,14 @@ EVERYWHERE = ("",)
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Where to watch a kind; `chosen` when a person said so, and it is never to be looked at again."""
+    """Where to watch a kind; `chosen` when a person said so, and it is never to be looked at again.
+
+    `missing` are namespaces that a person named and that are not there.
+    """
 
     namespaces: tuple[str, ...]
     chosen: bool = False
+    missing: tuple[str, ...] = ()
 
 
 class _Meta(msgspec.Struct, rename="camel"):

@@ -34,6 +34,7 @@ class State(enum.Enum):
     SIGNED_OUT = "signed out"
     FORBIDDEN = "not allowed"
     NOT_INSTALLED = "not installed"
+    NO_NAMESPACE = "no such namespace"
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,9 @@ KINDS = (
     DEPLOYMENT,
 )
 
+BESIDE_VELERO = frozenset({*(kind for kind in KINDS if kind.group == VELERO), NABSL_REQUEST, DPA, DEPLOYMENT})
+"""What lies in the namespace of a Velero server; the other kinds are in the namespaces of those who use it."""
+
 _BY_GROUP_AND_NAME = {(kind.group, kind.name): kind for kind in KINDS}
 _BY_PLURAL = {kind.plural: kind for kind in KINDS}
 

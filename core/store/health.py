@@ -8,8 +8,8 @@ from datetime import datetime
 
 from core.kube.sink import Health, Scope, State
 
-_GRAVEST_FIRST = (State.SIGNED_OUT, State.STALE, State.SYNCING, State.FORBIDDEN)
-_SETTLED = frozenset({State.LIVE, State.FORBIDDEN, State.NOT_INSTALLED})
+_GRAVEST_FIRST = (State.SIGNED_OUT, State.STALE, State.SYNCING, State.NO_NAMESPACE, State.FORBIDDEN)
+_SETTLED = frozenset({State.LIVE, State.FORBIDDEN, State.NOT_INSTALLED, State.NO_NAMESPACE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class ContextHealth:
     error: str = ""
     forbidden: tuple[str, ...] = ()
     not_installed: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Namespaces that a person named and that are not there."""
     unreadable: int = 0
 
 
@@ -97,6 +99,7 @@ def _together(entries: Mapping[Scope, _Entry]) -> ContextHealth:
         error=errors[-1] if errors else "",
         forbidden=_kinds(entries, State.FORBIDDEN),
         not_installed=_kinds(entries, State.NOT_INSTALLED),
+        missing=_missing(entries),
         unreadable=sum(entry.lost_lines for entry in entries.values()),
     )
 
@@ -106,3 +109,8 @@ def _kinds(entries: Mapping[Scope, _Entry], state: State) -> tuple[str, ...]:
     plurals = {scope.kind.plural for scope, entry in entries.items() if entry.health.state is state}
     seen = {scope.kind.plural for scope, entry in entries.items() if entry.health.state is not state}
     return tuple(sorted(plurals - seen))
+
+
+def _missing(entries: Mapping[Scope, _Entry]) -> tuple[str, ...]:
+    absent = {scope.namespace for scope, entry in entries.items() if entry.health.state is State.NO_NAMESPACE}
+    return tuple(sorted(absent))

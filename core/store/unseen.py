@@ -37,6 +37,8 @@ def _reason(scope: Scope, health: Health) -> str:
             return str(health.state.value) if scope.kind in _WITHOUT_THEM_NO_VELERO else ""
         case State.FORBIDDEN:
             return f"{health.state.value}{where}"
+        case State.NO_NAMESPACE:
+            return f"there is no namespace {scope.namespace}"
         case State.STALE:
             return f"stale since {health.since:%H:%M:%SZ}"
         case State.SYNCING | State.SIGNED_OUT:

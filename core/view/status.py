@@ -12,7 +12,7 @@ from core.view import times
 from core.view.marks import Mark
 from core.view.text import clean
 
-_SEEING = frozenset({State.LIVE, State.FORBIDDEN})
+_SEEING = frozenset({State.LIVE, State.FORBIDDEN, State.NO_NAMESPACE})
 
 
 def status_line(contexts: Mapping[str, ContextHealth], now: datetime) -> tuple[Mark, str]:
@@ -36,6 +36,8 @@ def one_context(health: ContextHealth, now: datetime) -> tuple[Mark, str]:
         case State.FORBIDDEN:
             kinds = len(health.forbidden)
             return Mark.LOOK, f"{kinds} kind{'' if kinds == 1 else 's'} not allowed"
+        case State.NO_NAMESPACE:
+            return Mark.LOOK, f"no namespace {clean(health.missing[0]) if health.missing else 'of that name'}"
         case State.SIGNED_OUT:
             return Mark.LOOK, f"signed out: {clean(health.error)}" if health.error else "signed out"
     assert_never(health.state)

@@ -17,6 +17,7 @@ from core.kube.cluster import Cluster, Sinks
 from core.kube.config import Options
 from core.kube.connect import connect
 from core.kube.pace import Timing
+from core.kube.places import Named
 from core.kube.sink import Health, Scope, State
 from core.models.kinds import NAB, PRESCALED, SCHEDULE, Kind
 from core.store import Store
@@ -43,7 +44,7 @@ class Watching:
         self.on_news: Callable[[], None] = lambda: None
         timing = replace(QUICK, chunk=chunk)
         sinks = Sinks(self._open, self.store.drop)
-        self.cluster = Cluster(client, sinks, SystemClock(), (kind,), namespaces, timing=timing)
+        self.cluster = Cluster(client, sinks, SystemClock(), (kind,), Named(namespaces), timing=timing)
 
     def _open(self, scope: Scope) -> Noticed:
         return _Listening(self, self.store.sink(scope, SystemClock()), self._notice)

@@ -15,6 +15,7 @@ from core.kube.cluster import Cluster, Run, Sinks
 from core.kube.config import Options
 from core.kube.connect import connect
 from core.kube.pace import Timing
+from core.kube.places import Named
 from core.kube.reach import Reach, reach, visible_namespaces
 from core.kube.sink import Scope, State
 from core.kube.velero import VeleroServer, find_velero
@@ -36,6 +37,7 @@ LOOKER = User(
 )
 NOBODY = User("nobody")
 CONTEXT = "minicluster"
+EVERYTHING = Named()
 QUICK = Timing(ask_again=0.05, first_delay=0.01, longest_delay=0.05)
 
 
@@ -59,12 +61,16 @@ def client_of(running: MiniCluster, folder: Path, user: str = "admin", namespace
 class Watched:
     """A cluster at work, and the store that it fills."""
 
-    def __init__(self, client: ApiClient, kinds: tuple[Kind, ...], namespaces: tuple[str, ...] = ()) -> None:
+    def __init__(self, client: ApiClient, kinds: tuple[Kind, ...], named: Named) -> None:
         self.store = Store()
         clock = SystemClock()
         self._news = asyncio.Event()
-        sinks = Sinks(lambda scope: Noticed(self.store.sink(scope, clock), self._news.set), self.store.drop)
-        self.cluster = Cluster(client, sinks, clock, kinds, namespaces, timing=QUICK)
+        sinks = Sinks(lambda scope: Noticed(self.store.sink(scope, clock), self._news.set), self._drop)
+        self.cluster = Cluster(client, sinks, clock, kinds, named, timing=QUICK)
+
+    def _drop(self, scope: Scope) -> None:
+        self.store.drop(scope)
+        self._news.set()
 
     def scopes(self) -> dict[tuple[str, str], State]:
         return {(scope.kind.plural, scope.namespace): health.state for scope, health in self.store.health.watches()}
@@ -80,8 +86,8 @@ class Watched:
 
 
 @asynccontextmanager
-async def watched(client: ApiClient, *kinds: Kind, namespaces: tuple[str, ...] = ()) -> AsyncIterator[Watched]:
-    found = Watched(client, kinds, namespaces)
+async def watched(client: ApiClient, *kinds: Kind, named: Named = EVERYTHING) -> AsyncIterator[Watched]:
+    found = Watched(client, kinds, named)
     task = asyncio.create_task(found.cluster.run())
     try:
         yield found

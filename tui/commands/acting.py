@@ -139,7 +139,8 @@ async def desk(wishes: Wishes, kinds: tuple[Kind, ...]) -> AsyncIterator[Desk]:
         await seen(session)
         context = session.contexts[0]
         hand = session.hand(context, Journal(default_path(os.environ)), login(os.environ))
-        yield Desk(session, hand, context, wishes.namespaces)
+        home = (wishes.velero_namespace,) if wishes.velero_namespace else wishes.namespaces
+        yield Desk(session, hand, context, home)
 
 
 async def perform(

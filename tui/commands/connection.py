@@ -15,13 +15,30 @@ from core.kube.config import Wishes
 _OPTIONS = (
     click.option("--kubeconfig", metavar="FILE", help="The kubeconfig to use instead of KUBECONFIG."),
     click.option("--context", "contexts", multiple=True, metavar="NAME", help="A context; may be repeated."),
-    click.option("-n", "--namespace", "namespaces", multiple=True, metavar="NAME", help="Only this one; repeatable."),
+    click.option(
+        "-n",
+        "--namespace",
+        "namespaces",
+        multiple=True,
+        metavar="NAME",
+        help="Only this one; repeatable. The dashboard and report show Velero's own objects besides.",
+    ),
     click.option("-A", "--all-namespaces", is_flag=True, help="All namespaces that may be seen (the default)."),
+    click.option("--velero-namespace", metavar="NAME", help="Where Velero lives, if it is not to be searched for."),
     click.option("--as", "as_user", metavar="USER", help="Act as this user."),
     click.option("--as-group", "as_groups", multiple=True, metavar="GROUP", help="Act as this group; repeatable."),
     click.option("--read-only", is_flag=True, help="Send no write whatever is pressed (also FORETOP_READ_ONLY=1)."),
 )
-_NAMES = ("kubeconfig", "contexts", "namespaces", "all_namespaces", "as_user", "as_groups", "read_only")
+_NAMES = (
+    "kubeconfig",
+    "contexts",
+    "namespaces",
+    "all_namespaces",
+    "velero_namespace",
+    "as_user",
+    "as_groups",
+    "read_only",
+)
 _NO = frozenset({"", "0", "false", "no"})
 
 
@@ -55,4 +72,5 @@ def _merge(before: Wishes, given: dict[str, Any]) -> Wishes:
         as_groups=given["as_groups"] or before.connect.as_groups,
     )
     namespaces = () if given["all_namespaces"] else given["namespaces"] or before.namespaces
-    return Wishes(connect, namespaces, before.read_only or given["read_only"])
+    velero = given["velero_namespace"] or before.velero_namespace
+    return Wishes(connect, namespaces, before.read_only or given["read_only"], velero)

@@ -12,6 +12,7 @@ from core.clock import SystemClock
 from core.kube.checkup import Check, Verdict, checkup
 from core.kube.config import Wishes
 from core.kube.connect import connect
+from core.kube.places import Named
 from core.view.items import as_list
 from tui.commands.connection import connection_options
 from tui.commands.output import emit, output_option, say
@@ -32,12 +33,13 @@ def command(wishes: Wishes, form: str) -> int:
 
 async def _examine(wishes: Wishes, form: str) -> int:
     clock = SystemClock()
+    named = Named(wishes.namespaces, wishes.velero_namespace, with_velero=True)
     connections = connect(wishes.connect, os.environ, clock, read_only=True)
     items: list[dict[str, Any]] = []
     verdicts: set[Verdict] = set()
     for context, client in connections.clients.items():
         try:
-            async for check in checkup(client, clock, wishes.namespaces):
+            async for check in checkup(client, clock, named):
                 verdicts.add(check.verdict)
                 items.append({"context": context, **_item(check)})
                 if form == "text":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -50,7 +51,7 @@ def report_on_clusters(wishes: Wishes) -> int:
 
 
 async def _of_clusters(wishes: Wishes, at: datetime | None, form: str) -> int:
-    async with running(wishes) as session:
+    async with running(replace(wishes, with_velero=True)) as session:
         good, bad = await seen(session)
         worlds = [(session.world(name), at or session.clock(name).now()) for name in good]
         lost = tuple(Unreadable(problem.what, problem.why, problem.hint) for problem in bad)

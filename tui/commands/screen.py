@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -77,6 +77,6 @@ def watch_clusters(wishes: Wishes, tastes: Tastes) -> int:
     def open_source() -> Source:
         from core.session import open_session
 
-        return open_session(wishes, os.environ)
+        return open_session(replace(wishes, with_velero=True), os.environ)
 
     return show(open_source, tastes, read_only=wishes.read_only)

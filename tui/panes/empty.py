@@ -130,6 +130,8 @@ def _told(desk: Desk, scope: Scope, health: Health) -> tuple[Mark, str]:
             return Mark.RUNNING, f"Syncing {{}}{place}: {_come(health)}"
         case State.FORBIDDEN:
             return Mark.LOOK, f"Not allowed: you need the right to list and watch {{}}{place or ' in all namespaces'}."
+        case State.NO_NAMESPACE:
+            return Mark.LOOK, f"There is no namespace {_plain(scope.namespace)} in this cluster, so no {{}} in it."
         case State.NOT_INSTALLED:
             return Mark.UNSET, "Not installed in this cluster: {}."
         case State.STALE | State.SIGNED_OUT:
