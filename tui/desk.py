@@ -9,6 +9,7 @@ from core.kube.sink import State
 from core.rules.triage import Finding, Settled, Severity, settle, triage
 from core.rules.world import Unseen
 from core.store import Key, Store
+from core.view.focus import Focus
 from core.view.scene import Scene, Stage
 from core.view.zones import Zoning
 from tui.source import Source
@@ -32,6 +33,7 @@ class Desk:
         self.source = source
         self.contexts = source.contexts
         self.zoning = Zoning()
+        self.focus = Focus()
         self.findings: tuple[Finding, ...] = ()
         self.unseen: tuple[Unseen, ...] = ()
         self.judgement = 0

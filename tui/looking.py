@@ -10,6 +10,7 @@ from core.errors import ForetopError
 from core.models import Backup, NonAdmin, Restore
 from core.models.kinds import by_plural
 from core.store import Garbled, Key
+from core.view.focus import Focus
 from tui.desk import Desk
 
 
@@ -56,3 +57,18 @@ async def may_fetch_results(desk: Desk, key: Key) -> str:
     if not isinstance(item, Backup | Restore | NonAdmin):
         return "It is gone."
     return await refusal(hands.hand(key.context), item, File.RESULTS)
+
+
+@runtime_checkable
+class Roaming(Protocol):
+    """A source that can watch a namespace more than it did."""
+
+    def look_into(self, namespace: str) -> None: ...
+
+
+def focus_on(desk: Desk, namespace: str, context: str) -> None:
+    """All pages show this namespace and this cluster only; with no name all of them."""
+    veleros = {place for name in desk.contexts for place in desk.store.world(name).velero_namespaces}
+    if namespace != desk.focus.namespace and isinstance(desk.source, Roaming):
+        desk.source.look_into(namespace)
+    desk.focus = Focus(namespace, context, namespace in veleros)

@@ -98,7 +98,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("fold", ("enter",), "enter", "fold the group, or open it again", Group.TABLE, "fold", 1),
     Action("group", ("b",), "b", "by namespace, or in one list again", Group.TABLE, "group", 13),
     Action("faults", ("ctrl+z",), "ctrl+z", "only what is faulty, or all again", Group.TABLE, "faults", 12),
-    Action("all_namespaces", ("0",), "0", "all namespaces again", Group.TABLE),
+    Action("all_namespaces", ("0",), "0", "all namespaces and contexts again", Group.TABLE, "show all", 2),
     Action("wide", ("ctrl+w",), "ctrl+w", "more columns, or fewer", Group.TABLE),
     Action("save", ("ctrl+s",), "ctrl+s", "save the table as CSV or JSON", Group.TABLE),
     Action("palette", ("colon", "ctrl+p"), ":", "go to a view, or find any command", Group.GO, "go to", 5),

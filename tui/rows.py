@@ -47,8 +47,7 @@ class Rows(ABC):
         self.fields = tuple(fields)
         self.filter_text = ""
         self.faults_only = False
-        self.namespace = ""
-        self.context = ""
+        self._focus = desk.focus
         self.groups: Grouped[Any] | None = None
         self._wanted = parse_filter("")
         self._short = short_names(desk.contexts)
@@ -145,23 +144,28 @@ class Rows(ABC):
 
     def renew(self) -> None:
         """Puts every row to the narrowing again."""
+        self._focus = self.desk.focus
         self.table.filter(self._keeps)
 
     @property
+    def is_out_of_focus(self) -> bool:
+        """A person looks elsewhere since the rows were last narrowed."""
+        return self._focus != self.desk.focus
+
+    @property
     def is_narrowed(self) -> bool:
-        return bool(self.filter_text or self.faults_only or self.namespace or self.context)
+        return bool(self.filter_text or self.faults_only or self._focus)
 
     def _keeps(self, entry: Any) -> bool:
-        if not (self._wanted or self.namespace or self.context or self.faults_only):
-            return True
-        facets = self.facets(entry)
-        if self.namespace and facets.field("namespace") != self.namespace:
+        if self._focus and not self._focus.keeps(*self.home(entry)):
             return False
-        if self.context and facets.field("context") != self.context:
-            return False
-        if self._wanted and not self._wanted(facets):
+        if self._wanted and not self._wanted(self.facets(entry)):
             return False
         return not self.faults_only or self.is_fault(entry)
+
+    @abstractmethod
+    def home(self, entry: Any) -> tuple[str, str, str]:
+        """Context, kind and namespace of what a row is about."""
 
     @abstractmethod
     def is_fault(self, entry: Any) -> bool: ...
@@ -217,6 +221,9 @@ class LiveRows(Rows):
     def facets(self, entry: tuple[Key, Any]) -> Facets:
         return self.view.facets(*entry)
 
+    def home(self, entry: tuple[Key, Any]) -> tuple[str, str, str]:
+        return entry[0][:3]
+
     def paint_one(self, key: Key, entry: tuple[Key, Any]) -> Row:
         return self.view.paint(key, entry[1], self.desk.scene(key.context))
 
@@ -268,6 +275,9 @@ class FindingRows(Rows):
 
     def facets(self, entry: Finding) -> Facets:
         return findings.facets(entry)
+
+    def home(self, entry: Finding) -> tuple[str, str, str]:
+        return entry.context, entry.subject.kind, entry.subject.namespace
 
     def paint_one(self, key: Key, entry: Finding) -> Row:
         """Where there is one Velero only, its namespace tells nothing and its cells go to the name."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.store import Key, Store
 from core.view.calendar import LANES, Planned, planned
 from core.view.filter import Filter, parse_filter
+from core.view.focus import Focus
 
 
 class Agenda:
@@ -21,6 +22,7 @@ class Agenda:
         self._feed = store.feed.subscribe(LANES)
         self._items: dict[Key, Planned] = {}
         self._wanted = Filter()
+        self._focus = Focus()
         self.order: list[Key] = []
         """The lanes that fit the filter, by name."""
         self.revision = 0
@@ -56,6 +58,12 @@ class Agenda:
         self._wanted = parse_filter(text, self.fields)
         self._arrange()
 
+    def look_at(self, focus: Focus) -> None:
+        """Shows the lanes of one namespace or cluster only."""
+        if focus != self._focus:
+            self._focus = focus
+            self._arrange()
+
     def pump(self) -> None:
         """Takes in what changed since."""
         changed = [self._put(key, planned(key, change.after)) for key, change in self._feed.drain().items()]
@@ -77,6 +85,8 @@ class Agenda:
         self.order = sorted(fitting, key=lambda key: (key.name, key.namespace, key.context, key.kind))
 
     def _fits(self, key: Key) -> bool:
+        if not self._focus.keeps(*key[:3]):
+            return False
         return not self._wanted or self._wanted(_Sides(self._items[key], self._store))
 
 

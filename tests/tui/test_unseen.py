@@ -23,13 +23,13 @@ _DIGITS = {"2": "schedules", "3": "nonadminbackups", "4": "backups", "5": "sched
 
 
 @asynccontextmanager
-async def before(box: MiniCluster, folder: Path, user: str) -> AsyncIterator[Screen]:
+async def before(box: MiniCluster, folder: Path, user: str, *namespaces: str) -> AsyncIterator[Screen]:
     """The dashboard as this user, once every watch has found out how it is."""
     config = Options(kubeconfig=str(box.kubeconfig(folder / "kubeconfig", user)))
     session: list[Session] = []
 
     def opened() -> Session:
-        session.append(open_session(Wishes(config), {}))
+        session.append(open_session(Wishes(config, namespaces, with_velero=True), {}))
         return session[0]
 
     app = Dashboard(opened, Looks(flash=False))

@@ -8,9 +8,10 @@ from typing import assert_never
 
 from core.errors import ForetopError
 from core.kube.sink import Health, Scope, State
-from core.models.kinds import BACKUP, SCHEDULE, STORAGE
+from core.models.kinds import BACKUP, BESIDE_VELERO, SCHEDULE, STORAGE
 from core.rules import words
 from core.view.bars import bar
+from core.view.focus import Focus
 from core.view.marks import Mark, Tone
 from tui.desk import Desk
 from tui.prose import Line, Span, span
@@ -32,7 +33,25 @@ def why_closed(trouble: ForetopError) -> list[Line]:
 
 def why_empty(desk: Desk, kinds: Collection[str]) -> list[Line]:
     """What could not be seen, kind by kind, or once for a cluster out of reach; nothing where all was seen."""
-    return [line for context in desk.contexts for line in _out_of_reach(desk, context) or _of(desk, context, kinds)]
+    contexts = (desk.focus.context,) if desk.focus.context else desk.contexts
+    return [line for context in contexts for line in _out_of_reach(desk, context) or _of(desk, context, kinds)]
+
+
+def nothing_fits(focus: Focus) -> list[Line]:
+    """The rows are there, and the filter hides them."""
+    return [(span("Nothing fits. "), Span("esc"), span(" shows everything again.")), *ways_out(focus)]
+
+
+def ways_out(focus: Focus) -> list[Line]:
+    if not focus:
+        return []
+    narrowed = " and ".join(
+        [
+            *([f"namespace {focus.namespace}"] * bool(focus.namespace)),
+            *([f"context {focus.context}"] * bool(focus.context)),
+        ]
+    )
+    return [(span(f"  You look at {narrowed} only: "), Span("0", BOLD), span(" shows all again."))]
 
 
 def why_lost(desk: Desk, context: str) -> list[Line]:
@@ -105,7 +124,7 @@ def _of(desk: Desk, context: str, kinds: Collection[str]) -> Iterable[Line]:
     """Watches that fare alike are told together; what is not installed, only where nothing else is there."""
     alike: dict[str, list[str]] = {}
     marks: dict[str, Mark] = {}
-    watches = [found for found in desk.store.health.watches(context) if found[0].kind.plural in kinds]
+    watches = [found for found in desk.store.health.watches(context) if _concerns(desk.focus, found[0], kinds)]
     passed_over = {State.LIVE}
     if any(health.state is State.LIVE for _, health in watches):
         passed_over.add(State.NOT_INSTALLED)
@@ -116,8 +135,31 @@ def _of(desk: Desk, context: str, kinds: Collection[str]) -> Iterable[Line]:
             marks[text] = mark
     for text, names in alike.items():
         yield _said(marks[text], f"{_where(desk, context)}{text.format(words.listed(list(dict.fromkeys(names)), 6))}")
+    yield from _elsewhere(watches)
     if any(mark is not Mark.RUNNING for mark in marks.values()):
         yield (span("  foretop looks again every minute; "), Span("ctrl+r", BOLD), span(" looks now."))
+
+
+def _concerns(focus: Focus, scope: Scope, kinds: Collection[str]) -> bool:
+    """Whether a page with these kinds shows what this watch sees."""
+    if scope.kind.plural not in kinds:
+        return False
+    return not scope.namespace or focus.keeps(scope.context, scope.kind.plural, scope.namespace)
+
+
+def _elsewhere(watches: Collection[tuple[Scope, Health]]) -> Iterable[Line]:
+    """Who may not read here may read elsewhere, and says where."""
+    refused = [scope for scope, health in watches if health.state is State.FORBIDDEN]
+    if any(scope.kind not in BESIDE_VELERO for scope in refused):
+        yield (
+            span("  "),
+            Span(":ns NAME", BOLD),
+            span(" looks into a namespace that you may read; "),
+            Span("foretop -n NAME", BOLD),
+            span(" starts there."),
+        )
+    elif refused:
+        yield (span("  Where you may read Velero's: "), Span("foretop --velero-namespace NAME", BOLD), span("."))
 
 
 def _told(desk: Desk, scope: Scope, health: Health) -> tuple[Mark, str]:

@@ -39,7 +39,10 @@ def calm(desk: Desk) -> list[Line]:
     if coming := coming_in(desk):
         return coming
     if desk.unseen:
-        gaps = [f"{gap.kind or gap.context} ({gap.reason})" for gap in desk.unseen]
+        alike: dict[str, list[str]] = {}
+        for gap in desk.unseen:
+            alike.setdefault(gap.reason, []).append(gap.kind or gap.context)
+        gaps = [f"{words.listed(names, 6)} ({reason})" for reason, names in alike.items()]
         return [
             (
                 Span(f"{Mark.WAITING.value} ", style_of(Tone.WAITING)),
@@ -62,7 +65,7 @@ def calm(desk: Desk) -> list[Line]:
 
 
 def _is_in_use(world: World) -> bool:
-    return bool(world.schedules or world.backups or world.storage)
+    return bool(world.schedules or world.backups or world.storage or world.nabs or world.nars)
 
 
 def _healthy(desk: Desk, context: str) -> list[str]:

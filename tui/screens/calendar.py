@@ -20,7 +20,7 @@ from core.view.ruler import PAUSED_RUN, RUN, WARM_UP
 from core.view.text import width
 from tui.desk import Desk
 from tui.panes.calendar import lane_pane, when
-from tui.panes.empty import why_empty
+from tui.panes.empty import nothing_fits, why_empty
 from tui.prose import Line, Para, Span, in_zone, para, span
 from tui.screens.narrowing import NarrowedPage, filter_line
 from tui.screens.places import Place
@@ -87,11 +87,17 @@ class CalendarPage(NarrowedPage):
 
     def _why_empty(self, desk: Desk, agenda: Agenda) -> list[Line]:
         if len(agenda):
-            return [(span("Nothing fits. "), Span("esc"), span(" shows everything again."))]
+            return nothing_fits(desk.focus)
         return why_empty(desk, {SCHEDULE.plural}) or [(span("There are no schedules.", Tone.DIM),)]
 
     def shown(self) -> None:
+        self.refocus()
         self.take_keys()
+
+    def refocus(self) -> None:
+        if self.agenda is not None and self.desk is not None:
+            self.agenda.look_at(self.desk.focus)
+            self.pulse()
 
     def take_keys(self) -> None:
         self.screen.set_focus(self.lanes, scroll_visible=False)
@@ -182,7 +188,11 @@ class CalendarPage(NarrowedPage):
         return True
 
     def hint(self) -> str:
-        return self._problem
+        return self._problem or (self.desk.focus.words if self.desk is not None else "")
+
+    @property
+    def has_problem(self) -> bool:
+        return bool(self._problem)
 
     def narrow_to(self, text: str) -> None:
         if self.agenda is None:

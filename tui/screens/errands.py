@@ -20,6 +20,7 @@ from tui.registry import COMMANDS
 from tui.saving import Form, save
 from tui.screens.findings import finding_under_cursor
 from tui.screens.places import Place
+from tui.screens.scoping import Scoping
 from tui.screens.tables import TablePage
 from tui.screens.tabs import DETAIL, TABS
 from tui.signing import sign_in, signed_out
@@ -65,6 +66,8 @@ class Errands:
             return self.frame.desk is not None and bool(signed_out(self.frame.desk))
         if action_id == "next":
             return self.frame.trail.can_go_on
+        if action_id == "all_namespaces":
+            return self.frame.desk is not None and bool(self.frame.desk.focus)
         return True
 
     async def do_open(self) -> None:
@@ -234,9 +237,11 @@ class Errands:
     def do_palette(self) -> None:
         titles = {tab.id: tab.title for tab in TABS}
         pages = [Entry(f"go {page}", names, titles[page]) for page, names in COMMANDS.items() if page in titles]
-        others = [Entry("ns", ("ns ",), "one namespace only: ns team-a"), Entry("q", ("q", "quit"), "out of foretop")]
-        if self.frame.desk is not None and len(self.frame.desk.contexts) > 1:
-            others.append(Entry("ctx", ("ctx ",), "one context only: ctx prod"))
+        others = [
+            Entry("ns", ("ns ",), "one namespace only: ns team-a; ns alone lists them"),
+            Entry("ctx", ("ctx ",), "one context only: ctx prod; ctx alone lists them"),
+            Entry("q", ("q", "quit"), "out of foretop"),
+        ]
         actions = [
             Entry(f"do {action.id}", (action.id.replace("_", "-"), *action.words), action.title, action.shown)
             for action in self.frame.available()
@@ -251,31 +256,22 @@ class Errands:
     async def obey(self, command: str) -> None:
         """A command of the palette: `go backups`, `do zone`, `ns team-a`, `ctx prod`, `q`."""
         verb, _, rest = command.partition(" ")
-        page = self.frame.page
         match verb:
             case "go":
                 await self.frame.action_tab(rest)
             case "do":
                 await self.frame.action_do(rest)
-            case "ns" if isinstance(page, TablePage):
-                page.scope_to(namespace=rest.strip() or None)
-            case "ctx" if isinstance(page, TablePage):
-                page.scope_to(context=self._context_named(rest.strip()))
+            case "ns" | "ctx" if self.frame.desk is not None:
+                Scoping(self.frame, self.frame.desk).obey(verb, rest.strip())
             case "q":
                 self.frame.dashboard.exit()
             case _:
                 self.frame.dashboard.notify(f"There is no command {command!r} here", severity="warning")
         self.frame.pulse()
 
-    def _context_named(self, name: str) -> str | None:
-        names = self.frame.desk.contexts if self.frame.desk else ()
-        exact = [context for context in names if context == name]
-        found = exact or [context for context in names if name and name in context]
-        if not found:
-            self.frame.dashboard.notify(
-                f"There is no context {name!r} here: {words.listed(names, 5)}", severity="warning"
-            )
-        return found[0] if found else None
+    def do_all_namespaces(self) -> None:
+        if self.frame.desk is not None:
+            Scoping(self.frame, self.frame.desk).look_at()
 
     def do_zone(self) -> None:
         desk = self.frame.desk

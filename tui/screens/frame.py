@@ -194,8 +194,8 @@ class Frame(Screen[None]):
         if self.desk is None:
             return ""
         names = self.desk.source.namespaces
-        if self.page is not None and self.page.scope:
-            return f"namespace {self.page.scope}"
+        if self.desk.focus.namespace:
+            return f"namespace {self.desk.focus.namespace}"
         if not names:
             return "all namespaces"
         return f"namespace {names[0]}" if len(names) == 1 else f"{len(names)} namespaces"

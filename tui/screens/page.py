@@ -57,6 +57,9 @@ class Page(Widget):
     def left(self) -> None:
         """Another page has taken its place."""
 
+    def refocus(self) -> None:
+        """A person looks at another namespace or cluster."""
+
     def offers(self, action_id: str) -> bool:
         """Whether one of its own actions would do something now."""
         return True
@@ -77,11 +80,6 @@ class Page(Widget):
     def has_problem(self) -> bool:
         """The hint tells of something that went wrong."""
         return False
-
-    @property
-    def scope(self) -> str:
-        """The namespace to which the page is narrowed."""
-        return ""
 
     def place(self) -> Place:
         """Where a person is now, to come back to."""

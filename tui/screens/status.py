@@ -32,7 +32,8 @@ def status(desk: Desk, looks: Looks, scope: str, cells: int) -> Line:
 
 def _left(desk: Desk, scope: str, room: int) -> list[Span]:
     """The context in full before the scope in full: which cluster it is matters most."""
-    name = span(desk.contexts[0] if len(desk.contexts) == 1 else f"{len(desk.contexts)} contexts").text
+    one = desk.contexts[0] if len(desk.contexts) == 1 else desk.focus.context
+    name = span(one or f"{len(desk.contexts)} contexts").text
     where = span(scope).text
     if width(name) + width(where) + 4 > room:
         where = where.replace("namespaces", "ns").replace("namespace", "ns")
@@ -52,9 +53,13 @@ def _health(desk: Desk) -> list[Span]:
     )
     release = ".".join(span(versions[0]).text.split(".")[:2]) if len(versions) == 1 else ""
     shown = f"Velero {release} " if release else "Velero " if len(desk.contexts) == 1 else ""
-    boards = {context: desk.store.health.context(context) for context in desk.contexts}
+    boards = {context: desk.store.health.context(context) for context in _looked_at(desk)}
     mark, said = status_line(boards, desk.now())
     return [Span(shown), Span(f"{mark.value} ", style_of(mark.tone)), Span(cut(said, 40), style_of(mark.tone))]
+
+
+def _looked_at(desk: Desk) -> tuple[str, ...]:
+    return (desk.focus.context,) if desk.focus.context else desk.contexts
 
 
 def _gravest(desk: Desk) -> list[Span]:

@@ -15,9 +15,9 @@ from core.store import Key
 from core.view.marks import Tone
 from tui.desk import Desk
 from tui.panes.deeds import deeds_line
-from tui.panes.empty import how_far, why_empty
+from tui.panes.empty import how_far, nothing_fits, ways_out, why_empty
 from tui.panes.heads import head_pane
-from tui.prose import Line, Para, Span, in_zone, span
+from tui.prose import Line, Para, in_zone, span
 from tui.rows import Rows
 from tui.screens.narrowing import NarrowedPage, filter_line
 from tui.screens.offers import deeds
@@ -59,6 +59,8 @@ class TablePage(NarrowedPage):
     def attach(self, desk: Desk) -> None:
         super().attach(desk)
         self.rows = self.spec.rows(desk)
+        if desk.focus:
+            self.rows.renew()
         self.table.show(self.rows)
         self.narrow_to(self.prompt.value)
         self._tell()
@@ -77,6 +79,8 @@ class TablePage(NarrowedPage):
 
     def shown(self) -> None:
         self.take_keys()
+        if self.rows is not None and self.rows.is_out_of_focus:
+            self._renew()
         self.table.pulse()
 
     def take_keys(self) -> None:
@@ -132,9 +136,10 @@ class TablePage(NarrowedPage):
     def _why_empty(self) -> list[Line]:
         assert self.rows is not None
         assert self.desk is not None
-        if self.rows.is_narrowed and self.rows.table.total:
-            return [(span("Nothing fits. "), Span("esc"), span(" shows everything again."))]
-        return why_empty(self.desk, self.spec.kinds) or (self.spec.empty(self.desk) if self.spec.empty else [_NONE])
+        if self.rows.table.total and (self.rows.filter_text or self.rows.faults_only):
+            return nothing_fits(self.desk.focus)
+        nobody = [_NONE] if self.rows.table.total or not self.spec.empty else self.spec.empty(self.desk)
+        return [*(why_empty(self.desk, self.spec.kinds) or nobody), *ways_out(self.desk.focus)]
 
     # What keys do here
 
@@ -152,8 +157,6 @@ class TablePage(NarrowedPage):
             return self.table.head is not None
         if action_id == "clear_marks":
             return bool(self.table.marked)
-        if action_id == "all_namespaces":
-            return self.rows is not None and bool(self.rows.namespace or self.rows.context)
         return True
 
     def action_scroll_pane(self, by: int) -> None:
@@ -185,25 +188,13 @@ class TablePage(NarrowedPage):
             self.rows.faults_only = not self.rows.faults_only
             self._renew()
 
-    def do_all_namespaces(self) -> None:
-        self.scope_to()
-
-    def scope_to(self, *, namespace: str | None = None, context: str | None = None) -> None:
-        """Shows one namespace or one cluster only; with nothing named, all of them again."""
-        if self.rows is None:
-            return
-        self.rows.namespace = "" if namespace is None and context is None else namespace or self.rows.namespace
-        self.rows.context = "" if namespace is None and context is None else context or self.rows.context
+    def refocus(self) -> None:
         self._renew()
 
     def narrow(self, text: str) -> None:
         self.set_class(bool(text), "-filtering")
         self.prompt.value = text
         self.narrow_to(text)
-
-    @property
-    def scope(self) -> str:
-        return self.rows.namespace if self.rows is not None else ""
 
     def place(self) -> Place:
         return Place(self.page_id, self.rows.filter_text if self.rows else None, self.table.cursor)
@@ -242,10 +233,9 @@ class TablePage(NarrowedPage):
         if self.rows is None:
             return ""
         parts = [
-            f"namespace {self.rows.namespace} (0 all)" if self.rows.namespace else "",
-            f"context {self.rows.context} (0 all)" if self.rows.context else "",
+            self.rows.desk.focus.words,
             "only what is faulty" if self.rows.faults_only else "",
-            how_far(self.desk, self.spec.kinds) if self.desk is not None else "",
+            how_far(self.rows.desk, self.spec.kinds),
         ]
         return ", ".join(part for part in parts if part)
 

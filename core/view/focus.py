@@ -1,0 +1,39 @@
+"""The namespace and the cluster that a person looks at, on every page until it is said otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.models.kinds import BESIDE_VELERO
+
+_OF_VELERO = frozenset({"", *(kind.name for kind in BESIDE_VELERO), *(kind.plural for kind in BESIDE_VELERO)})
+"""Kinds by name and by plural; a finding about the server itself has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """What is not named is not narrowed."""
+
+    namespace: str = ""
+    context: str = ""
+    of_velero: bool = False
+    """A Velero lives in the namespace; a team's namespace has none of Velero's own objects, which stay in sight."""
+
+    def __bool__(self) -> bool:
+        return bool(self.namespace or self.context)
+
+    def keeps(self, context: str, kind: str, namespace: str) -> bool:
+        if self.context and context != self.context:
+            return False
+        if not self.namespace or namespace == self.namespace:
+            return True
+        return kind in _OF_VELERO and not self.of_velero
+
+    @property
+    def words(self) -> str:
+        """For the rule above the footer, with the key that leads out."""
+        besides = "" if self.of_velero else " and Velero's own"
+        namespace = f"namespace {self.namespace}{besides}" if self.namespace else ""
+        context = f"context {self.context}" if self.context else ""
+        said = ", ".join(part for part in (context, namespace) if part)
+        return f"{said} (0 all)" if said else ""

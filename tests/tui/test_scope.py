@@ -1,0 +1,122 @@
+"""A dashboard that sees a part only: one namespace, one cluster, the rights of a tenant."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from core.minicluster.access import Rule, User
+from core.minicluster.box import MiniCluster
+from tests.tui.driving import Screen, screen
+from tests.tui.filled import FilledSource, troubled
+from tests.tui.test_unseen import before
+from tests.wire.test_cluster import make
+
+_READ = ("get", "list", "watch")
+_TENANT = User("tenant", rules=(Rule(_READ, ("oadp.openshift.io",), ("*",), ("team-pay",)),))
+_MATTER = "Velero has nothing to do", "Nothing to look after"
+
+
+@asynccontextmanager
+async def box() -> AsyncIterator[MiniCluster]:
+    """A Velero at work in openshift-adp for a team that waits."""
+    async with MiniCluster(users=[_TENANT]) as running:
+        for name in ("openshift-adp", "team-pay"):
+            make(running, "Namespace", {"name": name})
+        make(running, "Deployment", {"name": "velero", "namespace": "openshift-adp"}, spec={})
+        make(running, "Backup", {"name": "at-work", "namespace": "openshift-adp"}, spec={})
+        make(running, "NonAdminBackup", {"name": "ledger", "namespace": "team-pay"}, spec={"backupSpec": {}})
+        yield running
+
+
+def told(shown: Screen) -> str:
+    return " ".join(shown.text.split())
+
+
+async def test_an_operator_who_asks_for_one_team_sees_the_queue_that_it_waits_in(tmp_path: Path) -> None:
+    async with box() as running, before(running, tmp_path, "admin", "team-pay") as shown:
+        assert "namespace team-pay" in shown.status
+        await shown.press("4")
+        assert shown.names() == ["at-work"]
+        await shown.press("3")
+        assert shown.names() == ["ledger"]
+
+
+async def test_a_tenant_reads_that_the_queue_is_not_seen_rather_than_empty(tmp_path: Path) -> None:
+    async with box() as running, before(running, tmp_path, "tenant", "team-pay") as shown:
+        await shown.until(lambda: "Nothing wrong in what I can see." in shown.text)
+        await shown.press("4")
+        assert "Not allowed: you need the right to list and watch backups.velero.io" in told(shown)
+        assert "--velero-namespace NAME" in shown.text
+        assert not any(words in shown.text for words in _MATTER)
+
+
+async def test_a_namespace_that_is_not_there_is_named(tmp_path: Path) -> None:
+    async with box() as running, before(running, tmp_path, "admin", "nowhere") as shown:
+        assert "no namespace nowhere" in shown.status
+        await shown.press("3")
+        assert "There is no namespace nowhere in this cluster" in told(shown)
+        assert not any(words in shown.text for words in _MATTER)
+
+
+async def test_a_tenant_who_started_without_a_namespace_gets_in_with_ns(tmp_path: Path) -> None:
+    async with box() as running, before(running, tmp_path, "tenant") as shown:
+        await shown.press("3")
+        assert "in default" in told(shown)
+        assert ":ns NAME looks into a namespace that you may read; foretop -n NAME starts there" in told(shown)
+        await shown.press(":", *"ns team-pay", "enter")
+        await shown.until(lambda: "ledger" in shown.text)
+        assert "namespace team-pay" in shown.status
+
+
+async def test_one_namespace_stays_on_every_tab_until_0_shows_all() -> None:
+    async with screen() as shown:
+        await shown.press("3", ":", *"ns team-pay", "enter")
+        assert shown.names() == ["ledger", "orders-db"]
+        await shown.press("1")
+        assert not any("team-ml" in line for line in shown.lines)
+        assert any("s3-us" in line for line in shown.lines), "Velero's own troubles stay in sight"
+        assert "0 show all" in shown.footer
+        await shown.press("3")
+        assert shown.names() == ["ledger", "orders-db"]
+        await shown.press("2", "0", "3")
+        assert "features" in shown.names()
+        assert "all namespaces" in shown.status
+
+
+async def test_a_namespace_of_velero_narrows_veleros_own_too() -> None:
+    async with screen() as shown:
+        await shown.press("3", ":", *"ns velero", "enter")
+        assert "You look at namespace velero only: 0 shows all again." in told(shown)
+        await shown.press("2")
+        assert "etcd-hourly" in shown.names()
+
+
+async def test_one_context_stays_on_every_tab_and_its_name_can_be_chosen() -> None:
+    source = FilledSource(troubled(), ("prod-eu", "prod-us"))
+    async with screen(source) as shown:
+        await shown.press("2", ":", *"ctx", "enter")
+        assert "Which context" in shown.text
+        await shown.press("down", "down", "enter")
+        await shown.until(lambda: "context prod-us (0 all)" in shown.text)
+        for digit in "2347":
+            await shown.press(digit)
+            assert {row.key.context for row in shown.table.window} == {"prod-us"}
+        assert "prod-us" in shown.status
+        await shown.press("5")
+        assert "context prod-us (0 all)" in shown.text
+        await shown.press("0", "2")
+        assert {row.key.context for row in shown.table.window} == {"prod-eu", "prod-us"}
+
+
+async def test_the_namespaces_that_were_seen_can_be_chosen_from() -> None:
+    async with screen() as shown:
+        await shown.press("3", ":", *"ns", "enter")
+        assert "all namespaces" in shown.text
+        assert "team-web" in shown.text
+        await shown.press("down", "enter")
+        await shown.until(lambda: "namespace team-ml" in shown.status)
+        assert shown.names() == ["features"]
+        await shown.press(":", *"ns Nö", "enter")
+        assert "is no name of a namespace" in shown.app.told[-1][1]
