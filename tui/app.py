@@ -166,7 +166,7 @@ class Dashboard(OrderlyApp):
         markup: bool = False,
     ) -> None:
         """A toast, kept in the list of messages; nothing in it is markup."""
-        now = self.frame.desk.now() if self.frame.desk else datetime.now(UTC)
+        now = self.frame.desk.clock() if self.frame.desk else datetime.now(UTC)
         text = "\n".join(clean(line) for line in message.splitlines())
         self.told.append((f"{now:%H:%M:%S}Z", text.replace("\n", " ")))
         super().notify(text, title=title, severity=severity, timeout=timeout, markup=False)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from core.kube.sink import State
 from core.rules.triage import Finding, Settled, Severity, settle, triage
 from core.rules.world import Unseen
-from core.store import Key, Store
+from core.store import ContextHealth, Key, Store
+from core.view.blind import blind_findings, is_blind
 from core.view.focus import Focus
 from core.view.scene import Scene, Stage
 from core.view.zones import Zoning
@@ -41,7 +43,8 @@ class Desk:
         self._ticks = ticks
         self._stages = {context: Stage(source.store, context) for context in source.contexts}
         self._scenes: dict[str, Scene] = {}
-        self._nows: dict[str, datetime] = {}
+        self._clocks: dict[str, datetime] = {}
+        self._healths: tuple[int, dict[str, ContextHealth]] = (-1, {})
         self._settled: dict[str, Settled] = {}
         self._first_look = set(source.contexts)
         self._judged: dict[str, tuple[datetime, tuple[int, int]]] = {}
@@ -59,15 +62,37 @@ class Desk:
 
     def beat(self) -> None:
         """A new moment begins."""
-        self._nows.clear()
+        self._clocks.clear()
         self._scenes.clear()
 
-    def now(self, context: str = "") -> datetime:
+    def clock(self, context: str = "") -> datetime:
         """The time of a cluster, or of the first one."""
         where = context or self.contexts[0]
-        if where not in self._nows:
-            self._nows[where] = self.source.clock(where).now()
-        return self._nows[where]
+        if where not in self._clocks:
+            self._clocks[where] = self.source.clock(where).now()
+        return self._clocks[where]
+
+    def now(self, context: str = "") -> datetime:
+        """The moment that the facts of a cluster are of: they stand still while nothing comes in.
+
+        Without a context it is that of the first one of which something does.
+        """
+        where = context or next((name for name in self.contexts if self.health(name).lost_at is None), self.contexts[0])
+        lost = self.health(where).lost_at
+        return self.clock(where) if lost is None else min(lost, self.clock(where))
+
+    def health(self, context: str) -> ContextHealth:
+        if self._healths[0] != self.store.health.revision:
+            self._healths = (self.store.health.revision, {})
+        known = self._healths[1]
+        if context not in known:
+            known[context] = self.store.health.context(context)
+        return known[context]
+
+    def is_stale(self, key: Key) -> bool:
+        """Nothing new comes in of this object."""
+        health = self.health(key.context)
+        return health.lost_at is not None or key.kind in health.stale
 
     def scene(self, context: str) -> Scene:
         if context not in self._scenes:
@@ -78,8 +103,15 @@ class Desk:
         """In which zone the times of an object are told."""
         return self.zone if key is None else self.scene(key.context).zone_of(self.store.get(key))
 
+    def scene_of(self, finding: Finding) -> Scene:
+        """What stands still tells its own age all the same."""
+        scene = self.scene(finding.context)
+        return replace(scene, now=self.clock(finding.context)) if is_blind(finding) else scene
+
     def severities(self) -> Mapping[Severity, int]:
-        return {grade: sum(finding.severity is grade for finding in self.findings) for grade in Severity}
+        """How many of each, of the cluster that is looked at."""
+        found = [one for one in self.findings if self.focus.context in ("", one.context)]
+        return {grade: sum(finding.severity is grade for finding in found) for grade in Severity}
 
     def judge(self, *, at_once: bool = False) -> None:
         """Looks for what is wrong, where something changed or time has passed."""
@@ -107,32 +139,49 @@ class Desk:
         if context not in self._judged:
             return True
         at, version = self._judged[context]
-        passed = abs(self.now(context) - at)
+        passed = abs(self.clock(context) - at)
         return passed >= _LOOK_AGAIN or (passed >= _SOONEST and version != self._version(context))
 
     def _judge(self, context: str) -> None:
         now = self.now(context)
-        self._judged[context] = (now, self._version(context))
+        self._judged[context] = (self.clock(context), self._version(context))
         if self._is_coming_in(context):
             return
         found = triage(self.store.world(context), now)
         # What comes in with the first list has not just begun: it is shown at once.
         held = None if context in self._first_look else self._settled.get(context)
         self._settled[context] = settle(held, found.findings, now)
-        if self.store.health.context(context).state is not State.SYNCING:
+        if self.health(context).state is not State.SYNCING:
             self._first_look.discard(context)
 
     def _is_coming_in(self, context: str) -> bool:
         """Half of the objects makes wrong findings: a NAB whose Backup is on the next page is not lost."""
         if context not in self._first_look or self._ticks() - self._opened > _PATIENCE:
             return False
-        return self.store.health.context(context).state is State.SYNCING
+        return self.health(context).state is State.SYNCING
 
     def _gather(self) -> None:
         shown = tuple(
             finding for context in self.contexts for finding in self._settled.get(context, Settled()).shown.values()
         )
+        shown = (*self._not_seen(some=bool(shown)), *shown)
         unseen = tuple(gap for context in self.contexts for gap in self.store.world(context).unseen)
         if (shown, unseen) != (self.findings, self.unseen):
             self.findings, self.unseen = shown, unseen
             self.judgement += 1
+
+    def _not_seen(self, *, some: bool) -> tuple[Finding, ...]:
+        """Stands among the findings; where there are none, the calm page tells at length what was not seen."""
+        blind = tuple(
+            finding
+            for context in self.contexts
+            for finding in blind_findings(
+                context,
+                self.health(context),
+                self.clock(context),
+                seen_before=self.store.revision(context) > 0,
+            )
+        )
+        all_lost = all(self.health(context).lost_at is not None for context in self.contexts)
+        grave = any(finding.severity is not Severity.NOTE for finding in blind)
+        return blind if some or (grave and not all_lost) else ()

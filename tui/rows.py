@@ -11,6 +11,7 @@ from core.errors import BadInput
 from core.rules.triage import Finding
 from core.store import Key
 from core.view import findings
+from core.view.blind import is_blind
 from core.view.columns import Cell, Column, Row, Spoiled, View
 from core.view.contexts import short_names
 from core.view.filter import Facets, parse_filter
@@ -107,7 +108,7 @@ class Rows(ABC):
         return self.groups.rows() if self.groups is not None else iter(self.table)
 
     def row(self, key: Key, entry: Any) -> Row:
-        return self._with_context(self._safely(key, entry))
+        return self._told(self._safely(key, entry))
 
     def _head(self, key: Key, head: Head) -> HeadRow:
         context, namespace = head.group
@@ -178,10 +179,14 @@ class Rows(ABC):
             cells[0] = Cell(f"{key.name}: cannot be shown ({type(problem).__name__}: {problem})".replace("\n", " "))
             return Row(key, Mark.BROKEN, tuple(cells))
 
-    def _with_context(self, row: Row) -> Row:
-        if not self.many:
-            return row
-        return replace(row, cells=(Cell(self._short.get(row.key.context, row.key.context)), *row.cells))
+    def _told(self, row: Row) -> Row:
+        """With its context where there are several, and faded where it may be other by now."""
+        if self.many:
+            row = replace(row, cells=(Cell(self._short.get(row.key.context, row.key.context)), *row.cells))
+        return replace(row, faded=True) if self.is_stale(row.key) else row
+
+    def is_stale(self, key: Key) -> bool:
+        return self.desk.is_stale(key)
 
 
 class LiveRows(Rows):
@@ -281,7 +286,7 @@ class FindingRows(Rows):
 
     def paint_one(self, key: Key, entry: Finding) -> Row:
         """Where there is one Velero only, its namespace tells nothing and its cells go to the name."""
-        scene = self.desk.scene(key.context)
+        scene = self.desk.scene_of(entry)
         row = findings.paint(entry, scene)
         places = scene.world.velero_namespaces
         shown = row.cells[_SUBJECT].text
@@ -295,6 +300,10 @@ class FindingRows(Rows):
         """Not where a person has sorted otherwise, or narrowed the cause away."""
         cause, as_ranked = entry.because, self._sorted_by == "severity" and not self._reversed
         return cause is not None and as_ranked and findings.key_of(cause) in self.table
+
+    def is_stale(self, key: Key) -> bool:
+        found = self.table.get(key)
+        return found is not None and not is_blind(found) and self.desk.is_stale(key)
 
     def item(self, key: Key) -> Item:
         found = self.table.get(key)

@@ -31,7 +31,7 @@ def signed_out(desk: Desk) -> tuple[str, ...]:
     source = desk.source
     if not isinstance(source, Signing):
         return ()
-    waiting = (name for name in desk.contexts if desk.store.health.context(name).state is State.SIGNED_OUT)
+    waiting = (name for name in desk.contexts if desk.health(name).state is State.SIGNED_OUT)
     return tuple(name for name in waiting if source.can_sign_in(name))
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from core.kube.sink import Health, Scope, State
+from core.models.kinds import EVENT
 
 _GRAVEST_FIRST = (State.SIGNED_OUT, State.STALE, State.SYNCING, State.NO_NAMESPACE, State.FORBIDDEN)
+LOST = frozenset({State.STALE, State.SIGNED_OUT})
 _SETTLED = frozenset({State.LIVE, State.FORBIDDEN, State.NOT_INSTALLED, State.NO_NAMESPACE})
 
 
@@ -24,6 +26,10 @@ class ContextHealth:
     error: str = ""
     forbidden: tuple[str, ...] = ()
     not_installed: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    """The kinds of which nothing new comes in."""
+    lost_at: datetime | None = None
+    """Since when nothing at all comes in of what did, or should have."""
     missing: tuple[str, ...] = ()
     """Namespaces that a person named and that are not there."""
     unreadable: int = 0
@@ -82,7 +88,13 @@ class HealthBoard:
         return _together({scope: entry for scope, entry in self._entries.items() if scope.context == name})
 
 
-def _together(entries: Mapping[Scope, _Entry]) -> ContextHealth:
+def _is_in_passing(scope: Scope, health: Health) -> bool:
+    """A watch of the open object's events, or one of a run's movements that only begins: no trouble of the cluster."""
+    return scope.kind is EVENT or (bool(scope.selector) and health.state is State.SYNCING)
+
+
+def _together(every: Mapping[Scope, _Entry]) -> ContextHealth:
+    entries = {scope: entry for scope, entry in every.items() if not _is_in_passing(scope, entry.health)}
     if not entries:
         return ContextHealth(State.SYNCING)
     states = [entry.health.state for entry in entries.values()]
@@ -99,6 +111,8 @@ def _together(entries: Mapping[Scope, _Entry]) -> ContextHealth:
         error=errors[-1] if errors else "",
         forbidden=_kinds(entries, State.FORBIDDEN),
         not_installed=_kinds(entries, State.NOT_INSTALLED),
+        stale=tuple(sorted({*_kinds(entries, State.STALE), *_kinds(entries, State.SIGNED_OUT)})),
+        lost_at=_lost_at([entry.health for entry in entries.values()]),
         missing=_missing(entries),
         unreadable=sum(entry.lost_lines for entry in entries.values()),
     )
@@ -114,3 +128,10 @@ def _kinds(entries: Mapping[Scope, _Entry], state: State) -> tuple[str, ...]:
 def _missing(entries: Mapping[Scope, _Entry]) -> tuple[str, ...]:
     absent = {scope.namespace for scope, entry in entries.items() if entry.health.state is State.NO_NAMESPACE}
     return tuple(sorted(absent))
+
+
+def _lost_at(watches: list[Health]) -> datetime | None:
+    """The moment to which everything that is known belongs; None while anything comes in."""
+    if any(health.state in (State.LIVE, State.SYNCING) for health in watches):
+        return None
+    return max((health.since for health in watches if health.state in LOST), default=None)

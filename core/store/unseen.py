@@ -41,6 +41,8 @@ def _reason(scope: Scope, health: Health) -> str:
             return f"there is no namespace {scope.namespace}"
         case State.STALE:
             return f"stale since {health.since:%H:%M:%SZ}"
+        case State.SYNCING if scope.selector:
+            return ""
         case State.SYNCING | State.SIGNED_OUT:
             return str(health.state.value)
     assert_never(health.state)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 from core.errors import BadInput
@@ -33,6 +33,13 @@ class Row:
     key: Key
     mark: Mark
     cells: tuple[Cell, ...]
+    faded: bool = field(default=False, kw_only=True)
+    """Nothing new comes in of it."""
+
+    @property
+    def outline(self) -> tuple[object, ...]:
+        """Two rows with the same differ in the text of cells alone."""
+        return self.key, self.mark, self.faded
 
 
 E = TypeVar("E")

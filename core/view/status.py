@@ -10,7 +10,6 @@ from core.kube.sink import State
 from core.store import ContextHealth
 from core.view import times
 from core.view.marks import Mark
-from core.view.text import clean
 
 _SEEING = frozenset({State.LIVE, State.FORBIDDEN, State.NO_NAMESPACE})
 
@@ -32,12 +31,15 @@ def one_context(health: ContextHealth, now: datetime) -> tuple[Mark, str]:
             return Mark.RUNNING, f"syncing {health.synced}/{health.watches}"
         case State.STALE:
             since = f"stale {times.age(health.since, now)}"
-            return Mark.LOOK, f"{since}, again {times.until(health.retry_at - now)}" if health.retry_at else since
+            if health.retry_at is None:
+                return Mark.LOOK, since
+            waits = int((health.retry_at - now).total_seconds()) > 0
+            return Mark.LOOK, f"{since}, again {times.until(health.retry_at - now)}" if waits else f"{since}, trying"
         case State.FORBIDDEN:
             kinds = len(health.forbidden)
             return Mark.LOOK, f"{kinds} kind{'' if kinds == 1 else 's'} not allowed"
         case State.NO_NAMESPACE:
-            return Mark.LOOK, f"no namespace {clean(health.missing[0]) if health.missing else 'of that name'}"
+            return Mark.LOOK, health.state.value
         case State.SIGNED_OUT:
-            return Mark.LOOK, f"signed out: {clean(health.error)}" if health.error else "signed out"
+            return Mark.LOOK, health.state.value
     assert_never(health.state)

@@ -57,10 +57,10 @@ class FilledSource:
     def hurry(self) -> None:
         self.hurried += 1
 
-    def fare(self, kind: Kind, state: State, error: str = "") -> None:
+    def fare(self, kind: Kind, state: State, error: str = "", contexts: tuple[str, ...] = ()) -> None:
         """The watches of this kind are so from 40 seconds ago on."""
         since, again = self.manual.now() - timedelta(seconds=40), self.manual.now() + timedelta(seconds=8)
-        for context in self.contexts:
+        for context in contexts or self.contexts:
             health = Health(state, since, error, again if state in (State.STALE, State.SIGNED_OUT) else None)
             self.store.sink(Scope(context, kind), self.manual).health(health)
 

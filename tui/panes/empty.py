@@ -20,7 +20,6 @@ from tui.tones import BOLD, style_of
 
 _VELERO = (SCHEDULE, BACKUP, STORAGE)
 _BAR, _MOST_LINES = 12, 8
-_LOST = frozenset({State.STALE, State.SIGNED_OUT})
 
 
 def why_closed(trouble: ForetopError) -> list[Line]:
@@ -88,20 +87,21 @@ def _come(health: Health) -> str:
 def _out_of_reach(desk: Desk, context: str) -> list[Line]:
     """What goes for every kind of a cluster is said once."""
     states = {health.state for _, health in desk.store.health.watches(context)}
-    health = desk.store.health.context(context)
+    health = desk.health(context)
     where = _where(desk, context)
     if not states or states == {State.SYNCING}:
         return [_said(Mark.RUNNING, f"{where}Asking the cluster what there is")]
-    if not states <= _LOST or health.since is None:
+    if health.lost_at is None:
         return []
     error = f": {health.error}" if health.error else ""
     said = _said(
-        Mark.LOOK, f"{where}{health.state.value.capitalize()} for {_since(desk, context, health.since)}{error}"
+        Mark.LOOK, f"{where}{health.state.value.capitalize()} for {_since(desk, context, health.lost_at)}{error}"
     )
     if context in signed_out(desk):
         how: Line = (Span("  "), Span("i", BOLD), span(" signs in on the plain terminal and comes back here."))
         return [said, how]
-    when = f"in {words.span(health.retry_at - desk.now(context))}" if health.retry_at else "by itself"
+    wait = health.retry_at - desk.clock(context) if health.retry_at else None
+    when = f"in {words.span(wait)}" if wait is not None and wait.total_seconds() >= 1 else "by itself"
     return [said, (span(f"  foretop tries again {when}; "), Span("ctrl+r", BOLD), span(" tries now."))]
 
 
@@ -159,7 +159,7 @@ def _elsewhere(watches: Collection[tuple[Scope, Health]]) -> Iterable[Line]:
             span(" starts there."),
         )
     elif refused:
-        yield (span("  Where you may read Velero's: "), Span("foretop --velero-namespace NAME", BOLD), span("."))
+        yield (span("  If you may in one namespace: "), Span("foretop --velero-namespace NAME", BOLD), span("."))
 
 
 def _told(desk: Desk, scope: Scope, health: Health) -> tuple[Mark, str]:
@@ -184,7 +184,7 @@ def _told(desk: Desk, scope: Scope, health: Health) -> tuple[Mark, str]:
 
 
 def _since(desk: Desk, context: str, since: datetime) -> str:
-    return words.span(desk.now(context) - since)
+    return words.span(desk.clock(context) - since)
 
 
 def _full_name(scope: Scope) -> str:

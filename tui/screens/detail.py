@@ -16,6 +16,7 @@ from tui.desk import Desk
 from tui.looking import look_at, look_away, may_fetch_results, whole
 from tui.panes.detail import SECTIONS, describe_object, heading
 from tui.panes.results import HAVE_RESULTS, Kept, fetching, has_list, keep, status_of
+from tui.panes.stale import stale_paras
 from tui.panes.yamltext import as_yaml, read_part
 from tui.prose import Para, Span, in_zone, para
 from tui.screens.page import Page
@@ -150,6 +151,7 @@ class DetailPage(Page, can_focus=True):
             said = self._said(self.desk, self.key)
         except Exception as problem:
             said = [para(f"It cannot be told: {type(problem).__name__}: {problem}", Tone.BAD)]
+        said = [*stale_paras(self.desk, self.key), *said]
         if self.section != "yaml":
             said = in_zone(said, self.desk.now(self.key.context), self.desk.zone_of(self.key))
         self.query_one("#detail-body", ProsePane).show(said, keep_place=keep_place)

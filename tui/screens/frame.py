@@ -169,10 +169,18 @@ class Frame(Screen[None]):
         page = self.page
         under = self.trail.tab if self.current == DETAIL else self.current
         self.query_one("#tabs", OneLine).show(edges.tabs(TABS, under, cells))
-        hint = page.hint() if page else ""
+        hint = self._hint(page) if page else ""
         tone = Tone.BAD if page is not None and page.has_problem else Tone.WARN
         self.query_one("#bottom-rule", Rule).show(edges.hint(hint, style_of(tone)))
         self.query_one("#footer", OneLine).show(edges.footer(ways(self), cells))
+
+    def _hint(self, page: Page) -> str:
+        """How the page is narrowed, and as of when its rows are; a problem is told alone."""
+        if self.desk is None or page.has_problem:
+            return page.hint()
+        from tui.panes.stale import as_of
+
+        return ", ".join(part for part in (page.hint(), as_of(self.desk)) if part)
 
     def _show_top(self) -> None:
         cells = self.size.width

@@ -72,7 +72,7 @@ def _live(
 
 def _finding(rows: Rows, key: Key, desk: Desk) -> tuple[Para, ...]:
     found = rows.table.get(key)
-    return () if found is None else finding_pane(found, desk.scene(key.context))
+    return () if found is None else finding_pane(found, desk.scene_of(found))
 
 
 TRIAGE = TableSpec(FindingRows, _finding, frozenset(), Wishes(("severity", "what", "since")), calm, tells_keys=True)

@@ -46,15 +46,15 @@ def _health(desk: Desk) -> list[Span]:
     versions = sorted(
         {
             server.version
-            for context in desk.contexts
+            for context in _looked_at(desk)
             for server in desk.store.world(context).servers.values()
             if server.version
         }
     )
     release = ".".join(span(versions[0]).text.split(".")[:2]) if len(versions) == 1 else ""
-    shown = f"Velero {release} " if release else "Velero " if len(desk.contexts) == 1 else ""
-    boards = {context: desk.store.health.context(context) for context in _looked_at(desk)}
-    mark, said = status_line(boards, desk.now())
+    shown = f"Velero {release} " if release else "Velero " if len(_looked_at(desk)) == 1 else ""
+    boards = {context: desk.health(context) for context in _looked_at(desk)}
+    mark, said = status_line(boards, desk.clock(desk.focus.context))
     return [Span(shown), Span(f"{mark.value} ", style_of(mark.tone)), Span(cut(said, 40), style_of(mark.tone))]
 
 
@@ -88,7 +88,7 @@ def time_there(desk: Desk) -> Line:
     if not desk.contexts:
         return ()
     others = " cron" if desk.zoning.told is Told.EXPRESSION else ""
-    return (Span(f"   {clock(desk.now().astimezone(desk.zone))}{others} "),)
+    return (Span(f"   {clock(desk.clock().astimezone(desk.zone))}{others} "),)
 
 
 def clock(at: datetime) -> str:

@@ -17,6 +17,7 @@ from tui.desk import Desk
 from tui.panes.deeds import deeds_line
 from tui.panes.empty import how_far, nothing_fits, ways_out, why_empty
 from tui.panes.heads import head_pane
+from tui.panes.stale import stale_paras
 from tui.prose import Line, Para, in_zone, span
 from tui.rows import Rows
 from tui.screens.narrowing import NarrowedPage, filter_line
@@ -113,7 +114,8 @@ class TablePage(NarrowedPage):
         moved = key != self._pane_key
         self._pane_key = key
         rows, desk = self.rows, self.desk
-        said = safely(lambda: self._said(rows, key, desk), key)
+        stale = stale_paras(desk, key) if rows.is_stale(key) else ()
+        said = (*stale, *safely(lambda: self._said(rows, key, desk), key))
         zone = desk.zone_of(rows.subject(key))
         pane.show(in_zone(said, desk.now(key.context), zone), keep_place=not moved)
 

@@ -315,7 +315,7 @@ class Table(Widget, can_focus=True):
         if not 0 <= y < self.height:
             return
         start, stop = 0, self.size.width
-        if old is not None and new is not None and old.key == new.key and old.mark == new.mark and new.cells:
+        if old is not None and new is not None and old.outline == new.outline and new.cells:
             changed = [slot for slot in self._slots if old.cells[slot.index] != new.cells[slot.index]]
             if not changed:
                 return

@@ -78,14 +78,14 @@ def row_strip(
     ellipsis = spelt("…", ascii)
     pieces = [
         Segment("*" if how.marked else " ", BOLD + on),
-        Segment(spelt(row.mark.value, ascii), style_of_mark(row.mark) + on),
+        Segment(spelt(row.mark.value, ascii), (DIM if row.faded else style_of_mark(row.mark)) + on),
         Segment(" ", on),
     ]
     x = 0
     for slot in slots:
         cell, column = row.cells[slot.index], columns[slot.index]
         text = spelt(pad(fit(cell.text, column, slot.width, ellipsis), slot.width, right=column.right), ascii)
-        style = style_of(cell.tone) + on
+        style = (DIM if row.faded else style_of(cell.tone)) + on
         if slot.x > x:
             pieces.append(Segment(" " * (slot.x - x), on))
         pieces.append(Segment(text, style + FLASH if slot.index in how.lit else style))

@@ -23,7 +23,9 @@ from tests.objects import NOW
         ),
         (ContextHealth(State.STALE, since=NOW - timedelta(minutes=3)), Mark.LOOK, "stale 3m"),
         (ContextHealth(State.FORBIDDEN, forbidden=("a", "b")), Mark.LOOK, "2 kinds not allowed"),
-        (ContextHealth(State.SIGNED_OUT, error="run: \x1b]login"), Mark.LOOK, "signed out: run: \\x1b]login"),
+        (ContextHealth(State.SIGNED_OUT, error="run: \x1b]login"), Mark.LOOK, "signed out"),
+        (ContextHealth(State.STALE, since=NOW - timedelta(seconds=9), retry_at=NOW), Mark.LOOK, "stale 9s, trying"),
+        (ContextHealth(State.NO_NAMESPACE, missing=("nowhere",)), Mark.LOOK, "no such namespace"),
     ],
 )
 def test_the_status_line_says_how_one_cluster_is_seen(health: ContextHealth, mark: Mark, text: str) -> None:

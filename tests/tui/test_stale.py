@@ -1,0 +1,122 @@
+"""What is on the screen while nothing comes in, or not all of it: rows stand still and say as of when they are."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from core.kube.sink import State
+from core.models.kinds import BACKUP, DEPLOYMENT, KINDS
+from tests.tui.driving import Screen, screen
+from tests.tui.filled import FilledSource, troubled
+
+REFUSED = "Cannot reach https://api.example: the connection was refused"
+LOGIN = "The API server does not know you any more: the token has expired (sign in anew)"
+
+
+def lose(source: FilledSource, state: State = State.STALE, error: str = REFUSED, *contexts: str) -> None:
+    for kind in KINDS:
+        source.fare(kind, state, error, contexts)
+
+
+async def wait_until_judged(shown: Screen) -> None:
+    shown.source.manual.advance(timedelta(seconds=11))
+    assert shown.app.frame.desk is not None
+    shown.app.frame.desk.beat()
+    shown.app.frame.desk.judge(at_once=True)
+    await shown.tick()
+
+
+def all_rows(shown: Screen) -> list[str]:
+    assert shown.table.rows is not None
+    return [row.cells[-1].text for row in shown.table.rows.paint(0, 50)]
+
+
+@pytest.mark.parametrize("digit", ["1", "2", "3", "4", "7"])
+async def test_while_nothing_comes_in_the_rows_stand_still_and_say_as_of_when_they_are(digit: str) -> None:
+    async with screen() as shown:
+        await shown.press(digit)
+        lose(shown.source)
+        await shown.tick()
+        frozen = [row for row in shown.table.window if not row.key.name.startswith("velero-out")]
+        assert all(row.faded for row in frozen)
+        shown.source.manual.advance(timedelta(minutes=20))
+        await shown.tick()
+        later = [row for row in shown.table.window if not row.key.name.startswith("velero-out")]
+        assert later == frozen[: len(later)]
+        assert "stale 20m, trying" in shown.status
+        assert "03:01:07Z" in shown.status, "the clock goes on"
+        assert "as of 02:40:27Z" in shown.lines[-2]
+        assert "the connection was refused" in " ".join(shown.pane.split())
+
+
+async def test_rows_count_on_when_the_cluster_is_back() -> None:
+    async with screen() as shown:
+        await shown.press("2")
+        lose(shown.source)
+        await shown.tick()
+        lose(shown.source, State.LIVE, "")
+        shown.source.manual.advance(timedelta(minutes=20))
+        await shown.tick()
+        assert not any(row.faded for row in shown.table.window)
+        assert "as of" not in shown.text
+        assert "overdue 1h1m" in shown.text
+
+
+async def test_one_who_is_signed_out_keeps_scope_and_counts_and_reads_the_sentence_below() -> None:
+    async with screen() as shown:
+        lose(shown.source, State.SIGNED_OUT, LOGIN)
+        await wait_until_judged(shown)
+        assert shown.status.startswith(" prod-eu   all namespaces")
+        assert "▲ signed out   ✗7 ▲2" in shown.status
+        assert "context prod-eu" in shown.text
+        await shown.press("2")
+        assert LOGIN in " ".join(shown.pane.split())
+
+
+async def test_a_dead_cluster_among_several_is_a_finding_of_its_own() -> None:
+    async with screen(FilledSource(troubled(), ("prod-eu", "prod-us"))) as shown:
+        lose(shown.source, State.STALE, REFUSED, "prod-us")
+        await wait_until_judged(shown)
+        assert "▲ 1 of 2 live" in shown.status
+        rows = [row for row in shown.table.window if "context prod-us" in row.cells[3].text]
+        assert [row.cells[4].text for row in rows] == ["the connection was refused; seen last at 02:40:27Z"]
+        assert [row.cells[2].text for row in rows] == ["51s"]
+        await shown.press("2")
+        assert {row.faded for row in shown.table.window if row.key.context == "prod-us"} == {True}
+        assert {row.faded for row in shown.table.window if row.key.context == "prod-eu"} == {False}
+
+
+async def test_a_tab_narrowed_to_a_cluster_that_was_never_seen_says_why_it_is_empty() -> None:
+    source = FilledSource(troubled(), ("prod-eu",))
+    source.contexts = ("prod-eu", "prod-us")
+    lose(source, State.STALE, REFUSED, "prod-us")
+    async with screen(source) as shown:
+        await shown.press("3", ":", *"ctx us", "enter")
+        said = " ".join(shown.text.split())
+        assert "prod-us: Stale for 40 seconds: Cannot reach https://api.example: the connection was refused" in said
+        assert "You look at context prod-us only: 0 shows all again." in said
+        await shown.press("1")
+        await wait_until_judged(shown)
+        assert "nothing of it is seen" in " ".join(shown.text.split())
+
+
+async def test_kinds_that_a_viewer_may_not_see_are_named_on_triage() -> None:
+    async with screen() as shown:
+        shown.source.fare(DEPLOYMENT, State.FORBIDDEN)
+        await wait_until_judged(shown)
+        assert "▲ 1 kind not allowed" in shown.status
+        assert "not allowed to see deployments.apps" in all_rows(shown)
+
+
+async def test_kinds_that_stand_still_are_named_and_their_rows_alone_are_faded() -> None:
+    async with screen() as shown:
+        shown.source.fare(BACKUP, State.STALE, "Too many requests")
+        await wait_until_judged(shown)
+        assert "nothing new comes in of backups.velero.io" in all_rows(shown)
+        await shown.press("7")
+        assert all(row.faded for row in shown.table.window)
+        assert "As of 02:40:27Z, stale: Too many requests" in " ".join(shown.pane.split())
+        await shown.press("2")
+        assert not any(row.faded for row in shown.table.window)
