@@ -73,6 +73,16 @@ def heartbeat(
     )
 
 
+def unchecked_for(location: BackupStorageLocation, now: datetime) -> timedelta | None:
+    """How long ago its phase was found out, where a new look has been due three times since."""
+    period = duration(location.spec.validation_frequency)
+    every = PERIOD if period is None else period
+    checked = location.status.last_validation_time
+    if checked is None or not every or now - checked <= SILENT_PERIODS * max(every, PERIOD):
+        return None
+    return now - checked
+
+
 def last_start(backups: Iterable[Backup]) -> datetime | None:
     """When Velero was last started, where it left a trace: what ran before a restart is Failed at the next start."""
     ended = (

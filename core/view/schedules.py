@@ -77,6 +77,8 @@ class Schedules(View[ScheduleEntry]):
         if never_fires(schedule) or overdue(schedule, scene.now, scene.beat(schedule.namespace), entry.runs):
             return Mark.BROKEN
         newest = entry.runs[0] if entry.runs else None
+        if scene.beat(schedule.namespace).silent_for(scene.now) is not None:
+            return Mark.LOOK
         if newest is not None and newest.phase in WAITING:
             return Mark.WAITING
         return Mark.LOOK if newest is not None and newest.phase in FAULTY else Mark.HEALTHY

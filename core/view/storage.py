@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from core.models import (
     BackupRepository,
@@ -15,6 +15,8 @@ from core.models import (
 from core.models.kinds import NABSL, NABSL_REQUEST, REPOSITORY, STORAGE
 from core.models.velero import BackupStorageLocationSpec
 from core.models.wire import Resource
+from core.rules import words
+from core.rules.heartbeat import unchecked_for
 from core.rules.words import rfc3339
 from core.store import Key, Store
 from core.view import times
@@ -86,7 +88,7 @@ class Storage(View[Place]):
         return entry.phase
 
     def mark(self, entry: Place, scene: Scene) -> Mark:
-        return _MARKS.get(entry.phase, Mark.UNSET)
+        return _mark(entry, scene)
 
     def standing(self, entry: Place) -> Standing | None:
         mark = _MARKS.get(entry.phase, Mark.UNSET)
@@ -104,6 +106,23 @@ class Storage(View[Place]):
             "bucket": entry.bucket,
             "message": entry.message or None,
         }
+
+
+def unchecked(place: Place, scene: Scene) -> timedelta | None:
+    """For how long nobody has looked whether a location that is said to be available still is."""
+    item = place.resource
+    available = isinstance(item, BackupStorageLocation) and item.phase == "Available"
+    return unchecked_for(item, scene.now) if available else None
+
+
+def _mark(place: Place, scene: Scene) -> Mark:
+    return _MARKS.get(place.phase, Mark.UNSET) if unchecked(place, scene) is None else Mark.LOOK
+
+
+def _what(place: Place, scene: Scene) -> str:
+    silence = unchecked(place, scene)
+    old = f"not checked for {words.span(silence)}" if silence is not None else ""
+    return "; ".join(part for part in (old, place.message) if part)
 
 
 def _location(item: BackupStorageLocation) -> Place:
@@ -163,7 +182,7 @@ _COLUMNS: tuple[Column[Place], ...] = (
     plain("namespace", "NAMESPACE", lambda place: place.resource.namespace, wide=True),
     plain("name", "LOCATION", lambda place: place.resource.name, from_middle=True),
     plain("kind", "KIND", lambda place: place.kind),
-    plain("phase", "PHASE", lambda place: place.phase, tone=lambda place, _: _MARKS.get(place.phase, Mark.UNSET).tone),
+    plain("phase", "PHASE", lambda place: place.phase, tone=lambda place, scene: _mark(place, scene).tone),
     Column(
         "checked",
         "CHECKED",
@@ -180,6 +199,6 @@ _COLUMNS: tuple[Column[Place], ...] = (
     ),
     plain("mode", "MODE", lambda place: place.mode),
     plain("default", "DEFAULT", lambda place: place.default),
-    plain("what", "WHAT", lambda place: place.message),
+    Column("what", "WHAT", _what, lambda place: place.message or None),
     plain("bucket", "BUCKET", lambda place: place.bucket, wide=True),
 )

@@ -120,3 +120,10 @@ async def test_kinds_that_stand_still_are_named_and_their_rows_alone_are_faded()
         assert "As of 02:40:27Z, stale: Too many requests" in " ".join(shown.pane.split())
         await shown.press("2")
         assert not any(row.faded for row in shown.table.window)
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(43, "local clock 43s slow"), (-14221, "local clock 3h57m fast")])
+async def test_a_wrong_local_clock_is_told_in_words(seconds: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FilledSource, "skew", lambda _self, _context: timedelta(seconds=seconds))
+    async with screen() as shown:
+        assert words in shown.status

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.models import Backup, BackupStorageLocation, NonAdminBackupStorageLocationRequest
 from core.rules import words
+from core.rules.heartbeat import unchecked_for
 from core.view.marks import Tone
 from core.view.scene import Scene
 from core.view.storage import Place
@@ -29,7 +30,9 @@ def place_pane(place: Place, scene: Scene) -> tuple[Para, ...]:
 def storage_pane(place: BackupStorageLocation, scene: Scene) -> tuple[Para, ...]:
     spec, status = place.spec, place.status
     bucket = f"{spec.object_storage.bucket}/{spec.object_storage.prefix}".strip("/")
-    head = Para((span(place.name, bold=True), span(f": {status.phase or 'not checked yet'}")))
+    old = unchecked_for(place, scene.now)
+    doubt = span(f", but not checked for {words.span(old)}" if old is not None else "", Tone.WARN)
+    head = Para((span(place.name, bold=True), span(f": {status.phase or 'not checked yet'}"), doubt))
     said = [head]
     if status.message:
         said.append(para(status.message, Tone.BAD, label="Says"))

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from core.rules import words
 from core.rules.triage import Severity
+from core.view import times
 from core.view.marks import Mark, Tone
 from core.view.status import status_line
 from core.view.text import cut, width
@@ -79,7 +80,8 @@ def _badges(desk: Desk, looks: Looks) -> list[Span]:
     if looks.speed != 1.0:
         shown.append(Span(f"   demo ×{looks.speed:g}", style_of(Tone.RUNNING)))
     elif abs(worst) > SKEWED:
-        shown.append(Span(f"   skew {worst.total_seconds():+.0f}s", style_of(Tone.WARN)))
+        off = "slow" if worst > timedelta() else "fast"
+        shown.append(Span(f"   local clock {times.short(abs(worst))} {off}", style_of(Tone.WARN)))
     return shown
 
 

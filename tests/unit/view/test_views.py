@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 import pytest
@@ -207,6 +207,26 @@ def test_backups_come_newest_first_with_how_they_ended() -> None:
         ["▲", "old", "PartiallyFailed", "3", "0", "22:00:03", "12m", "", "hand"],
         ["·", "odd", "Marinating", "", "", "", "", "", "hand"],
     ]
+
+
+def test_a_location_that_nobody_checks_any_more_is_not_called_healthy() -> None:
+    shown = Shown("storage", [location("s3")])
+    assert shown.text("phase", "what") == [["●", "Available", ""]]
+    shown.clock.advance(timedelta(minutes=26))
+    assert shown.text("phase", "what") == [["▲", "Available", "not checked for 26 minutes"]]
+
+
+def test_a_location_that_is_never_to_be_checked_is_not_blamed_for_it() -> None:
+    shown = Shown("storage", [location("s3", spec={"validationFrequency": "0s"})])
+    shown.clock.advance(timedelta(minutes=26))
+    assert shown.text("phase", "what") == [["●", "Available", ""]]
+
+
+def test_no_schedule_is_called_healthy_while_velero_has_no_pulse() -> None:
+    shown = Shown("schedules", [location("s3"), schedule("daily", "0 6 * * *", last="2026-11-14T06:00:03Z")])
+    assert shown.text("name") == [["●", "daily"]]
+    shown.clock.advance(timedelta(minutes=26))
+    assert shown.text("name") == [["▲", "daily"]]
 
 
 def test_a_storage_location_shows_what_is_wrong_with_it() -> None:
