@@ -69,7 +69,7 @@ class Places:
     async def _found(self, kind: Kind) -> Reach:
         if kind not in BESIDE_VELERO:
             return await reach(self._client, self._access, kind, self._named.namespaces)
-        if self._named.velero:
+        if self._named.velero and (self._named.with_velero or not self._named.namespaces):
             return Reach((self._named.velero,), chosen=True)
         if not self._named.namespaces or not self._named.with_velero:
             found = await reach(self._client, self._access, kind, self._named.namespaces)

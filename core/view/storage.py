@@ -111,8 +111,9 @@ class Storage(View[Place]):
 def unchecked(place: Place, scene: Scene) -> timedelta | None:
     """For how long nobody has looked whether a location that is said to be available still is."""
     item = place.resource
-    available = isinstance(item, BackupStorageLocation) and item.phase == "Available"
-    return unchecked_for(item, scene.now) if available else None
+    if not isinstance(item, BackupStorageLocation) or item.phase != "Available":
+        return None
+    return unchecked_for(item, scene.now)
 
 
 def _mark(place: Place, scene: Scene) -> Mark:

@@ -9,7 +9,7 @@ import pytest
 from core.kube.sink import State
 from core.models.kinds import BACKUP, DEPLOYMENT, KINDS
 from tests.tui.driving import Screen, screen
-from tests.tui.filled import FilledSource, troubled
+from tests.tui.filled import FilledSource, calm, troubled
 
 REFUSED = "Cannot reach https://api.example: the connection was refused"
 LOGIN = "The API server does not know you any more: the token has expired (sign in anew)"
@@ -127,3 +127,12 @@ async def test_a_wrong_local_clock_is_told_in_words(seconds: int, words: str, mo
     monkeypatch.setattr(FilledSource, "skew", lambda _self, _context: timedelta(seconds=seconds))
     async with screen() as shown:
         assert words in shown.status
+
+
+async def test_a_calm_page_names_the_kinds_that_it_does_without() -> None:
+    async with screen(FilledSource(calm())) as shown:
+        shown.source.fare(DEPLOYMENT, State.FORBIDDEN)
+        await shown.tick()
+        said = " ".join(shown.text.split())
+        assert "Nothing wrong." in said
+        assert "You may not list and watch deployments.apps" in said

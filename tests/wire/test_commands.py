@@ -225,3 +225,28 @@ def change(box: MiniCluster, folder: Path, patch: str) -> None:
     head = {"Authorization": f"Bearer {box.token()}", "Content-Type": "application/merge-patch+json"}
     with urlopen(Request(url, patch.encode(), head, method="PATCH"), timeout=120) as answer:
         assert answer.status == 200
+
+
+@pytest.mark.parametrize(
+    ("who", "arguments", "said"),
+    [
+        ("admin", ("queue", "-n", "default"), "Nothing in default. Velero's objects lie in its own namespace"),
+        ("admin", ("nab", "-n", "nowhere"), "there is no namespace nowhere"),
+        ("reader", ("restores",), "Nothing that can be seen. Not seen: Restore (not allowed in default)."),
+    ],
+)
+def test_get_says_no_more_than_it_knows_when_there_are_no_rows(
+    box: MiniCluster,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    who: str,
+    arguments: tuple[str, ...],
+    said: str,
+) -> None:
+    run(["get", *arguments, "--kubeconfig", kubeconfig(box, tmp_path, who)])
+    assert said in capsys.readouterr().out
+
+
+def test_a_report_on_a_team_looks_at_velero_too(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["report", "-n", "default", "--kubeconfig", config, "-o", "json"])
+    assert {item["namespace"] for item in json.loads(capsys.readouterr().out)["schedules"]} == {"velero"}

@@ -46,9 +46,17 @@ async def test_a_velero_named_among_several_is_the_only_one_looked_at(tmp_path: 
 
 
 async def test_a_command_that_acts_sees_nothing_outside_of_the_namespace_named(tmp_path: Path) -> None:
-    async with box() as running, watched(client_of(running, tmp_path), NAB, BACKUP, named=Named(("team-a",))) as found:
-        await found.until({("backups", "team-a"): State.LIVE, ("nonadminbackups", "team-a"): State.LIVE}, found.scopes)
-        assert found.names(BACKUP) == []
+    for named in (Named(("team-a",)), Named(("team-a",), "second")):
+        async with box() as running, watched(client_of(running, tmp_path), BACKUP, named=named) as found:
+            await found.until({("backups", "team-a"): State.LIVE}, found.scopes)
+            assert found.names(BACKUP) == []
+
+
+async def test_a_command_is_led_to_the_velero_that_is_named(tmp_path: Path) -> None:
+    named = Named(velero="second")
+    async with box() as running, watched(client_of(running, tmp_path), NAB, BACKUP, named=named) as found:
+        await found.until(["run-second"], lambda: found.names(BACKUP))
+        await found.until(["of-team-a", "of-team-b"], lambda: found.names(NAB))
 
 
 async def test_a_namespace_that_is_not_there_is_told_and_taken_up_when_it_comes(tmp_path: Path) -> None:

@@ -139,8 +139,8 @@ async def desk(wishes: Wishes, kinds: tuple[Kind, ...]) -> AsyncIterator[Desk]:
         await seen(session)
         context = session.contexts[0]
         hand = session.hand(context, Journal(default_path(os.environ)), login(os.environ))
-        home = (wishes.velero_namespace,) if wishes.velero_namespace else wishes.namespaces
-        yield Desk(session, hand, context, home)
+        home = (wishes.velero_namespace,) if wishes.velero_namespace else ()
+        yield Desk(session, hand, context, wishes.namespaces or home)
 
 
 async def perform(

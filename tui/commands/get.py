@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import click
 
 from core.kube.config import Wishes
-from core.models.kinds import KINDS, NAB, NAR, Kind
+from core.models.kinds import BESIDE_VELERO, KINDS, NAB, NAR, Kind
 from core.rules.triage import Settled, settle
 from core.rules.triage.ranking import place
 from core.session import WATCHED, Session
@@ -96,7 +96,19 @@ class Rows:
         self._plurals = plurals
         self._scene = _scenes(session)
         self.titles = [(column.title, column.wide) for column in view.columns]
-        self.empty = "Nothing there."
+        self._session = session
+        self._kinds = {kind for kind in KINDS if kind.plural in (plurals or view.kinds)}
+
+    @property
+    def empty(self) -> str:
+        """What was not seen may be there all the same, and Velero's own objects are in no team's namespace."""
+        gaps = _not_seen(self._session, {"", *(kind.name for kind in self._kinds)})
+        if gaps:
+            return f"Nothing that can be seen. Not seen: {gaps}."
+        places = ", ".join(self._session.namespaces)
+        if places and self._kinds <= BESIDE_VELERO:
+            return f"Nothing in {places}. Velero's objects lie in its own namespace: name that one, or leave -n away."
+        return f"Nothing in {places}." if places else "Nothing there."
 
     def pump(self) -> None:
         self._live.pump()
@@ -136,8 +148,7 @@ class Findings:
     @property
     def empty(self) -> str:
         """What was not seen never counts as healthy."""
-        unseen = [gap for context in self._session.contexts for gap in self._session.world(context).unseen]
-        gaps = ", ".join(f"{gap.kind or gap.context} ({gap.reason})" for gap in unseen)
+        gaps = _not_seen(self._session)
         return f"Nothing wrong in what can be seen. Not seen: {gaps}." if gaps else "Nothing wrong."
 
     def _shown(self) -> list[Any]:
@@ -149,6 +160,12 @@ class Findings:
 
     def rows(self) -> list[Row]:
         return [findings.paint(found, self._scene(found.context)) for found in self._shown()]
+
+
+def _not_seen(session: Session, kinds: Collection[str] | None = None) -> str:
+    unseen = [gap for context in session.contexts for gap in session.world(context).unseen]
+    shown = [gap for gap in unseen if kinds is None or gap.kind in kinds]
+    return ", ".join(f"{gap.kind or gap.context} ({gap.reason})" for gap in shown)
 
 
 def _scenes(session: Session) -> Callable[[str], Scene]:

@@ -7,6 +7,7 @@ from core.rules.forecast import invalid, next_run
 from core.rules.queue import Run, has_ended
 from core.rules.triage import Finding
 from core.rules.world import World
+from core.view.blind import blind_findings
 from core.view.findings import subject_text
 from core.view.marks import Mark, Tone
 from core.view.scene import Scene
@@ -61,6 +62,8 @@ def calm(desk: Desk) -> list[Line]:
     ]
     for context in desk.contexts:
         lines += [(span(text),) for text in _healthy(desk, context)]
+        besides = blind_findings(context, desk.health(context), desk.clock(context))
+        lines += [(span(gap.evidence, Tone.WARN),) for gap in besides]
     return lines
 
 

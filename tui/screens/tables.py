@@ -140,7 +140,9 @@ class TablePage(NarrowedPage):
         assert self.desk is not None
         if self.rows.table.total and (self.rows.filter_text or self.rows.faults_only):
             return nothing_fits(self.desk.focus)
-        nobody = [_NONE] if self.rows.table.total or not self.spec.empty else self.spec.empty(self.desk)
+        nobody = (
+            [_NONE_HERE] if self.rows.table.total else [_NONE] if not self.spec.empty else self.spec.empty(self.desk)
+        )
         return [*(why_empty(self.desk, self.spec.kinds) or nobody), *ways_out(self.desk.focus)]
 
     # What keys do here
@@ -264,3 +266,4 @@ class TablePage(NarrowedPage):
 
 
 _NONE: Line = (span("There are none.", Tone.DIM),)
+_NONE_HERE: Line = (span("There are none here.", Tone.DIM),)
