@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from core.kube.sink import State
+from core.kube.sink import Health, Scope, State
+from core.models.kinds import NAB, NAR
 from core.rules.triage import Finding, Settled, Severity, settle, triage
 from core.rules.world import Unseen
 from core.store import ContextHealth, Key, Store
@@ -44,6 +45,7 @@ class Desk:
         self._stages = {context: Stage(source.store, context) for context in source.contexts}
         self._scenes: dict[str, Scene] = {}
         self._clocks: dict[str, datetime] = {}
+        self._places: tuple[int, tuple[str, ...]] = (-1, ())
         self._healths: tuple[int, dict[str, ContextHealth]] = (-1, {})
         self._settled: dict[str, Settled] = {}
         self._first_look = set(source.contexts)
@@ -88,6 +90,14 @@ class Desk:
         if context not in known:
             known[context] = self.store.health.context(context)
         return known[context]
+
+    def places(self) -> tuple[str, ...]:
+        """The namespaces whose tenants are looked at, as far as rights reach; none means all of them."""
+        if self.source.namespaces:
+            return self.source.namespaces
+        if self._places[0] != self.store.health.revision:
+            self._places = (self.store.health.revision, _places(self.store.health.watches()))
+        return self._places[1]
 
     def is_stale(self, key: Key) -> bool:
         """Nothing new comes in of this object."""
@@ -185,3 +195,11 @@ class Desk:
         all_lost = all(self.health(context).lost_at is not None for context in self.contexts)
         grave = any(finding.severity is not Severity.NOTE for finding in blind)
         return blind if some or (grave and not all_lost) else ()
+
+
+def _places(watches: Iterable[tuple[Scope, Health]]) -> tuple[str, ...]:
+    tenants = [(scope.namespace, health.state) for scope, health in watches if scope.kind in (NAB, NAR)]
+    if any(not namespace for namespace, _ in tenants):
+        return ()
+    allowed = {namespace for namespace, state in tenants if state is not State.FORBIDDEN}
+    return tuple(sorted(allowed or {namespace for namespace, _ in tenants}))

@@ -54,9 +54,15 @@ class Places:
         also = () if kind in BESIDE_VELERO else self._also
         named = (*(found.namespaces if found.chosen else ()), *also)
         missing = [name for name in dict.fromkeys(named) if not await self.exists(name)]
-        places = found.namespaces if found.namespaces == EVERYWHERE else dict.fromkeys((*found.namespaces, *also))
-        seen = tuple(name for name in places if name not in missing)
+        places = found.namespaces if found.namespaces == EVERYWHERE else (*await self._sure(kind, found, also), *also)
+        seen = tuple(name for name in dict.fromkeys(places) if name not in missing)
         return Reach(seen, chosen=found.chosen and not missing, missing=tuple(missing))
+
+    async def _sure(self, kind: Kind, found: Reach, also: tuple[str, ...]) -> tuple[str, ...]:
+        """Once a person has said where to look, a place that was only guessed is not complained about."""
+        if not found.guessed or not also:
+            return found.namespaces
+        return tuple([name for name in found.namespaces if await self._may_list(kind, name)])
 
     async def exists(self, namespace: str) -> bool:
         """False only where the API server says so; one who may not ask is left to what the attempt tells."""

@@ -24,12 +24,14 @@ EVERYWHERE = ("",)
 class Reach:
     """Where to watch a kind; `chosen` when a person said so, and it is never to be looked at again.
 
-    `missing` are namespaces that a person named and that are not there.
+    `missing` are namespaces that a person named and that are not there; `guessed` says that nobody could tell which
+    ones may be seen.
     """
 
     namespaces: tuple[str, ...]
     chosen: bool = False
     missing: tuple[str, ...] = ()
+    guessed: bool = False
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -57,7 +59,7 @@ async def reach(client: ApiClient, access: Access, kind: Kind, given: tuple[str,
     turns = asyncio.Semaphore(_REVIEWS_AT_ONCE)
     verdicts = await asyncio.gather(*(_may_list(access, kind, name, turns) for name in visible))
     allowed = sorted(name for name, may in zip(visible, verdicts, strict=True) if may)
-    return Reach(tuple(allowed) or (own,))
+    return Reach(tuple(allowed) or (own,), guessed=not allowed)
 
 
 async def visible_namespaces(client: ApiClient) -> tuple[str, ...]:

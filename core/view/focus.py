@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from core.models.kinds import BESIDE_VELERO
@@ -28,6 +29,10 @@ class Focus:
         if not self.namespace or namespace == self.namespace:
             return True
         return kind in _OF_VELERO and not self.of_velero
+
+    def narrows(self, kinds: Collection[str]) -> bool:
+        """Whether a page of these kinds may have rows that are hidden; one of none shows findings of all sorts."""
+        return bool(self.context or (self.namespace and (self.of_velero or not kinds or not set(kinds) <= _OF_VELERO)))
 
     @property
     def words(self) -> str:

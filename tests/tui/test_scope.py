@@ -68,6 +68,8 @@ async def test_a_tenant_who_started_without_a_namespace_gets_in_with_ns(tmp_path
         await shown.press(":", *"ns team-pay", "enter")
         await shown.until(lambda: "ledger" in shown.text)
         assert "namespace team-pay" in shown.status
+        await shown.press("0")
+        assert "namespace team-pay" in shown.status, "all that this person sees is still this one"
 
 
 async def test_one_namespace_stays_on_every_tab_until_0_shows_all() -> None:

@@ -89,6 +89,7 @@ async def test_a_tenant_who_started_elsewhere_looks_into_the_own_namespace(tmp_p
         await found.until({("nonadminbackups", "default"): State.FORBIDDEN}, found.scopes)
         found.cluster.look_into("team-b")
         await found.until(["of-team-b"], lambda: found.names(NAB))
+        await found.until({("nonadminbackups", "team-b"): State.LIVE}, found.scopes)
         found.cluster.look_into("")
         await found.until(["of-team-b"], lambda: found.names(NAB))
 

@@ -201,7 +201,7 @@ class Frame(Screen[None]):
     def _scope(self) -> str:
         if self.desk is None:
             return ""
-        names = self.desk.source.namespaces
+        names = self.desk.places()
         if self.desk.focus.namespace:
             return f"namespace {self.desk.focus.namespace}"
         if not names:

@@ -143,7 +143,8 @@ class TablePage(NarrowedPage):
         nobody = (
             [_NONE_HERE] if self.rows.table.total else [_NONE] if not self.spec.empty else self.spec.empty(self.desk)
         )
-        return [*(why_empty(self.desk, self.spec.kinds) or nobody), *ways_out(self.desk.focus)]
+        out = ways_out(self.desk.focus) if self.desk.focus.narrows(self.spec.kinds) else []
+        return [*(why_empty(self.desk, self.spec.kinds) or nobody), *out]
 
     # What keys do here
 
