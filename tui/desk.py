@@ -119,8 +119,8 @@ class Desk:
         return replace(scene, now=self.clock(finding.context)) if is_blind(finding) else scene
 
     def severities(self) -> Mapping[Severity, int]:
-        """How many of each, of the cluster that is looked at."""
-        found = [one for one in self.findings if self.focus.context in ("", one.context)]
+        """How many of each, in the namespace and the cluster that are looked at."""
+        found = [one for one in self.findings if self.focus.keeps(one.context, one.subject.kind, one.subject.namespace)]
         return {grade: sum(finding.severity is grade for finding in found) for grade in Severity}
 
     def judge(self, *, at_once: bool = False) -> None:

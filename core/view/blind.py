@@ -11,15 +11,15 @@ from core.models.kinds import by_plural
 from core.rules import words
 from core.rules.triage import Finding, Severity, Subject
 from core.store import ContextHealth
+from core.view.focus import A_CONTEXT
 
 _PATIENCE = timedelta(seconds=5)
 """A watch that is broken off and comes back at once is nobody's business."""
-_OF_A_CONTEXT = "Context"
 
 
 def is_blind(finding: Finding) -> bool:
     """It is about what foretop cannot see; its time is now, whatever stands still."""
-    return finding.subject.kind == _OF_A_CONTEXT
+    return finding.subject.kind == A_CONTEXT
 
 
 def blind_findings(
@@ -95,7 +95,7 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
 def _finding(
     code: str, severity: Severity, context: str, since: datetime | None, what: str, evidence: str, remedy: str
 ) -> Finding:
-    subject = Subject(_OF_A_CONTEXT, "", context)
+    subject = Subject(A_CONTEXT, "", context)
     return Finding(code, severity, subject, since, what, evidence, remedy, context=context)
 
 

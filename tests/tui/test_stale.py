@@ -108,6 +108,7 @@ async def test_kinds_that_a_viewer_may_not_see_are_named_on_triage() -> None:
         await wait_until_judged(shown)
         assert "▲ 1 kind not allowed" in shown.status
         assert "not allowed to see deployments.apps" in all_rows(shown)
+        assert "not allowed to see deployments" in shown.lines[-2], "in sight, however many rows there are"
 
 
 async def test_kinds_that_stand_still_are_named_and_their_rows_alone_are_faded() -> None:

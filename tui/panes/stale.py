@@ -28,3 +28,10 @@ def stale_paras(desk: Desk, key: Key) -> tuple[Para, ...]:
     at = f"As of {words.moment(since, desk.clock(key.context))}, " if since else ""
     error = f": {health.error}" if health.error else ""
     return (para(f"{at}{health.state.value}{error}", Tone.WARN, yields=True),)
+
+
+def not_allowed(desk: Desk) -> str:
+    """The kinds that may not be seen, which the header only counts."""
+    contexts = (desk.focus.context,) if desk.focus.context else desk.contexts
+    kinds = dict.fromkeys(kind for context in contexts for kind in desk.health(context).forbidden)
+    return f"not allowed to see {words.listed(tuple(kinds), 2)}" if kinds else ""

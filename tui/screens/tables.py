@@ -17,7 +17,7 @@ from tui.desk import Desk
 from tui.panes.deeds import deeds_line
 from tui.panes.empty import how_far, nothing_fits, ways_out, why_empty
 from tui.panes.heads import head_pane
-from tui.panes.stale import stale_paras
+from tui.panes.stale import not_allowed, stale_paras
 from tui.prose import Line, Para, in_zone, span
 from tui.rows import Rows
 from tui.screens.narrowing import NarrowedPage, filter_line
@@ -241,6 +241,7 @@ class TablePage(NarrowedPage):
             self.rows.desk.focus.words,
             "only what is faulty" if self.rows.faults_only else "",
             how_far(self.rows.desk, self.spec.kinds),
+            not_allowed(self.rows.desk) if not self.spec.kinds else "",
         ]
         return ", ".join(part for part in parts if part)
 
