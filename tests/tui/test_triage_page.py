@@ -76,3 +76,18 @@ async def test_a_table_that_does_not_fit_says_which_of_its_rows_are_to_be_seen()
         assert shown.lines[3].endswith("1–9 of 22 ↓")
         await shown.press("G")
         assert shown.lines[3].endswith("14–22 of 22 ↑")
+
+
+async def test_with_every_schedule_paused_the_screen_is_not_calm_and_enter_shows_them() -> None:
+    window = [schedule(name, "0 * * * *", last="01:00:03", paused=True) for name in ("a", "b", "c")]
+    async with screen(FilledSource([location(), *window])) as shown:
+        assert "▲1" in shown.status
+        assert "all 3 schedules are paused, 3 due" in shown.text
+        await shown.press("enter")
+        assert shown.page == "schedules"
+
+
+async def test_with_the_only_schedule_paused_nothing_wrong_is_said_with_what_that_means() -> None:
+    async with screen(FilledSource([location(), schedule(cron="0 * * * *", last="01:00:03", paused=True)])) as shown:
+        assert "‖ Nothing wrong, and nothing to come:" in shown.text
+        assert "all schedules are paused (1, of them 1 due); 2 opens them" in shown.text

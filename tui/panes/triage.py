@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.rules import words
-from core.rules.forecast import invalid, next_run
+from core.rules.forecast import invalid, is_due, next_run
 from core.rules.queue import Run, has_ended
 from core.rules.triage import Finding
 from core.rules.world import World
@@ -56,10 +56,9 @@ def calm(desk: Desk) -> list[Line]:
             (Span(f"{Mark.WAITING.value} ", style_of(Tone.WAITING)), span("Nothing to look after yet.", bold=True)),
             (span("  There are no schedules, no backups and no storage locations here."),),
         ]
-    lines: list[Line] = [
-        (Span(f"{Mark.HEALTHY.value} ", style_of(Tone.GOOD)), span("Nothing wrong.", bold=True)),
-        (),
-    ]
+    asleep = all(_is_asleep(desk.scene(context).world) for context in desk.contexts)
+    head = (Mark.PAUSED, "Nothing wrong, and nothing to come:") if asleep else (Mark.HEALTHY, "Nothing wrong.")
+    lines: list[Line] = [(Span(f"{head[0].value} ", style_of(head[0].tone)), span(head[1], bold=True)), ()]
     for context in desk.contexts:
         lines += [(span(text),) for text in _healthy(desk, context)]
         besides = blind_findings(context, desk.health(context), desk.clock(context))
@@ -69,6 +68,10 @@ def calm(desk: Desk) -> list[Line]:
 
 def _is_in_use(world: World) -> bool:
     return bool(world.schedules or world.backups or world.storage or world.nabs or world.nars)
+
+
+def _is_asleep(world: World) -> bool:
+    return bool(world.schedules) and all(schedule.spec.paused for schedule in world.schedules)
 
 
 def _healthy(desk: Desk, context: str) -> list[str]:
@@ -83,6 +86,9 @@ def _healthy(desk: Desk, context: str) -> list[str]:
     name = f"{context}: " if len(desk.contexts) > 1 else ""
     also = f", {paused} paused" if paused else ""
     healthy = f"{name}{words.count(len(active), 'schedule')} healthy{also}"
+    if _is_asleep(world):
+        due = sum(is_due(schedule, now) for schedule in world.schedules)
+        healthy = f"{name}all schedules are paused ({paused}, of them {due} due); 2 opens them"
     if coming is not None:
         healthy = f"{healthy}; next {coming[1]} in {words.span(coming[0] - now)}"
     runs: tuple[Run, ...] = (*world.backups, *world.restores)

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 _ABOUT_AN_OBJECT = frozenset({"open", "jump", "yaml", "describe", "copy_name", "copy_namespace"})
 
-_ABOUT_THE_QUEUE = frozenset({"velero-no-pulse", "queue-stalled"})
-"""Findings whose subject is no object, and which the Queue shows better than a list of all that they touch."""
+_SHOWN_BY = {"velero-no-pulse": "queue", "queue-stalled": "queue", "velero-all-paused": "schedules"}
+"""Findings whose subject is no object, and the page that shows them better than a list of all that they touch."""
 _HAVE_EXPRESSIONS = frozenset({SCHEDULE.plural, PRESCALED.plural, CRON_JOB.plural})
 
 
@@ -74,15 +74,16 @@ class Errands:
         found = finding_under_cursor(self.frame.page)
         if found is None or (self.frame.page is not None and self.frame.page.subject() is not None):
             await self._open("overview")
-        elif found.code in _ABOUT_THE_QUEUE or not self.targets():
-            await self._show_queue()
+        elif found.code in _SHOWN_BY or not self.targets():
+            await self._show_page(_SHOWN_BY.get(found.code, "queue"))
         else:
             self.do_jump()
 
-    async def _show_queue(self) -> None:
-        """A server and its queue are no objects: what is to be seen of them is what stands in line."""
-        waiting = next((key for key in self.targets() if PAGE_OF.get(key.kind) in ("backups", "restores")), None)
-        await self.frame.go(Place("queue", filter="", key=waiting, jumped=True))
+    async def _show_page(self, page: str) -> None:
+        """A server and its queue are no objects: what is to be seen of them is what stands in line there."""
+        shown = {page, "backups", "restores"} if page == "queue" else {page}
+        first = next((key for key in self.targets() if PAGE_OF.get(key.kind) in shown), None)
+        await self.frame.go(Place(page, filter="", key=first, jumped=True))
 
     async def do_yaml(self) -> None:
         await self._open("yaml")

@@ -24,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     schedules.never_firing,
     schedules.overdue_schedules,
     schedules.forgotten_pauses,
+    schedules.all_paused,
     schedules.protection_gaps,
     schedules.colliding_schedules,
     outcomes.failing_schedules,

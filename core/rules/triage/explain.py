@@ -20,6 +20,7 @@ _BY_SILENCE = frozenset(
         "protection-gap",
     }
 )
+_BY_WINDOW = frozenset({"schedule-paused-long"})
 _GAP_EXPLAINED_BY = (
     "schedule-invalid",
     "schedule-overdue",
@@ -31,7 +32,10 @@ _GAP_EXPLAINED_BY = (
 
 
 def explained(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(_by_silence(_gaps(list(findings))))
+    """A window explains what it paused, but not that a last good backup expires meanwhile; a server without a
+    pulse explains all that stands still in its namespace."""
+    found = _gaps(_told_in("velero-all-paused", _BY_WINDOW, list(findings)))
+    return tuple(_told_in("velero-no-pulse", _BY_SILENCE, found))
 
 
 def linked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -66,20 +70,18 @@ def _chained(finding: Finding, causes: Sequence[Finding], gravest: Mapping[str, 
     return above
 
 
-def _by_silence(findings: list[Finding]) -> list[Finding]:
-    """A server without a pulse explains all that stands still in its namespace."""
-    silent = {finding.subject.namespace for finding in findings if finding.code == "velero-no-pulse"}
+def _told_in(cause: str, consequences: frozenset[str], findings: list[Finding]) -> list[Finding]:
+    """What one finding about a server explains in its namespace is told there."""
+    places = {finding.subject.namespace for finding in findings if finding.code == cause}
     swallowed: defaultdict[str, list[Finding]] = defaultdict(list)
     kept = []
     for finding in findings:
-        if finding.code in _BY_SILENCE and finding.subject.namespace in silent:
+        if finding.code in consequences and finding.subject.namespace in places:
             swallowed[finding.subject.namespace].append(finding)
         else:
             kept.append(finding)
     return [
-        _with_consequences(finding, swallowed[finding.subject.namespace])
-        if finding.code == "velero-no-pulse"
-        else finding
+        _with_consequences(finding, swallowed[finding.subject.namespace]) if finding.code == cause else finding
         for finding in kept
     ]
 

@@ -80,6 +80,8 @@ class Thresholds:
     gap: timedelta = timedelta(minutes=30)
     """However often a schedule runs, a good backup younger than this is no gap."""
     most_collisions: int = 5
+    fewest_paused: int = 3
+    """From so many schedules on, all of them paused is told: that is a window, and not one schedule's own matter."""
     comes_after: timedelta = timedelta(seconds=5)
     """How long a finding must hold before it is shown; its rule has already waited where that matters."""
     goes_after: timedelta = timedelta(seconds=20)

@@ -10,7 +10,7 @@ from core.cron import CronError, CronSchedule
 from core.models import Backup, Schedule
 from core.rules import words
 from core.rules.collisions import crowds
-from core.rules.forecast import Choice, Holdup, expression, invalid, never_fires, overdue, unpause
+from core.rules.forecast import Choice, Holdup, expression, invalid, is_due, never_fires, overdue, unpause
 from core.rules.forecast.timing import next_run
 from core.rules.history import newest_good
 from core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
@@ -117,11 +117,40 @@ def forgotten_pauses(world: World, now: datetime, limits: Thresholds) -> Iterato
         )
 
 
-def colliding_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    by_server: defaultdict[str, list[Schedule]] = defaultdict(list)
+def all_paused(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """A maintenance window, or one that was never ended: nothing is broken, and nothing is backed up either."""
+    for namespace, schedules in _by_server(world).items():
+        paused = [schedule for schedule in schedules if schedule.spec.paused]
+        if len(paused) < max(limits.fewest_paused, len(schedules)):
+            continue
+        due = [schedule.name for schedule in paused if is_due(schedule, now)]
+        owners = [owner for schedule in paused if (owner := schedule.paused_field_set) and owner.time]
+        since = max((owner.time for owner in owners if owner.time), default=None)
+        names = list(dict.fromkeys(owner.manager for owner in owners if owner.manager))
+        who = f" by {words.listed(names)}" if names else ""
+        lasts = f" The last of them was paused at {words.moment(since, now)} at the latest{who}." if since else ""
+        at_once = f" Unpaused without skip, {words.count(len(due), 'backup')} would start at once." if due else ""
+        yield Finding(
+            "velero-all-paused",
+            Severity.WARNING,
+            Subject(QUEUE, namespace, ""),
+            since,
+            f"all {len(paused)} schedules are paused, {len(due)} due",
+            f"No schedule in {namespace} makes a backup.{lasts}{at_once}",
+            "Unpause them when the work is done, with skip where a backup at once would come at a bad time.",
+            tuple(Subject.of(schedule) for schedule in paused),
+        )
+
+
+def _by_server(world: World) -> dict[str, list[Schedule]]:
+    grouped: defaultdict[str, list[Schedule]] = defaultdict(list)
     for schedule in world.schedules:
-        by_server[schedule.namespace].append(schedule)
-    for namespace, schedules in by_server.items():
+        grouped[schedule.namespace].append(schedule)
+    return grouped
+
+
+def colliding_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for namespace, schedules in _by_server(world).items():
         slots = world.server(namespace).concurrency or 1
         for crowd in crowds(schedules, now, slots, limits.most_collisions):
             names = [schedule.name for schedule in crowd.schedules]

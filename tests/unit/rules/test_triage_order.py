@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.models import Schedule
 from core.rules.triage import Finding, Severity
 from core.rules.world import Seen
 from core.view.items import finding_item
@@ -78,3 +79,34 @@ def test_a_volume_that_waits_explains_the_backup_and_that_one_the_schedule_that_
     found = findings(location(), late, held, good, waits, other, seen=seen)
     assert [each.code for each in found] == ["movement-waiting", "backup-stuck", "schedule-overdue", "restore-failed"]
     assert found[0].severity is Severity.WARNING, "it stands first for what it holds up, and is called what it is"
+
+
+def paused(name: str, cron: str, **more: str) -> Schedule:
+    owner = {"manager": "maria", "time": "2026-11-12T02:14:00Z", "fieldsV1": {"f:spec": {"f:paused": {}}}}
+    return schedule(name, cron, paused=True, managedFields=[owner], **more)
+
+
+def test_when_every_schedule_is_paused_that_is_one_warning_which_tells_how_many_are_due() -> None:
+    window = [paused(name, "0 * * * *", last="2026-11-12T02:00:03Z") for name in ("a", "b")]
+    later = paused("c", "0 0 1 1 *", last="2026-11-12T02:00:03Z")
+    found = only(location(), *window, later)
+    assert (found.code, found.severity) == ("velero-all-paused", Severity.WARNING)
+    assert found.what == "all 3 schedules are paused, 2 due"
+    assert found.since == at("2026-11-12T02:14:00Z")
+    assert "by maria" in found.evidence
+    running = schedule("d", last="02:00:03", created="02:30:00")
+    assert {each.code for each in findings(location(), *window, later, running)} == {"schedule-paused-long"}
+
+
+def test_a_window_does_not_hide_that_the_last_good_backup_expires_in_it() -> None:
+    window = [paused(name, "0 8 * * *", last="2026-11-14T08:00:03Z") for name in ("a", "b", "c")]
+    last = backup(
+        "a-20261114080003",
+        created="2026-11-14T08:00:03Z",
+        started="2026-11-14T08:00:04Z",
+        ended="2026-11-14T08:05:00Z",
+        of="a",
+        expiration="2026-11-15T05:00:00Z",
+    )
+    found = findings(location(), *window, last)
+    assert order(found) == [("protection-gap", "a"), ("velero-all-paused", "")]
