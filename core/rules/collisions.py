@@ -15,15 +15,20 @@ from core.rules.forecast import expression, invalid
 _OFTEN = 24
 """A schedule that runs more often than this a day is asked at the others' times instead of listing its own."""
 _DAY = timedelta(days=1)
+_LEAPS = 500
 _TICK = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Schedules that are due in the same minute, and the first such minute of the day."""
+    """Schedules that are due in the same minute: the first such minute of this UTC day, and the next from now on."""
 
     at: datetime
     schedules: tuple[Schedule, ...]
+    following: datetime | None
+    """None where they do not meet again within many runs."""
+    rhythm: str
+    """`every 3 minutes` where all have the same expression, else ""."""
 
 
 def crowds(schedules: Iterable[Schedule], now: datetime, slots: int, most: int) -> tuple[Crowd, ...]:
@@ -47,8 +52,22 @@ def crowds(schedules: Iterable[Schedule], now: datetime, slots: int, most: int) 
             break
         if not any(together <= larger for larger, _ in found):
             members = sorted((item for one in together for item in by_expression[one]), key=lambda item: item.name)
-            found.append((together, Crowd(at, tuple(members))))
+            rhythm = next(iter(together)).describe() if len(together) == 1 else ""
+            found.append((together, Crowd(at, tuple(members), next_together(together, now), rhythm)))
     return tuple(crowd for _, crowd in found)
+
+
+def next_together(expressions: Iterable[CronSchedule], now: datetime) -> datetime | None:
+    """The first moment from now on at which all of them are due: whoever is behind leaps to the latest."""
+    everyone, at = list(expressions), now.astimezone(UTC)
+    for _ in range(_LEAPS):
+        runs = [run for parsed in everyone if (run := parsed.next(at - _TICK)) is not None]
+        if len(runs) < len(everyone):
+            return None
+        if min(runs) == max(runs):
+            return max(runs).astimezone(UTC)
+        at = max(runs).astimezone(UTC)
+    return None
 
 
 def _by_minute(

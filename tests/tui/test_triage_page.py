@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from core.models import Deployment
 from tests.objects import backup, location, schedule
 from tests.tui.acting import stand
 from tests.tui.driving import screen
-from tests.tui.filled import FilledSource
+from tests.tui.filled import FilledSource, calm
 from tui.modals.choose import Choose
 
 
@@ -38,14 +39,16 @@ async def test_enter_on_a_server_without_a_pulse_shows_its_queue_and_escape_come
 
 
 async def test_enter_on_schedules_that_start_together_asks_which_of_them() -> None:
-    crowd = [schedule(name, "30 5 * * *", created="2026-11-14T06:00:00Z") for name in ("first", "second")]
-    async with screen(FilledSource([location(), *crowd])) as shown:
+    names = ("first", "second", "third", "fourth")
+    crowd = [schedule(name, "30 5 * * *", created="2026-11-14T06:00:00Z") for name in names]
+    server = next(item for item in calm() if isinstance(item, Deployment))
+    async with screen(FilledSource([location(), server, *crowd])) as shown:
         await shown.press("enter")
         assert isinstance(shown.app.screen, Choose)
         await shown.press("down", "enter")
         await shown.until(lambda: shown.page == "schedules")
         assert shown.table.cursor is not None
-        assert shown.table.cursor.name == "second"
+        assert shown.table.cursor.name == "fourth"
 
 
 async def test_a_finding_stands_under_the_one_that_explains_it_and_says_so() -> None:

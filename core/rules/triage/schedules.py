@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 
 from core.cron import CronError, CronSchedule
 from core.models import Backup, Schedule
@@ -150,17 +150,23 @@ def _by_server(world: World) -> dict[str, list[Schedule]]:
 
 
 def colliding_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Only where it is known how many backups the server works on at a time."""
     for namespace, schedules in _by_server(world).items():
-        slots = world.server(namespace).concurrency or 1
+        slots = world.server(namespace).concurrency
+        if slots is None:
+            continue
         for crowd in crowds(schedules, now, slots, limits.most_collisions):
             names = [schedule.name for schedule in crowd.schedules]
+            at = crowd.following or crowd.at
+            when = f"{at:%H:%M}Z" if at.date() == now.astimezone(UTC).date() else words.moment(at, now)
+            rhythm = f", {crowd.rhythm}" if crowd.rhythm else ""
             yield Finding(
                 "schedules-collide",
                 Severity.NOTE,
                 Subject(QUEUE, namespace, ""),
                 None,
-                f"{len(names)} schedules start together at {crowd.at:%H:%M}Z",
-                f"{words.listed(names)} are due in the same minute, first at {crowd.at:%H:%M}Z, and Velero works on "
+                f"{len(names)} schedules start together, next {when}",
+                f"{words.listed(names)} are due in the same minute{rhythm}, next at {when}, and Velero works on "
                 f"{words.count(slots, 'backup')} at a time: the others wait.",
                 "Give them different minutes, or raise --concurrent-backups.",
                 tuple(Subject.of(schedule) for schedule in crowd.schedules),

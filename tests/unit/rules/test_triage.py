@@ -419,6 +419,25 @@ def test_a_nightly_and_an_hourly_schedule_meet_once_a_day() -> None:
     assert "05:00Z" in found.what
 
 
+def test_schedules_that_meet_every_few_minutes_say_how_often_and_when_next() -> None:
+    crowd = [schedule(name, "*/3 * * * *", last="02:39:03", created="02:38:00") for name in "abc"]
+    found = only(location(), *crowd)
+    assert found.what == "3 schedules start together, next 02:42Z"
+    assert "every 3 minutes, next at 02:42Z" in found.evidence
+    later = triage(world(location(), *crowd), NOW + timedelta(minutes=1)).findings
+    assert [each.id for each in later] == [found.id]
+
+
+def test_schedules_that_have_met_today_tell_the_day_on_which_they_meet_again() -> None:
+    pair = [schedule(name, "30 1 * * *", last="01:30:03", created="02:30:00") for name in "ab"]
+    assert only(location(), *pair).what == "2 schedules start together, next 16 Nov 01:30Z"
+
+
+def test_how_many_start_at_once_is_not_guessed_where_the_server_may_not_be_read() -> None:
+    crowd = [schedule(name, "*/3 * * * *", last="02:39:03", created="02:38:00") for name in "abc"]
+    assert triage(assemble([location(), *crowd]), NOW).findings == ()
+
+
 def test_a_gap_in_protection_that_nothing_else_explains() -> None:
     """The runs are made by hand elsewhere or deleted: nothing failed, and yet nothing good is there."""
     old = backup("nightly-20261112020003", created="2026-11-12T02:00:03Z", started="2026-11-12T02:00:04Z", of="nightly")
