@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import chain
 
-from core.models import Backup, NonAdmin, NonAdminBackup, Restore
+from core.models import Backup, NonAdmin, NonAdminBackup, NonAdminBackupStorageLocationRequest, Restore
 from core.rules import words
 from core.rules.phases import FAULTY
 from core.rules.queue import Positions, disagreement
@@ -29,20 +29,52 @@ def refused(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding
         if accepted and (accepted.status == "True" or accepted.reason in _VANISHED):
             continue
         message = accepted.message if accepted else "the controller gives no reason"
+        request = _awaited(world, item)
+        what, wait, remedy = _refusal(item, message, request, now)
         yield Finding(
             "nonadmin-refused",
             Severity.WARNING,
             Subject.of(item),
             accepted.last_transition_time if accepted else item.created,
-            f"refused: {_FIELD_PREFIX.sub('', message)}",
-            f"The controller does not accept it ({accepted.reason if accepted else 'no condition'}): {message}. "
-            "It waits until its owner changes it.",
-            f"Tell the owner in {item.namespace} what to change; no backup is made meanwhile."
-            if isinstance(item, NonAdminBackup)
-            else f"Tell the owner in {item.namespace} what to change; nothing is restored meanwhile.",
-            (),
+            what,
+            f"The controller does not accept it ({accepted.reason if accepted else 'no condition'}): {message}. {wait}",
+            remedy,
+            (Subject.of(request),) if request else (),
             accepted.reason if accepted else "",
+            Subject.of(request) if request else None,
         )
+
+
+def _refusal(
+    item: NonAdmin, message: str, request: NonAdminBackupStorageLocationRequest | None, now: datetime
+) -> tuple[str, str, str]:
+    """What is wrong, what it waits for, and who must do something about it."""
+    meanwhile = "no backup is made" if isinstance(item, NonAdminBackup) else "nothing is restored"
+    if request is None:
+        return (
+            f"refused: {_FIELD_PREFIX.sub('', message)}",
+            "It waits until its owner changes it.",
+            f"Tell the owner in {item.namespace} what to change; {meanwhile} meanwhile.",
+        )
+    name = request.status.non_admin_backup_storage_location.name
+    asked = f" since {words.moment(request.created, now)}" if request.created else ""
+    return (
+        f"refused: its storage {name} waits for your approval",
+        f"Its storage location {name} waits for an administrator's decision{asked}.",
+        f"Decide about the request {request.name} (9 Storage); the owner need change nothing; {meanwhile} meanwhile.",
+    )
+
+
+def _awaited(world: World, item: NonAdmin) -> NonAdminBackupStorageLocationRequest | None:
+    """The undecided request for the storage location that it uses."""
+    wanted = item.spec.backup_spec.storage_location if isinstance(item, NonAdminBackup) else ""
+    sources = ((request, request.status.non_admin_backup_storage_location) for request in world.storage_requests)
+    mine = (request for request, source in sources if (source.namespace, source.name) == (item.namespace, wanted))
+    return next((request for request in mine if wanted and not _is_decided(request)), None)
+
+
+def _is_decided(request: NonAdminBackupStorageLocationRequest) -> bool:
+    return request.spec.approval_decision in {"approve", "reject"} or request.phase in {"Approved", "Rejected"}
 
 
 def went_back(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -132,11 +164,7 @@ def positions_off(world: World, now: datetime, limits: Thresholds) -> Iterator[F
 def waiting_storage_requests(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for request in world.storage_requests:
         source = request.status.non_admin_backup_storage_location
-        decided = request.spec.approval_decision in {"approve", "reject"} or request.phase in {
-            "Approved",
-            "Rejected",
-        }
-        if decided or request.created is None or now - request.created < limits.storage_request:
+        if _is_decided(request) or request.created is None or now - request.created < limits.storage_request:
             continue
         asker = f"{source.namespace}/{source.name}" if source.name else request.name
         yield Finding(

@@ -394,6 +394,28 @@ def test_a_storage_request_that_waits_for_the_administrator() -> None:
     assert "team-a/own waits for the administrator" in found.what
 
 
+def test_a_nab_refused_for_storage_that_waits_for_approval_is_the_administrators_to_help() -> None:
+    asked = {"name": "own", "namespace": "team-a"}
+    request = from_builtins(
+        NonAdminBackupStorageLocationRequest,
+        {
+            "metadata": {"name": "team-a-own-7", "namespace": "velero", "creationTimestamp": "2026-11-15T02:00:00Z"},
+            "status": {"phase": "Pending", "nonAdminBackupStorageLocation": asked},
+        },
+    )
+    refusal = condition("Accepted", "False", "InvalidBackupSpec", "VeleroBackupStorageLocation not found")
+    spec = {"backupSpec": {"storageLocation": "own"}}
+    waiting, refused = findings(location(), request, nab(phase="BackingOff", spec=spec, conditions=[refusal]))
+    assert (waiting.code, refused.code) == ("storage-request-waiting", "nonadmin-refused")
+    assert refused.because == waiting
+    assert refused.what == "refused: its storage own waits for your approval"
+    assert "Decide about the request team-a-own-7" in refused.remedy
+    other = {"backupSpec": {"storageLocation": "typo"}}
+    _, typo = findings(location(), request, nab(phase="BackingOff", spec=other, conditions=[refusal]))
+    assert "Tell the owner in team-a what to change" in typo.remedy
+    assert typo.because is None
+
+
 def test_schedules_that_start_together_are_a_note_with_all_their_names() -> None:
     crowd = [
         schedule(name, "30 5 * * *", last="2026-11-14T05:30:03Z", created="2026-11-14T06:00:00Z") for name in "abc"
