@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from core.kube.sink import Health, Scope, State
-from core.models.kinds import NAB, NAR
-from core.rules.triage import Finding, Settled, Severity, settle, triage
+from core.kube.sink import State
+from core.rules.triage import Finding, Settled, Severity, gathered, settle, triage
 from core.rules.world import Unseen
 from core.store import ContextHealth, Key, Store
 from core.view.blind import blind_findings, is_blind
@@ -171,7 +170,7 @@ class Desk:
         return self.health(context).state is State.SYNCING
 
     def _gather(self) -> None:
-        shown = tuple(
+        shown = gathered(
             finding for context in self.contexts for finding in self._settled.get(context, Settled()).shown.values()
         )
         shown = (*self._not_seen(some=bool(shown)), *shown)

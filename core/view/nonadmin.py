@@ -23,7 +23,8 @@ from core.view.scene import Scene
 _CONDITIONS = ("Accepted", "Queued", "Deleting")
 _CONDITION_GLYPHS = {"True": Mark.TRUE.value, "False": Mark.BROKEN.value}
 _RESTORE_GLYPH = "↺"
-_BAR, _SHORT_BAR = 5, 3
+_DIFFERS = "≠"
+_BAR = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,16 @@ class NonAdminEntry:
     run: Run | None
     place: int | None
     line: int
+
+    @property
+    def reported(self) -> int:
+        """The controller's estimate of the place; 0 where it has none, or takes it for served."""
+        info = self.item.state.queue_info
+        return info.estimated_queue_position if info is not None else 0
+
+    @property
+    def reports_another_place(self) -> bool:
+        return self.place is not None and bool(self.reported) and self.reported != self.place
 
     @property
     def velero_phase(self) -> str:
@@ -166,14 +177,13 @@ def _conditions(entry: NonAdminEntry) -> str:
 
 
 def _queue(entry: NonAdminEntry) -> str:
-    if entry.place:
-        return f"{entry.place} of {entry.line}"
-    if entry.place == 0 and entry.item.phase == "Created":
-        return "served"
-    reported = entry.item.state.queue_info
-    if entry.run is None and reported is not None and reported.estimated_queue_position:
-        return f"~{reported.estimated_queue_position}"
-    return "–"
+    """The live count, with a mark where the controller reports another; its estimate where nothing can be counted."""
+    if entry.place is None:
+        return f"~{entry.reported}" if entry.reported else "–"
+    if not entry.place and entry.item.phase != "Created":
+        return "–"
+    count = f"{entry.place} of {entry.line}" if entry.place else "served"
+    return f"{count}{_DIFFERS}" if entry.reports_another_place else count
 
 
 def _progress(entry: NonAdminEntry, scene: Scene) -> str:
@@ -184,19 +194,16 @@ def _progress(entry: NonAdminEntry, scene: Scene) -> str:
     progress = status.progress if status is not None else None
     if progress is None or not progress.total_items:
         return ""
-    return _share(progress.done, progress.total_items, _BAR)
+    share = f"{100 * progress.done // progress.total_items}%"
+    return f"{bar(progress.done, progress.total_items, _BAR)} {share}"
 
 
 def _data(run: Run, scene: Scene) -> str:
     movements = scene.world.movements_of(run)
     total = sum(movement.status.progress.total_bytes for movement in movements)
     if total:
-        return f"data {_share(sum(movement.status.progress.bytes_done for movement in movements), total, _SHORT_BAR)}"
+        return f"data {100 * sum(movement.status.progress.bytes_done for movement in movements) // total}%"
     return "data waits" if waiting_volume(movements, scene.now) else "data moves"
-
-
-def _share(done: int, total: int, cells: int) -> str:
-    return f"{bar(done, total, cells)} {100 * done // total}%"
 
 
 def _done(entry: NonAdminEntry) -> float | None:

@@ -55,11 +55,9 @@ class QueueView(View[Run]):
 
 
 def _position(run: Run, scene: Scene) -> str:
-    """Those at work have a sign, those that wait their number among the waiting."""
+    """Those at work have a sign, those that wait their place in the line, which those at work lead."""
     found = scene.queued(run)
-    if found is None or not found.waits:
-        return _RUNS
-    return str(found.place - scene.ahead_of_the_waiting(run))
+    return _RUNS if found is None or not found.waits else str(found.place)
 
 
 def _from(run: Run) -> str:

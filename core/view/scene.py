@@ -55,12 +55,6 @@ class Scene:
             line = self._lines[run.namespace] = self._line(run.namespace)
         return line.get((type(run), run.name))
 
-    def ahead_of_the_waiting(self, run: Run) -> int:
-        """How many of its kind are at work, and so have no place among those that wait."""
-        self.queued(run)
-        line = self._lines[run.namespace]
-        return sum(kind is type(run) and not item.waits for (kind, _), item in line.items())
-
     def stands_for(self, run: Run) -> timedelta | None:
         """How long neither its items nor its bytes have moved, where that is too long; None where they move."""
         moved = max((at for key in self._work_of(run) if (at := self.world.seen.moved.get(key))), default=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.models import NonAdmin
+from core.models import NonAdmin, NonAdminBackup
 from core.rules import words
 from core.rules.lifecycle import State, lifecycle
 from core.rules.queue import Run
@@ -46,12 +46,14 @@ def path(item: NonAdmin, run: Run | None, scene: Scene) -> Para:
 
 
 def _positions(entry: NonAdminEntry) -> tuple[Para, ...]:
-    reported = entry.item.state.queue_info.estimated_queue_position if entry.item.state.queue_info else 0
-    if not entry.place or not reported or reported == entry.place:
+    """What the two counts say, where there are two, and what one alone is worth."""
+    noun = "backup" if isinstance(entry.item, NonAdminBackup) else "restore"
+    estimate = f"an estimate that it makes anew mainly when some {noun} ends"
+    if entry.place is None and entry.reported:
+        return (para(f"~{entry.reported} is the controller's word, {estimate}; Velero's own line was not seen."),)
+    if not entry.place:
         return ()
-    return (
-        para(
-            f"The controller reports ~{reported}; counted just now: {entry.place} of {words.count(entry.line, 'run')}.",
-            Tone.DIM,
-        ),
-    )
+    line = f"Number {entry.place} of {words.count(entry.line, f'unfinished {noun}')} in Velero's line, counted just now"
+    if not entry.reports_another_place:
+        return (para(f"{line}.", Tone.DIM),)
+    return (para(f"{line}; the controller reports ~{entry.reported}, {estimate}.", Tone.DIM),)

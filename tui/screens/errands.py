@@ -30,7 +30,12 @@ if TYPE_CHECKING:
 
 _ABOUT_AN_OBJECT = frozenset({"open", "jump", "yaml", "describe", "copy_name", "copy_namespace"})
 
-_SHOWN_BY = {"velero-no-pulse": "queue", "queue-stalled": "queue", "velero-all-paused": "schedules"}
+_SHOWN_BY = {
+    "velero-no-pulse": "queue",
+    "queue-stalled": "queue",
+    "velero-all-paused": "schedules",
+    "position-off": "nonadmin",
+}
 """Findings whose subject is no object, and the page that shows them better than a list of all that they touch."""
 _HAVE_EXPRESSIONS = frozenset({SCHEDULE.plural, PRESCALED.plural, CRON_JOB.plural})
 

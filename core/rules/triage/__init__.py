@@ -9,11 +9,12 @@ from datetime import datetime
 from core.rules.triage import nonadmin, outcomes, priming, running, schedules, storage
 from core.rules.triage.explain import explained, linked
 from core.rules.triage.finding import Finding, Severity, Subject, Thresholds
+from core.rules.triage.gather import gathered
 from core.rules.triage.ranking import place
 from core.rules.triage.settle import Settled, settle
 from core.rules.world import Unseen, World
 
-__all__ = ["RULES", "Finding", "Settled", "Severity", "Subject", "Thresholds", "Triage", "settle", "triage"]
+__all__ = ["RULES", "Finding", "Settled", "Severity", "Subject", "Thresholds", "Triage", "gathered", "settle", "triage"]
 
 Rule = Callable[[World, datetime, Thresholds], Iterator[Finding]]
 

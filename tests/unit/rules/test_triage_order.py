@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.models import Schedule
-from core.rules.triage import Finding, Severity
+from core.rules.triage import Finding, Severity, Subject, gathered
 from core.rules.world import Seen
 from core.view.items import finding_item
 from tests.objects import at, backup, condition, location, nab, restore, schedule, upload
@@ -110,3 +110,23 @@ def test_a_window_does_not_hide_that_the_last_good_backup_expires_in_it() -> Non
     )
     found = findings(location(), *window, last)
     assert order(found) == [("protection-gap", "a"), ("velero-all-paused", "")]
+
+
+def off(name: str, context: str = "prod") -> Finding:
+    live = Subject("Backup", "velero", f"v-{name}")
+    what = "reports place 9, is at 4"
+    subject = Subject("NonAdminBackup", "team-a", name)
+    return Finding("position-off", Severity.NOTE, subject, None, what, "seen", "trust", (live,), context=context)
+
+
+def test_places_that_are_reported_wrongly_are_one_note_on_the_screen() -> None:
+    grave = only(location("s3", "Unavailable", message="no"))
+    shown = gathered([off("a"), grave, off("b"), off("c"), off("d", "prod-us")])
+    assert [(each.context, each.subject.kind, each.code) for each in shown] == [
+        ("", "BackupStorageLocation", "storage-unavailable"),
+        ("prod", "", "position-off"),
+        ("prod-us", "NonAdminBackup", "position-off"),
+    ]
+    assert shown[1].what == "3 tenants' backups or restores report a wrong place"
+    assert "team-a/a reports place 9, is at 4" in shown[1].evidence
+    assert [subject.name for subject in shown[1].related] == ["a", "b", "c"]

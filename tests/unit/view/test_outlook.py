@@ -15,6 +15,7 @@ from core.rules.heartbeat import Heartbeat
 from core.view.outlook import outlook
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
 from tests.unit.view.test_views import Shown, velero
+from tui.panes.nonadmin import nonadmin_pane
 from tui.panes.queue import queue_pane
 
 SILENT = location(checked="02:26:03", synced="02:26:03")
@@ -41,7 +42,7 @@ def test_items_that_are_all_done_are_no_progress_while_the_data_waits() -> None:
     tenant = nab("slow", veleroBackup=velero("v-1", "u-1"))
     assert Shown("nonadmin", [waiting, tenant, upload(of="v-1")]).text("progress") == [["◐", "data waits"]]
     bytes_moved = upload(of="v-1", phase="InProgress", progress={"bytesDone": 3, "totalBytes": 10})
-    assert Shown("nonadmin", [waiting, tenant, bytes_moved]).text("progress") == [["◐", "data ▇▁▁ 30%"]]
+    assert Shown("nonadmin", [waiting, tenant, bytes_moved]).text("progress") == [["◐", "data 30%"]]
 
 
 def test_of_a_server_without_a_pulse_nothing_is_foretold() -> None:
@@ -98,3 +99,24 @@ def test_a_backup_asked_for_now_says_that_velero_must_come_back_first() -> None:
 def _pane(shown: Shown, run: Backup) -> str:
     told = queue_pane(run, shown.stage.scene(shown.clock.now()))
     return " ".join(piece.text for paragraph in told for piece in paragraph.spans)
+
+
+def _tenants_pane(shown: Shown) -> str:
+    key, (_, entry) = next(iter(shown.live.table))
+    told = nonadmin_pane(entry, shown.scene(key.context))
+    return " ".join(piece.text for paragraph in told for piece in paragraph.spans)
+
+
+def test_a_tenant_who_sees_no_queue_is_told_what_the_estimate_is_worth() -> None:
+    tenant = nab(veleroBackup=velero("v-1", "u-1", phase="New"), queueInfo={"estimatedQueuePosition": 9})
+    told = _tenants_pane(Shown("nonadmin", [tenant]))
+    assert "~9 is the controller's word, an estimate that it makes anew mainly when some backup ends" in told
+
+
+def test_the_place_in_the_line_counts_unfinished_backups_and_says_so() -> None:
+    label = {"openshift.io/oadp-nab-origin-nacuuid": "u-1"}
+    ahead = backup("ahead", "InProgress", created="02:37:00", started="02:37:01")
+    mine = backup("v-1", "Queued", created="02:38:00", labels=label, queuePosition=1)
+    tenant = nab(veleroBackup=velero("v-1", "u-1"), queueInfo={"estimatedQueuePosition": 7})
+    told = _tenants_pane(Shown("nonadmin", [location(), ahead, mine, tenant]))
+    assert "Number 2 of 2 unfinished backups in Velero's line, counted just now; the controller reports ~7" in told

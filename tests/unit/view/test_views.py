@@ -178,12 +178,22 @@ def test_the_queue_is_shown_in_veleros_own_order() -> None:
     )
     assert shown.text("position", "name", "from", "phase") == [
         ["◐", "▶", "runs", "schedule", "InProgress"],
-        ["○", "1", "first", "by hand", "Queued"],
-        ["○", "2", "second", "by hand", "Queued"],
+        ["○", "2", "first", "by hand", "Queued"],
+        ["○", "3", "second", "by hand", "Queued"],
         ["◐", "▶", "back", "by hand", "InProgress"],
     ]
     blocked = {item["name"]: item["blockedBy"] for item in shown.items()}
     assert blocked["first"] == ["runs"]
+    assert {item["name"]: item["position"] for item in shown.items()} == {"runs": 1, "first": 2, "second": 3, "back": 1}
+
+
+def test_a_place_that_the_controller_reports_otherwise_is_marked() -> None:
+    frozen = nab("waiting", veleroBackup=velero("v-2", "u-2"), queueInfo={"estimatedQueuePosition": 1})
+    others = [item for item in queue_of_tenants() if item.name != "waiting"]
+    shown = Shown("nonadmin", [*others, frozen])
+    shown.live.filter("name:waiting")
+    assert shown.text("queue") == [["○", "2 of 2≠"]]
+    assert ascii_only("2 of 2≠") == "2 of 2!"
 
 
 def test_a_backup_that_stands_still_says_for_how_long() -> None:
