@@ -32,6 +32,7 @@ async def test_enter_on_a_server_without_a_pulse_shows_its_queue_and_escape_come
     waiting = backup("first", "Queued", created="02:30:00", queuePosition=1)
     async with screen(FilledSource([silent, waiting])) as shown:
         assert "enter open" in shown.footer
+        assert "enter open the queue" in shown.pane
         await shown.press("enter")
         assert shown.page == "queue"
         await shown.press("escape")

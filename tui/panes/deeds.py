@@ -47,6 +47,8 @@ class Deed:
 
     action: Action
     keys: tuple[Key, ...]
+    page: str = ""
+    """What it brings up where that is no object."""
 
 
 def deeds_line(deeds: Sequence[Deed], *, marked: bool = False) -> tuple[Para, ...]:
@@ -55,7 +57,7 @@ def deeds_line(deeds: Sequence[Deed], *, marked: bool = False) -> tuple[Para, ..
     told = sorted((deed for deed in deeds if _is_told(deed, subject)), key=lambda deed: _ORDER.index(deed.action.id))
     spans: list[Span] = []
     for deed in told:
-        them = _named(deed.keys)
+        them = deed.page or _named(deed.keys)
         if deed.action.id == "jump" and deed.keys == subject:
             them = "its row"
         elif marked and deed.action.id not in _FIRST:

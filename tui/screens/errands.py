@@ -18,7 +18,7 @@ from tui.modals.palette import Entry, Palette
 from tui.panes.results import HAVE_RESULTS
 from tui.registry import COMMANDS
 from tui.saving import Form, save
-from tui.screens.findings import finding_under_cursor
+from tui.screens.findings import finding_under_cursor, place_of
 from tui.screens.places import Place
 from tui.screens.scoping import Scoping
 from tui.screens.tables import TablePage
@@ -30,13 +30,6 @@ if TYPE_CHECKING:
 
 _ABOUT_AN_OBJECT = frozenset({"open", "jump", "yaml", "describe", "copy_name", "copy_namespace"})
 
-_SHOWN_BY = {
-    "velero-no-pulse": "queue",
-    "queue-stalled": "queue",
-    "velero-all-paused": "schedules",
-    "position-off": "nonadmin",
-}
-"""Findings whose subject is no object, and the page that shows them better than a list of all that they touch."""
 _HAVE_EXPRESSIONS = frozenset({SCHEDULE.plural, PRESCALED.plural, CRON_JOB.plural})
 
 
@@ -79,16 +72,10 @@ class Errands:
         found = finding_under_cursor(self.frame.page)
         if found is None or (self.frame.page is not None and self.frame.page.subject() is not None):
             await self._open("overview")
-        elif found.code in _SHOWN_BY or not self.targets():
-            await self._show_page(_SHOWN_BY.get(found.code, "queue"))
+        elif (place := place_of(found, self.targets())) is not None:
+            await self.frame.go(place)
         else:
             self.do_jump()
-
-    async def _show_page(self, page: str) -> None:
-        """A server and its queue are no objects: what is to be seen of them is what stands in line there."""
-        shown = {page, "backups", "restores"} if page == "queue" else {page}
-        first = next((key for key in self.targets() if PAGE_OF.get(key.kind) in shown), None)
-        await self.frame.go(Place(page, filter="", key=first, jumped=True))
 
     async def do_yaml(self) -> None:
         await self._open("yaml")

@@ -49,6 +49,14 @@ def deeds(frame: Frame) -> list[Deed]:
             keys = frame.wishes.about(action.id)
         else:
             keys = (subject,) if subject is not None else ()
-        if keys:
-            found.append(Deed(action, keys))
+        page = _page_opened(frame) if action.id == "open" and not keys else ""
+        if keys or page:
+            found.append(Deed(action, keys, page))
     return found
+
+
+def _page_opened(frame: Frame) -> str:
+    """Where enter leads from a finding that is about no object."""
+    from tui.screens.findings import finding_under_cursor, place_in_words
+
+    return place_in_words(finding_under_cursor(frame.page), frame.errands.targets())
