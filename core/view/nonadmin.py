@@ -189,17 +189,22 @@ def _queue(entry: NonAdminEntry) -> str:
 def _progress(entry: NonAdminEntry, scene: Scene) -> str:
     """By items; where those are all done and only volumes are still to be moved, by their bytes."""
     status = entry.run.status if entry.run is not None else entry.item.velero.status
-    if entry.run is not None and entry.velero_phase in MOVES_DATA:
-        return _data(entry.run, scene)
     progress = status.progress if status is not None else None
+    all_items = progress is not None and 0 < progress.total_items <= progress.done
+    if entry.run is not None and entry.place and (data := _data(entry.run, scene, all_items)):
+        return data
     if progress is None or not progress.total_items:
         return ""
     share = f"{100 * progress.done // progress.total_items}%"
     return f"{bar(progress.done, progress.total_items, _BAR)} {share}"
 
 
-def _data(run: Run, scene: Scene) -> str:
+def _data(run: Run, scene: Scene, all_items: bool) -> str:
+    """A data mover works after the items, a file-system backup while the run is still InProgress."""
     movements = scene.world.movements_of(run)
+    unfinished = any(movement.status.completion_timestamp is None for movement in movements)
+    if run.phase not in MOVES_DATA and not (all_items and unfinished):
+        return ""
     total = sum(movement.status.progress.total_bytes for movement in movements)
     if total:
         return f"data {100 * sum(movement.status.progress.bytes_done for movement in movements) // total}%"

@@ -82,6 +82,7 @@ NONADMIN = _live(
     nonadmin_pane,
     ("namespace", "phase", "velero", "queue", "conditions", "progress", "age"),
     "There are no non-admin backups or restores.",
+    {"name": 10},
 )
 QUEUE = _live(
     QueueView,

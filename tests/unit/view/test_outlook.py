@@ -41,6 +41,8 @@ def test_items_that_are_all_done_are_no_progress_while_the_data_waits() -> None:
     waiting = backup("v-1", "WaitingForPluginOperations", started="02:00:01", labels=label, progress=done)
     tenant = nab("slow", veleroBackup=velero("v-1", "u-1"))
     assert Shown("nonadmin", [waiting, tenant, upload(of="v-1")]).text("progress") == [["◐", "data waits"]]
+    in_file_system = backup("v-1", "InProgress", started="02:00:01", labels=label, progress=done)
+    assert Shown("nonadmin", [in_file_system, tenant, upload(of="v-1")]).text("progress") == [["◐", "data waits"]]
     bytes_moved = upload(of="v-1", phase="InProgress", progress={"bytesDone": 3, "totalBytes": 10})
     assert Shown("nonadmin", [waiting, tenant, bytes_moved]).text("progress") == [["◐", "data 30%"]]
 
