@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from core.kube.sink import State
+from core.kube.sink import Health, Scope, State
+from core.models.kinds import NAB, NAR
 from core.rules.triage import Finding, Settled, Severity, gathered, settle, triage
 from core.rules.world import Unseen
 from core.store import ContextHealth, Key, Store
