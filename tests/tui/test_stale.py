@@ -69,7 +69,7 @@ async def test_one_who_is_signed_out_keeps_scope_and_counts_and_reads_the_senten
         lose(shown.source, State.SIGNED_OUT, LOGIN)
         await wait_until_judged(shown)
         assert shown.status.startswith(" prod-eu   all namespaces")
-        assert "▲ signed out   ✗7 ▲2" in shown.status
+        assert "▲ signed out   ✗6 ▲3" in shown.status
         assert "context prod-eu" in shown.text
         await shown.press("2")
         assert LOGIN in " ".join(shown.pane.split())
