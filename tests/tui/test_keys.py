@@ -363,7 +363,7 @@ async def test_the_caret_is_seen_without_colours_too() -> None:
 async def test_the_footer_forgets_a_filter_that_was_opened_and_left() -> None:
     async with screen() as shown:
         await shown.press("2", "slash")
-        await shown.until(lambda: "q back" in shown.footer)
+        await shown.until(lambda: "esc clear" in shown.footer)
         await shown.press("escape")
         await shown.until(lambda: "q quit" in shown.footer)
 
