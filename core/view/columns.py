@@ -24,6 +24,8 @@ class Cell:
 
     text: str
     tone: Tone = Tone.PLAIN
+    briefs: tuple[str, ...] = ()
+    """The same in fewer words, for a column with less room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,16 @@ def _untoned(_entry: object, _scene: object) -> Tone:
     return Tone.PLAIN
 
 
+def _no_briefs(_entry: object, _scene: object) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Column(Generic[Shown]):
     """`text` and `tone` may use the time, and are asked for what is on the screen only; `sort` may not.
 
-    `wide` columns need a large terminal; `from_middle` ones keep their end when there is no room.
+    `wide` columns need a large terminal; `from_middle` ones keep their end when there is no room; `briefs` say
+    the same shorter and shorter, so that words are left out before letters are.
     """
 
     name: str
@@ -65,6 +72,11 @@ class Column(Generic[Shown]):
     right: bool = False
     wide: bool = False
     from_middle: bool = False
+    briefs: Callable[[Shown, Scene], tuple[str, ...]] = _no_briefs
+
+    def cell(self, entry: Shown, scene: Scene) -> Cell:
+        briefs = () if self.briefs is _no_briefs else tuple(map(clean, self.briefs(entry, scene)))
+        return Cell(clean(self.text(entry, scene)), self.tone(entry, scene), briefs)
 
 
 def plain(
@@ -180,8 +192,7 @@ class View(ABC, Generic[E]):
     def paint(self, key: Key, entry: E | Spoiled, scene: Scene) -> Row:
         if isinstance(entry, Spoiled):
             return Row(key, Mark.BROKEN, self._spoiled(entry))
-        cells = (Cell(clean(column.text(entry, scene)), column.tone(entry, scene)) for column in self.columns)
-        return Row(key, self.mark(entry, scene), tuple(cells))
+        return Row(key, self.mark(entry, scene), tuple(column.cell(entry, scene) for column in self.columns))
 
     def describe(self, key: Key, entry: E | Spoiled, scene: Scene) -> Item:
         """The item of a row; an object that cannot be read says so in its own."""

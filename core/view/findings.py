@@ -10,12 +10,11 @@ from core.rules.triage import Finding, Severity
 from core.rules.triage.ranking import place
 from core.store import Key
 from core.view import times
-from core.view.columns import Cell, Column, Row, find_column
+from core.view.columns import Column, Row, find_column
 from core.view.filter import Facets, parse_filter
 from core.view.marks import Mark, Tone
 from core.view.scene import Scene
 from core.view.table import Table
-from core.view.text import clean
 
 FIELDS = ("context", "namespace", "name", "kind", "severity", "code")
 _MARKS = {Severity.ERROR: Mark.BROKEN, Severity.WARNING: Mark.LOOK, Severity.NOTE: Mark.WAITING}
@@ -65,8 +64,7 @@ def subject_text(finding: Finding) -> str:
 
 def paint(finding: Finding, scene: Scene) -> Row:
     mark = _MARKS[finding.severity]
-    cells = (Cell(clean(column.text(finding, scene)), column.tone(finding, scene)) for column in COLUMNS)
-    return Row(key_of(finding), mark, tuple(cells))
+    return Row(key_of(finding), mark, tuple(column.cell(finding, scene) for column in COLUMNS))
 
 
 def _tone(finding: Finding, _: Scene) -> Tone:

@@ -48,10 +48,12 @@ def line(
 ) -> list[str]:
     """The texts of one row, each in its width."""
     return [
-        pad(fit(cell.text, column, size, ellipsis), size, right=column.right)
+        pad(fit(cell, column, size, ellipsis), size, right=column.right)
         for column, cell, size in zip(columns, cells, sizes, strict=True)
     ]
 
 
-def fit(text: str, column: Column[Any], size: int, ellipsis: str = ELLIPSIS) -> str:
+def fit(cell: Cell, column: Column[Any], size: int, ellipsis: str = ELLIPSIS) -> str:
+    """The fullest wording that fits; where none does, the shortest is cut."""
+    text = next((words for words in (cell.text, *cell.briefs) if width(words) <= size), (cell.text, *cell.briefs)[-1])
     return cut(text, size, ellipsis) if column.from_middle else cut_end(text, size, ellipsis)

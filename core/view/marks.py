@@ -6,6 +6,9 @@ from enum import Enum
 
 from core.rules.phases import FAULTY, FINISHING, HOLDS_SLOT, WAITING
 
+RESTORE_GLYPH = "↺"
+"""Before the name of a restore that stands among backups."""
+
 
 class Tone(Enum):
     """A name for a style; what it looks like is the screen's business."""

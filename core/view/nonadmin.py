@@ -17,12 +17,11 @@ from core.view import times
 from core.view.bars import bar
 from core.view.columns import Column, View, plain
 from core.view.items import Item, nonadmin_item
-from core.view.marks import Mark, Standing, Tone, run_mark, run_standing
+from core.view.marks import RESTORE_GLYPH, Mark, Standing, Tone, run_mark, run_standing
 from core.view.scene import Scene
 
 _CONDITIONS = ("Accepted", "Queued", "Deleting")
 _CONDITION_GLYPHS = {"True": Mark.TRUE.value, "False": Mark.BROKEN.value}
-_RESTORE_GLYPH = "↺"
 _DIFFERS = "≠"
 _BAR = 5
 
@@ -168,7 +167,7 @@ def _standing(run: Resource | None) -> tuple[object, ...] | None:
 
 
 def _name(entry: NonAdminEntry) -> str:
-    return f"{_RESTORE_GLYPH} {entry.item.name}" if isinstance(entry.item, NonAdminRestore) else entry.item.name
+    return f"{RESTORE_GLYPH} {entry.item.name}" if isinstance(entry.item, NonAdminRestore) else entry.item.name
 
 
 def _conditions(entry: NonAdminEntry) -> str:

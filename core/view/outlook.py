@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from core.rules import words
 from core.rules.phases import HOLDS_SLOT
-from core.rules.queue import HoldKind, QueueItem, Run, WaitingVolume, waiting_volume
+from core.rules.queue import Hold, HoldKind, OwnerKind, QueueItem, Run, WaitingVolume, owner_of, waiting_volume
 from core.view import times
 from core.view.scene import Scene
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """`short` for the row, `sentence` for the pane, "" where there is nothing to say."""
+    """`short` and `waits_for` for the row, `sentence` for the pane, "" where there is nothing to say."""
 
     short: str = ""
     sentence: str = ""
+    waits_for: str = ""
 
 
 def outlook(run: Run, scene: Scene) -> Outlook:
@@ -44,12 +46,39 @@ def outlook(run: Run, scene: Scene) -> Outlook:
 def _start(found: QueueItem, scene: Scene) -> Outlook:
     at = found.expected_start
     short = f"~{scene.minute(at, found.run)}" if at else "not known"
-    if found.hold is not None and found.hold.kind is HoldKind.NAMESPACE:
-        short = f"{short}, after {', '.join(run.name for run in found.hold.by)}"
+    if at and found.hold is not None and found.hold.kind is HoldKind.NAMESPACE:
+        short = f"{short} held"
+    waits_for = _hold(found.hold) if found.hold is not None else ""
     if at is None:
-        return Outlook(short, f"No time can be told: {found.note}." if found.note else "")
+        return Outlook(short, f"No time can be told: {found.note}." if found.note else "", waits_for)
     wait = words.span(at - scene.now)
-    return Outlook(short, f"Expected to start about {words.moment(at, scene.now)}, in {wait}{_basis(found)}.")
+    sentence = f"Expected to start about {words.moment(at, scene.now)}, in {wait}{_basis(found)}."
+    return Outlook(short, sentence, waits_for)
+
+
+def _hold(hold: Hold) -> str:
+    """By the owners' names, which are shorter and better known than those of their runs."""
+    names = words.listed([_called(run) for run in hold.by], 2)
+    match hold.kind:
+        case HoldKind.SLOT:
+            return "a free slot"
+        case HoldKind.TURN:
+            return f"its turn, after {names}"
+        case HoldKind.NAMESPACE:
+            return f"{names}: {hold.shared}"
+    assert_never(hold.kind)
+
+
+def _called(run: Run) -> str:
+    owner = owner_of(run)
+    match owner.kind:
+        case OwnerKind.HAND:
+            return run.name
+        case OwnerKind.SCHEDULE:
+            return owner.name
+        case OwnerKind.NAB | OwnerKind.NAR:
+            return f"{owner.namespace}/{owner.name}"
+    assert_never(owner.kind)
 
 
 def _waits(volume: WaitingVolume, scene: Scene) -> Outlook:
@@ -57,21 +86,24 @@ def _waits(volume: WaitingVolume, scene: Scene) -> Outlook:
     where = f" on {volume.node}" if volume.node else ""
     taken = where or ", taken by no node,"
     return Outlook(
-        f"{volume.name} waits{where} {times.short(length)}",
+        f"waits {times.short(length)}",
         f"It waits for volume {volume.name}: {volume.phase}{taken} for {words.span(length)}, and none of it has been "
         "moved; no end can be told before.",
+        f"volume {volume.name}{where}",
     )
 
 
 def _end(found: QueueItem, scene: Scene) -> Outlook:
+    """How long it has run, and until when it should."""
     at = found.expected_end
+    so_far = times.short(found.running_for) if found.running_for is not None else ""
     if at is None:
-        short = "finishing" if found.phase not in HOLDS_SLOT else ""
-        return Outlook(short, f"No time can be told: {found.note}." if found.note else "")
+        short = f"{so_far} finishing" if found.phase not in HOLDS_SLOT else f"{so_far} → ?"
+        return Outlook(short.lstrip(), f"No time can be told: {found.note}." if found.note else "")
     when = f"{words.moment(at, scene.now)}{_basis(found)}"
     if at < scene.now:
-        return Outlook(f"late, ~{scene.minute(at, found.run)}", f"Should have ended about {when}.")
-    return Outlook(f"ends ~{scene.minute(at, found.run)}", f"Expected to end about {when}.")
+        return Outlook(f"{so_far} late".lstrip(), f"Should have ended about {when}.")
+    return Outlook(f"{so_far} → {scene.minute(at, found.run)}".lstrip(), f"Expected to end about {when}.")
 
 
 def _basis(found: QueueItem) -> str:

@@ -10,14 +10,16 @@ from core.models.wire import Resource
 from core.rules.queue import Run, has_ended, owner_of
 from core.rules.queue.positions import order
 from core.store import Key, Store
+from core.view.bars import bar
 from core.view.columns import Column, View, plain
 from core.view.items import Item, identity, queue_item
-from core.view.marks import Mark, run_mark
+from core.view.marks import RESTORE_GLYPH, Mark, run_mark
 from core.view.outlook import outlook
-from core.view.runs import percent, phase_tone
+from core.view.runs import FROM, percent, phase_tone
 from core.view.scene import Scene
 
 _RUNS = "▶"
+_BAR = 3
 
 
 class QueueView(View[Run]):
@@ -60,9 +62,24 @@ def _position(run: Run, scene: Scene) -> str:
     return _RUNS if found is None or not found.waits else str(found.place)
 
 
-def _from(run: Run) -> str:
-    owner = owner_of(run)
-    return f"{owner.kind} {owner.namespace}" if owner.kind in ("nab", "nar") else str(owner.kind)
+def _name(run: Run) -> str:
+    return f"{RESTORE_GLYPH} {run.name}" if isinstance(run, Restore) else run.name
+
+
+def _progress(run: Run) -> str:
+    progress = run.status.progress
+    return f"{bar(progress.done, progress.total_items, _BAR)} {done}" if progress and (done := percent(run)) else ""
+
+
+def _end_alone(run: Run, scene: Scene) -> tuple[str, ...]:
+    """Where there is no room for how long it has run as well."""
+    _, arrow, end = outlook(run, scene).short.partition("→")
+    return (f"{arrow}{end}",) if arrow else ()
+
+
+def _share(run: Run) -> float | None:
+    progress = run.status.progress
+    return progress.done / progress.total_items if progress and progress.total_items else None
 
 
 def _kind_first(run: Run) -> tuple[str, bool, tuple[object, ...]]:
@@ -73,9 +90,10 @@ def _kind_first(run: Run) -> tuple[str, bool, tuple[object, ...]]:
 _COLUMNS: tuple[Column[Run], ...] = (
     Column("position", "POS", _position, _kind_first, right=True),
     plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True),
-    plain("name", "BACKUP", lambda run: run.name, from_middle=True),
-    plain("from", "FROM", _from),
+    Column("name", "BACKUP/RESTORE", lambda run, _: _name(run), lambda run: run.name, from_middle=True),
+    FROM,
     plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run)),
-    Column("items", "ITEMS", lambda run, _: percent(run), percent, right=True),
-    Column("when", "STARTS/ENDS", lambda run, scene: outlook(run, scene).short, _kind_first),
+    Column("items", "PROGRESS", lambda run, _: _progress(run), _share, right=True),
+    Column("when", "STARTS/ENDS", lambda run, scene: outlook(run, scene).short, _kind_first, briefs=_end_alone),
+    Column("waits", "WAITS FOR", lambda run, scene: outlook(run, scene).waits_for, _kind_first),
 )

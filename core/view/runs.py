@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import assert_never
 
 from core.models import Backup, Restore
 from core.models.kinds import BACKUP, RESTORE
 from core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
 from core.models.wire import Resource
-from core.rules.queue import Run, owner_of
+from core.rules.queue import OwnerKind, Run, owner_of
 from core.rules.words import rfc3339
 from core.store import Key, Store
 from core.view import times
@@ -17,8 +18,6 @@ from core.view.columns import Column, View, plain
 from core.view.items import Item, identity
 from core.view.marks import Mark, Tone, run_mark
 from core.view.scene import Scene
-
-_SHORT_OWNER = {"schedule": "sched", "by hand": "hand"}
 
 
 class Backups(View[Backup]):
@@ -145,9 +144,18 @@ def _counted(number: int, run: Run) -> str:
     return str(number) if run.status.completion_timestamp or number else ""
 
 
-def _from(run: Run) -> str:
+def owner_texts(run: Run) -> tuple[str, ...]:
+    """Whom it was made for, in fewer and fewer words: a column says as much as it has room for."""
     owner = owner_of(run)
-    return _SHORT_OWNER.get(owner.kind.value, f"{owner.kind.value} {owner.namespace}")
+    match owner.kind:
+        case OwnerKind.HAND:
+            return "by hand", "hand"
+        case OwnerKind.SCHEDULE:
+            return f"schedule {owner.name}", "schedule", "sched"
+        case OwnerKind.NAB | OwnerKind.NAR:
+            team = f"{owner.kind} {owner.namespace}"
+            return f"{team}/{owner.name}", team, owner.namespace, str(owner.kind)
+    assert_never(owner.kind)
 
 
 def _length(run: Run) -> float | None:
@@ -163,7 +171,15 @@ def _started(run: Run, scene: Scene) -> str:
     return scene.time_of_day(run.status.start_timestamp, run)
 
 
+FROM: Column[Run] = Column(
+    "from",
+    "FROM",
+    lambda run, _: owner_texts(run)[0],
+    lambda run: owner_texts(run)[0],
+    briefs=lambda run, _: owner_texts(run)[1:],
+)
 _NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)
+_TOOK: Column[Run] = Column("took", "TOOK", lambda run, scene: _took(run, scene.now), _length, right=True)
 _STATE: tuple[Column[Run], ...] = (
     plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run)),
     Column("errors", "E", lambda run, _: _counted(run.status.errors, run), lambda run: run.status.errors, right=True),
@@ -177,11 +193,17 @@ _BACKUPS: tuple[Column[Backup], ...] = (
     _NAMESPACE,
     plain("name", "BACKUP", lambda run: run.name, from_middle=True),
     *_STATE,
-    Column("took", "TOOK", lambda run, scene: _took(run, scene.now), _length, right=True),
-    Column("expires", "EXPIRES", lambda run, scene: _expires(run, scene.now), lambda run: run.status.expiration),
-    plain("from", "FROM", _from),
+    _TOOK,
+    Column(
+        "expires",
+        "EXPIRES",
+        lambda run, scene: _expires(run, scene.now),
+        lambda run: run.status.expiration,
+        briefs=lambda run, scene: (_expires(run, scene.now).removeprefix("in ").replace(" ", ""),),
+    ),
+    FROM,
+    plain("storage", "LOCATION", lambda run: run.spec.storage_location, from_middle=True),
     Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True, wide=True),
-    plain("storage", "STORAGE", lambda run: run.spec.storage_location, wide=True),
 )
 
 _RESTORES: tuple[Column[Restore], ...] = (
@@ -190,6 +212,6 @@ _RESTORES: tuple[Column[Restore], ...] = (
     plain("backup", "BACKUP", lambda run: run.spec.backup_name or run.spec.schedule_name, from_middle=True),
     *_STATE,
     Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True),
-    Column("took", "TOOK", lambda run, scene: _took(run, scene.now), _length, right=True, wide=True),
-    plain("from", "FROM", _from, wide=True),
+    _TOOK,
+    FROM,
 )

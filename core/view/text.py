@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -10,6 +11,9 @@ _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _MARKS = frozenset({"Mn", "Me", "Mc"})
 _MOST_MARKS = 4
 ELLIPSIS = "…"
+_UUID = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+_TOLD_APART = 4
+"""So much of a UUID tells two of them apart: the rest of the room is the name's."""
 
 
 def clean(text: str) -> str:
@@ -64,7 +68,7 @@ def cut(text: str, cells: int, ellipsis: str = ELLIPSIS) -> str:
     room = cells - width(ellipsis)
     if room < 2:
         return _head(text, cells)
-    tail = _tail(text, room * 2 // 5)
+    tail = _tail(text, min(_TOLD_APART, room // 3) if _UUID.search(text) else room * 2 // 5)
     return f"{_head(text, room - width(tail))}{ellipsis}{tail}"
 
 

@@ -119,12 +119,12 @@ async def test_a_capital_letter_sorts_by_its_column_and_again_the_other_way() ->
 async def test_the_selected_column_is_brought_into_sight_and_sorted_by() -> None:
     async with screen() as shown:
         await shown.press("7")
-        assert "STORAGE" not in shown.text
+        assert "LOCATION" not in shown.text
         assert shown.table.rows is not None
         names = [column.name for column in shown.table.rows.columns]
         steps = (names.index("storage") - names.index("started")) % len(names)
         await shown.press(*["right"] * steps)
-        assert "STORAGE" in shown.text
+        assert "LOCATION" in shown.text
         await shown.press("O")
         assert shown.table.rows.sorted_by == "storage"
 

@@ -87,21 +87,21 @@ NONADMIN = _live(
 QUEUE = _live(
     QueueView,
     queue_pane,
-    ("position", "phase", "when", "items", "from"),
+    ("position", "phase", "when", "items", "from", "waits"),
     "The queue is empty: Velero has nothing to do.",
-    {"name": 24, "from": 8},
+    {"name": 20, "from": 12, "when": 11, "waits": 16},
 )
 BACKUPS = _live(
     Backups,
     backup_pane,
-    ("phase", "started", "errors", "warnings", "took", "expires", "from"),
+    ("phase", "started", "errors", "warnings", "took", "expires", "from", "storage"),
     "There are no backups.",
-    {"name": 24},
+    {"name": 24, "expires": 7, "storage": 8},
 )
 RESTORES = _live(
     Restores,
     restore_pane,
-    ("phase", "backup", "started", "errors", "warnings", "items"),
+    ("phase", "backup", "started", "errors", "warnings", "items", "took", "from"),
     "There are no restores.",
 )
 STORAGE_PAGE = _live(

@@ -28,8 +28,8 @@ from tui.source import Looks
 from tui.widgets.lines import ProsePane, Rule
 from tui.widgets.table import Table
 
-BESIDE = 140
-"""From this width on the pane stands beside the table."""
+BESIDE = 172
+"""From this width on the pane stands beside the table, which has 120 cells then: more room shows no less."""
 
 
 class TablePage(NarrowedPage):
@@ -181,6 +181,7 @@ class TablePage(NarrowedPage):
 
     def do_wide(self) -> None:
         self.table.toggle_wide()
+        self.post_message(self.Altered())
 
     def do_group(self) -> None:
         self.table.toggle_groups()
@@ -240,6 +241,7 @@ class TablePage(NarrowedPage):
         parts = [
             self.rows.desk.focus.words,
             "only what is faulty" if self.rows.faults_only else "",
+            f"no room for {', '.join(self.table.given_up)} (ctrl+w back)" if self.table.given_up else "",
             how_far(self.rows.desk, self.spec.kinds),
             not_allowed(self.rows.desk) if not self.spec.kinds else "",
         ]

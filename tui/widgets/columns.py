@@ -14,6 +14,8 @@ _LEAST = 12
 _LEAST_OF = {"subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "backup": 16}
 """A column that may be cut keeps at least this much."""
 _ALWAYS = ("name", "subject", "context")
+_NAME = 26
+"""Up to here a name is served before the others are."""
 RESERVED_LETTERS = frozenset("GJOUZ")
 
 
@@ -53,19 +55,23 @@ def arrange(columns: Sequence[Column[Any]], natural: Sequence[int], room: int, w
     if not taken and order:
         return (Slot(order[0], 0, max(1, room)),)
     sizes_of = {place: least[place] for place in taken}
-    _share_out(sizes_of, natural, room - _total(list(sizes_of.values())))
+    spare = room - _total(list(sizes_of.values()))
+    names = [place for place in taken if columns[place].name in _ALWAYS]
+    spare = _share_out(sizes_of, [min(natural[place], _NAME) for place in range(len(columns))], spare, names)
+    _share_out(sizes_of, natural, spare, taken)
     return _placed(sizes_of)
 
 
-def _share_out(sizes_of: dict[int, int], natural: Sequence[int], spare: int) -> None:
-    """What is left goes cell by cell to all that lack some, in turn: small wants are soon met."""
+def _share_out(sizes_of: dict[int, int], wanted: Sequence[int], spare: int, places: Sequence[int]) -> int:
+    """What is left goes cell by cell to those that lack some, in turn: small wants are soon met; returns the rest."""
     while spare > 0:
-        wanting = [place for place in sizes_of if sizes_of[place] < natural[place]]
+        wanting = [place for place in places if sizes_of[place] < wanted[place]]
         if not wanting:
-            return
+            break
         for place in wanting[:spare]:
             sizes_of[place] += 1
         spare -= len(wanting[:spare])
+    return spare
 
 
 def letters(columns: Sequence[Column[Any]], taken: Collection[str] = RESERVED_LETTERS) -> dict[str, int]:
@@ -94,7 +100,7 @@ def _rank(columns: Sequence[Column[Any]], place: int, wishes: Wishes) -> tuple[i
         return 0, 1, place
     listed = wishes.rank.index(column.name) if column.name in wishes.rank else len(wishes.rank)
     if column.wide:
-        return (1 if wishes.wide else 3), 0, place
+        return (1 if wishes.wide else 3), listed, place
     return 2, listed, place
 
 

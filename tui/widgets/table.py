@@ -16,7 +16,6 @@ from textual.widget import Widget
 from core.store import Key
 from core.view.columns import Row
 from core.view.groups import HEAD
-from core.view.text import width
 from tui.prose import Line
 from tui.rows import HeadRow, Rows
 from tui.tones import PLAIN
@@ -24,6 +23,7 @@ from tui.widgets.columns import Slot, Wishes, arrange, letters
 from tui.widgets.lines import explanation_strip
 from tui.widgets.marking import Marks
 from tui.widgets.tablelines import LEFT, Heading, Showing, group_strip, head_strip, row_strip
+from tui.widgets.widths import Widths
 
 _FLASHED = 0.6
 _TELLS_TIME = frozenset({"age", "since", "last", "next", "took", "expires", "checked", "synced", "when"})
@@ -62,7 +62,7 @@ class Table(Widget, can_focus=True):
         self._place = 0
         self._top = 0
         self._window: list[Row] = []
-        self._naturals: list[int] = []
+        self._widths = Widths()
         self._slots: tuple[Slot, ...] = ()
         self._lit: dict[Key, frozenset[int]] = {}
         self._empty: tuple[Line, ...] = ()
@@ -71,7 +71,7 @@ class Table(Widget, can_focus=True):
     def show(self, rows: Rows) -> None:
         self.rows = rows
         self._selected = rows.sorted_by
-        self._naturals = self._titles(rows)
+        self._widths.forget(rows)
         self.pulse()
 
     def explain(self, lines: Sequence[Line]) -> None:
@@ -108,7 +108,7 @@ class Table(Widget, can_focus=True):
         """Rows were sorted or filtered by a person: the cursor's object stays in sight, widths start afresh."""
         if self.rows is None:
             return
-        self._naturals = self._titles(self.rows)
+        self._widths.forget(self.rows)
         self._follow(keep_line=False)
         self._paint(whole=True)
         self.post_message(self.CursorMoved())
@@ -296,19 +296,26 @@ class Table(Widget, can_focus=True):
             self.refresh(Region(0, 0, self.size.width, 1))
 
     def _arrange(self) -> bool:
-        """Widths grow with what is seen and never shrink under the eye; True where the columns moved."""
-        assert self.rows is not None
-        for row in self._window:
-            for place, cell in enumerate(row.cells):
-                self._naturals[place] = max(self._naturals[place], width(cell.text))
-        wishes = replace(self._wishes, wide=self.wide, selected=self._selected, without=self.rows.told_above)
-        slots = arrange(self.rows.columns, self._naturals, self.size.width - LEFT - 1, wishes)
+        """Places the columns; True where they moved."""
+        slots = self._placed(wide=self.wide)
         moved, self._slots = slots != self._slots, slots
         return moved
 
-    def _titles(self, rows: Rows) -> list[int]:
-        """The sorted column has room for its arrow."""
-        return [width(column.title) + (column.name == rows.sorted_by) for column in rows.columns]
+    def _placed(self, *, wide: bool) -> tuple[Slot, ...]:
+        assert self.rows is not None
+        wishes = replace(self._wishes, wide=wide, selected=self._selected, without=self.rows.told_above)
+        natural = self._widths.of(self.rows, self._window, self._top)
+        return arrange(self.rows.columns, natural, self.size.width - LEFT - 1, wishes)
+
+    @property
+    def given_up(self) -> tuple[str, ...]:
+        """The titles of the columns that had to go for the further ones of a wide table."""
+        if self.rows is None or not self.wide:
+            return ()
+        shown = {slot.index for slot in self._slots}
+        return tuple(
+            self.rows.columns[slot.index].title for slot in self._placed(wide=False) if slot.index not in shown
+        )
 
     def _dirty(self, y: int, old: Row | None = None, new: Row | None = None) -> None:
         """Marks a line for painting, or the part of it in which two versions of one row differ."""

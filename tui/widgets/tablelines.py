@@ -84,7 +84,7 @@ def row_strip(
     x = 0
     for slot in slots:
         cell, column = row.cells[slot.index], columns[slot.index]
-        text = spelt(pad(fit(cell.text, column, slot.width, ellipsis), slot.width, right=column.right), ascii)
+        text = spelt(pad(fit(cell, column, slot.width, ellipsis), slot.width, right=column.right), ascii)
         style = (DIM if row.faded else style_of(cell.tone)) + on
         if slot.x > x:
             pieces.append(Segment(" " * (slot.x - x), on))

@@ -35,14 +35,15 @@ class Hold:
             case HoldKind.TURN:
                 return f"waits for its turn behind {names}"
             case HoldKind.NAMESPACE:
-                return f"waits for {names}: {_shared(self.namespaces)}"
+                return f"waits for {names}: {self.shared}"
         assert_never(self.kind)
 
-
-def _shared(namespaces: tuple[str, ...]) -> str:
-    if "*" in namespaces:
-        return "both take every namespace"
-    return f"same namespace{'s' if len(namespaces) > 1 else ''} {', '.join(namespaces)}"
+    @property
+    def shared(self) -> str:
+        """In which namespaces they meet."""
+        if "*" in self.namespaces:
+            return "both take every namespace"
+        return f"same namespace{'s' if len(self.namespaces) > 1 else ''} {', '.join(self.namespaces)}"
 
 
 @dataclass(slots=True)

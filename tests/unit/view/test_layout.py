@@ -3,7 +3,7 @@ from __future__ import annotations
 from core.view import layout
 from core.view.columns import Cell, Column
 from core.view.runs import Backups
-from core.view.text import width
+from core.view.text import cut, width
 
 
 def cells(*texts: str) -> tuple[Cell, ...]:
@@ -44,5 +44,17 @@ def test_a_line_with_no_room_at_all_keeps_something_of_every_column() -> None:
 def test_a_narrow_terminal_leaves_the_wide_columns_out() -> None:
     columns = Backups().columns
     narrow = [columns[place].title for place in layout.chosen(columns, wide=False)]
-    assert narrow == ["BACKUP", "PHASE", "E", "W", "STARTED", "TOOK", "EXPIRES", "FROM"]
+    assert narrow == ["BACKUP", "PHASE", "E", "W", "STARTED", "TOOK", "EXPIRES", "FROM", "LOCATION"]
     assert len(layout.chosen(columns, wide=True)) == len(columns)
+
+
+def test_an_owner_is_told_in_fewer_words_before_a_letter_is_cut() -> None:
+    column: Column[object] = Column("from", "FROM", lambda _entry, _scene: "", lambda _: None)
+    cell = Cell("nab team-pay/ledger", briefs=("nab team-pay", "team-pay", "nab"))
+    told = [layout.fit(cell, column, size) for size in (19, 18, 11, 5, 2)]
+    assert told == ["nab team-pay/ledger", "nab team-pay", "team-pay", "nab", "n…"]
+
+
+def test_the_name_of_a_tenants_backup_is_cut_in_its_uuid() -> None:
+    name = "team-pay-ledger-0651-16-c9f0a1b2-1111-4222-8333-a1d79d284934"
+    assert cut(name, 26) == "team-pay-ledger-0651-…4934"

@@ -25,14 +25,14 @@ def test_a_backup_that_waits_for_a_volume_says_for_which_and_where() -> None:
     accepted = {"acceptedByNode": "worker-4", "acceptedTimestamp": at("02:33:00").isoformat()}
     waiting = backup("slow", "WaitingForPluginOperations", created="02:00:00", started="02:00:01")
     shown = Shown("queue", [waiting, upload(of="slow", **accepted), upload("quick", "Completed", of="slow")])
-    assert shown.text("name", "when") == [["◐", "slow", "data-0 waits on worker-4 8m"]]
+    assert shown.text("name", "when", "waits") == [["◐", "slow", "waits 8m", "volume data-0 on worker-4"]]
 
 
 def test_the_volume_of_a_backup_with_a_long_name_is_found_by_what_velero_makes_of_the_name() -> None:
     name = f"team-pay-{'x' * 70}"
     waiting = backup(name, "WaitingForPluginOperations", created="02:00:00", started="02:00:01")
     shown = Shown("queue", [waiting, upload(of=label_value(name))])
-    assert shown.text("when") == [["◐", "data-0 waits 41m"]]
+    assert shown.text("when") == [["◐", "waits 41m"]]
 
 
 def test_items_that_are_all_done_are_no_progress_while_the_data_waits() -> None:
@@ -51,7 +51,7 @@ def test_of_a_server_without_a_pulse_nothing_is_foretold() -> None:
     runs = backup("runs", "InProgress", started="02:20:00", progress={"itemsBackedUp": 66, "totalItems": 100})
     waits = backup("waits", "Queued", created="02:21:00", queuePosition=1)
     alive = Shown("queue", [location(), runs, waits])
-    assert [row[-1].startswith(("ends ~", "~")) for row in alive.text("when")] == [True, True]
+    assert [row[-1].startswith(("21m → ", "~")) for row in alive.text("when")] == [True, True]
     silent = Shown("queue", [SILENT, runs, waits])
     assert [row[-1] for row in silent.text("when")] == ["no pulse 15m", "no pulse 15m"]
     assert {item["expectedStart"] for item in silent.items()} == {None}
@@ -62,7 +62,7 @@ def test_row_and_pane_say_the_same_of_a_backup_that_stands() -> None:
     progress = {"itemsBackedUp": 66, "totalItems": 100}
     stands = backup("slow", "InProgress", created="02:00:00", started="02:00:01", progress=progress)
     shown = Shown("queue", [location(checked="02:59:03", synced="02:59:03"), stands])
-    assert shown.text("when")[0][-1].startswith("ends ~")
+    assert shown.text("when")[0][-1].startswith("41m → ")
     shown.clock.set(at("02:59:07"))
     told = outlook(stands, shown.stage.scene(shown.clock.now()))
     assert told.short == "stands 18m"

@@ -177,10 +177,15 @@ def test_the_queue_is_shown_in_veleros_own_order() -> None:
         ],
     )
     assert shown.text("position", "name", "from", "phase") == [
-        ["◐", "▶", "runs", "schedule", "InProgress"],
+        ["◐", "▶", "runs", "schedule hourly", "InProgress"],
         ["○", "2", "first", "by hand", "Queued"],
         ["○", "3", "second", "by hand", "Queued"],
-        ["◐", "▶", "back", "by hand", "InProgress"],
+        ["◐", "▶", "↺ back", "by hand", "InProgress"],
+    ]
+    assert shown.text("when", "waits")[0][1].startswith("2m → ")
+    assert [row[1:] for row in shown.text("when", "waits")[1:3]] == [
+        ["not known", "hourly: same namespace team-pay"],
+        ["not known", "first: same namespace team-pay"],
     ]
     blocked = {item["name"]: item["blockedBy"] for item in shown.items()}
     assert blocked["first"] == ["runs"]
@@ -213,9 +218,9 @@ def test_backups_come_newest_first_with_how_they_ended() -> None:
         ],
     )
     assert shown.text("name", "phase", "errors", "warnings", "started", "took", "expires", "from") == [
-        ["●", "new", "Completed", "0", "1", "01:40:03", "4m2s", "in 29d", "sched"],
-        ["▲", "old", "PartiallyFailed", "3", "0", "22:00:03", "12m", "", "hand"],
-        ["·", "odd", "Marinating", "", "", "", "", "", "hand"],
+        ["●", "new", "Completed", "0", "1", "01:40:03", "4m2s", "in 29d", "schedule s"],
+        ["▲", "old", "PartiallyFailed", "3", "0", "22:00:03", "12m", "", "by hand"],
+        ["·", "odd", "Marinating", "", "", "", "", "", "by hand"],
     ]
 
 

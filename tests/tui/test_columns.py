@@ -1,0 +1,58 @@
+"""Columns keep their places, and say what they leave out."""
+
+from __future__ import annotations
+
+from core.models import Backup, from_builtins
+from core.models.wire import Resource
+from tests.tui.driving import LARGE, SMALL, screen
+from tests.tui.filled import FilledSource, backup_dict, calm
+
+
+def _runs(number: int) -> list[Resource]:
+    """The last of them has by far the longest name."""
+    names = [f"run-{place:03d}" for place in range(number)] + [f"run-{'x' * 40}"]
+    times = ("2026-11-15T01:00:03Z", "2026-11-15T01:10:03Z")
+    return [from_builtins(Backup, backup_dict(name, "Completed", *times)) for name in names]
+
+
+async def test_columns_stand_where_they_stood_after_a_look_at_the_end_and_back() -> None:
+    for number in (30, 700):
+        async with screen(FilledSource([*calm(), *_runs(number)]), SMALL) as shown:
+            await shown.press("7", "B")
+            before = shown.lines[3:6]
+            await shown.press("G", "home")
+            assert shown.lines[3:6] == before
+
+
+async def test_wide_says_which_columns_went_for_the_further_ones() -> None:
+    async with screen() as shown:
+        await shown.press("2")
+        head = shown.lines[3]
+        await shown.press("ctrl+w")
+        assert "NAMESPACE" in shown.lines[3]
+        assert "no room for" in shown.text
+        assert "(ctrl+w back)" in shown.text
+        await shown.press("ctrl+w")
+        assert shown.lines[3] == head
+        assert "no room for" not in shown.text
+
+
+async def test_a_large_terminal_has_all_columns_and_gives_nothing_up() -> None:
+    async with screen(size=LARGE) as shown:
+        await shown.press("4")
+        for title in ("BACKUP/RESTORE", "FROM", "PHASE", "PROGRESS", "STARTS/ENDS", "WAITS FOR"):
+            assert title in shown.lines[3]
+        await shown.press("7", "ctrl+w")
+        assert "LOCATION" in shown.lines[3]
+        assert "no room for" not in shown.text
+
+
+async def test_the_small_terminal_names_the_owner_the_progress_and_the_time_of_what_runs() -> None:
+    async with screen() as shown:
+        await shown.press("4")
+        assert all(title in shown.lines[3] for title in ("FROM", "PHASE", "PROGRESS", "STARTS/ENDS"))
+        line = next(line for line in shown.lines if "mongo" in line)
+        assert "▇▇▁ 74%" in line
+        assert "11m → 02:4" in line
+        await shown.press("7")
+        assert all(title in shown.lines[3] for title in ("PHASE", "STARTED", "TOOK", "EXPIRES", "FROM"))
