@@ -11,7 +11,7 @@ from core.cron import CronError
 from core.models import Backup, Schedule
 from core.models.kinds import BACKUP, DEPLOYMENT, SCHEDULE, STORAGE
 from core.models.wire import Resource
-from core.rules.forecast import GRACE, expression, invalid, is_due, never_fires, next_run, overdue
+from core.rules.forecast import GRACE, Choice, expression, invalid, is_due, never_fires, next_run, overdue, unpause
 from core.rules.history import began, history, last_outcome, was_synced
 from core.rules.phases import FAULTY, WAITING
 from core.store import Change, Key, Store
@@ -22,6 +22,16 @@ from core.view.marks import Mark, Standing, Tone
 from core.view.scene import Scene
 
 SHOWN_RUNS = 10
+RUN_WORDS = {
+    ".": "good",
+    "w": "warnings",
+    "P": "partly failed",
+    "F": "failed",
+    "V": "refused",
+    "_": "missed",
+    "~": "running",
+}
+"""The signs of a strip of runs, in words."""
 _LETTERS = {"PartiallyFailed": "P", "Failed": "F", "FailedValidation": "V", "Deleting": "."}
 
 
@@ -97,7 +107,7 @@ class Schedules(View[ScheduleEntry]):
 def _next(entry: ScheduleEntry, scene: Scene) -> str:
     schedule, now = entry.schedule, scene.now
     if schedule.spec.paused:
-        return "paused, due" if is_due(schedule, now) else "paused"
+        return _if_unpaused(entry, scene)
     if invalid(schedule):
         return "invalid cron" if isinstance(expression(schedule.spec.schedule), CronError) else "refused"
     if never_fires(schedule):
@@ -108,6 +118,32 @@ def _next(entry: ScheduleEntry, scene: Scene) -> str:
     if now <= run:
         return times.until(run - now)
     return "due" if now - run <= GRACE else f"overdue {times.short(now - run)}"
+
+
+def _if_unpaused(entry: ScheduleEntry, scene: Scene) -> str:
+    """What unpausing it now would do: a backup at once, or the next run."""
+    schedule = entry.schedule
+    if invalid(schedule):
+        return "paused"
+    default = scene.world.server(schedule.namespace).skip_immediately
+    told = unpause(schedule, scene.now, Choice.LEAVE, default, backups=entry.runs)
+    if is_due(schedule, scene.now) and not told.skips:
+        return "paused, due"
+    return f"paused, {times.until(told.next_run - scene.now)}" if told.next_run else "paused"
+
+
+def _last(entry: ScheduleEntry, scene: Scene) -> str:
+    """How long ago, and how it went."""
+    when = _age(entry, scene)
+    return f"{when} {_word(entry.runs[0])}" if entry.runs else when
+
+
+def _age(entry: ScheduleEntry, scene: Scene) -> str:
+    return times.age(entry.schedule.status.last_backup, scene.now) or "never"
+
+
+def _word(run: Backup) -> str:
+    return "waiting" if run.phase in WAITING else RUN_WORDS[_letter(run)]
 
 
 def _skip(entry: ScheduleEntry, scene: Scene) -> str:
@@ -149,6 +185,11 @@ def _letter(run: Backup) -> str:
     return _LETTERS.get(run.phase, "~")
 
 
+def _meaning(entry: ScheduleEntry) -> str:
+    parsed = expression(entry.schedule.spec.schedule)
+    return "" if isinstance(parsed, CronError) else parsed.describe()
+
+
 def _outcome(entry: ScheduleEntry) -> str:
     return last_outcome(entry.runs) or ""
 
@@ -157,12 +198,15 @@ _COLUMNS: tuple[Column[ScheduleEntry], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.schedule.namespace, wide=True),
     plain("name", "NAME", lambda entry: entry.schedule.name, from_middle=True),
     plain("cron", "CRON", lambda entry: entry.schedule.spec.schedule),
+    plain("meaning", "MEANING", _meaning, wide=True),
     Column("next", "NEXT", _next, lambda entry: next_run(entry.schedule)),
     Column(
         "last",
         "LAST",
-        lambda entry, scene: times.age(entry.schedule.status.last_backup, scene.now) or "never",
+        _last,
         lambda entry: entry.schedule.status.last_backup,
+        lambda entry, _: Tone.BAD if entry.runs and entry.runs[0].phase in FAULTY else Tone.PLAIN,
+        briefs=lambda entry, scene: (_age(entry, scene),),
     ),
     Column("runs", f"LAST {SHOWN_RUNS} RUNS", _last_runs, lambda entry: entry.letters),
     Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),

@@ -40,6 +40,10 @@ _MARKS = {
 }
 
 
+_SHORT_MODES = {"ReadWrite": "rw", "ReadOnly": "ro"}
+_KINDS = ("location", "tenant's", "request", "repository")
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """One line, whatever kind it is of."""
@@ -59,7 +63,7 @@ class Place:
 class Storage(View[Place]):
     name = "storage"
     kinds = watched = frozenset({STORAGE.plural, NABSL.plural, NABSL_REQUEST.plural, REPOSITORY.plural})
-    order = "kind"
+    order = "name"
     fields = (*View.fields, "kind", "provider", "bucket", "mode")
 
     def __init__(self) -> None:
@@ -179,9 +183,14 @@ def _bucket(spec: BackupStorageLocationSpec) -> str:
     return spec.object_storage.bucket
 
 
+def _locations_first(place: Place) -> tuple[int, str, str]:
+    """Velero's own before the tenants', and those before what was only asked for."""
+    return _KINDS.index(place.kind) if place.kind in _KINDS else len(_KINDS), place.resource.name, place.kind
+
+
 _COLUMNS: tuple[Column[Place], ...] = (
     plain("namespace", "NAMESPACE", lambda place: place.resource.namespace, wide=True),
-    plain("name", "LOCATION", lambda place: place.resource.name, from_middle=True),
+    Column("name", "LOCATION", lambda place, _: place.resource.name, _locations_first, from_middle=True),
     plain("kind", "KIND", lambda place: place.kind),
     plain("phase", "PHASE", lambda place: place.phase, tone=lambda place, scene: _mark(place, scene).tone),
     Column(
@@ -198,8 +207,21 @@ _COLUMNS: tuple[Column[Place], ...] = (
         lambda place: place.synced,
         right=True,
     ),
-    plain("mode", "MODE", lambda place: place.mode),
+    Column(
+        "mode",
+        "MODE",
+        lambda place, _: place.mode,
+        lambda place: place.mode or None,
+        briefs=lambda place, _: (_SHORT_MODES.get(place.mode, place.mode),),
+    ),
     plain("default", "DEFAULT", lambda place: place.default),
-    Column("what", "WHAT", _what, lambda place: place.message or None),
+    Column(
+        "what",
+        "WHAT",
+        _what,
+        lambda place: place.message or None,
+        # An error tells its cause last.
+        briefs=lambda place, scene: (_what(place, scene).rpartition(": ")[2],),
+    ),
     plain("bucket", "BUCKET", lambda place: place.bucket, wide=True),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.models import Backup, from_builtins
 from core.models.wire import Resource
+from tests.objects import location
 from tests.tui.driving import LARGE, SMALL, screen
 from tests.tui.filled import FilledSource, backup_dict, calm
 
@@ -56,3 +57,21 @@ async def test_the_small_terminal_names_the_owner_the_progress_and_the_time_of_w
         assert "11m → 02:4" in line
         await shown.press("7")
         assert all(title in shown.lines[3] for title in ("PHASE", "STARTED", "TOOK", "EXPIRES", "FROM"))
+
+
+async def test_storage_has_mode_default_and_the_cause_of_an_error_at_80_columns() -> None:
+    why = 'BackupStorageLocation "s3-us" is unavailable: rpc error: code = Unknown desc = 404: NoSuchBucket'
+    broken = location("s3-us", "Unavailable", message=why)
+    async with screen(FilledSource([*calm(), broken])) as shown:
+        await shown.press("9")
+        assert all(title in shown.lines[3] for title in ("CHECKED", "SYNCED", "MODE", "DEFAULT", "WHAT"))
+        line = next(line for line in shown.lines if "s3-us" in line)
+        assert line.split()[-1] == "NoSuchBucket"
+        assert "rw" in line.split()
+
+
+async def test_the_meaning_of_a_cron_expression_has_a_column_where_there_is_room() -> None:
+    async with screen(size=LARGE) as shown:
+        await shown.press("2")
+        assert "MEANING" in shown.lines[3]
+        assert "every 30 minutes" in next(line for line in shown.lines if "cassandra" in line)

@@ -76,7 +76,13 @@ def _finding(rows: Rows, key: Key, desk: Desk) -> tuple[Para, ...]:
 
 
 TRIAGE = TableSpec(FindingRows, _finding, frozenset(), Wishes(("severity", "what", "since")), calm, tells_keys=True)
-SCHEDULES = _live(Schedules, schedule_pane, ("next", "runs", "cron", "skip", "last"), "There are no schedules.")
+SCHEDULES = _live(
+    Schedules,
+    schedule_pane,
+    ("next", "runs", "cron", "skip", "last", "meaning"),
+    "There are no schedules.",
+    {"last": 6},
+)
 NONADMIN = _live(
     NonAdmins,
     nonadmin_pane,
@@ -107,8 +113,9 @@ RESTORES = _live(
 STORAGE_PAGE = _live(
     Storage,
     place_pane,
-    ("phase", "what", "checked", "synced", "mode", "default"),
+    ("phase", "what", "checked", "synced", "default", "mode", "kind"),
     "There are no storage locations.",
+    {"what": 16, "mode": 4},
 )
 
 MAKERS: Mapping[str, Callable[[str, Looks], Page]] = {

@@ -75,13 +75,13 @@ def test_schedules_say_what_they_do_next_and_why_not() -> None:
         ],
     )
     assert shown.text("name", "next", "last", "runs", "skip") == [
-        ["✗", "a-late", "overdue 41m", "1h41m", "~_", "no"],
-        ["●", "b-good", "in 23h 48m", "11m", ".", "no"],
+        ["✗", "a-late", "overdue 41m", "1h41m running", "~_", "no"],
+        ["●", "b-good", "in 23h 48m", "11m good", ".", "no"],
         ["‖", "c-held", "paused, due", "3d", "", "server: ?"],
-        ["‖", "d-held", "paused", "5d", "", "once: yes"],
+        ["‖", "d-held", "paused, in 1d 3h", "5d", "", "once: yes"],
         ["✗", "e-wrong", "invalid cron", "never", "", "server: ?"],
         ["✗", "f-never", "never fires", "never", "", "server: ?"],
-        ["○", "g-waits", "in 58m", "1m", "~", "no"],
+        ["○", "g-waits", "in 58m", "1m waiting", "~", "no"],
     ]
 
 
