@@ -36,7 +36,7 @@ class Para:
     label: str = ""
     indent: int | None = None
     yields: bool = False
-    """Gives up its end where the others would not fit otherwise."""
+    """Gives up its middle where the others would not fit otherwise."""
 
 
 def span(text: str, tone: Tone = Tone.PLAIN, *, bold: bool = False) -> Span:
@@ -67,8 +67,14 @@ def fold(paragraphs: Iterable[Para], cells: int, lines: int | None = None) -> li
     for paragraph, folded in parts:
         given = max(0, min(excess, len(folded) - _LEAST_LINES)) if paragraph.yields else 0
         excess -= given
-        shown += [*folded[: len(folded) - given - 1], (*folded[-given - 1], Span(" …"))] if given else folded
+        shown += _without_middle(folded, given) if given else folded
     return shown
+
+
+def _without_middle(folded: list[Line], lines: int) -> list[Line]:
+    """So many lines fewer: an error begins with what was tried and ends with the cause, so both are kept."""
+    before = len(folded) - lines - 1
+    return [*folded[: before - 1], (*folded[before - 1], Span(" …")), folded[-1]]
 
 
 def _fold(paragraph: Para, cells: int) -> list[Line]:

@@ -154,7 +154,7 @@ def _skip(entry: ScheduleEntry, scene: Scene) -> str:
     return "server: ?" if default is None else "server: yes" if default else "server: no"
 
 
-def _last_runs(entry: ScheduleEntry, scene: Scene) -> str:
+def last_runs(entry: ScheduleEntry, scene: Scene) -> str:
     schedule = entry.schedule
     run = None if schedule.spec.paused or invalid(schedule) else next_run(schedule)
     late = run is not None and scene.now - run > GRACE
@@ -208,7 +208,7 @@ _COLUMNS: tuple[Column[ScheduleEntry], ...] = (
         lambda entry, _: Tone.BAD if entry.runs and entry.runs[0].phase in FAULTY else Tone.PLAIN,
         briefs=lambda entry, scene: (_age(entry, scene),),
     ),
-    Column("runs", f"LAST {SHOWN_RUNS} RUNS", _last_runs, lambda entry: entry.letters),
+    Column("runs", f"LAST {SHOWN_RUNS} RUNS", last_runs, lambda entry: entry.letters),
     Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),
     plain("phase", "PHASE", lambda entry: entry.schedule.phase or "New", wide=True),
     plain(

@@ -18,6 +18,7 @@ from core.models import Backup, NonAdmin, Restore
 from core.store import Key
 from core.view.bars import bar
 from core.view.marks import Tone
+from core.view.text import cut
 from tui.copying import copy
 from tui.hands import Hands
 from tui.modals import sentences
@@ -137,7 +138,8 @@ class FetchWindow(Window[None]):
 
     def draw(self) -> None:
         place = f"{self.key.context}, namespace {self.key.namespace}"
-        head = span(f" {place} · {self.file.value} of {self.key.name}", bold=True)
+        told = cut(span(f"{place} · {self.file.value} of {self.key.name}").text, max(20, self.size.width - 2))
+        head = span(f" {told}", bold=True)
         self.query_one("#fetch-head", OneLine).show([head])
         said = self.query_one("#fetch-said", ProsePane)
         said.show(self._words())

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
+from core.view.schedules import RUN_WORDS
 from tui.modals.window import Window
 from tui.prose import Para, Span, para
 from tui.registry import UNLISTED, Action, Group
@@ -54,7 +55,8 @@ def help_text(actions: Sequence[Action]) -> list[Para]:
         said += [_key(action.shown, action.title) for action in members]
         if group is Group.TABLE:
             said += [_key(keys, title) for keys, title in UNLISTED]
-    return said
+    signs = "  ".join(f"{sign} {word}" for sign, word in RUN_WORDS.items())
+    return [*said, para(""), para("The runs of a schedule, oldest first", bold=True), para(f"  {signs}")]
 
 
 def _key(keys: str, title: str) -> Para:

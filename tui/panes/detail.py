@@ -17,13 +17,14 @@ from core.models import (
 )
 from core.models.kinds import by_plural
 from core.rules import words
+from core.rules.lifecycle import run_steps
 from core.store import Garbled, Key
 from core.view.marks import Mark, Tone
 from core.view.nonadmin import NonAdmins
 from core.view.schedules import Schedules
 from tui.desk import Desk
 from tui.jumps import related
-from tui.panes.nonadmin import nonadmin_pane
+from tui.panes.nonadmin import nonadmin_pane, path, tenant_facts
 from tui.panes.results import known_results
 from tui.panes.runs import backup_pane, restore_pane
 from tui.panes.schedules import schedule_pane
@@ -66,6 +67,7 @@ def overview(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
     held = _conditions(resource, desk.now(key.context))[:4]
     near = related(desk.store, key)
     said += [para(""), *held] if held else []
+    said += _tenant_facts(desk, key, resource)
     said += [para("")] if near else []
     said += [para(_relative(desk, other), label="Near" if not place else " ") for place, other in enumerate(near[:6])]
     said += [para(f"and {len(near) - 6} more", label=" ")] if len(near) > 6 else []
@@ -82,14 +84,21 @@ def _told(desk: Desk, key: Key, resource: Resource) -> tuple[Para, ...]:
             tenant = NonAdmins().entry(desk.store, key, resource)
             return nonadmin_pane(tenant, scene) if tenant else ()
         case Backup():
-            return backup_pane(resource, scene)
+            head, *rest = backup_pane(resource, scene)
+            return head, path(run_steps(resource)), *rest
         case Restore():
-            return restore_pane(resource, scene)
+            head, *rest = restore_pane(resource, scene)
+            return head, path(run_steps(resource)), *rest
         case BackupStorageLocation():
             return storage_pane(resource, scene)
         case _:
             phase = getattr(resource, "phase", "")
             return (Para((span(resource.name, bold=True), span(f": {phase}" if phase else ""))),)
+
+
+def _tenant_facts(desk: Desk, key: Key, resource: Resource) -> tuple[Para, ...]:
+    entry = NonAdmins().entry(desk.store, key, resource)
+    return tenant_facts(entry, desk.scene(key.context)) if entry else ()
 
 
 def _relative(desk: Desk, key: Key) -> str:

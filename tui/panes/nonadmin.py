@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from core.models import NonAdmin, NonAdminBackup
+from collections.abc import Iterable
+
+from core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore
 from core.rules import words
-from core.rules.lifecycle import State, lifecycle
-from core.rules.queue import Run
+from core.rules.lifecycle import State, Step, lifecycle
 from core.view.marks import Tone
 from core.view.nonadmin import NonAdminEntry
 from core.view.scene import Scene
-from tui.panes.queue import waiting_for
+from tui.panes.queue import progress, waiting_for
 from tui.prose import Para, Span, para, span
 from tui.tones import BOLD, style_of
 
@@ -27,22 +28,51 @@ def nonadmin_pane(entry: NonAdminEntry, scene: Scene) -> tuple[Para, ...]:
     return (
         head,
         *(() if entry.run is None or not entry.place else waiting_for(entry.run, scene)),
-        path(entry.item, entry.run, scene),
+        path(told.steps),
         para(told.next, label="Next"),
         *_positions(entry),
     )
 
 
-def path(item: NonAdmin, run: Run | None, scene: Scene) -> Para:
+def path(steps: Iterable[Step]) -> Para:
     """The lifecycle as a way: steps done, the current one, those to come."""
     spans: list[Span] = []
-    for step in lifecycle(item, run, scene.now).steps:
+    for step in steps:
         sign, tone = _SIGNS[step.state]
         if spans:
             spans.append(Span(" ─ "))
         style = style_of(tone) + BOLD if step.state is State.CURRENT else style_of(tone)
         spans.append(Span(f"{span(step.name).text} {sign}".rstrip(), style))
     return Para(tuple(spans))
+
+
+def tenant_facts(entry: NonAdminEntry, scene: Scene) -> tuple[Para, ...]:
+    """What its detail tells besides: the Velero object, both queues, what was asked for, how far it is."""
+    said: list[Para] = []
+    velero, run = entry.item.velero, entry.run
+    if velero.name:
+        at = run.status.queue_position if isinstance(run, Backup) else None
+        where = f", position {at}" if at else ""
+        said.append(
+            para(f"{velero.namespace}/{velero.name}  {entry.velero_phase or 'not seen'}{where}", label="Velero")
+        )
+    reported = entry.item.state.queue_info.estimated_queue_position if entry.item.state.queue_info else 0
+    if reported or entry.place:
+        counted = f"counted {entry.place} of {entry.line} just now" if entry.place else "served"
+        told = counted if run is not None else "Velero's own queue is not seen"
+        said.append(para(f"reported {f'~{reported}' if reported else 'none'}, {told}", label="Queue"))
+    said.append(para(" · ".join(_asked(entry.item)), label="Spec"))
+    return (*said, *(progress(run, scene) if run is not None else ()))
+
+
+def _asked(item: NonAdmin) -> tuple[str, ...]:
+    if isinstance(item, NonAdminBackup):
+        spec = item.spec.backup_spec
+        names = words.listed(spec.included_namespaces or (item.namespace,), 6)
+        return f"namespaces {names}", f"TTL {spec.ttl or 'default'}", f"storage {spec.storage_location or 'default'}"
+    if isinstance(item, NonAdminRestore):
+        return (f"from {item.spec.restore_spec.backup_name or 'no backup named'}",)
+    return ()
 
 
 def _positions(entry: NonAdminEntry) -> tuple[Para, ...]:

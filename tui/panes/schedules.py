@@ -7,7 +7,7 @@ from core.rules import words
 from core.rules.forecast import Choice, expected_start, expression, invalid, next_run, overdue, unpause
 from core.view.marks import Tone
 from core.view.scene import Scene
-from core.view.schedules import ScheduleEntry
+from core.view.schedules import RUN_WORDS, ScheduleEntry, last_runs
 from tui.prose import Para, para, span
 
 
@@ -16,12 +16,14 @@ def schedule_pane(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
     meaning = _meaning(schedule.spec.schedule)
     head = Para((span(schedule.name, bold=True), span(f", {meaning}{_paused(entry, scene)}")))
     body = _unpausing(entry, scene) if schedule.spec.paused else _running(entry, scene)
-    return head, *body, *_last(entry, scene), _LEGEND
+    return head, *body, *_last(entry, scene), *_legend(entry, scene)
 
 
-_LEGEND = para(
-    "Runs, oldest first: . good  w warnings  P partly failed  F failed  V refused  _ missed  ~ running", Tone.DIM
-)
+def _legend(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+    """The signs in its strip of runs that are not good: help has them all."""
+    strip = last_runs(entry, scene)
+    told = [f"{sign} {word}" for sign, word in RUN_WORDS.items() if sign in strip and sign != "."]
+    return (para(f"Runs   {'  '.join(told)}, oldest first", Tone.DIM),) if told else ()
 
 
 def _meaning(text: str) -> str:
@@ -46,6 +48,8 @@ def _unpausing(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
         for choice in (Choice.LEAVE, Choice.SKIP)
     )
     tone = Tone.WARN if leave.at_once else Tone.PLAIN
+    if leave.sentence == skip.sentence:
+        return (Para((span("Unpausing now, with skip or without: ", bold=True), span(f"{leave.sentence}.", tone))),)
     return (
         Para((span("Unpausing now: ", bold=True), span(f"{leave.sentence}.", tone))),
         Para((span("With skip: ", bold=True), span(f"{skip.sentence}."))),

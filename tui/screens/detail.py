@@ -12,6 +12,7 @@ from core.models.velero import RunStatus
 from core.rules.results import Results
 from core.store import Garbled, Key
 from core.view.marks import Tone
+from core.view.text import cut
 from tui.desk import Desk
 from tui.looking import look_at, look_away, may_fetch_results, whole
 from tui.panes.detail import SECTIONS, describe_object, heading
@@ -138,10 +139,14 @@ class DetailPage(Page, can_focus=True):
         self.section = SECTIONS[0] if self.section == section else section
         self._draw(keep_place=False)
 
+    def _title(self) -> str:
+        assert self.key is not None
+        return cut(heading(self.key), max(20, self.size.width - 2))
+
     def _draw(self, *, keep_place: bool = True) -> None:
         if self.desk is None or self.key is None:
             return
-        self.query_one("#detail-head", OneLine).show([Span(f" {heading(self.key)}", BOLD)])
+        self.query_one("#detail-head", OneLine).show([Span(f" {self._title()}", BOLD)])
         sections = [Span("─")]
         for section in SECTIONS:
             title = section.upper() if section == "yaml" else section.title()

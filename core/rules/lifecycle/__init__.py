@@ -1,7 +1,7 @@
 """NAB and NAR as the state machine of the seed's chart: where one stands, what comes next, what is odd."""
 
 from core.rules.lifecycle.paths import Path, is_synced, path_of
-from core.rules.lifecycle.steps import State, Step
+from core.rules.lifecycle.steps import State, Step, run_steps
 from core.rules.lifecycle.transition import Transition, transition
 from core.rules.lifecycle.view import Lifecycle, lifecycle
 
@@ -14,5 +14,6 @@ __all__ = [
     "is_synced",
     "lifecycle",
     "path_of",
+    "run_steps",
     "transition",
 ]

@@ -32,6 +32,12 @@ def steps_of(obj: NonAdmin, path: Path, live: Backup | Restore | None) -> tuple[
     return _in_order(_leaving(obj, path))
 
 
+def run_steps(run: Backup | Restore) -> tuple[Step, ...]:
+    """The path of a Velero object of its own; restores have no queue."""
+    way = [Step("New", State.DONE if run.phase else State.AHEAD, run.created), *_running(run.status)]
+    return _in_order([step for step in way if step.name != "Queued" or isinstance(run, Backup)])
+
+
 def run_of(obj: NonAdmin, live: Backup | Restore | None) -> RunStatus | None:
     """Velero's word: the object itself where it was seen, for the copy in the status can be frozen."""
     if live is not None:
