@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from core.store import Key, Store
-from core.view.calendar import LANES, Planned, planned
+from core.view.calendar import LANES, Planned, next_runs, planned
 from core.view.filter import Filter, parse_filter
 from core.view.focus import Focus
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class Agenda:
@@ -21,10 +24,13 @@ class Agenda:
         self._contexts = frozenset(contexts)
         self._feed = store.feed.subscribe(LANES)
         self._items: dict[Key, Planned] = {}
+        self._runs: dict[Key, datetime] = {}
+        self._soonest: datetime | None = None
+        self._now: datetime | None = None
         self._wanted = Filter()
         self._focus = Focus()
         self.order: list[Key] = []
-        """The lanes that fit the filter, by name."""
+        """The lanes that fit the filter: what starts next comes first, then what is paused or never runs, by name."""
         self.revision = 0
         """Moves whenever a lane has come, gone or changed what it is drawn from."""
         for context in contexts:
@@ -64,16 +70,19 @@ class Agenda:
             self._focus = focus
             self._arrange()
 
-    def pump(self) -> None:
-        """Takes in what changed since."""
+    def pump(self, now: datetime | None = None) -> None:
+        """Takes in what changed since, and which runs have passed."""
         changed = [self._put(key, planned(key, change.after)) for key, change in self._feed.drain().items()]
+        first, self._now = self._now is None and now is not None, now
         if any(changed):
             self.revision += 1
+        if any(changed) or first or (now is not None and self._soonest is not None and self._soonest <= now):
             self._arrange()
 
     def _put(self, key: Key, item: Planned | None) -> bool:
         if key.context not in self._contexts or item == self._items.get(key):
             return False
+        self._runs.pop(key, None)
         if item is None:
             del self._items[key]
         else:
@@ -81,8 +90,23 @@ class Agenda:
         return True
 
     def _arrange(self) -> None:
-        fitting = (key for key in self._items if self._fits(key))
-        self.order = sorted(fitting, key=lambda key: (key.name, key.namespace, key.context, key.kind))
+        fitting = [key for key in self._items if self._fits(key)]
+        self.order = sorted(fitting, key=lambda key: (self._next(key), key.name, key.namespace, key.context, key.kind))
+        self._soonest = min((run for key in fitting if (run := self._runs.get(key))), default=None)
+
+    def _next(self, key: Key) -> datetime:
+        """Worked out once for each run: thousands of lanes are put in order anew whenever one has started."""
+        item, now = self._items[key], self._now
+        if now is None or not item.starts:
+            return _NEVER
+        run = self._runs.get(key)
+        if run is None or run <= now:
+            found = next_runs(item, now, 1)
+            if not found:
+                self._runs.pop(key, None)
+                return _NEVER
+            run = self._runs[key] = found[0]
+        return run
 
     def _fits(self, key: Key) -> bool:
         if not self._focus.keeps(*key[:3]):

@@ -157,6 +157,12 @@ class Load:
         by_context = [tally.counts(self.ruler.step, self.ruler.cells, since) for tally in self._tallies.values()]
         return tuple(map(sum, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells
 
+    def peaks(self, now: datetime) -> tuple[int, ...]:
+        """How many start at once in the fullest minute of each cell, in the cluster that has most."""
+        since = max(0, self.ruler.minute_of(now) + 1)
+        by_context = [tally.peaks(self.ruler.step, self.ruler.cells, since) for tally in self._tallies.values()]
+        return tuple(map(max, zip(*by_context, strict=True))) if by_context else (0,) * self.ruler.cells
+
     def crowds(self, now: datetime, most: int) -> tuple[Crowd, ...]:
         """The largest sets that are still to start together; one that is part of a larger one is not told again."""
         since = max(0, self.ruler.minute_of(now) + 1)

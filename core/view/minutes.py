@@ -75,6 +75,18 @@ class Tally:
             for cell in range(cells)
         ]
 
+    def peaks(self, step: int, cells: int, since: int = 0) -> list[int]:
+        """How many begin in the fullest minute of each cell, from minute `since` on."""
+        whole = (1 << step) - 1
+        found = []
+        for cell in range(cells):
+            left, most = whole, 0
+            for weight, plane in reversed(list(enumerate(self._planes))):
+                if hit := plane >> since << since >> cell * step & left:
+                    left, most = hit, most | 1 << weight
+            found.append(most)
+        return found
+
     def at(self, minute: int) -> int:
         return sum((plane >> minute & 1) << weight for weight, plane in enumerate(self._planes))
 

@@ -91,8 +91,6 @@ def axis(ruler: Ruler, zone: tzinfo = UTC) -> str:
 
 
 def bars(counts: tuple[int, ...], *, ascii: bool = False) -> str:
-    """The counts as a strip: bars by share of the highest, or without them the numbers themselves."""
-    if ascii:
-        return "".join(_BARS_ASCII[min(count, len(_BARS_ASCII)) - 1] if count else " " for count in counts)
-    most = max(counts, default=0)
-    return "".join(_BARS[(count * len(_BARS) - 1) // most] if count else " " for count in counts)
+    """The counts as a strip, a step for each up to the highest: the same height is the same number everywhere."""
+    signs = _BARS_ASCII if ascii else _BARS
+    return "".join(signs[min(count, len(signs)) - 1] if count else " " for count in counts)

@@ -47,7 +47,7 @@ async def test_the_detail_of_a_tenants_backup_names_its_velero_object_both_queue
 
 
 async def test_a_title_that_does_not_fit_is_cut_with_an_ellipsis() -> None:
-    async with screen(size=(44, 24)) as shown:
+    async with screen(size=(40, 24)) as shown:
         await shown.press("7")
         await shown.on(shown.source.key(BACKUP, "velero", "mongo-nightly-20261115023003"))
         await shown.press("enter")

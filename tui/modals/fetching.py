@@ -138,7 +138,7 @@ class FetchWindow(Window[None]):
 
     def draw(self) -> None:
         place = f"{self.key.context}, namespace {self.key.namespace}"
-        told = cut(span(f"{place} · {self.file.value} of {self.key.name}").text, max(20, self.size.width - 2))
+        told = cut(span(f"{place} · {self.file.value} of {self.key.name}").text, self.app.size.width - 2)
         head = span(f" {told}", bold=True)
         self.query_one("#fetch-head", OneLine).show([head])
         said = self.query_one("#fetch-said", ProsePane)

@@ -11,6 +11,7 @@ from core.rules import words
 from core.rules.forecast import expression, overdue
 from core.rules.primer import PrimerError, warmups
 from core.store import Key
+from core.view import times
 from core.view.calendar import Load, Planned, next_runs, warmer
 from core.view.marks import Tone
 from tui.desk import Desk
@@ -47,7 +48,7 @@ def _coming(item: Planned, desk: Desk) -> tuple[Para, ...]:
     listed = f"{'  '.join(when(run, now, zone) for run in runs)}{_name(runs[0], item, desk)}"
     if item.paused:
         return (para(f"{listed}  were it not paused", Tone.DIM, label="Would"),)
-    said = [para(f"in {words.span(runs[0] - now)}: {listed}", label="Next")]
+    said = [para(f"{times.until(runs[0] - now)}: {listed}", label="Next")]
     resource = desk.store.get(item.key)
     if isinstance(resource, Schedule):
         scene = desk.scene(item.key.context)
@@ -69,7 +70,12 @@ def _company(item: Planned, load: Load | None, desk: Desk) -> tuple[Para, ...]:
         if others:
             names = words.listed([key.name for key in others], 4)
             return (para(f"{when(run, now, zone)} together with {names}{_slots(item.key, desk)}", label="With"),)
-    return (para(f"none: it starts alone until {when(runs[-1], now, zone)}", Tone.DIM, label="With"),) if runs else ()
+    if not runs:
+        return ()
+    told = "no other starts in that minute"
+    if len(runs) > 1:
+        told = f"it starts alone each time until {when(runs[-1], now, zone)}"
+    return (para(f"none: {told}", Tone.DIM, label="With"),)
 
 
 def _slots(key: Key, desk: Desk) -> str:

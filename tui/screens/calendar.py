@@ -11,13 +11,14 @@ from textual.binding import Binding, BindingType
 
 from core.errors import BadInput
 from core.models.kinds import SCHEDULE
+from core.rules.words import listed
 from core.store import Key
 from core.view.agenda import Agenda
 from core.view.calendar import HORIZONS, Crowd
 from core.view.contexts import short_names
 from core.view.marks import Tone
 from core.view.ruler import PAUSED_RUN, RUN, WARM_UP
-from core.view.text import width
+from core.view.text import clean, width
 from tui.desk import Desk
 from tui.panes.calendar import lane_pane, when
 from tui.panes.empty import nothing_fits, why_empty
@@ -32,7 +33,7 @@ from tui.widgets.lines import ProsePane, Rule
 if TYPE_CHECKING:
     from tui.screens.frame import Frame
 
-_LEGEND = f"{WARM_UP} warm-up  {RUN} run  {PAUSED_RUN} would run if not paused"
+_LEGEND = f"{WARM_UP} warm-up  {RUN} run  {PAUSED_RUN} paused"
 _MOST_CROWDS = 3
 
 
@@ -78,7 +79,7 @@ class CalendarPage(NarrowedPage):
     def pulse(self) -> None:
         if self.desk is None or self.agenda is None:
             return
-        self.agenda.pump()
+        self.agenda.pump(self.desk.now())
         self.lanes.draw(self.desk.now(), self.desk.zone)
         if not self.agenda.order:
             self.lanes.explain(self._why_empty(self.desk, self.agenda))
@@ -136,17 +137,25 @@ class CalendarPage(NarrowedPage):
         words = [Span("─ "), Span(_LEGEND, DIM), Span(" ")] if load is not None else []
         used = sum(width(word.text) for word in words)
         for crowd in load.crowds(self.desk.now(), _MOST_CROWDS) if load is not None else ():
-            said = self._told(crowd)
-            if used + width(said) + 4 > self.size.width:
+            room = self.size.width - used - 4
+            said = next((told for told in self._told(crowd) if width(told) <= room), "")
+            if not said:
                 break
             words += [Span("─ "), Span(f"{said} ", style_of(Tone.WARN))]
             used += width(said) + 3
         self.query_one("#crowds", Rule).show(words)
 
-    def _told(self, crowd: Crowd) -> str:
+    def _told(self, crowd: Crowd) -> list[str]:
+        """Who start together, by as many names as there is room for, and in the end by their number."""
         assert self.desk is not None
+        assert self.lanes.load is not None
         where = f" in {self.lanes.names.get(crowd.context, crowd.context)}" if self.lanes.names else ""
-        return f"{when(crowd.at, self.desk.now(), self.desk.zone)}: {crowd.size:,} start together{where}"
+        at = when(crowd.at, self.desk.now(), self.desk.zone)
+        names = [clean(key.name) for key in self.lanes.load.together(crowd.context, crowd.at)]
+        named = [
+            f"{at}: {listed(names, most)} together{where}" for most in (4, 3, 2, 1) if most == 1 or names[most - 1 :]
+        ]
+        return [*named, f"{at}: {crowd.size:,} start together{where}", f"{at}: {crowd.size:,} together{where}"]
 
     # What keys do here
 

@@ -141,7 +141,7 @@ class DetailPage(Page, can_focus=True):
 
     def _title(self) -> str:
         assert self.key is not None
-        return cut(heading(self.key), max(20, self.size.width - 2))
+        return cut(heading(self.key), self.app.size.width - 2)
 
     def _draw(self, *, keep_place: bool = True) -> None:
         if self.desk is None or self.key is None:

@@ -81,7 +81,7 @@ SCHEDULES = _live(
     schedule_pane,
     ("next", "runs", "cron", "skip", "last", "meaning"),
     "There are no schedules.",
-    {"last": 6},
+    {"last": 6, "cron": 12, "next": 12},
 )
 NONADMIN = _live(
     NonAdmins,

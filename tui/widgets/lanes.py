@@ -57,6 +57,7 @@ class Lanes(Widget, can_focus=True):
         self.cursor: Key | None = None
         self.names: dict[str, str] = {}
         """What goes before a name to tell clusters apart."""
+        self._moved = False
         self._place = 0
         self._top = 0
         self._now: datetime | None = None
@@ -111,8 +112,14 @@ class Lanes(Widget, can_focus=True):
                 self.refresh(Region(start, y, max(1, stop - start), 1))
 
     def _follow(self) -> None:
-        """Finds the cursor's schedule again; where it is gone, its neighbour takes the cursor."""
+        """Finds the cursor's schedule again; where it is gone, its neighbour takes the cursor.
+
+        Until a person moves it, it stays on what starts next.
+        """
         assert self.agenda is not None
+        if not self._moved:
+            self._set(0)
+            return
         found = self.agenda.place(self.cursor, self._place) if self.cursor is not None else None
         self._set(self._place if found is None else found)
 
@@ -147,6 +154,7 @@ class Lanes(Widget, can_focus=True):
 
     def _move_to(self, place: int) -> None:
         if self.agenda is not None and self._now is not None and self._zone is not None:
+            self._moved = True
             self._set(place)
             self.draw(self._now, self._zone)
 
@@ -200,8 +208,8 @@ class Lanes(Widget, can_focus=True):
         load = self._counted(ruler)
         shown = self.agenda.order[self._top : self._top + self.height]
         lanes = len(self.agenda.order)
-        place = f"{self._place + 1}/{lanes}" if lanes > self.height else ""
-        strip = Span(bars(load.counts(self._now), ascii=self._ascii), style_of(Tone.RUNNING))
+        place = f"{self._place + 1} of {lanes:,}" if lanes > self.height else ""
+        strip = Span(bars(load.peaks(self._now), ascii=self._ascii), style_of(Tone.RUNNING))
         return [
             (Span(self._head(_horizon_word(HORIZONS[self.horizon]), ""), HEAD), Span(axis(ruler, self._zone), HEAD)),
             (Span(self._head("load", place), DIM), strip),

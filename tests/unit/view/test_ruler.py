@@ -51,8 +51,8 @@ def test_every_midnight_of_a_week_is_labelled_though_the_clocks_change_within_it
 
 
 def test_the_highest_cell_is_a_full_bar_and_one_run_is_seen() -> None:
-    assert bars((0, 1, 100)) == " ▂█"
-    assert bars((1, 1)) == "██"
+    assert bars((0, 1, 2, 100)) == " ▂▃█"
+    assert bars((1, 1)) == "▂▂"
     assert bars((0, 3, 10, 40), ascii=True) == " 3##"
     assert bars(()) == ""
 
