@@ -47,7 +47,7 @@ def path(steps: Iterable[Step]) -> Para:
 
 
 def tenant_facts(entry: NonAdminEntry, scene: Scene) -> tuple[Para, ...]:
-    """What its detail tells besides: the Velero object, both queues, what was asked for, how far it is."""
+    """What its detail tells besides: the Velero object, what was asked for, how far it is."""
     said: list[Para] = []
     velero, run = entry.item.velero, entry.run
     if velero.name:
@@ -56,11 +56,6 @@ def tenant_facts(entry: NonAdminEntry, scene: Scene) -> tuple[Para, ...]:
         said.append(
             para(f"{velero.namespace}/{velero.name}  {entry.velero_phase or 'not seen'}{where}", label="Velero")
         )
-    reported = entry.item.state.queue_info.estimated_queue_position if entry.item.state.queue_info else 0
-    if reported or entry.place:
-        counted = f"counted {entry.place} of {entry.line} just now" if entry.place else "served"
-        told = counted if run is not None else "Velero's own queue is not seen"
-        said.append(para(f"reported {f'~{reported}' if reported else 'none'}, {told}", label="Queue"))
     said.append(para(" · ".join(_asked(entry.item)), label="Spec"))
     return (*said, *(progress(run, scene) if run is not None else ()))
 
