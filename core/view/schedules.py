@@ -199,7 +199,13 @@ _COLUMNS: tuple[Column[ScheduleEntry], ...] = (
     plain("name", "NAME", lambda entry: entry.schedule.name, from_middle=True),
     plain("cron", "CRON", lambda entry: entry.schedule.spec.schedule),
     plain("meaning", "MEANING", _meaning, wide=True),
-    Column("next", "NEXT", _next, lambda entry: next_run(entry.schedule)),
+    Column(
+        "next",
+        "NEXT",
+        _next,
+        lambda entry: next_run(entry.schedule),
+        briefs=lambda entry, _: ("paused",) if entry.schedule.spec.paused else (),
+    ),
     Column(
         "last",
         "LAST",
