@@ -257,6 +257,24 @@ async def test_enter_opens_the_object_and_its_sections_follow_the_arrows() -> No
         assert shown.page == "nonadmin"
 
 
+async def test_opening_an_object_and_leaving_it_moves_nothing_in_the_table() -> None:
+    async with screen() as shown:
+        await shown.press("7", *["down"] * 4)
+        before = shown.names()
+        assert shown.table.place == 4
+        await shown.press("enter", "escape")
+        await shown.tick()
+        assert shown.page == "backups"
+        assert shown.table.place == 4
+        assert shown.names() == before
+        await shown.press("end")
+        scrolled = shown.names()
+        assert scrolled != before
+        await shown.press("up", "enter", "escape")
+        await shown.tick()
+        assert shown.names() == scrolled
+
+
 async def test_y_and_d_lead_from_the_table_straight_to_their_section() -> None:
     async with screen() as shown:
         await shown.press("2", "y")

@@ -130,6 +130,9 @@ class Table(Widget, can_focus=True):
         self._scroll()
 
     def _scroll(self) -> None:
+        """A table that is hidden has no lines: what it showed is kept until it has some again."""
+        if not self.size.height:
+            return
         size = len(self.rows.lines) if self.rows else 0
         self._top = max(self._place - self.height + 1, min(self._top, self._place))
         self._top = max(0, min(self._top, size - self.height))
