@@ -88,9 +88,10 @@ def _unpause_step(world: World, where: Target, schedule: Schedule, choice: Choic
     )
     spec: dict[str, Any] = {"paused": False}
     changes = ["spec.paused true → false"]
-    if choice is not Choice.LEAVE:
-        spec["skipImmediately"] = choice is Choice.SKIP
-        changes.append(f"spec.skipImmediately {said(schedule.spec.skip_immediately)} → {said(choice is Choice.SKIP)}")
+    held, wanted = schedule.spec.skip_immediately, choice is Choice.SKIP
+    if choice is not Choice.LEAVE and held is not wanted:
+        spec["skipImmediately"] = wanted
+        changes.append(f"spec.skipImmediately {said(held)} → {said(wanted)}")
     marks = {key: None for key in MARKS if schedule.annotation(key)}
     patch: dict[str, Any] = {"metadata": {"annotations": marks} if marks else {}, "spec": spec}
     return _step(where, schedule, patch, tuple(changes), forecast.sentence)

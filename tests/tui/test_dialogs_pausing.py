@@ -65,6 +65,81 @@ async def test_enter_on_arrival_and_every_other_way_out_sends_nothing(
         assert at.writes == []
 
 
+async def test_leaving_without_doing_it_says_that_nothing_was_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u")
+        assert at.dialog.cancel.has_focus
+        await at.shown.press("enter")
+        assert at.shown.app.told[-1][1] == "Nothing was changed"
+        assert at.writes == []
+
+
+async def test_who_has_chosen_a_way_stands_on_the_knob_that_does_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u", "down")
+        assert at.dialog.go.has_focus
+        await at.shown.press("left")
+        assert at.dialog.cancel.has_focus
+        await at.shown.press("up", "up")
+        await at.see("▸ Skip what is overdue")
+        await at.shown.press("enter")
+        await at.see("✓ patched 02:3", "lastSkipped set")
+        assert len(at.writes) == 1
+
+
+async def test_the_dialog_keeps_its_place_whichever_way_is_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "warehouse-nightly"))
+        await at.shown.press("u")
+        await at.see("▸ Skip what is overdue")
+        window = at.dialog.query_one(".dialog")
+        places = [window.region]
+        for _ in range(2):
+            await at.shown.press("down")
+            places.append(window.region)
+        await at.see("▸ Leave it to the schedule")
+        assert len(set(places)) == 1, places
+
+
+async def test_where_nothing_is_due_nothing_is_written_to_skip_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "audit-weekly"))
+        await at.shown.press("u")
+        await at.see("▸ Leave it to the schedule", "Write spec.paused true → false Then no backup now: none is due")
+        await at.send()
+        await at.shown.until(lambda: schedule(at, "audit-weekly")["paused"] is False)
+        assert len(at.writes) == 1
+
+
+async def test_what_stays_as_it_is_is_not_shown_as_a_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u", "down")
+        await at.see("▸ Do not skip", "Write spec.paused true → false Then one backup starts at once")
+        assert "false → false" not in at.shown.text
+
+
+async def test_enter_after_the_last_field_leads_to_the_knob_that_pauses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.press("s", "up", "up", *"upgrade", "enter", *"2h", "enter")
+        assert at.dialog.go.has_focus
+        await at.shown.press("enter")
+        await at.shown.until(lambda: schedule(at, "mail").get("paused") is True)
+
+
 async def test_unpausing_a_due_schedule_with_skip_is_followed_until_velero_has_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,10 +222,10 @@ async def test_somebody_else_changes_the_schedule_under_way_and_the_person_is_as
         await at.see(
             "etcd-hourly was changed by somebody else meanwhile. Nothing was sent for it.",
             "Was spec.paused true → false, spec.skipImmediately false → true",
-            "Now spec.paused true → false, spec.skipImmediately true → true",
+            "Now spec.paused true → false",
         )
         assert schedule(at, DUE)["paused"] is True
-        await at.shown.until(lambda: "spec.skipImmediately true → true Then" in unfolded(at.shown.lines))
+        await at.shown.until(lambda: "Write spec.paused true → false Then" in unfolded(at.shown.lines))
         await at.send()
         await at.see("lastSkipped set")
 

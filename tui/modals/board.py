@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Label
 
 from core.view.text import clean
-from tui.modals.parts import Choices, Knob, Sentences
+from tui.modals.parts import Choices, Knob, Sentences, Turn
 from tui.modals.window import Window
 from tui.prose import Para
 from tui.tones import spelt
@@ -34,7 +34,8 @@ class Board(Window[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "step(1)", show=False),
         Binding("up", "step(-1)", show=False),
-        Binding("left,right", "other_knob", show=False),
+        Binding("left", "knob('cancel')", show=False),
+        Binding("right", "knob('go')", show=False),
         Binding("pagedown", "scroll_by(5)", show=False),
         Binding("pageup", "scroll_by(-5)", show=False),
     ]
@@ -102,7 +103,8 @@ class Board(Window[None]):
     def show_fields(self, shown: bool) -> None:
         self.query_one("#fields").display = shown and bool(self.query("#fields > *"))
 
-    def say(self, title: str, sentences: list[Para]) -> None:
+    def say(self, title: str, sentences: list[Para], others: Sequence[list[Para]] = ()) -> None:
+        """The sentences, with room for the `others` that a different choice would bring."""
         window = self.query_one(".dialog")
         window.border_title = Content(spelt(title, self.ascii))
         window.border_subtitle = Content(spelt(self._ways(), self.ascii))
@@ -111,6 +113,7 @@ class Board(Window[None]):
             self.query_one("#wanted", Label).update(Text(text, no_wrap=True))
         said = self.query_one(Sentences)
         said.styles.max_height = max(3, self.size.height - self._above() - _AROUND)
+        said.reserve(others)
         said.show(sentences)
 
     def _above(self) -> int:
@@ -146,8 +149,8 @@ class Board(Window[None]):
     def action_scroll_by(self, by: int) -> None:
         self.query_one(Sentences).scroll_lines(by)
 
-    def action_other_knob(self) -> None:
-        (self.cancel if self.go.has_focus or not self.go.display else self.go).focus()
+    def action_knob(self, wanted: str) -> None:
+        (self.go if wanted == "go" and self.go.display else self.cancel).focus()
 
     def _next(self, by: int) -> None:
         if by > 0:
@@ -166,6 +169,15 @@ class Board(Window[None]):
         self._next(event.by)
 
     @on(Input.Submitted)
-    def _entered(self, event: Input.Submitted) -> None:
+    @on(Turn.Settled)
+    def _entered(self, event: Input.Submitted | Turn.Settled) -> None:
+        """To the next field, and from the last one to the knob that does it, unless that is dangerous."""
         event.stop()
-        self.focus_next()
+        if self.focus_next() is self.cancel and not self.wanted:
+            self.go.focus()
+
+    @on(Choices.Taken)
+    def _taken(self, event: Choices.Taken) -> None:
+        """Who has chosen goes on to the knob that does it: enter is never mistaken for it while another has it."""
+        event.stop()
+        self.go.focus()

@@ -17,7 +17,7 @@ from textual.widgets import Input
 
 from core.actions.execute import Outcome, Result
 from core.actions.intents import Intent
-from core.actions.plans import Wish
+from core.actions.plans import Plan, Wish
 from core.errors import ForetopError
 from core.store import Key
 from core.view.marks import Tone
@@ -26,7 +26,7 @@ from tui.hands import Hands, Planned
 from tui.modals import sentences
 from tui.modals.board import Board
 from tui.modals.deed import Deed
-from tui.modals.parts import Choices, Knob, Turn
+from tui.modals.parts import Choices, Knob, Sentences, Turn
 from tui.prose import Para, para
 
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
 REPLAN = 1.0
 READ_ONLY = "Read-only: nothing is sent"
+NOT_DONE = "Nothing was changed"
+NO_MORE = "Nothing more was changed"
+_BRIEF = 2.5
+"""Seconds for a toast of three words."""
 
 
 class Stage(Enum):
@@ -79,6 +83,10 @@ class Dialog(Board):
         """What else is to be said before the plan."""
         return []
 
+    def rivals(self) -> list[Plan]:
+        """What the other choices would come to: the dialog keeps room for them."""
+        return []
+
     # Asking
 
     def on_mount(self) -> None:
@@ -122,8 +130,13 @@ class Dialog(Board):
 
     def draw(self) -> None:
         self.is_asking = self.stage is Stage.ASKING
-        self.say(sentences.title(self.headline, self.keys, self.cells), list(self._said()))
+        rivals = self.rivals() if self.is_asking and self.planned is not None else []
+        others = [[*self._news, *self.more(), *self._proposal(plan)] for plan in rivals]
+        self.say(sentences.title(self.headline, self.keys, self.cells), list(self._said()), others)
         self._show_knobs()
+
+    def _proposal(self, plan: Plan) -> list[Para]:
+        return sentences.proposal(plan, self.hidden, self.cells)
 
     def _said(self) -> Iterator[Para]:
         deed = self.deed
@@ -136,7 +149,7 @@ class Dialog(Board):
         yield from self.more()
         yield from (para(text, Tone.BAD) for text in (self.problem, self._refusal) if text)
         if self.planned is not None:
-            yield from sentences.proposal(self.planned.plan, self.hidden, self.cells)
+            yield from self._proposal(self.planned.plan)
         if self.stage is Stage.SENDING and deed is not None:
             yield para(f"Sending: {len(deed.told)} of {len(deed.planned.plan.steps)}", bold=True)
 
@@ -179,7 +192,9 @@ class Dialog(Board):
                 self._send(self.planned)
 
     def action_leave(self) -> None:
-        """What is under way goes on, and is told in a toast."""
+        """What is under way goes on, and is told in a toast; where nothing is, that is told too."""
+        if self.stage is Stage.ASKING:
+            self.dashboard.notify(NOT_DONE if self.deed is None else NO_MORE, timeout=_BRIEF)
         if self.deed is not None:
             self.deed.listener = None
         super().action_leave()
@@ -212,6 +227,7 @@ class Dialog(Board):
             self._ask_again(self.keys, results)
         else:
             self.stage = Stage.TOLD
+            self.query_one(Sentences).start_afresh()
             self.show_fields(False)
             self.draw()
 
@@ -222,6 +238,7 @@ class Dialog(Board):
         self.keys, self.hidden = keys, 0
         self.stage = Stage.ASKING
         self._asked_rights = False
+        self.query_one(Sentences).start_afresh()
         self.show_fields(True)
         self.forget_what_was_typed()
         self.replan()

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Label
 
 from core.view.text import clean, cut_end, pad, width
-from tui.prose import Span, fold
+from tui.prose import Para, Span, fold
 from tui.tones import BOLD, CURSOR, DIM, PLAIN, spelt
 from tui.widgets.lines import ProsePane, strip_of
 from tui.widgets.prompt import Prompt
@@ -71,10 +71,14 @@ class Turn(Widget, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "turn(-1)", show=False),
         Binding("right,space", "turn(1)", show=False),
+        Binding("enter", "settle", show=False),
     ]
 
     class Turned(Message):
         """Another value was taken."""
+
+    class Settled(Message):
+        """The value is as a person wants it."""
 
     def __init__(self, values: Sequence[str], id: str, ascii: bool) -> None:
         super().__init__(id=id)
@@ -95,6 +99,9 @@ class Turn(Widget, can_focus=True):
         self.at = (self.at + by) % len(self.values)
         self.refresh()
         self.post_message(self.Turned())
+
+    def action_settle(self) -> None:
+        self.post_message(self.Settled())
 
     def on_click(self) -> None:
         self.action_turn(1)
@@ -131,9 +138,13 @@ class Choices(Widget):
     class Chosen(Message):
         """Another choice was taken."""
 
+    class Taken(Message):
+        """A person has said which one is meant, be it the one that was offered."""
+
     def __init__(self, count: int, ascii: bool) -> None:
         super().__init__(id="choices")
         self.at = 0
+        self.is_taken = False
         self.lines = count
         self._ascii = ascii
         self._outlooks: tuple[Outlook, ...] = ()
@@ -147,7 +158,17 @@ class Choices(Widget):
             self.refresh()
 
     def move(self, by: int) -> None:
-        self.choose(max(0, min(self.lines - 1, self.at + by)))
+        self.take(self.at + by)
+
+    def take(self, place: int) -> None:
+        self.is_taken = True
+        self.choose(max(0, min(self.lines - 1, place)))
+        self.post_message(self.Taken())
+
+    def offer(self, place: int) -> None:
+        """The choice that is best just now, until a person takes one."""
+        if not self.is_taken:
+            self.choose(place)
 
     def choose(self, place: int) -> None:
         if place != self.at:
@@ -168,16 +189,29 @@ class Choices(Widget):
         return strip_of(line, cells, self._ascii)
 
     def on_click(self, event: events.Click) -> None:
-        self.choose(min(self.lines - 1, event.y))
+        self.take(event.y)
 
 
 class Sentences(ProsePane):
     """Paragraphs as high as they are long, and no higher than there is room for."""
 
     DEFAULT_CSS = "Sentences { height: auto; }"
+    _others: tuple[Sequence[Para], ...] = ()
+    _highest = 1
+
+    def reserve(self, others: Sequence[Sequence[Para]]) -> None:
+        """Makes room for what else may be said here, so that nothing around it moves when it is."""
+        self._others = tuple(others)
+
+    def start_afresh(self) -> None:
+        """Something quite different is said from now on: its height counts alone."""
+        self._others, self._highest = (), 1
+        self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return max(1, len(fold(self._paragraphs, width - 2)))
+        said = (self._paragraphs, *self._others)
+        self._highest = max(self._highest, *(len(fold(one, width - 2)) for one in said))
+        return self._highest
 
     def _arrange(self) -> None:
         """Not before there is a width to fold to: what was folded to nothing would be seen for a moment."""

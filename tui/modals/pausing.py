@@ -12,15 +12,15 @@ from textual import work
 from textual.widget import Widget
 
 from core.actions.pausing import PAUSED_AT, PAUSED_BY, PAUSED_WHY, Pause, plan_pause, plan_unpause
-from core.actions.plans import Wish
+from core.actions.plans import Plan, Wish
 from core.cron.golang import GoError, parse_duration
 from core.errors import BadInput
 from core.models import Schedule
 from core.rules import words
-from core.rules.forecast import Choice, Unpausing, unpause
+from core.rules.forecast import Choice, Unpausing, is_due, unpause
 from core.rules.world import World
 from core.store import Key
-from tui.hands import Hands
+from tui.hands import Hands, Planned
 from tui.modals.dialog import Dialog
 from tui.modals.parts import Choices, Field, Outlook
 from tui.prose import Para, para
@@ -32,6 +32,8 @@ _LABELS = {
     Choice.DO_NOT_SKIP: "Do not skip",
     Choice.LEAVE: "Leave it to the schedule",
 }
+_FEW = 12
+"""Of more than these the sentences fill the dialog, whichever way is chosen."""
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)Z?")
 
 
@@ -49,16 +51,32 @@ class UnpauseDialog(Dialog):
         return _CHOICES[self.query_one(Choices).at]
 
     def wish(self) -> Wish:
-        choice = self.choice
-        return lambda world, items, now: plan_unpause(world, items, choice, now)
+        return _unpausing(self.choice)
+
+    def make_plan(self) -> Planned:
+        """Skipping is offered where something is due; where nothing is, there is nothing to write for it."""
+        due = any(is_due(item, now) for _, item, now in self._paused())
+        self.query_one(Choices).offer(_CHOICES.index(Choice.SKIP if due else Choice.LEAVE))
+        return super().make_plan()
+
+    def rivals(self) -> list[Plan]:
+        others = (choice for choice in _CHOICES if choice is not self.choice) if len(self.keys) <= _FEW else ()
+        return [self.hands.plan(self.intent, _unpausing(choice), self.keys).plan for choice in others]
 
     def outlook(self) -> None:
-        schedules = [
+        schedules = self._paused()
+        self.query_one(Choices).show([Outlook(_LABELS[choice], _brief(schedules, choice)) for choice in _CHOICES])
+
+    def _paused(self) -> list[tuple[World, Schedule, datetime]]:
+        return [
             (self.hands.world(key.context), item, self.hands.now(key.context))
             for key in self.keys
             if isinstance(item := self.hands.item(key), Schedule) and item.spec.paused
         ]
-        self.query_one(Choices).show([Outlook(_LABELS[choice], _brief(schedules, choice)) for choice in _CHOICES])
+
+
+def _unpausing(choice: Choice) -> Wish:
+    return lambda world, items, now: plan_unpause(world, items, choice, now)
 
 
 class PauseDialog(Dialog):
@@ -152,7 +170,11 @@ def _fate(forecast: Unpausing, now: datetime, *, short: bool) -> str:
     run = forecast.starts or forecast.next_run
     if run is None or run < now:
         return forecast.sentence
-    return f"{'next' if short else 'next backup'} {words.moment(run, now)}, in {words.span(run - now)}"
+    return (
+        f"next {words.moment(run, now)}"
+        if short
+        else f"next backup {words.moment(run, now)}, in {words.span(run - now)}"
+    )
 
 
 def _field(schedule: Schedule, world: World) -> str:
@@ -161,7 +183,7 @@ def _field(schedule: Schedule, world: World) -> str:
         return f"field {'true' if said else 'false'}"
     default = world.server(schedule.namespace).skip_immediately
     word = "unknown" if default is None else "yes" if default else "no"
-    return f"field absent, server default {word}"
+    return f"field absent, server {word}"
 
 
 def window_line(hands: Hands, batch: str, keys: Sequence[Key]) -> str:

@@ -61,11 +61,9 @@ def test_unpausing_does_what_its_sentence_says(due: bool, field: bool | None, ch
     (step,) = plan_unpause(world_of(paused, skip_default=default), [paused], choice, NOW).steps
     spec = step.write.body["spec"]
     assert spec["paused"] is False
-    assert spec.get("skipImmediately", "left alone") == {
-        Choice.SKIP: True,
-        Choice.DO_NOT_SKIP: False,
-        Choice.LEAVE: "left alone",
-    }.get(choice)
+    wanted = {Choice.SKIP: True, Choice.DO_NOT_SKIP: False, Choice.LEAVE: field}[choice]
+    assert spec.get("skipImmediately", "left alone") == ("left alone" if wanted is field else wanted)
+    assert any("skipImmediately" in change for change in step.changes) is (wanted is not field)
     assert step.write.body["metadata"] == {"resourceVersion": "7"}
     after = from_builtins(Schedule, merged(to_builtins(paused), step.write.body))
     made, _ = what_velero_does(after, default)
