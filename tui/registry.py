@@ -89,7 +89,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("take", ("o",), "o", "take the expression of an object of the cluster", Group.PAGE, "take from", 3),
     Action("copy_primed", (), "c", "copy the primed expressions", Group.PAGE, "copy", 4),
     Action(
-        "filter", ("slash",), "/", "filter: text, !text, -l label=x, -f fuzzy, phase:Failed", Group.TABLE, "filter", 3
+        "filter",
+        ("slash",),
+        "/",
+        "filter: text, !text, -l label=x, -f fuzzy, and COLUMN:text for any column (phase:Failed)",
+        Group.TABLE,
+        "filter",
+        3,
     ),
     Action("mark", ("space",), "space", "mark it, and go on to the next", Group.TABLE, "mark", 6),
     Action("mark_range", ("ctrl+@", "ctrl+space"), "ctrl+space", "mark all from the last mark to here", Group.TABLE),

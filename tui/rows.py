@@ -11,6 +11,7 @@ from core.errors import BadInput
 from core.rules.triage import Finding
 from core.store import Key
 from core.view import findings
+from core.view.asking import Named, askable
 from core.view.blind import is_blind
 from core.view.columns import Cell, Column, Row, Spoiled, View
 from core.view.contexts import short_names
@@ -19,6 +20,7 @@ from core.view.groups import HEAD, Grouped, Head
 from core.view.items import Item, finding_item
 from core.view.live import LiveTable
 from core.view.marks import Mark, Standing
+from core.view.scene import Scene
 from core.view.table import Table
 from core.view.text import clean
 from tui.desk import Desk
@@ -45,12 +47,14 @@ class Rows(ABC):
         self.desk = desk
         self.many = len(desk.contexts) > 1
         self.columns: tuple[Column[Any], ...] = (CONTEXT, *columns) if self.many else tuple(columns)
-        self.fields = tuple(fields)
+        self.fields = frozenset(fields)
+        self._askable = askable(fields, self.columns)
         self.filter_text = ""
         self.faults_only = False
         self._focus = desk.focus
         self.groups: Grouped[Any] | None = None
         self._wanted = parse_filter("")
+        self._renewed = 0
         self._short = short_names(desk.contexts)
 
     @property
@@ -139,9 +143,19 @@ class Rows(ABC):
 
     def narrow(self, text: str) -> None:
         """Shows what fits the filter; one that cannot be read is refused, and the old one stays."""
-        self._wanted = parse_filter(text, self.fields)
+        self._wanted = parse_filter(text, self._askable, typing=True)
         self.filter_text = text
         self.renew()
+
+    def keep_up(self) -> None:
+        """Once a second where it depends on what the cells say which rows are shown, for those may tell of the time."""
+        if self.faults_only:
+            self.renew()
+        elif any(self._askable[name] not in self.fields for name in self._wanted.fields):
+            second = int(self.desk.now().timestamp())
+            if second != self._renewed:
+                self._renewed = second
+                self.renew()
 
     def renew(self) -> None:
         """Puts every row to the narrowing again."""
@@ -224,7 +238,7 @@ class LiveRows(Rows):
         self.live.sort(column, reverse=reverse)
 
     def facets(self, entry: tuple[Key, Any]) -> Facets:
-        return self.view.facets(*entry)
+        return Named(self.view.facets(*entry, self.desk.scene), self._askable)
 
     def home(self, entry: tuple[Key, Any]) -> tuple[str, str, str]:
         return entry[0][:3]
@@ -279,19 +293,17 @@ class FindingRows(Rows):
         self._findings.sort(column, reverse=reverse)
 
     def facets(self, entry: Finding) -> Facets:
-        return findings.facets(entry)
+        scene = self.desk.scene(entry.context)
+        shown = {"subject": _subject_shown(entry, scene)} if "subject" in self._wanted.fields else {}
+        return Named(findings.facets(entry, scene), self._askable, shown)
 
     def home(self, entry: Finding) -> tuple[str, str, str]:
         return entry.context, entry.subject.kind, entry.subject.namespace
 
     def paint_one(self, key: Key, entry: Finding) -> Row:
-        """Where there is one Velero only, its namespace tells nothing and its cells go to the name."""
         scene = self.desk.scene_of(entry)
         row = findings.paint(entry, scene)
-        places = scene.world.velero_namespaces
-        shown = row.cells[_SUBJECT].text
-        if len(places) == 1 and entry.subject.namespace == places[0] and entry.subject.name:
-            shown = shown.replace(f"{clean(places[0])}/", "", 1)
+        shown = _subject_shown(entry, scene)
         if self._stands_under_its_cause(entry):
             shown = f"└ {shown}"
         return replace(row, cells=(*row.cells[:_SUBJECT], Cell(shown), *row.cells[_SUBJECT + 1 :]))
@@ -319,3 +331,11 @@ class FindingRows(Rows):
 
     def is_fault(self, entry: Finding) -> bool:
         return findings.paint(entry, self.desk.scene(entry.context)).mark in FAULTS
+
+
+def _subject_shown(found: Finding, scene: Scene) -> str:
+    """Where there is one Velero only, its namespace tells nothing and its cells go to the name."""
+    text, places = clean(findings.subject_text(found)), scene.world.velero_namespaces
+    if len(places) != 1 or found.subject.namespace != places[0] or not found.subject.name:
+        return text
+    return text.replace(f"{clean(places[0])}/", "", 1)

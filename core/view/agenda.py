@@ -61,7 +61,7 @@ class Agenda:
 
     def narrow(self, text: str) -> None:
         """Shows the lanes that fit; a filter that cannot be read is refused, and the old one stays."""
-        self._wanted = parse_filter(text, self.fields)
+        self._wanted = parse_filter(text, self.fields, typing=True)
         self._arrange()
 
     def look_at(self, focus: Focus) -> None:

@@ -48,6 +48,10 @@ E = TypeVar("E")
 Shown = TypeVar("Shown", contravariant=True)
 
 
+SceneOf = Callable[[str], Scene]
+"""The moment in a cluster."""
+
+
 def _untoned(_entry: object, _scene: object) -> Tone:
     return Tone.PLAIN
 
@@ -168,8 +172,15 @@ class View(ABC, Generic[E]):
         """What the head of a group tells of it; None for what is well."""
         return run_standing(self.phase(entry))
 
-    def facets(self, key: Key, entry: E | Spoiled) -> Facets:
-        return _SpoiledFacets(key, entry.problem) if isinstance(entry, Spoiled) else _RowFacets(self, key, entry)
+    def facets(self, key: Key, entry: E | Spoiled, scene_of: SceneOf | None = None) -> Facets:
+        """With the scenes, also what its cells say can be asked for."""
+        if isinstance(entry, Spoiled):
+            return _SpoiledFacets(key, entry.problem)
+        return _RowFacets(self, key, entry, scene_of)
+
+    def said(self, name: str, entry: E, scene: Scene) -> str:
+        """What the cell of a column says."""
+        return next((column.text(entry, scene) for column in self.columns if column.name == name), "")
 
     def column(self, name: str) -> Column[E]:
         return find_column(self.columns, name, self.name)
@@ -221,12 +232,13 @@ _KEY_FIELDS = {"context": 0, "namespace": 2, "name": 3}
 class _RowFacets(Generic[E]):
     """Made once for every row that a filter looks at, so it is kept light."""
 
-    __slots__ = ("entry", "key", "view")
+    __slots__ = ("entry", "key", "scene_of", "view")
 
-    def __init__(self, view: View[E], key: Key, entry: E) -> None:
+    def __init__(self, view: View[E], key: Key, entry: E, scene_of: SceneOf | None) -> None:
         self.view = view
         self.key = key
         self.entry = entry
+        self.scene_of = scene_of
 
     def text(self) -> str:
         context, _, namespace, name = self.key
@@ -236,7 +248,11 @@ class _RowFacets(Generic[E]):
     def field(self, name: str) -> str:
         if name in _KEY_FIELDS:
             return self.key[_KEY_FIELDS[name]]
-        return self.view.phase(self.entry) if name == "phase" else self.view.details(self.entry).get(name, "")
+        if name == "phase":
+            return self.view.phase(self.entry)
+        if name in self.view.fields or self.scene_of is None:
+            return self.view.details(self.entry).get(name, "")
+        return self.view.said(name, self.entry, self.scene_of(self.key.context))
 
     def labels(self) -> Mapping[str, str]:
         return self.view.labels(self.entry)

@@ -15,6 +15,7 @@ _SPACE = re.compile(r"\s*")
 _BARE = re.compile(r"[^\s\"']+")
 _FIELD = re.compile(r"([A-Za-z]+):(.*)", re.DOTALL)
 _QUOTES = "\"'"
+_GLOB = re.compile(r"[*?\[]")
 
 
 class Facets(Protocol):
@@ -37,6 +38,8 @@ class Filter:
 
     source: str = ""
     tests: tuple[Test, ...] = ()
+    fields: frozenset[str] = frozenset()
+    """Which fields it asks for."""
 
     def __call__(self, row: Facets) -> bool:
         return all(test(row) for test in self.tests)
@@ -45,18 +48,23 @@ class Filter:
         return bool(self.tests)
 
 
-def parse_filter(text: str, fields: Collection[str] = ()) -> Filter:
-    """Understands a filter for a view with these fields, or says in one line what is wrong with it."""
+def parse_filter(text: str, fields: Collection[str] = (), *, typing: bool = False) -> Filter:
+    """Understands a filter for a view with these fields, or says in one line what is wrong with it.
+
+    While a person is `typing`, the value of a field is the beginning of a word, unless it stands in quotes or has
+    a `*` in it; a script means the whole.
+    """
+    known = _Fields(fields, typing)
     tests: list[Test] = []
     at = _skip(text, 0)
     while at < len(text):
-        test, at = _term(text, at, fields)
+        test, at = _term(text, at, known)
         tests.append(test)
         at = _skip(text, at)
-    return Filter(text, tuple(tests))
+    return Filter(text, tuple(tests), frozenset(known.asked))
 
 
-def _term(text: str, at: int, fields: Collection[str]) -> tuple[Test, int]:
+def _term(text: str, at: int, fields: _Fields) -> tuple[Test, int]:
     negated = text[at] == "!"
     word, quoted, end = _word(text, at + negated)
     if not quoted and word in ("-l", "-f"):
@@ -69,10 +77,10 @@ def _term(text: str, at: int, fields: Collection[str]) -> tuple[Test, int]:
         )
     found = None if quoted else _FIELD.fullmatch(word)
     if found is not None:
-        name, value = found[1], found[2]
+        name, value, whole = found[1], found[2], False
         if not value and end < len(text) and text[end] in _QUOTES:
-            value, _, end = _word(text, end)
-        test = _by_field(name, value, fields)
+            value, whole, end = _word(text, end)
+        test = fields.test(name, value, whole)
     else:
         test = _by_text(word)
     return (_not(test) if negated else test), end
@@ -131,15 +139,33 @@ def _fuzzy(word: str) -> Test:
     return lambda row: pattern.search(row.text()) is not None
 
 
-def _by_field(name: str, value: str, fields: Collection[str]) -> Test:
-    field = next((known for known in fields if known.lower() == name.lower()), None)
-    if field is None:
-        known = ", ".join(sorted(fields)) or "none"
-        raise BadInput(
-            f"There is no field {name!r} here", f"the fields are {known}", "put the text in quotes to search for it"
-        )
-    pattern = re.compile("|".join(translate(part.lower()) for part in value.split(",")))
-    return lambda row: pattern.fullmatch(row.field(field).lower()) is not None
+class _Fields:
+    """The fields of a view, and those that were asked for."""
+
+    def __init__(self, names: Collection[str], typing: bool) -> None:
+        self._names = names
+        self._typing = typing
+        self.asked: set[str] = set()
+
+    def test(self, name: str, value: str, whole: bool) -> Test:
+        field = next((known for known in self._names if known.lower() == name.lower()), None)
+        if field is None:
+            known = ", ".join(sorted(self._names)) or "none"
+            hint = f"the fields are {known}; what stands in quotes is searched for"
+            raise BadInput(f"Filter {f'{name}:'!r} cannot be used", f"there is no field {name!r} here", hint)
+        self.asked.add(field)
+        parts = value.lower().split(",")
+        if self._typing and not whole:
+            parts = [part for part in parts if part] or [""]
+            pattern = re.compile("|".join(map(_beginning, parts)), re.DOTALL)
+        else:
+            pattern = re.compile("|".join(map(translate, parts)))
+        return lambda row: pattern.fullmatch(row.field(field).lower()) is not None
+
+
+def _beginning(part: str) -> str:
+    """Of the text, or of a word in it: `100` finds the number beside a bar."""
+    return translate(part) if _GLOB.search(part) else rf"(?:.*\s)?{re.escape(part)}.*"
 
 
 def _not(test: Test) -> Test:

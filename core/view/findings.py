@@ -30,6 +30,7 @@ def key_of(finding: Finding) -> Key:
 @dataclass(frozen=True, slots=True)
 class _Facets:
     finding: Finding
+    scene: Scene | None
 
     def text(self) -> str:
         found = self.finding
@@ -42,15 +43,19 @@ class _Facets:
                 return str(getattr(self.finding, name))
             case "severity":
                 return self.finding.severity.value
-            case _:
+            case "namespace" | "name" | "kind":
                 return str(getattr(self.finding.subject, name))
+            case _:
+                column = find_column(COLUMNS, name, "findings")
+                return column.text(self.finding, self.scene) if self.scene else ""
 
     def labels(self) -> Mapping[str, str]:
         return {}
 
 
-def facets(finding: Finding) -> Facets:
-    return _Facets(finding)
+def facets(finding: Finding, scene: Scene | None = None) -> Facets:
+    """With the scene, also what its cells say can be asked for."""
+    return _Facets(finding, scene)
 
 
 def subject_text(finding: Finding) -> str:

@@ -17,7 +17,8 @@ from core.view import times
 from core.view.bars import bar
 from core.view.columns import Column, View, plain
 from core.view.items import Item, nonadmin_item
-from core.view.marks import RESTORE_GLYPH, Mark, Standing, Tone, run_mark, run_standing
+from core.view.marks import Mark, Standing, Tone, run_mark, run_standing
+from core.view.runs import percent
 from core.view.scene import Scene
 
 _CONDITIONS = ("Accepted", "Queued", "Deleting")
@@ -61,7 +62,7 @@ class NonAdmins(View[NonAdminEntry]):
     kinds = frozenset({NAB.plural, NAR.plural})
     watched = kinds | {BACKUP.plural, RESTORE.plural}
     order = "namespace"
-    fields = (*View.fields, "kind", "velero", "veleroPhase")
+    fields = (*View.fields, "kind", "velero", "veleroPhase", "object")
 
     def __init__(self) -> None:
         self.columns = _COLUMNS
@@ -93,7 +94,11 @@ class NonAdmins(View[NonAdminEntry]):
 
     def details(self, entry: NonAdminEntry) -> Mapping[str, str]:
         kind = "nab" if isinstance(entry.item, NonAdminBackup) else "nar"
-        return {"kind": kind, "velero": entry.item.velero.name, "veleroPhase": entry.velero_phase}
+        phase = entry.velero_phase
+        return {"kind": kind, "velero": phase, "veleroPhase": phase, "object": entry.item.velero.name}
+
+    def searched(self, entry: NonAdminEntry) -> Iterable[str]:
+        return *self.details(entry).values(), _queue(entry), percent(entry.run) if entry.run is not None else ""
 
     def phase(self, entry: NonAdminEntry) -> str:
         return entry.item.phase or "New"

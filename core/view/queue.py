@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from core.models import Backup, Restore
 from core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
@@ -41,6 +41,9 @@ class QueueView(View[Run]):
 
     def details(self, entry: Run) -> Mapping[str, str]:
         return {"owner": str(owner_of(entry))}
+
+    def searched(self, entry: Run) -> Iterable[str]:
+        return str(owner_of(entry)), percent(entry)
 
     def phase(self, entry: Run) -> str:
         return entry.phase or "New"

@@ -20,7 +20,7 @@ from tui.modals.messages import Messages
 from tui.modals.palette import Palette
 from tui.registry import ACTIONS
 from tui.screens.places import Place
-from tui.screens.tabs import TABS
+from tui.screens.tabs import TABS, Tab
 from tui.source import Looks
 
 _ENDS_IT = frozenset({"back", "leave", "suspend", "mouse", "save"})
@@ -80,6 +80,44 @@ async def test_a_filter_that_cannot_be_read_says_so_and_keeps_the_rows() -> None
         await shown.press("2", "slash", *"-l")
         assert len(shown.names()) == 6
         assert any("-l needs a label selector after it" in line for line in shown.lines)
+
+
+@pytest.mark.parametrize("tab", [tab for tab in TABS if tab.id not in ("calendar", "primer")])
+async def test_every_column_can_be_asked_for_by_the_name_that_stands_above_it(tab: Tab) -> None:
+    async with screen(size=LARGE) as shown:
+        await shown.press(str(tab.digit))
+        rows = shown.table.rows
+        assert rows is not None
+        every = list(shown.table.window)
+        for place, column in enumerate(rows.columns):
+            title = column.title if " " not in column.title else column.name
+            cells = (row.cells[place].text for row in every)
+            cell = next((text for text in cells if text and text != "–"), "")
+            rows.narrow(f"{title.partition('/')[0]}:'{cell}'")
+            assert 0 < len(rows.table) <= len(every), f"{title}:{cell} finds nothing"
+
+
+async def test_a_field_that_is_not_there_is_named_although_its_letters_fitted_nothing() -> None:
+    async with screen() as shown:
+        await shown.press("3", "slash", *"status")
+        assert "Nothing fits." in shown.text
+        await shown.press("colon", "x")
+        assert "there is no field 'status' here" in shown.lines[3]
+        assert "Nothing fits." not in shown.text
+        assert "the fields are age, " in " ".join(shown.text.split())
+        await shown.press("ctrl+u", *"velero:Qu")
+        assert shown.names() == ["ledger"]
+        assert "no field" not in shown.text
+
+
+async def test_a_phase_is_found_while_it_is_typed() -> None:
+    async with screen() as shown:
+        await shown.press("3", "slash", *"phase:")
+        assert len(shown.names()) == 4
+        await shown.press("B")
+        assert shown.names() == ["features"]
+        await shown.press("ctrl+u", *"61%")
+        assert shown.names() == ["orders-db"]
 
 
 async def test_keys_of_text_entry_stay_keys_of_text_entry_in_the_filter() -> None:

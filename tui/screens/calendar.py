@@ -51,7 +51,7 @@ class CalendarPage(NarrowedPage):
         self._problem = ""
 
     def compose(self) -> ComposeResult:
-        yield filter_line("text  !text  -l label=value  -f fuzzy  paused:true")
+        yield filter_line("text  !text  -l label=value  -f fuzzy  paused:true", ascii=self.looks.ascii)
         yield Lanes(ascii=self.looks.ascii)
         yield Rule(ascii=self.looks.ascii, id="crowds")
         yield ProsePane(ascii=self.looks.ascii, id="pane")
@@ -206,10 +206,12 @@ class CalendarPage(NarrowedPage):
     def narrow_to(self, text: str) -> None:
         if self.agenda is None:
             return
+        why = ""
         try:
             self.agenda.narrow(text)
             self._problem = ""
         except BadInput as problem:
-            self._problem = str(problem)
+            self._problem, why = str(problem), problem.why
+        self.say_unfit(why)
         self.pulse()
         self.post_message(self.Altered())

@@ -6,13 +6,18 @@ from textual import on
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
+from core.view.marks import Tone
+from core.view.text import width
+from tui.prose import span
 from tui.screens.offers import Ways
 from tui.screens.page import Page
+from tui.widgets.lines import OneLine
 from tui.widgets.prompt import NARROWING, Prompt
 
 
-def filter_line(placeholder: str) -> Horizontal:
-    return Horizontal(Label("/", markup=False), Prompt(placeholder=placeholder, id="filter"), classes="filter")
+def filter_line(placeholder: str, *, ascii: bool) -> Horizontal:
+    field = Prompt(placeholder=placeholder, id="filter")
+    return Horizontal(Label("/", markup=False), field, OneLine(ascii=ascii, id="unfit"), classes="filter")
 
 
 class NarrowedPage(Page):
@@ -33,6 +38,12 @@ class NarrowedPage(Page):
     @property
     def prompt(self) -> Prompt:
         return self.query_one("#filter", Prompt)
+
+    def say_unfit(self, why: str) -> None:
+        """Beside what is typed: why it cannot be used, or nothing."""
+        unfit = self.query_one("#unfit", OneLine)
+        unfit.styles.width = min(width(why) + 1, self.size.width // 2) if why else 0
+        unfit.show([span(why, Tone.BAD)])
 
     def ways_of_typing(self) -> Ways:
         return NARROWING if self.prompt.has_focus else ()

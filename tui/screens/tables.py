@@ -47,7 +47,7 @@ class TablePage(NarrowedPage):
         self._problem = ""
 
     def compose(self) -> ComposeResult:
-        yield filter_line("text  !text  -l label=value  -f fuzzy  phase:Failed")
+        yield filter_line("text  !text  -l label=value  -f fuzzy  phase:Failed", ascii=self.looks.ascii)
         with Container(classes="body"):
             yield Table(self.spec.wishes, ascii=self.looks.ascii, flash=self.looks.flash)
             yield Rule(ascii=self.looks.ascii, id="divider")
@@ -71,8 +71,7 @@ class TablePage(NarrowedPage):
 
     def pulse(self) -> None:
         if self.rows is not None and self.desk is not None:
-            if self.rows.faults_only:
-                self.rows.renew()
+            self.rows.keep_up()
             self.table.pulse()
             if not len(self.rows.table):
                 self.table.explain(self._why_empty())
@@ -139,7 +138,7 @@ class TablePage(NarrowedPage):
         assert self.rows is not None
         assert self.desk is not None
         if self.rows.table.total and (self.rows.filter_text or self.rows.faults_only):
-            return nothing_fits(self.desk.focus)
+            return [(span(f"{self._problem}.", Tone.BAD),)] if self._problem else nothing_fits(self.desk.focus)
         nobody = (
             [_NONE_HERE] if self.rows.table.total else [_NONE] if not self.spec.empty else self.spec.empty(self.desk)
         )
@@ -254,11 +253,13 @@ class TablePage(NarrowedPage):
     def narrow_to(self, text: str) -> None:
         if self.rows is None or (text == self.rows.filter_text and not self._problem):
             return
+        why = ""
         try:
             self.rows.narrow(text)
             self._problem = ""
         except BadInput as problem:
-            self._problem = str(problem)
+            self._problem, why = str(problem), problem.why
+        self.say_unfit(why)
         self._renew()
 
     def _renew(self) -> None:

@@ -78,6 +78,34 @@ def test_filters_show_what_they_say(text: str, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("phase:", ["etcd", "mongo", "sales", "broken"]),
+        ("phase:P", ["mongo"]),
+        ("phase:part", ["mongo"]),
+        ("phase:Failed", ["sales"]),
+        ("phase:F,C", ["etcd", "sales"]),
+        ("phase:F,", ["sales"]),
+        ("phase:*failed", ["mongo", "sales"]),
+        ("!phase:Comp", ["mongo", "sales", "broken"]),
+        ("phase:'Comp'", []),
+        ("phase:''", ["broken"]),
+        ("name:etcd", ["etcd"]),
+        ("name:hourly", []),
+    ],
+)
+def test_the_value_of_a_field_is_found_while_it_is_being_typed(text: str, expected: list[str]) -> None:
+    wanted = parse_filter(text, FIELDS, typing=True)
+    assert [entry.fields["name"].partition("-")[0] for entry in ROWS if wanted(entry)] == expected
+
+
+def test_a_word_in_a_cell_is_found_by_its_beginning() -> None:
+    wanted = parse_filter("phase:100", FIELDS, typing=True)
+    assert wanted(row("cms", "▇▇▇▇▇ 100%"))
+    assert not wanted(row("cms", "▇▇▇▁▁ 61%"))
+
+
+@pytest.mark.parametrize(
     ("text", "part"),
     [
         ("-l", "-l needs a label selector"),
