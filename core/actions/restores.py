@@ -109,7 +109,7 @@ def _step(world: World, backup: Backup, wish: Restoring, now: datetime, present:
     changes = (
         f"{where} is made from {backup.name}: {holds(backup, now)}",
         f"into {', '.join(places) or 'the namespaces that it holds'}{f' ({words.listed(moved)})' if moved else ''}",
-        f"what exists {_policy(wish.existing)}; volumes {said(wish.volumes)}",
+        f"what exists {_policy(wish.existing)}; {_volumes(wish.volumes)}",
     )
     warnings = _warnings(backup, wish, places, present)
     command = _command(world, backup, wish, name)
@@ -124,6 +124,12 @@ def _step(world: World, backup: Backup, wish: Restoring, now: datetime, present:
 
 def _policy(existing: str) -> str:
     return "is overwritten with what was backed up" if existing == "update" else "is left as it is"
+
+
+def _volumes(wanted: bool | None) -> str:
+    if wanted is None:
+        return "volumes are restored, as Velero does by itself"
+    return "volumes are restored" if wanted else "volumes are not restored"
 
 
 def _warnings(

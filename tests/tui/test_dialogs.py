@@ -103,6 +103,8 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         await at.go("7", at.key(BACKUP, newest(at, "wiki")))
         await at.shown.press("r")
         await at.see("Into wiki:wiki-restored", "into wiki-restored", "what exists is left as it is")
+        await at.see("volumes are restored, as Velero does by itself")
+        assert "absent" not in at.shown.text
         await at.shown.press("tab", "tab", "ctrl+u")
         await at.see("wiki exists already: what is in it stays, gaps are filled")
         await at.shown.press(*"wiki", "tab")
