@@ -8,7 +8,6 @@ from typing import Any
 
 from core.actions import checks
 from core.actions.intents import BACK_UP_NOW, CANCEL_MOVEMENTS, DELETE_BACKUP, RUN_AGAIN
-from core.actions.pausing import ANNOTATIONS
 from core.actions.plans import Plan, Refusal, Step, Target
 from core.actions.steps import create_step, patch_step, stamped, target, velero, wire
 from core.models import Backup, DataMovement, Schedule
@@ -17,6 +16,7 @@ from core.models.movement import label_value
 from core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
 from core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
 from core.rules import phases, words
+from core.rules.pauses import ANNOTATIONS
 from core.rules.queue import has_ended
 from core.rules.world import World
 

@@ -15,6 +15,7 @@ from core.errors import ForetopError
 from core.kube import paths
 from core.kube.client import JSON, MERGE_PATCH, ApiClient, Response
 from core.kube.failures import ApiError, NotConnected, Unreachable
+from core.rules.pauses import OWN_MANAGER
 from core.rules.words import rfc3339
 
 MOST_TRIES = 5
@@ -137,7 +138,7 @@ class Executor:
         target, write = step.target, step.write
         dry = {"dryRun": "All"} if self.dry_run else {}
         # Without Strict a release that lacks a field drops it without a word: an unpause would lose its skip.
-        managed = {"fieldManager": "foretop", "fieldValidation": "Strict", **dry}
+        managed = {"fieldManager": OWN_MANAGER, "fieldValidation": "Strict", **dry}
         if write.method == "POST":
             path = paths.collection(target.kind, target.namespace)
             return await self.client.request("POST", path, managed, write.body)

@@ -13,16 +13,9 @@ from core.actions.steps import patch_step, said, target
 from core.models import Schedule
 from core.models.kinds import SCHEDULE
 from core.rules.forecast import Choice, pause, unpause
+from core.rules.pauses import MARKS, PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from core.rules.words import rfc3339
 from core.rules.world import World
-
-ANNOTATIONS = "foretop.io/"
-PAUSED_BY = f"{ANNOTATIONS}paused-by"
-PAUSED_AT = f"{ANNOTATIONS}paused-at"
-PAUSED_WHY = f"{ANNOTATIONS}paused-reason"
-PAUSED_UNTIL = f"{ANNOTATIONS}paused-until"
-PAUSED_BATCH = f"{ANNOTATIONS}paused-batch"
-MARKS = (PAUSED_BY, PAUSED_AT, PAUSED_WHY, PAUSED_UNTIL, PAUSED_BATCH)
 
 
 @dataclass(frozen=True, slots=True)

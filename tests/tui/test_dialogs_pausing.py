@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.actions.pausing import PAUSED_BATCH, PAUSED_BY, PAUSED_WHY
 from core.minicluster.access import Rule, User
 from core.minicluster.status import ApiError
 from core.models.kinds import SCHEDULE
+from core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_WHY
 from tests.tui.acting import Stand, stand, unfolded
 from tests.tui.driving import MIDDLE, SMALL
 
@@ -137,7 +137,10 @@ async def test_enter_after_the_last_field_leads_to_the_knob_that_pauses(
         await at.shown.press("s", "up", "up", *"upgrade", "enter", *"2h", "enter")
         assert at.dialog.go.has_focus
         await at.shown.press("enter")
-        await at.shown.until(lambda: schedule(at, "mail").get("paused") is True)
+        await at.see("✓ patched")
+        await at.shown.press("enter")
+        await at.shown.until(lambda: "by maria as admin (upgrade)," in at.shown.pane)
+        assert "by foretop" not in at.shown.text
 
 
 async def test_unpausing_a_due_schedule_with_skip_is_followed_until_velero_has_skipped(

@@ -11,13 +11,14 @@ from typing import ClassVar
 from textual import work
 from textual.widget import Widget
 
-from core.actions.pausing import PAUSED_AT, PAUSED_BY, PAUSED_WHY, Pause, plan_pause, plan_unpause
+from core.actions.pausing import Pause, plan_pause, plan_unpause
 from core.actions.plans import Plan, Wish
 from core.cron.golang import GoError, parse_duration
 from core.errors import BadInput
 from core.models import Schedule
 from core.rules import words
 from core.rules.forecast import Choice, Unpausing, is_due, unpause
+from core.rules.pauses import PAUSED_AT, PAUSED_BY, PAUSED_WHY
 from core.rules.world import World
 from core.store import Key
 from tui.hands import Hands, Planned

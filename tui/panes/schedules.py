@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.cron import CronError
 from core.rules import words
 from core.rules.forecast import Choice, expected_start, expression, invalid, next_run, overdue, unpause
+from core.rules.pauses import pausing
 from core.view.marks import Tone
 from core.view.scene import Scene
 from core.view.schedules import RUN_WORDS, ScheduleEntry, last_runs
@@ -34,9 +35,11 @@ def _meaning(text: str) -> str:
 def _paused(entry: ScheduleEntry, scene: Scene) -> str:
     if not entry.schedule.spec.paused:
         return ""
-    owner = entry.schedule.paused_field_set
-    since = f" since {words.moment(owner.time, scene.now)}" if owner and owner.time else ""
-    return f", paused{since}{f' by {owner.manager}' if owner and owner.manager else ''}"
+    paused = pausing(entry.schedule)
+    since = f" since {words.moment(paused.since, scene.now)}" if paused.since else ""
+    who = f" {paused.who}" if paused.who else ""
+    why = f" ({paused.why})" if paused.why else ""
+    return f", paused{since}{who}{why}{f', until {words.moment(paused.until, scene.now)}' if paused.until else ''}"
 
 
 def _unpausing(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:

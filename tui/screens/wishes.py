@@ -189,7 +189,7 @@ class Wishes:
         desk = self.frame.desk
         if desk is None or self.frame.current != "schedules":
             return found
-        from core.actions.pausing import PAUSED_BATCH
+        from core.rules.pauses import PAUSED_BATCH
 
         for context in clusters_of(desk.source):
             for item in desk.store.all(context, Schedule):
@@ -200,7 +200,7 @@ class Wishes:
 
     def _resume(self) -> None:
         """Of the window that paused the schedule under the cursor; where that is none, a person chooses one."""
-        from core.actions.pausing import PAUSED_BATCH
+        from core.rules.pauses import PAUSED_BATCH
         from tui.modals.choose import Choose
         from tui.modals.pausing import window_line
 

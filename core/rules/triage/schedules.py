@@ -13,6 +13,7 @@ from core.rules.collisions import crowds
 from core.rules.forecast import Choice, Holdup, expression, invalid, is_due, never_fires, overdue, unpause
 from core.rules.forecast.timing import next_run
 from core.rules.history import newest_good
+from core.rules.pauses import pausing
 from core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
 from core.rules.world import World
 
@@ -87,9 +88,8 @@ def forgotten_pauses(world: World, now: datetime, limits: Thresholds) -> Iterato
     for schedule in world.schedules:
         if not schedule.spec.paused or invalid(schedule):
             continue
-        owner = schedule.paused_field_set
-        run = next_run(schedule)
-        since = owner.time if owner and owner.time else run
+        paused = pausing(schedule)
+        since = paused.since or next_run(schedule)
         if since is None or now - since < limits.forgotten_pause:
             continue
         choices = [
@@ -103,7 +103,7 @@ def forgotten_pauses(world: World, now: datetime, limits: Thresholds) -> Iterato
             for choice in (Choice.LEAVE, Choice.SKIP)
         ]
         due = ", due at once" if choices[0].at_once else ""
-        who = f" by {owner.manager}" if owner and owner.manager else ""
+        who = f" {paused.who}" if paused.who else ""
         good = newest_good(world.runs(schedule))
         kept = f" Its newest good backup is {words.span(now - good.started)} old." if good and good.started else ""
         yield Finding(

@@ -1,0 +1,54 @@
+"""Who paused it: a person where foretop left a note, else the program that the API server knows."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from core.models import Schedule, from_builtins
+from core.rules.pauses import PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY, pausing
+
+SINCE = datetime(2026, 11, 15, 1, 0, tzinfo=UTC)
+
+
+def paused(manager: str, **notes: str) -> Schedule:
+    owner: dict[str, Any] = {
+        "manager": manager,
+        "time": "2026-11-15T01:00:00Z",
+        "fieldsV1": {"f:spec": {"f:paused": {}}},
+    }
+    meta = {"name": "etcd", "managedFields": [owner] if manager else [], "annotations": notes}
+    return from_builtins(Schedule, {"metadata": meta, "spec": {"paused": True}})
+
+
+@pytest.mark.parametrize(
+    ("manager", "who"),
+    [
+        ("foretop", "with foretop"),
+        ("kubectl-patch", "with kubectl-patch"),
+        ("argocd-controller", "with argocd-controller"),
+        ("maria", "by maria"),
+        ("oceanographer", "by oceanographer"),
+        ("", ""),
+    ],
+)
+def test_without_a_note_a_program_is_not_taken_for_a_person(manager: str, who: str) -> None:
+    assert pausing(paused(manager)).who == who
+
+
+def test_the_note_that_foretop_leaves_names_the_person_the_reason_and_the_end() -> None:
+    notes = {PAUSED_BY: "maria", PAUSED_WHY: "upgrade", PAUSED_UNTIL: "2026-11-15T04:30:00Z"}
+    found = pausing(paused("foretop", **notes))
+    assert (found.since, found.who, found.why) == (SINCE, "by maria", "upgrade")
+    assert found.until == datetime(2026, 11, 15, 4, 30, tzinfo=UTC)
+
+
+def test_an_old_note_says_nothing_about_a_pause_that_somebody_else_began() -> None:
+    assert pausing(paused("kubectl-edit", **{PAUSED_BY: "maria"})).who == "with kubectl-edit"
+
+
+@pytest.mark.parametrize("until", ["soon", "2026-11-15T04:30:00"])
+def test_an_end_that_cannot_be_read_is_none(until: str) -> None:
+    assert pausing(paused("foretop", **{PAUSED_BY: "maria", PAUSED_UNTIL: until})).until is None
