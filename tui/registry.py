@@ -41,11 +41,11 @@ class Action:
     """What else finds it in the palette."""
 
 
-def _wish(intent: Intent, short: str, footer: int, *more_keys: str) -> Action:
+def _wish(intent: Intent, short: str, footer: int, *more_keys: str, words: tuple[str, ...] = ()) -> Action:
     """What a person can ask for of the clusters; `tui.screens.wishes` opens its dialog."""
     title = intent.title[0].lower() + intent.title[1:]
     keys = (intent.key, *more_keys) if intent.key else ()
-    return Action(intent.id, keys, intent.key, title, Group.ACT, short, footer)
+    return Action(intent.id, keys, intent.key, title, Group.ACT, short, footer, words)
 
 
 RESUME = "resume"
@@ -66,7 +66,7 @@ WISHES: tuple[Action, ...] = (
     _wish(intents.DELETE_BACKUP, "delete", 13),
     _wish(intents.DELETE_NAB, "delete", 13),
     _wish(intents.DELETE_NAR, "delete", 13),
-    _wish(intents.DECIDE_STORAGE, "decide", 0),
+    _wish(intents.DECIDE_STORAGE, "approve", 2, words=("approve", "reject")),
     _wish(intents.SERVER_DEFAULT, "server default", 0),
 )
 """Where two share a key, the first that can be asked of what is chosen has it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from core.view.text import clean
 from tui.desk import Desk
 
 FAULTS = frozenset({Mark.BROKEN, Mark.LOOK})
+_UUID = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{6}([0-9a-f]{6})$")
 _SUBJECT = [column.name for column in findings.COLUMNS].index("subject")
 CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _scene: "", lambda _entry: None)
 
@@ -334,8 +336,9 @@ class FindingRows(Rows):
 
 
 def _subject_shown(found: Finding, scene: Scene) -> str:
-    """Where there is one Velero only, its namespace tells nothing and its cells go to the name."""
-    text, places = clean(findings.subject_text(found)), scene.world.velero_namespaces
+    """Without what tells nothing: the namespace of the only Velero, and of a UUID all but its end."""
+    text = _UUID.sub(r"-…\1", clean(findings.subject_text(found)))
+    places = scene.world.velero_namespaces
     if len(places) != 1 or found.subject.namespace != places[0] or not found.subject.name:
         return text
     return text.replace(f"{clean(places[0])}/", "", 1)

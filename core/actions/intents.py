@@ -70,8 +70,8 @@ SERVER_DEFAULT = Intent(
 
 DECIDE_STORAGE = Intent(
     "decide-storage",
-    "Decide about the storage request",
-    "",
+    "Approve or reject the storage request",
+    "a",
     (NABSL_REQUEST,),
     (Right("patch", NABSL_REQUEST),),
     many=True,

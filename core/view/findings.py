@@ -18,7 +18,7 @@ from core.view.table import Table
 
 FIELDS = ("context", "namespace", "name", "kind", "severity", "code")
 _MARKS = {Severity.ERROR: Mark.BROKEN, Severity.WARNING: Mark.LOOK, Severity.NOTE: Mark.WAITING}
-_WORDS = {"BackupStorageLocation": "storage"}
+_WORDS = {"BackupStorageLocation": "storage", "NonAdminBackupStorageLocationRequest": "request"}
 _SHORT = {kind.name: kind.short[0] for kind in KINDS if kind.short}
 
 

@@ -153,7 +153,7 @@ def _tenants(item: NonAdminBackupStorageLocation) -> Place:
     refused = [condition.message for condition in item.status.conditions if condition.status == "False"]
     return Place(
         item,
-        "tenant's",
+        "tenant",
         velero.phase if velero and velero.phase else item.phase,
         velero.message if velero and velero.message else "; ".join(refused),
         velero.last_validation_time if velero else None,
@@ -170,7 +170,8 @@ def _request(item: NonAdminBackupStorageLocationRequest) -> Place:
     asked = f"asked for by {source.namespace}/{source.name}" if source.name else ""
     decision = item.spec.approval_decision
     said = f"{asked}, decision {decision}" if asked and decision else asked or decision
-    return Place(item, "request", item.phase or "Pending", said, bucket=_bucket(source.requested_spec))
+    wanted = source.requested_spec
+    return Place(item, "request", item.phase or "Pending", said, provider=wanted.provider, bucket=_bucket(wanted))
 
 
 def _repository(item: BackupRepository) -> Place:

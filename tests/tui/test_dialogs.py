@@ -81,6 +81,23 @@ async def test_deleting_a_schedule_wants_its_name(tmp_path: Path, monkeypatch: p
         assert at.writes == ["DELETE /apis/velero.io/v1/namespaces/openshift-adp/schedules/mail"]
 
 
+async def test_a_name_that_nobody_can_type_is_meant_by_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        names = [item["metadata"]["name"] for item in at.box.storage.list(at.box.storage.kind("Backup"))]
+        name = max(names, key=len)
+        assert len(name) > 50
+        await at.go("7", at.key(BACKUP, name))
+        await at.shown.press("ctrl+d")
+        await at.see(f"Type {name[-6:]} below to show that it is meant: its name ends so.")
+        await at.send()
+        assert at.shown.app.told[-1][1] == f"Type {name[-6:]} first"
+        await at.shown.press("left", "up")
+        await at.paste(name[-6:])
+        await at.shown.press("enter")
+        await at.send()
+        await at.shown.until(lambda: len(at.writes) == 1)
+
+
 async def test_deleting_a_backup_asks_velero_to_and_is_followed_until_its_data_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,21 +80,24 @@ async def test_a_tenants_storage_is_approved_and_on_second_thoughts_rejected(
         (request,) = listed(at, "NonAdminBackupStorageLocationRequest")
         name = request["metadata"]["name"]
         await at.go("9", at.key(NABSL_REQUEST, name))
-        await by_palette(at, "decide")
+        assert "a approve" in at.shown.footer
+        assert "a approves or rejects it" in at.shown.pane
+        await by_palette(at, "appr")
         await left_by_enter(at)
 
-        await by_palette(at, "decide")
+        await at.shown.press("a")
         await at.see("spec.approvalDecision pending → approve", "the storage location team-iot/iot-minio is made")
+        await at.see("[ Approve ]")
         await at.send()
         await at.see("✓ patched 02:3")
         await at.shown.until(lambda: _phase(at, name) == "Approved")
         assert at.object("BackupStorageLocation", name)["spec"]["objectStorage"]["bucket"] == "iot-backups"
         await at.shown.press("enter")
 
-        await by_palette(at, "decide")
+        await at.shown.press("a")
         await at.see("It is left alone: that was decided already (approve).", "There is nothing to send.")
         await at.shown.press("tab", "tab", "right")
-        await at.see("spec.approvalDecision approve → reject", "NABs that use it are refused")
+        await at.see("spec.approvalDecision approve → reject", "NABs that use it are refused", "[ Reject ]")
         await at.shown.press("tab")
         await at.send()
         await at.see("✓ patched 02:3")

@@ -52,6 +52,11 @@ class Board(Window[None]):
         """What must be typed before anything dangerous is sent."""
         return ""
 
+    @property
+    def wanted_is(self) -> str:
+        """What that is, where it is not the name."""
+        return ""
+
     def compose(self) -> ComposeResult:
         with Vertical(classes="window dialog"):
             with Vertical(id="fields"):
@@ -109,7 +114,7 @@ class Board(Window[None]):
         window.border_title = Content(spelt(title, self.ascii))
         window.border_subtitle = Content(spelt(self._ways(), self.ascii))
         if self.wanted:
-            text = clean(f"Type {self.wanted} below to show that it is meant.")
+            text = clean(f"Type {self.wanted} below to show that it is meant{self.wanted_is}.")
             self.query_one("#wanted", Label).update(Text(text, no_wrap=True))
         said = self.query_one(Sentences)
         said.styles.max_height = max(3, self.size.height - self._above() - _AROUND)
@@ -132,7 +137,8 @@ class Board(Window[None]):
         """The keys that work here."""
         if not self.is_asking:
             return "esc or q leaves"
-        moves = "up down choose · " if self.query(Choices) else "tab to the fields · " if self.query(Prompt) else ""
+        fields = self.query("#fields Prompt, #fields Turn")
+        moves = "up down choose · " if self.query(Choices) else "tab to the fields · " if fields else ""
         return f"{moves}left right, enter · esc or q leaves"
 
     # Keys

@@ -36,6 +36,7 @@ REPLAN = 1.0
 READ_ONLY = "Read-only: nothing is sent"
 NOT_DONE = "Nothing was changed"
 NO_MORE = "Nothing more was changed"
+_LONGEST_TYPED, _END_TYPED = 36, 6
 _BRIEF = 2.5
 """Seconds for a toast of three words."""
 
@@ -83,6 +84,11 @@ class Dialog(Board):
         """What else is to be said before the plan."""
         return []
 
+    @property
+    def deed_word(self) -> str:
+        """What the knob does with the choices as they stand."""
+        return self.verb
+
     def rivals(self) -> list[Plan]:
         """What the other choices would come to: the dialog keeps room for them."""
         return []
@@ -95,10 +101,19 @@ class Dialog(Board):
 
     @property
     def wanted(self) -> str:
-        """The name, or of several how many."""
+        """The name, of one that nobody can type its end, or of several how many."""
         if not self.intent.dangerous:
             return ""
-        return self.keys[0].name if len(self.keys) == 1 else str(len(self.keys))
+        if len(self.keys) > 1:
+            return str(len(self.keys))
+        name = self.keys[0].name
+        return name if len(name) <= _LONGEST_TYPED else name[-_END_TYPED:]
+
+    @property
+    def wanted_is(self) -> str:
+        if len(self.keys) > 1:
+            return ": how many they are"
+        return "" if self.wanted == self.keys[0].name else ": its name ends so"
 
     @property
     def contexts(self) -> list[str]:
@@ -159,7 +174,7 @@ class Dialog(Board):
         if self.stage is Stage.ASKING:
             go.display = True
             read_only = self.hands.is_read_only(self.contexts)
-            go.say(READ_ONLY if read_only else self.verb, dead=bool(self._why_not()))
+            go.say(READ_ONLY if read_only else self.deed_word, dead=bool(self._why_not()))
         else:
             go.display = self.stage is Stage.TOLD and self.deed is not None and bool(self.deed.rest)
             go.say("Repeat for the rest")

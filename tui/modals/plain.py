@@ -114,12 +114,16 @@ class DeleteNab(Dialog):
 class DecideStorage(Dialog):
     """An administrator's word on a tenant's storage location."""
 
-    verb: ClassVar[str] = "Decide"
+    verb: ClassVar[str] = "Approve"
     headline: ClassVar[str] = "Storage request {}"
     _DECISIONS: ClassVar[tuple[Decision, ...]] = ("approve", "reject")
 
     def fields(self) -> Iterable[Widget]:
         yield Field("Decision", Turn(self._DECISIONS, "decision", self.ascii))
+
+    @property
+    def deed_word(self) -> str:
+        return self._DECISIONS[self.query_one(Turn).at].title()
 
     def wish(self) -> Wish:
         decision = self._DECISIONS[self.query_one(Turn).at]

@@ -8,7 +8,8 @@ from core.rules.heartbeat import unchecked_for
 from core.view.marks import Tone
 from core.view.scene import Scene
 from core.view.storage import Place
-from tui.prose import Para, para, span
+from tui.prose import Para, Span, para, span
+from tui.tones import BOLD
 
 
 def place_pane(place: Place, scene: Scene) -> tuple[Para, ...]:
@@ -19,11 +20,12 @@ def place_pane(place: Place, scene: Scene) -> tuple[Para, ...]:
     if place.message:
         said.append(para(place.message, label="Says"))
     if place.bucket or place.provider:
-        said.append(para(f"{place.provider or 'no provider'} {place.bucket}".rstrip(), label="Where"))
+        bucket = f"bucket {place.bucket}" if place.bucket else ""
+        said.append(para(" ".join(filter(None, (place.provider, bucket))), label="Where"))
     if place.checked:
         said.append(para(f"checked {words.moment(place.checked, scene.now)}", label="Seen"))
     if isinstance(item, NonAdminBackupStorageLocationRequest) and place.phase == "Pending":
-        said.append(para("set spec.approvalDecision of the request to approve or reject", label="Do"))
+        said.append(Para((Span("a", BOLD), span(" approves or rejects it")), label="Do"))
     return tuple(said)
 
 
