@@ -143,7 +143,6 @@ UNLISTED = (
     ("up down j k", "move; page up and down, g and G for the ends"),
     ("shift+up down", "scroll the pane"),
     ("left right", "select a column"),
-    ("shift+letter", "sort by the column whose letter is underlined; again: the other way"),
     ("1 … 9", "the tabs"),
 )
 """Keys of the table itself, for the help."""

@@ -77,13 +77,14 @@ def _tone(finding: Finding, _: Scene) -> Tone:
 
 
 COLUMNS: tuple[Column[Finding], ...] = (
-    Column("severity", "SEVERITY", lambda found, _: found.severity.value, place, _tone),
+    Column("severity", "SEVERITY", lambda found, _: found.severity.value, place, _tone, falls=True),
     Column(
         "since",
         "SINCE",
         lambda found, scene: times.age(found.since, scene.now),
         lambda found: found.since,
         right=True,
+        falls=True,
     ),
     Column("subject", "SUBJECT", lambda found, _: subject_text(found), subject_text, from_middle=True),
     Column("what", "WHAT", lambda found, _: found.what, lambda found: found.what),

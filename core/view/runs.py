@@ -10,7 +10,8 @@ from core.models import Backup, Restore
 from core.models.kinds import BACKUP, RESTORE
 from core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
 from core.models.wire import Resource
-from core.rules.queue import OwnerKind, Run, owner_of
+from core.rules.phases import WAITING
+from core.rules.queue import Run, has_ended, owner_of
 from core.rules.words import rfc3339
 from core.store import Key, Store
 from core.view import times
@@ -108,10 +109,15 @@ def _run_item(context: str, run: Run) -> Item:
     }
 
 
-def newest_first(run: Run) -> float:
-    """Times are sorted downwards by their distance, so that every order runs the same way."""
-    start = run.status.start_timestamp or run.created
-    return -start.timestamp() if start else 0.0
+def newest_first(run: Run) -> tuple[int, float]:
+    """What waits has yet to start, what runs has no end: both come before all that has ended.
+
+    Times are sorted downwards by their distance, so that every order runs the same way.
+    """
+    started = run.status.start_timestamp
+    rank = 2 if has_ended(run) or (not started and run.phase not in WAITING) else 1 if started else 0
+    at = started or run.created
+    return rank, -at.timestamp() if at else 0.0
 
 
 def items_done(run: Run) -> str:
@@ -186,7 +192,7 @@ _STATE: tuple[Column[Run], ...] = (
     Column(
         "warnings", "W", lambda run, _: _counted(run.status.warnings, run), lambda run: run.status.warnings, right=True
     ),
-    Column("started", "STARTED", _started, newest_first, right=True),
+    Column("started", "STARTED", _started, newest_first, right=True, falls=True),
 )
 
 _BACKUPS: tuple[Column[Backup], ...] = (

@@ -200,6 +200,7 @@ _COLUMNS: tuple[Column[Place], ...] = (
         lambda place, scene: times.age(place.checked, scene.now),
         lambda place: place.checked,
         right=True,
+        falls=True,
     ),
     Column(
         "synced",
@@ -207,6 +208,7 @@ _COLUMNS: tuple[Column[Place], ...] = (
         lambda place, scene: times.age(place.synced, scene.now),
         lambda place: place.synced,
         right=True,
+        falls=True,
     ),
     Column(
         "mode",

@@ -87,10 +87,10 @@ def test_keys_come_as_terminals_send_them() -> None:
         terminal.shows(lambda lines: sum(line.startswith("*") for line in lines) == 4)
         terminal.press(_CTRL_BACKSLASH)
         terminal.shows(lambda lines: not any(line.startswith("*") for line in lines))
-        terminal.press("S")
-        terminal.shows("LAST 10 RUNS↑")
-        terminal.press("S")
-        terminal.shows("LAST 10 RUNS↓")
+        terminal.press("A")
+        terminal.shows("LAST↓")
+        terminal.press("A")
+        terminal.shows("LAST↑")
 
 
 @pytest.mark.parametrize("way", ["q", _CTRL_C, ":q\r", signal.SIGTERM, signal.SIGHUP])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -30,22 +30,25 @@ class Help(Window[None]):
         Binding("pageup", "scroll_by(-12)", show=False),
     ]
 
-    def __init__(self, actions: Sequence[Action], ascii: bool) -> None:
+    def __init__(self, actions: Sequence[Action], letters: Mapping[str, str], ascii: bool) -> None:
         super().__init__(ascii)
         self._actions = actions
+        self._letters = letters
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="window -tall"):
             yield ProsePane(ascii=self.ascii, id="help")
 
     def on_mount(self) -> None:
-        self.query_one(ProsePane).show(help_text(self._actions))
+        self.query_one(ProsePane).show(help_text(self._actions, self._letters))
 
     def action_scroll_by(self, by: int) -> None:
         self.query_one(ProsePane).scroll_lines(by)
 
 
-def help_text(actions: Sequence[Action]) -> list[Para]:
+def help_text(actions: Sequence[Action], letters: Mapping[str, str]) -> list[Para]:
+    """`letters` are the columns of the table by the capital that sorts by them."""
+    sorting = ", ".join(f"{letter} {name}" for letter, name in letters.items())
     said = [Para((Span("Keys", BOLD), Span("   up and down scroll, esc or q leaves", DIM)))]
     for group in Group:
         members = [action for action in actions if action.group is group and action.shown]
@@ -55,8 +58,8 @@ def help_text(actions: Sequence[Action]) -> list[Para]:
         said += [_key(action.shown, action.title) for action in members]
         if group is Group.TABLE:
             said += [_key(keys, title) for keys, title in UNLISTED]
-    signs = "  ".join(f"{sign} {word}" for sign, word in RUN_WORDS.items())
-    return [*said, para(""), para("The runs of a schedule, oldest first", bold=True), para(f"  {signs}")]
+            said += [_key("shift+letter", f"sort, again the other way: {sorting}")] if sorting else []
+    return said
 
 
 def _key(keys: str, title: str) -> Para:

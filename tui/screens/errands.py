@@ -24,6 +24,7 @@ from tui.screens.scoping import Scoping
 from tui.screens.tables import TablePage
 from tui.screens.tabs import DETAIL, TABS
 from tui.signing import sign_in, signed_out
+from tui.widgets.columns import letters
 
 if TYPE_CHECKING:
     from tui.screens.frame import Frame
@@ -222,7 +223,10 @@ class Errands:
         self.frame.dashboard.exit()
 
     def do_help(self) -> None:
-        self.frame.dashboard.push_screen(Help(self.frame.available(), self.frame.looks.ascii))
+        page = self.frame.page
+        columns = page.rows.columns if isinstance(page, TablePage) and page.rows is not None else ()
+        names = {letter: columns[place].title.lower() for letter, place in letters(columns).items()}
+        self.frame.dashboard.push_screen(Help(self.frame.available(), names, self.frame.looks.ascii))
 
     def do_messages(self) -> None:
         self.frame.dashboard.push_screen(Messages(self.frame.dashboard.told, self.frame.looks.ascii))

@@ -17,6 +17,13 @@ _ALWAYS = ("name", "subject", "context")
 _NAME = 26
 """Up to here a name is served before the others are."""
 RESERVED_LETTERS = frozenset("GJOUZ")
+K9S_LETTERS = {
+    "N": ("name", "subject"),
+    "P": ("namespace",),
+    "A": ("age", "started", "since", "last", "checked"),
+    "S": ("phase", "severity"),
+}
+"""What hands know: name, namespace, age and status; of several columns the first that the view has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +82,18 @@ def _share_out(sizes_of: dict[int, int], wanted: Sequence[int], spare: int, plac
 
 
 def letters(columns: Sequence[Column[Any]], taken: Collection[str] = RESERVED_LETTERS) -> dict[str, int]:
-    """The capital letter of each column: the first of its title that is free."""
+    """The capital letter of each column: those that k9s has, the same in every view, else the first of its title."""
+    places = {column.name: place for place, column in enumerate(columns)}
     found: dict[str, int] = {}
+    for letter, names in K9S_LETTERS.items():
+        mine = next((places[name] for name in names if name in places), None)
+        if mine is not None:
+            found[letter] = mine
     for place, column in enumerate(columns):
-        letter = next(
-            (sign for sign in column.title.upper() if sign.isalpha() and sign not in taken and sign not in found), ""
-        )
+        if place in found.values():
+            continue
+        signs = (sign for sign in f"{column.title}{column.name}".upper() if sign.isalpha() and sign not in taken)
+        letter = next((sign for sign in signs if sign not in found and sign not in K9S_LETTERS), "")
         if letter:
             found[letter] = place
     return found

@@ -50,7 +50,7 @@ def head_strip(
     for slot in slots:
         column = columns[slot.index]
         pieces.append(Segment(" " * (slot.x - x), HEAD))
-        arrow = ("↓" if heading.reversed else "↑") if column.name == heading.sorted_by else ""
+        arrow = ("↓" if heading.reversed != column.falls else "↑") if column.name == heading.sorted_by else ""
         words = f"{column.title}{arrow}"[: slot.width]
         title = spelt(pad(words, slot.width, right=column.right), ascii)
         style = HEAD + CURSOR if column.name == heading.selected else HEAD
