@@ -19,6 +19,7 @@ from tui.modals.help import Help
 from tui.modals.messages import Messages
 from tui.modals.palette import Palette
 from tui.registry import ACTIONS
+from tui.rows import LiveRows
 from tui.screens.places import Place
 from tui.screens.tabs import TABS, Tab
 from tui.source import Looks
@@ -147,11 +148,53 @@ async def test_a_range_is_marked_from_the_last_mark_to_the_cursor() -> None:
 
 async def test_a_capital_letter_sorts_by_its_column_and_again_the_other_way() -> None:
     async with screen() as shown:
-        await shown.press("7", "B")
+        await shown.press("7", "N")
         names = shown.names()
         assert names == sorted(names)
-        await shown.press("B")
+        await shown.press("N")
         assert shown.names()[0] > shown.names()[-1]
+
+
+@pytest.mark.parametrize("tab", [tab for tab in TABS if tab.id not in ("calendar", "primer")])
+async def test_the_letters_of_k9s_sort_by_the_same_in_every_view(tab: Tab) -> None:
+    async with screen() as shown:
+        await shown.press(str(tab.digit))
+        rows = shown.table.rows
+        assert rows is not None
+        for letter, wanted in (("N", {"name", "subject"}), ("S", {"phase", "severity"}), ("P", {"namespace"})):
+            if wanted & {column.name for column in rows.columns}:
+                await shown.press(letter)
+                assert rows.sorted_by in wanted
+        if tab.id != "queue":
+            await shown.press("A")
+            assert rows.sorted_by in {"age", "started", "since", "last", "checked"}
+        await shown.press("question_mark")
+        told = " ".join(shown.app.screen.query_one("#help").text.split())  # type: ignore[attr-defined]
+        assert "shift+letter sort, again the other way: N " in told
+
+
+async def test_the_arrow_points_the_way_that_the_values_run() -> None:
+    async with screen() as shown:
+        await shown.press("7")
+        assert "STARTED↓" in shown.text
+        await shown.press("A")
+        assert "STARTED↑" in shown.text
+        await shown.press("N")
+        assert "BACKUP↑" in shown.text
+
+
+async def test_what_waits_and_what_runs_come_before_what_has_ended() -> None:
+    async with screen() as shown:
+        await shown.press("7")
+        rows = shown.table.rows
+        assert isinstance(rows, LiveRows)
+        ranks = [rows.view.phase(entry) for _, (_, entry) in rows.table.window(0, 99)]
+        waiting = [phase == "Queued" for phase in ranks]
+        running = [phase == "InProgress" for phase in ranks]
+        assert waiting == sorted(waiting, reverse=True)
+        assert running[sum(waiting) :] == sorted(running, reverse=True)[: len(running) - sum(waiting)]
+        assert any(waiting)
+        assert any(running)
 
 
 async def test_the_selected_column_is_brought_into_sight_and_sorted_by() -> None:
@@ -358,6 +401,19 @@ async def test_back_after_a_jump_leads_to_where_it_came_from(back: str) -> None:
         assert shown.page == "nonadmin"
         assert shown.table.cursor == shown.source.key(NAB, "team-pay", "ledger")
         assert not shown.app._exit
+
+
+async def test_back_after_a_jump_and_a_look_inside_leads_to_where_it_came_from() -> None:
+    async with screen() as shown:
+        await shown.press("3")
+        await shown.on(shown.source.key(NAB, "team-pay", "ledger"))
+        await shown.press("J")
+        await shown.until(lambda: shown.page == "backups")
+        await shown.press("enter")
+        assert shown.page == "detail"
+        await shown.press("escape", "escape")
+        assert shown.page == "nonadmin"
+        assert shown.table.cursor == shown.source.key(NAB, "team-pay", "ledger")
 
 
 async def test_keys_that_come_in_one_go_are_taken_one_after_the_other() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tui.screens.tabs import DETAIL
@@ -60,7 +60,7 @@ class Trail:
     def note(self, seen: Place) -> None:
         """What the place looked like when it was left."""
         if 0 <= self._at < len(self._places) and self._places[self._at].page == seen.page:
-            self._places[self._at] = seen
+            self._places[self._at] = replace(seen, jumped=self._places[self._at].jumped)
 
     def step(self, by: int) -> Place | None:
         if not 0 <= self._at + by < len(self._places):
