@@ -86,6 +86,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("horizon", ("z",), "z", "how far ahead: 6 h, 24 h or 7 d", Group.PAGE, "6h 24h 7d", 2),
     Action("edit", (), "enter", "edit the expression; esc leaves the field", Group.PAGE, "edit", 1),
     Action("edit_minutes", (), "tab", "edit the minutes", Group.PAGE, "minutes", 2),
+    Action("section", (), "left right", "another section of it", Group.PAGE, "section", 2),
     Action("take", ("o",), "o", "take the expression of an object of the cluster", Group.PAGE, "take from", 3),
     Action("copy_primed", (), "c", "copy the primed expressions", Group.PAGE, "copy", 4),
     Action(

@@ -32,13 +32,20 @@ def plan_back_up_now(
     now: datetime,
     name: str = "",
     labels: Mapping[str, str] | None = None,
+    named_at: datetime | None = None,
 ) -> Plan:
-    """A Backup as Velero would make it from the schedule; the schedule's own rhythm is not touched."""
-    steps = tuple(_from_schedule(world, schedule, now, name, labels or {}) for schedule in schedules)
+    """A Backup as Velero would make it from the schedule; the schedule's own rhythm is not touched.
+
+    `named_at` is the moment that its name tells, where that is not now: what was shown is then what is made.
+    """
+    if name:
+        checks.name(name, "backup")
+    stamp = f"{named_at or now:%Y%m%d%H%M%S}"
+    steps = tuple(_from_schedule(world, one, now, name or f"{one.name}-{stamp}", labels or {}) for one in schedules)
     return Plan(BACK_UP_NOW, now, steps)
 
 
-def plan_run_again(world: World, backups: Iterable[Backup], now: datetime) -> Plan:
+def plan_run_again(world: World, backups: Iterable[Backup], now: datetime, named_at: datetime | None = None) -> Plan:
     """The same spec under a new name; what Velero itself wrote on the old one is not repeated."""
     steps: list[Step] = []
     refused: list[Refusal] = []
@@ -46,7 +53,7 @@ def plan_run_again(world: World, backups: Iterable[Backup], now: datetime) -> Pl
         if not has_ended(backup):
             refused.append(Refusal(target(world, BACKUP, backup), f"it has not ended ({backup.phase or 'New'})"))
             continue
-        where = Target(world.context, BACKUP, backup.namespace, stamped(backup.name, now))
+        where = Target(world.context, BACKUP, backup.namespace, stamped(backup.name, named_at or now))
         schedule = {SCHEDULE_LABEL: backup.schedule_name} if backup.schedule_name else {}
         meta = {
             "labels": {**_without_veleros(backup.metadata.labels), **schedule},
@@ -95,9 +102,8 @@ def replan_cancel(world: World, movements: Iterable[DataMovement], now: datetime
     return Plan(CANCEL_MOVEMENTS, now, tuple(steps))
 
 
-def _from_schedule(world: World, schedule: Schedule, now: datetime, name: str, labels: Mapping[str, str]) -> Step:
+def _from_schedule(world: World, schedule: Schedule, now: datetime, named: str, labels: Mapping[str, str]) -> Step:
     template = schedule.spec.template
-    named = checks.name(name, "backup") if name else f"{schedule.name}-{now:%Y%m%d%H%M%S}"
     where = Target(world.context, BACKUP, schedule.namespace, named)
     own = template.metadata.get("labels") or schedule.metadata.labels
     notes = {key: text for key, text in schedule.metadata.annotations.items() if not key.startswith(ANNOTATIONS)}

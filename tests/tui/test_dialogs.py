@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from core.actions.plans import Plan
 from core.minicluster.scenes.stage import HOME
 from core.models.kinds import BACKUP, NAB, SCHEDULE
 from core.rules.reconcile import Behaviour
@@ -25,6 +26,12 @@ def newest(at: Stand, schedule: str) -> str:
 
 def count(at: Stand, kind: str) -> int:
     return len(at.box.storage.list(at.box.storage.kind(kind)))
+
+
+def plan_now(at: Stand) -> Plan:
+    """The dialog plans anew every second."""
+    assert at.dialog.planned is not None
+    return at.dialog.planned.plan
 
 
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
@@ -62,8 +69,13 @@ async def test_a_backup_now_and_its_schedule_keeps_its_rhythm(tmp_path: Path, mo
         await at.go("2", at.key(SCHEDULE, MAIL))
         await at.shown.press("t")
         await at.see("Back up mail now", "one backup starts at once; the next run of mail stays as it is")
+        first = at.dialog.planned
+        assert first is not None
+        name = first.plan.steps[0].target.name
+        await at.shown.until(lambda: (plan_now(at).at - first.plan.at).total_seconds() > 1)
+        assert plan_now(at).steps[0].target.name == name
         await at.send()
-        await at.see("✓ made 02:3", "mail-2026111502")
+        await at.see("✓ made 02:3", name)
         assert at.writes == ["POST /apis/velero.io/v1/namespaces/openshift-adp/backups"]
 
 
@@ -119,6 +131,8 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         at.box.storage.create(at.box.storage.kind("Namespace"), {"metadata": {"name": "wiki"}})
         await at.go("7", at.key(BACKUP, newest(at, "wiki")))
         await at.shown.press("r")
+        assert at.dialog.planned is not None
+        name = at.dialog.planned.plan.steps[0].target.name
         await at.see("Into wiki:wiki-restored", "into wiki-restored", "what exists is left as it is")
         await at.see("volumes are restored, as Velero does by itself")
         assert "absent" not in at.shown.text
@@ -134,6 +148,7 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         await at.send()
         await at.see("✓ made", "Completed")
         (made,) = at.box.storage.list(at.box.storage.kind("Restore"))
+        assert made["metadata"]["name"] == name
         assert made["spec"]["namespaceMapping"] == {"wiki": "wiki-old"}
         assert made["spec"]["existingResourcePolicy"] == "update"
 

@@ -205,6 +205,7 @@ async def test_a_missing_right_is_named_before_anything_is_sent(
         await at.shown.press("u")
         await at.see("Cannot unpause: patch on schedules.velero.io in openshift-adp is not allowed")
         await at.send()
+        assert at.shown.app.told[-1][1] == "Nothing is sent: the dialog says why"
         assert at.writes == []
         assert schedule(at, DUE)["paused"] is True
 

@@ -327,6 +327,7 @@ async def test_enter_opens_the_object_and_its_sections_follow_the_arrows() -> No
     async with screen() as shown:
         await shown.press("3", "down", "enter")
         assert "nab team-pay/ledger" in shown.text
+        assert "left right section" in shown.footer
         assert "Accepted  ✓ True" in shown.text
         await shown.press("right")
         assert "BackupScheduled" in shown.text

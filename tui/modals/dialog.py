@@ -62,6 +62,8 @@ class Dialog(Board):
         self.hidden = hidden
         self.stage = Stage.ASKING
         self.planned: Planned | None = None
+        self.opened = hands.now(keys[0].context)
+        """The moment that the names of new objects tell: what is shown, and may have been copied, is what is made."""
         self.deed: Deed | None = None
         self.problem = ""
         self._refusal = ""
@@ -184,7 +186,7 @@ class Dialog(Board):
         if self.hands.is_read_only(self.contexts):
             return "Nothing is sent: read-only is on"
         if self.problem or self._refusal:
-            return self.problem or self._refusal
+            return "Nothing is sent: the dialog says why"
         if self.planned is None or not self.planned.plan.steps:
             return "There is nothing to send"
         return "" if self.is_confirmed else f"Type {self.wanted} first"

@@ -13,6 +13,7 @@ from core.actions.intents import Intent
 from core.actions.plans import Wish
 from core.actions.restores import Restoring, offered_mapping, plan_restore
 from core.actions.schedules import NewSchedule, next_runs, plan_create_schedules
+from core.actions.steps import stamped
 from core.errors import BadInput, ForetopError
 from core.kube.reach import visible_namespaces
 from core.models import Backup, BackupSpec
@@ -55,6 +56,7 @@ class RestoreDialog(Dialog):
 
     def wish(self) -> Wish:
         wanted = Restoring(
+            name=stamped(self.keys[0].name, self.opened),
             mapping=read_mapping(self.query_one("#mapping", Prompt).value),
             existing=("", "update")[self.query_one("#existing", Turn).at],
             volumes=(None, True, False)[self.query_one("#volumes", Turn).at],

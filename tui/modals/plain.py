@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from typing import Any, ClassVar
 
 from textual import work
@@ -34,7 +35,7 @@ class BackUpNow(Dialog):
     headline: ClassVar[str] = "Back up {} now"
 
     def wish(self) -> Wish:
-        return plan_back_up_now
+        return partial(plan_back_up_now, named_at=self.opened)
 
 
 class RunAgain(Dialog):
@@ -42,7 +43,7 @@ class RunAgain(Dialog):
     headline: ClassVar[str] = "Run {} again"
 
     def wish(self) -> Wish:
-        return plan_run_again
+        return partial(plan_run_again, named_at=self.opened)
 
 
 class DeleteSchedule(Dialog):

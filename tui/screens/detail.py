@@ -102,6 +102,9 @@ class DetailPage(Page, can_focus=True):
         self.section = SECTIONS[(SECTIONS.index(self.section) + by) % len(SECTIONS)]
         self._draw(keep_place=False)
 
+    def do_section(self) -> None:
+        self.action_section(1)
+
     def action_fold(self) -> None:
         self._folded = not self._folded
         self._draw()

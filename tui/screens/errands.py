@@ -225,7 +225,8 @@ class Errands:
     def do_help(self) -> None:
         page = self.frame.page
         columns = page.rows.columns if isinstance(page, TablePage) and page.rows is not None else ()
-        names = {letter: columns[place].title.lower() for letter, place in letters(columns).items()}
+        found = ((letter, columns[place]) for letter, place in letters(columns).items())
+        names = {letter: (one.title if len(one.title) > 1 else one.name).lower() for letter, one in found}
         self.frame.dashboard.push_screen(Help(self.frame.available(), names, self.frame.looks.ascii))
 
     def do_messages(self) -> None:
