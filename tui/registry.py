@@ -100,6 +100,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("mark", ("space",), "space", "mark it, and go on to the next", Group.TABLE, "mark", 6),
     Action("mark_range", ("ctrl+@", "ctrl+space"), "ctrl+space", "mark all from the last mark to here", Group.TABLE),
+    Action("mark_all", ("asterisk",), "*", "mark all rows that are shown", Group.TABLE),
     Action("clear_marks", ("ctrl+backslash",), "ctrl+\\", "clear all marks", Group.TABLE),
     Action("sort_selected", ("O",), "O", "sort by the selected column (left and right select one)", Group.TABLE),
     Action("fold", ("enter",), "enter", "fold the group, or open it again", Group.TABLE, "fold", 1),

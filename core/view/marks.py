@@ -54,7 +54,7 @@ _TONES = {
 Standing = tuple[Mark, str]
 """What is worth telling of a row where many are told together, in a word: `refused`."""
 
-_ASCII = str.maketrans("●◐○‖✗▲✓·▶↺▇▁…–→≠", "o~.=x!+->R#.~->!")
+_ASCII = str.maketrans("●◐○‖✗▲✓·▶↺▇▁…–→≠", "o~.=x!+->R#.$->!")
 
 
 def ascii_only(text: str) -> str:

@@ -149,7 +149,7 @@ def _word(run: Backup) -> str:
 def _skip(entry: ScheduleEntry, scene: Scene) -> str:
     field = entry.schedule.spec.skip_immediately
     if field is not None:
-        return "once: yes" if field else "no"
+        return "yes, once" if field else "no"
     default = scene.world.server(entry.schedule.namespace).skip_immediately
     return "server: ?" if default is None else "server: yes" if default else "server: no"
 

@@ -197,6 +197,28 @@ async def test_read_only_shows_forecast_and_line_and_sends_nothing(
         assert at.writes == []
 
 
+async def test_with_read_only_the_footer_holds_out_no_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch, read_only=True) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        assert "enter open" in at.shown.footer
+        assert "unpause" not in at.shown.footer
+        await at.shown.press("u")
+        assert at.has_dialog
+
+
+async def test_a_key_that_finds_nothing_to_do_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.press("u")
+        assert at.shown.app.told[-1][1] == "mail is not paused"
+        await at.shown.press("U")
+        assert at.shown.app.told[-1][1] == "Nothing that foretop paused is still paused"
+        assert "unpause" not in at.shown.footer
+        await at.shown.press("space", "u")
+        assert at.shown.app.told[-1][1] == "Nothing that is marked is paused"
+        assert not at.has_dialog
+
+
 async def test_a_missing_right_is_named_before_anything_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -140,6 +140,24 @@ async def test_marks_survive_a_change_of_order_and_are_cleared_together() -> Non
         assert not shown.table.marked
 
 
+async def test_all_that_is_shown_is_marked_at_once_and_the_frame_counts_it() -> None:
+    async with screen() as shown:
+        await shown.press("2", "slash", *"hourly", "enter", "*")
+        assert {key.name for key in shown.table.marked} == {"etcd-hourly", "sales-hourly"}
+        assert "2 marked" in shown.lines[-2]
+        await shown.press("escape")
+        assert "2 marked" in shown.lines[-2]
+        await shown.press("ctrl+backslash")
+        assert "marked" not in shown.text
+
+
+async def test_a_terminal_without_our_signs_cuts_a_name_with_a_sign_that_means_nothing_else() -> None:
+    async with screen(looks=Looks(flash=False, ascii=True)) as shown:
+        await shown.press("7")
+        assert any("$" in line[3:28] for line in shown.lines)
+        assert not any("~" in line[3:28] for line in shown.lines)
+
+
 async def test_a_range_is_marked_from_the_last_mark_to_the_cursor() -> None:
     async with screen() as shown:
         await shown.press("2", "space", "down", "down", "ctrl+@")

@@ -42,6 +42,17 @@ async def pasted(shown: Screen, text: str, minutes: str = "") -> None:
         await paste(shown, minutes)
 
 
+async def test_what_is_typed_takes_the_place_of_the_old_text() -> None:
+    async with screen(FilledSource(night())) as shown:
+        await shown.press("6", "tab", *"90")
+        assert value(shown, "minutes") == "90"
+        await shown.press("tab", *"@daily", "enter")
+        await shown.press("enter", *"@hourly")
+        assert value(shown, "expression") == "@hourly"
+        await shown.press("enter", "enter", "end", "backspace")
+        assert value(shown, "expression") == "@hourl"
+
+
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
 async def test_the_example_of_the_sketch_appears_as_it_is_typed(size: tuple[int, int]) -> None:
     async with screen(FilledSource(night()), size) as shown:

@@ -26,7 +26,7 @@ _SENTENCES = {
     intents.RUN_AGAIN.id: "run {} again",
     intents.RESTORE_FROM.id: "restore from {}",
     intents.CANCEL_MOVEMENTS.id: "cancel the data movements of {}",
-    intents.DECIDE_STORAGE.id: "decide about {}",
+    intents.DECIDE_STORAGE.id: "approve or reject {}",
 }
 """In the order of telling. Deleting is never the remedy, so it is not among them; its key works all the same."""
 _ORDER = tuple(_SENTENCES)

@@ -262,6 +262,10 @@ class Frame(Screen[None]):
         """What would do something here and now."""
         return [action for action in ACTIONS if self.carrier(action.id) is not None]
 
+    def offered(self) -> list[Action]:
+        """What is held out to a person: with read-only no writes, though their keys still say what would happen."""
+        return [one for one in self.available() if not (self.looks.read_only and self.wishes.knows(one.id))]
+
     def carrier(self, action_id: str) -> Page | Errands | Wishes | None:
         """Who carries an action out: the page on the screen before the frame."""
         page = self.page
@@ -274,13 +278,18 @@ class Frame(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What nobody carries out here leaves its key to the next action that has it."""
-        return action != "do" or self.page is None or self.carrier(str(parameters[0])) is not None
+        if action != "do" or self.page is None:
+            return True
+        wanted = str(parameters[0])
+        return self.carrier(wanted) is not None or bool(self.wishes.excuse(wanted))
 
     async def action_do(self, action_id: str) -> None:
         if self.page is None:
             await self._enter()
         carrier = self.carrier(action_id)
         if carrier is None:
+            if excuse := self.wishes.excuse(action_id):
+                self.dashboard.notify(excuse)
             return
         if carrier is self.wishes:
             self.wishes.ask(action_id)

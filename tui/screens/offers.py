@@ -26,7 +26,7 @@ def ways(frame: Frame) -> Ways:
         return ()
     if typing := frame.page.ways_of_typing():
         return typing
-    actions = footer_order(_in_words_of_here(frame, action) for action in frame.available())
+    actions = footer_order(_in_words_of_here(frame, action) for action in frame.offered())
     return tuple((action.shown, action.short or action.title) for action in actions)
 
 
@@ -42,7 +42,7 @@ def deeds(frame: Frame) -> list[Deed]:
 
     subject = frame.page.subject() if frame.page is not None else None
     found: list[Deed] = []
-    for action in frame.available():
+    for action in frame.offered():
         if action.id == "jump":
             keys = frame.errands.targets()
         elif frame.wishes.knows(action.id):

@@ -181,12 +181,16 @@ class PrimerPage(Page, can_focus=True):
         return True
 
     def do_edit(self) -> None:
-        self.screen.set_focus(self._expression, scroll_visible=False)
+        self._edit(self._expression)
 
     def do_edit_minutes(self) -> None:
         """To the minutes, and from them to the expression."""
-        other = self._expression if self._minutes.has_focus else self._minutes
-        self.screen.set_focus(other, scroll_visible=False)
+        self._edit(self._expression if self._minutes.has_focus else self._minutes)
+
+    def _edit(self, field: Prompt) -> None:
+        """The old text is selected: what is typed takes its place, and an arrow leaves it to be changed."""
+        self.screen.set_focus(field, scroll_visible=False)
+        field.select_all()
 
     def do_copy_primed(self) -> None:
         shown = self.preview

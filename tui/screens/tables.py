@@ -153,7 +153,7 @@ class TablePage(NarrowedPage):
         return self.rows.subject(self.table.cursor)
 
     def offers(self, action_id: str) -> bool:
-        if action_id in ("mark", "mark_range", "wide", "sort_selected", "faults"):
+        if action_id in ("mark", "mark_range", "mark_all", "wide", "sort_selected", "faults"):
             return self.rows is not None and self.rows.table.total > 0
         if action_id == "group":
             return self.rows is not None and self.rows.can_group and self.rows.table.total > 0
@@ -171,6 +171,9 @@ class TablePage(NarrowedPage):
 
     def do_mark_range(self) -> None:
         self.table.mark_range()
+
+    def do_mark_all(self) -> None:
+        self.table.mark_all()
 
     def do_clear_marks(self) -> None:
         self.table.clear_marks()
@@ -240,7 +243,7 @@ class TablePage(NarrowedPage):
         parts = [
             self.rows.desk.focus.words,
             "only what is faulty" if self.rows.faults_only else "",
-            f"no room for {', '.join(self.table.given_up)} (ctrl+w back)" if self.table.given_up else "",
+            f"{len(self.table.marked)} marked (ctrl+\\ none)" if self.table.marked else "",
             how_far(self.rows.desk, self.spec.kinds),
             not_allowed(self.rows.desk) if not self.spec.kinds else "",
         ]

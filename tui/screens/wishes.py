@@ -69,6 +69,21 @@ class Wishes:
         rivals = (other for other in WISHES if other.id != RESUME and _BY_ID[other.id].key == intent.key)
         return next((one.id for one in rivals if self._can(_BY_ID[one.id])), "") == action_id
 
+    def excuse(self, action_id: str) -> str:
+        """Why a key that a person may well press here does nothing; "" where there is nothing to explain."""
+        desk, page = self.frame.desk, self.frame.page
+        if desk is None or page is None or not clusters_of(desk.source):
+            return ""
+        if action_id == RESUME and self.frame.current == "schedules" and not self._batches():
+            return "Nothing that foretop paused is still paused"
+        if action_id != intents.UNPAUSE.id or self._can(intents.UNPAUSE):
+            return ""
+        if isinstance(page, TablePage) and page.table.marked:
+            return "Nothing that is marked is paused" if self.frame.current == "schedules" else ""
+        key = page.subject()
+        item = desk.store.get(key) if key is not None else None
+        return f"{item.name} is not paused" if isinstance(item, Schedule) else ""
+
     def ask(self, action_id: str) -> None:
         if action_id == RESUME:
             self._resume()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from core.store import Key
 from core.view.groups import HEAD
 from tui.rows import Rows
@@ -35,6 +37,9 @@ class Marks:
         first, last = sorted((place if start is None else start, place))
         self.keys.update(dict.fromkeys(key for key, _ in lines.window(first, last + 1) if key.kind != HEAD))
         self._anchor = cursor
+
+    def add(self, keys: Iterable[Key]) -> None:
+        self.keys.update(dict.fromkeys(keys))
 
     def clear(self) -> None:
         self.keys.clear()

@@ -210,6 +210,12 @@ class Table(Widget, can_focus=True):
             self._marks.extend_to(self.cursor, self._place, self.rows)
             self.refresh()
 
+    def mark_all(self) -> None:
+        """All rows that are shown, be they on the screen or not."""
+        if self.rows is not None:
+            self._marks.add(key for key, _ in self.rows.table)
+            self.refresh()
+
     def clear_marks(self) -> None:
         self._marks.clear()
         self.refresh()
