@@ -36,7 +36,7 @@ def _change(shown: Screen, name: str, phase: str) -> None:
 
 async def test_one_changed_row_of_thousands_costs_one_row_and_one_line() -> None:
     async with screen(FilledSource([*calm(), *_many(3000)]), MIDDLE) as shown:
-        await shown.press("7", "B")
+        await shown.press("7", "N")
         rows = shown.table.rows
         assert isinstance(rows, LiveRows)
         await shown.tick()
@@ -50,7 +50,7 @@ async def test_one_changed_row_of_thousands_costs_one_row_and_one_line() -> None
 
 async def test_a_change_that_is_not_on_the_screen_draws_no_line() -> None:
     async with screen(FilledSource([*calm(), *_many(300)])) as shown:
-        await shown.press("7", "B")
+        await shown.press("7", "N")
         await shown.tick()
         made = shown.table.strips_made
         _change(shown, "run-00299", "Failed")
@@ -71,7 +71,7 @@ async def test_an_idle_second_draws_the_clock_and_no_row() -> None:
 
 async def test_the_cursor_stays_on_its_object_when_rows_come_in_before_it() -> None:
     async with screen(FilledSource([*calm(), *_many(40)])) as shown:
-        await shown.press("7", "B", *["down"] * 20)
+        await shown.press("7", "N", *["down"] * 20)
         held, line = shown.table.cursor, [row.key for row in shown.table.window].index(shown.table.cursor)
         for name in ("a-first", "b-second", "c-third"):
             _change(shown, name, "Completed")
