@@ -64,8 +64,9 @@ def _no_briefs(_entry: object, _scene: object) -> tuple[str, ...]:
 class Column(Generic[Shown]):
     """`text` and `tone` may use the time, and are asked for what is on the screen only; `sort` may not.
 
-    `wide` columns need a large terminal; `from_middle` ones keep their end when there is no room. Of those that
-    `fall` what stands there runs downwards in their usual order: the newest start, the greatest age comes first.
+    `wide` columns need a large terminal; `from_middle` ones keep their end when there is no room; `briefs` say
+    the same shorter and shorter, so that words are left out before letters are. Of those that `fall` what stands
+    there runs downwards in their usual order: the newest start, the greatest age comes first.
     """
 
     name: str
@@ -77,6 +78,11 @@ class Column(Generic[Shown]):
     wide: bool = False
     from_middle: bool = False
     falls: bool = False
+    briefs: Callable[[Shown, Scene], tuple[str, ...]] = _no_briefs
+
+    def cell(self, entry: Shown, scene: Scene) -> Cell:
+        briefs = () if self.briefs is _no_briefs else tuple(map(clean, self.briefs(entry, scene)))
+        return Cell(clean(self.text(entry, scene)), self.tone(entry, scene), briefs)
 
 
 def plain(

@@ -17,7 +17,7 @@ from core.view import times
 from core.view.bars import bar
 from core.view.columns import Column, View, plain
 from core.view.items import Item, nonadmin_item
-from core.view.marks import Mark, Standing, Tone, run_mark, run_standing
+from core.view.marks import RESTORE_GLYPH, Mark, Standing, Tone, run_mark, run_standing
 from core.view.runs import percent
 from core.view.scene import Scene
 

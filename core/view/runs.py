@@ -11,7 +11,7 @@ from core.models.kinds import BACKUP, RESTORE
 from core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
 from core.models.wire import Resource
 from core.rules.phases import WAITING
-from core.rules.queue import Run, has_ended, owner_of
+from core.rules.queue import OwnerKind, Run, has_ended, owner_of
 from core.rules.words import rfc3339
 from core.store import Key, Store
 from core.view import times

@@ -59,7 +59,8 @@ def help_text(actions: Sequence[Action], letters: Mapping[str, str]) -> list[Par
         if group is Group.TABLE:
             said += [_key(keys, title) for keys, title in UNLISTED]
             said += [_key("shift+letter", f"sort, again the other way: {sorting}")] if sorting else []
-    return said
+    signs = "  ".join(f"{sign} {word}" for sign, word in RUN_WORDS.items())
+    return [*said, para(""), para("The runs of a schedule, oldest first", bold=True), para(f"  {signs}")]
 
 
 def _key(keys: str, title: str) -> Para:

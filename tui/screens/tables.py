@@ -244,6 +244,7 @@ class TablePage(NarrowedPage):
             self.rows.desk.focus.words,
             "only what is faulty" if self.rows.faults_only else "",
             f"{len(self.table.marked)} marked (ctrl+\\ none)" if self.table.marked else "",
+            f"no room for {', '.join(self.table.given_up)} (ctrl+w back)" if self.table.given_up else "",
             how_far(self.rows.desk, self.spec.kinds),
             not_allowed(self.rows.desk) if not self.spec.kinds else "",
         ]
