@@ -78,7 +78,7 @@ def test_schedules_say_what_they_do_next_and_why_not() -> None:
         ["✗", "a-late", "overdue 41m", "1h41m running", "~_", "no"],
         ["●", "b-good", "in 23h 48m", "11m good", ".", "no"],
         ["‖", "c-held", "paused, due", "3d", "", "server: ?"],
-        ["‖", "d-held", "paused", "5d", "", "yes, once"],
+        ["‖", "d-held", "paused, in 1d 3h", "5d", "", "yes, once"],
         ["✗", "e-wrong", "invalid cron", "never", "", "server: ?"],
         ["✗", "f-never", "never fires", "never", "", "server: ?"],
         ["○", "g-waits", "in 58m", "1m waiting", "~", "no"],
