@@ -8,8 +8,8 @@ import pytest
 
 from tests.tui.acting import Stand, stand
 from tests.tui.driving import MIDDLE, Screen, screen
+from tui.findingrows import FindingRows
 from tui.prose import Para
-from tui.rows import FindingRows
 from tui.widgets.lines import ProsePane
 
 

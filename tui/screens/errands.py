@@ -14,17 +14,16 @@ from tui.jumps import PAGE_OF, related, related_to_finding
 from tui.modals.choose import Choose
 from tui.modals.help import Help
 from tui.modals.messages import Messages
-from tui.modals.palette import Entry, Palette
+from tui.modals.palette import Palette
 from tui.panes.results import HAVE_RESULTS
-from tui.registry import COMMANDS
 from tui.saving import Form, save
 from tui.screens.findings import finding_under_cursor, place_of
+from tui.screens.listed import entries, sorting_letters
 from tui.screens.places import Place
 from tui.screens.scoping import Scoping
 from tui.screens.tables import TablePage
-from tui.screens.tabs import DETAIL, TABS
+from tui.screens.tabs import DETAIL
 from tui.signing import sign_in, signed_out
-from tui.widgets.columns import letters
 
 if TYPE_CHECKING:
     from tui.screens.frame import Frame
@@ -223,29 +222,15 @@ class Errands:
         self.frame.dashboard.exit()
 
     def do_help(self) -> None:
-        page = self.frame.page
-        columns = page.rows.columns if isinstance(page, TablePage) and page.rows is not None else ()
-        found = ((letter, columns[place]) for letter, place in letters(columns).items())
-        names = {letter: (one.title if len(one.title) > 1 else one.name).lower() for letter, one in found}
-        self.frame.dashboard.push_screen(Help(self.frame.available(), names, self.frame.looks.ascii))
+        self.frame.dashboard.push_screen(
+            Help(self.frame.available(), sorting_letters(self.frame.page), self.frame.looks.ascii)
+        )
 
     def do_messages(self) -> None:
         self.frame.dashboard.push_screen(Messages(self.frame.dashboard.told, self.frame.looks.ascii))
 
     def do_palette(self) -> None:
-        titles = {tab.id: tab.title for tab in TABS}
-        pages = [Entry(f"go {page}", names, titles[page]) for page, names in COMMANDS.items() if page in titles]
-        others = [
-            Entry("ns", ("ns ",), "one namespace only: ns team-a; ns alone lists them"),
-            Entry("ctx", ("ctx ",), "one context only: ctx prod; ctx alone lists them"),
-            Entry("q", ("q", "quit"), "out of foretop"),
-        ]
-        actions = [
-            Entry(f"do {action.id}", (action.id.replace("_", "-"), *action.words), action.title, action.shown)
-            for action in self.frame.available()
-            if action.id not in ("palette", "escape", "back")
-        ]
-        self.frame.dashboard.push_screen(Palette([*pages, *others, *actions], self.frame.looks.ascii), self._said)
+        self.frame.dashboard.push_screen(Palette(entries(self.frame.available()), self.frame.looks.ascii), self._said)
 
     def _said(self, command: str | None) -> None:
         if command:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from core.rules.triage import Finding
 from core.store import Key
+from tui.findingrows import FindingRows
 from tui.jumps import PAGE_OF
-from tui.rows import FindingRows
 from tui.screens.page import Page
 from tui.screens.places import Place
 from tui.screens.tables import TablePage

@@ -15,6 +15,7 @@ from core.view.scene import Scene
 from core.view.schedules import Schedules
 from core.view.storage import Storage
 from tui.desk import Desk
+from tui.findingrows import FindingRows
 from tui.panes.nonadmin import nonadmin_pane
 from tui.panes.queue import queue_pane
 from tui.panes.runs import backup_pane, restore_pane
@@ -22,7 +23,7 @@ from tui.panes.schedules import schedule_pane
 from tui.panes.storage import place_pane
 from tui.panes.triage import calm, finding_pane
 from tui.prose import Line, Para, para, span
-from tui.rows import FindingRows, LiveRows, Rows
+from tui.rows import LiveRows, Rows
 from tui.screens.detail import DetailPage
 from tui.screens.page import Page
 from tui.screens.tables import TablePage
