@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from core.models import Backup
 from core.rules import words
 from core.rules.queue import Run
@@ -9,6 +11,9 @@ from core.view.marks import Tone
 from core.view.outlook import outlook
 from core.view.scene import Scene
 from tui.prose import Para, para, span
+
+_USUAL = timedelta(seconds=15)
+"""Counts come some seconds apart: until then standing still is no news."""
 
 
 def queue_pane(run: Run, scene: Scene) -> tuple[Para, ...]:
@@ -43,7 +48,7 @@ def progress(run: Run, scene: Scene) -> tuple[Para, ...]:
 def _unchanged(run: Run, scene: Scene) -> str:
     key = (type(run).__name__, run.namespace, run.name)
     moved = scene.world.seen.moved.get(key)
-    if moved is None or run.status.completion_timestamp is not None:
+    if moved is None or run.status.completion_timestamp is not None or scene.now - moved < _USUAL:
         return ""
     if key in scene.world.seen.unmoved:
         return f"; unchanged since foretop first saw it, {words.span(scene.now - moved)} ago"
