@@ -1,0 +1,228 @@
+"""Key by key, what it promises, and the keys that undo it: by the actions of the registry, and by what pages bind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from tests.tui.seen import (
+    Promise,
+    Seen,
+    changes,
+    changes_the_head,
+    closes,
+    copies,
+    copies_and_says_so,
+    goes_elsewhere,
+    goes_to_section,
+    leaves_the_field,
+    moves,
+    opens,
+    scrolls,
+    shows,
+    sorts,
+    stays,
+    tells,
+    types_into,
+)
+from tests.tui.touring import STAYED, Where
+from tui.modals.dialogs import _DIALOGS
+from tui.registry import WISHES
+
+Undo = tuple[str, ...] | Callable[[Seen], tuple[str, ...]] | None
+"""Keys; keys by what is seen after the step; None where one goes there anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`first` is pressed before it, for a key that would do nothing otherwise."""
+
+    key: str
+    what: str
+    promise: Promise
+    undo: Undo = ("escape",)
+    first: tuple[str, ...] = ()
+    is_own: bool = True
+    """Bound by what has the focus, and so the same in every view of a kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """What a key promises. In the detail of an object it may be undone in another way."""
+
+    promise: Promise
+    undo: Undo = ("escape",)
+    in_detail: Undo = ("escape",)
+    first: tuple[str, ...] = ()
+
+
+def _toast(words: str, *undo: str) -> Doing:
+    return Doing(tells(words), undo, undo)
+
+
+def _window(window: str, words: str) -> Doing:
+    return Doing(opens(window, words))
+
+
+def _section(section: str, words: str, key: str) -> Doing:
+    """From the detail the key leads to the section and back."""
+    return Doing(goes_to_section(section, words), in_detail=(key,))
+
+
+def _opens(before: Seen, after: Seen) -> bool:
+    """An object, the objects that a finding is about, or where they wait."""
+    opened = after.where.page == "detail" and "Overview" in after.text
+    chosen = after.where.window == "Choose" and "Jump to" in after.text
+    return before.where.page == "triage" and (chosen or after.where.page == "queue") or opened
+
+
+def _jumps(before: Seen, after: Seen) -> bool:
+    return opens("Choose", "Jump to")(before, after) or goes_elsewhere(before, after)
+
+
+def _out_of_jump(after: Seen) -> tuple[str, ...]:
+    return ("escape",) if after.where.window else ("left_square_bracket",)
+
+
+def _widens(before: Seen, after: Seen) -> bool:
+    """Where columns are hidden at all."""
+    return changes_the_head(before, after) or before.where.hidden == 0
+
+
+def _backs_out(before: Seen, after: Seen) -> bool:
+    """Out of the detail; at the top there is nothing to go back from."""
+    return before.where.page != after.where.page if before.where.page == "detail" else stays(before, after)
+
+
+def _backs_or_ends(before: Seen, after: Seen) -> bool:
+    return _backs_out(before, after) and (before.where.page == "detail" or tells(STAYED)(before, after))
+
+
+def _resumes(before: Seen, after: Seen) -> bool:
+    return opens("Choose", "Resume which window")(before, after) or opens("UnpauseDialog", "Unpause ")(before, after)
+
+
+def _wishes() -> Iterator[tuple[str, Doing]]:
+    for action in WISHES:
+        if (dialog := _DIALOGS.get(action.id)) is not None:
+            yield action.id, _window(dialog.__name__, dialog.headline.partition("{}")[0])
+    yield "resume", Doing(_resumes)
+    for action_id in ("logs", "nonadmin-logs"):
+        yield action_id, _window("LogWindow", "Log of ")
+    for action_id in ("fetch-results", "fetch-nonadmin-results"):
+        yield action_id, _window("ResultsWindow", "esults of ")
+
+
+PROMISES: Mapping[str, Doing] = {
+    **dict(_wishes()),
+    "open": Doing(_opens),
+    "jump": Doing(_jumps, _out_of_jump, _out_of_jump),
+    "yaml": _section("yaml", "apiVersion: ", "y"),
+    "describe": _section("describe", "Name  ", "d"),
+    "results": Doing(goes_to_section("results", ""), in_detail=("d", "d")),
+    "copy_name": Doing(copies_and_says_so, (), ()),
+    "copy_namespace": Doing(copies_and_says_so, (), ()),
+    "prime": Doing(
+        lambda before, after: after.where.page == "primer" and "taken from" in after.text,
+        ("left_square_bracket",),
+        ("left_square_bracket",),
+    ),
+    "horizon": Doing(changes, ("z", "z")),
+    "edit": Doing(types_into("expression")),
+    "edit_minutes": Doing(types_into("minutes")),
+    "take": _window("Pick", "Take the expression of one of"),
+    "copy_primed": Doing(copies_and_says_so, ()),
+    "filter": Doing(types_into("filter")),
+    "mark": Doing(lambda before, after: after.where.marked == before.where.marked + 1, ("ctrl+backslash", "up")),
+    "mark_range": Doing(lambda before, after: after.where.marked > before.where.marked, ("ctrl+backslash",)),
+    "clear_marks": Doing(lambda before, after: after.where.marked == 0 < before.where.marked, None),
+    "sort_selected": Doing(sorts, None, first=("right",)),
+    "fold": Doing(changes, ("enter",)),
+    "group": Doing(changes, ("b", "home")),
+    "faults": Doing(shows("only what is faulty"), ("ctrl+z", "home")),
+    "all_namespaces": Doing(lambda before, after: "0 all" in before.text and "0 all" not in after.text, None),
+    "wide": Doing(_widens, ("ctrl+w",)),
+    "save": _window("Choose", "rows as"),
+    "palette": _window("Palette", "schedules  nab  queue"),
+    "previous": Doing(goes_elsewhere, ("right_square_bracket",), ("right_square_bracket",)),
+    "next": Doing(goes_elsewhere, ("left_square_bracket",), ("left_square_bracket",)),
+    "last": Doing(goes_elsewhere, ("minus",), ("minus",)),
+    "escape": Doing(_backs_out, (), ("enter",)),
+    "back": Doing(_backs_or_ends, (), ("enter",)),
+    "help": _window("Help", "Keys"),
+    "zone": Doing(tells("Times in"), ("Z", "Z"), ("Z", "Z")),
+    "relist": _toast("tries now"),
+    "full": Doing(lambda before, after: before.is_framed and not after.is_framed, ("f",), ("f",)),
+    "messages": _window("Messages", "newest first"),
+    "mouse": _toast("Mouse o", "ctrl+e"),
+    "leave": _toast(STAYED),
+}
+ELSEWHERE: Mapping[str, str] = {
+    "sign_in": "wants one who is signed out: test_a_plugin_that_needs_a_person_gets_the_terminal",
+}
+"""Actions that no view of the tour's cluster offers, and what presses their keys instead."""
+
+
+# What pages, tables and windows bind themselves
+
+
+_BY = re.compile(r"(\w+)\((-?)\d+\)")
+_TO_AND_FRO: Mapping[str, Promise] = {
+    "move": moves,
+    "page": moves,
+    "edge": moves,
+    "column": changes_the_head,
+    "scroll_pane": scrolls,
+    "scroll_by": scrolls,
+    "by": scrolls,
+    "aside": scrolls,
+    "section": goes_elsewhere,
+    "step": changes,
+    "turn": changes,
+    "next": scrolls,
+}
+_OWN: Mapping[str, Doing] = {
+    "leave": Doing(closes, None),
+    "press": Doing(closes, None),
+    "drop": Doing(leaves_the_field, None),
+    "copy": Doing(copies, ()),
+    "fold": Doing(changes, ("space",)),
+    "search": Doing(types_into("search")),
+    "save": Doing(tells("aved"), ()),
+}
+
+
+def own_step(key: str, action: str, here: Where) -> Step:
+    """A key that goes to and fro is undone by the one that goes the other way; the way back goes there first."""
+    if found := _BY.fullmatch(action):
+        name, back = found[1], bool(found[2])
+        promise = scrolls if here.window == "LogWindow" else _TO_AND_FRO[name]
+        opposite = _opposite(action, here)
+        return Step(key, action, promise, () if back else (opposite,), (opposite,) if back else ())
+    if action.startswith("screen.do("):
+        return registered_step(key, action.split("'")[1], here)
+    if action == "other_knob":
+        return Step(key, action, lambda before, after: before.where.focus != after.where.focus, (key,))
+    doing = _OWN[action]
+    return Step(key, action, doing.promise, doing.undo, doing.first)
+
+
+def _opposite(action: str, here: Where) -> str:
+    name, _, argument = action.partition("(")
+    wanted = f"{name}({argument[1:]}" if argument.startswith("-") else f"{name}(-{argument}"
+    return next(key for key, bound in here.own.items() if bound == wanted)
+
+
+def registered_step(key: str, action_id: str, here: Where) -> Step:
+    doing = PROMISES[action_id]
+    undo = doing.in_detail if here.page == "detail" else doing.undo
+    step = Step(key, action_id, doing.promise, undo, doing.first, is_own=False)
+    if action_id == "sort_selected" and here.home:
+        return replace(step, undo=(here.home,))
+    return step
+
+
+def letter_step(letter: str, here: Where) -> Step:
+    """The letter of the column that the table was sorted by leads back."""
+    return Step(letter, f"sort by {letter}", sorts, (here.home,) if here.home else None, is_own=False)

@@ -1,0 +1,227 @@
+"""Every key in every view and window does what it promises: by pilot, and as the bytes of terminals."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import re
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import msgspec
+import pytest
+from rich.segment import Segment
+
+from tests.terminal import LIT_BLANK, Terminal
+from tests.tui.acting import Watching
+from tests.tui.driving import LARGE, MIDDLE, SMALL, Screen
+from tests.tui.promises import ELSEWHERE, Step
+from tests.tui.seen import Seen
+from tests.tui.spelling import sent_as
+from tests.tui.tour import PLACES, Ask, Place, walk
+from tests.tui.touring import SteppedBox, Touring, Where, session_before
+from tui.registry import ACTIONS
+from tui.source import Looks
+
+_PATIENCE = 30.0
+_SIZES = pytest.mark.parametrize("size", [SMALL, MIDDLE, LARGE], ids=lambda size: f"{size[0]}x{size[1]}")
+_MIND_THE_SIZE = frozenset(
+    {"open", "wide", "filter", "full", "faults", "group", "horizon", "palette", "help", "messages", "take", "save"}
+    | {"page(1)", "edge(1)", "column(1)", "scroll_pane(1)", "scroll_by(15)", "scroll_by(12)", "section(1)"}
+)
+_WHOLE = os.environ.get("TOUR") == "whole"
+
+
+class Plan:
+    """Which keys are pressed where, and which were.
+
+    In the whole tour that is all of them everywhere. Else what a kind of table or window has bound itself is pressed
+    in one of that kind, and what the frame does in every view, or `once`.
+    """
+
+    def __init__(self, *, once: bool = False, sized: bool = False) -> None:
+        self._once = once and not _WHOLE
+        self._sized = sized and not _WHOLE
+        self._taken: set[tuple[str, str, str]] = set()
+        self.pressed: set[tuple[str, str]] = set()
+
+    def wants(self, place: Place, step: Step) -> bool:
+        scope = place.name if _WHOLE else "" if self._once else place.kind if step.is_own else place.name
+        if (step.key, step.what, scope) in self._taken or (self._sized and step.what not in _MIND_THE_SIZE):
+            return False
+        self._taken.add((step.key, step.what, scope))
+        self.pressed.add((step.key, step.what))
+        return True
+
+    @property
+    def left_out(self) -> list[tuple[str, str]]:
+        """What the registry has and no view offered."""
+        known = {(key, action.id) for action in ACTIONS for key in action.keys if action.id not in ELSEWHERE}
+        return sorted(known - self.pressed)
+
+
+class Person:
+    """At the pilot's place."""
+
+    def __init__(self, shown: Screen, app: Touring, box: SteppedBox) -> None:
+        self.shown, self.app, self.box = shown, app, box
+        self._sent = 0
+
+    async def walk(self, plan: Plan) -> None:
+        seen = self.seen()
+        for place in PLACES:
+            way = walk(place, seen, plan.wants)
+            ask = next(way)
+            try:
+                while True:
+                    ask = way.send(await self._do(ask))
+            except StopIteration as end:
+                seen = end.value
+
+    async def _do(self, ask: Ask) -> Seen:
+        for key in ask.keys:
+            self.shown.send(key)
+            self._sent += 1
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            await asyncio.sleep(0.005)
+            if self.app.dealt != self._sent or not self.app.is_idle:
+                continue
+            seen = self.seen()
+            if ask.is_so(seen):
+                return seen
+            if ask.time_goes_on:
+                self.box.step()
+        raise AssertionError(ask.told(self.seen()))
+
+    def seen(self) -> Seen:
+        strips = self.app.screen._compositor.render_strips()
+        lit = tuple("".join(_lit(segment) for segment in strip) for strip in strips)
+        return Seen(tuple(strip.text for strip in strips), lit, self.app.copied, self.app.where())
+
+
+def _lit(segment: Segment) -> str:
+    is_lit = segment.style and segment.style.reverse
+    return segment.text.replace(" ", LIT_BLANK) if is_lit else " " * segment.cell_length
+
+
+@asynccontextmanager
+async def _person(size: tuple[int, int], folder: Path) -> AsyncIterator[Person]:
+    box = SteppedBox()
+    try:
+        cluster = await box.open()
+        session = session_before(cluster.kubeconfig(folder / "kubeconfig"), box)
+        app = Touring(lambda: session, Looks(flash=False))
+        async with app.run_test(size=size, notifications=True) as pilot:
+            shown = Watching(app, pilot)
+            await shown.until(lambda: app.frame.desk is not None and app.frame.size.width == size[0])
+            await session.settled("minicluster")
+            box.step()
+            yield Person(shown, app, box)
+    finally:
+        await box.close()
+
+
+@_SIZES
+async def test_every_key_by_pilot(size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Touring, "my_zone", ZoneInfo("Europe/Berlin"))
+    plan = Plan(sized=size != SMALL)
+    async with _person(size, tmp_path) as person:
+        await person.walk(plan)
+        assert not person.shown.faults
+    if size == SMALL:
+        assert plan.left_out == [], "a new key wants a place on the tour where it works"
+
+
+_COPIED = re.compile(rb"\x1b\]52;c;([^\x07\x1b]*)[\x07\x1b]")
+_REPOSITORY = Path(__file__).parents[2]
+
+
+class Typist:
+    """At a terminal; a key that terminals spell in several ways is sent in each of them by turns."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._turn: Counter[str] = Counter()
+        self._sent = 0
+        self._read = 0
+        self._copied: tuple[str, ...] = ()
+
+    def walk(self, plan: Plan) -> None:
+        seen = self._do(Ask(("9",), lambda seen: seen.where.page == "storage", "the first key"))
+        for place in PLACES:
+            way = walk(place, seen, plan.wants)
+            ask = next(way)
+            try:
+                while True:
+                    ask = way.send(self._do(ask))
+            except StopIteration as end:
+                seen = end.value
+
+    def _do(self, ask: Ask) -> Seen:
+        for keys in _in_one_go(ask.keys):
+            self._sent += len(keys)
+            self._terminal.press("".join(self._spelt(key) for key in keys))
+            self._terminal.shows(lambda _: self._where().dealt == self._sent)
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            seen = self.seen()
+            if ask.is_so(seen):
+                return seen
+            if ask.time_goes_on:
+                self._terminal.signal(signal.SIGUSR1)
+            self._terminal.changed(0.05)
+        raise AssertionError(ask.told(self.seen()))
+
+    def _spelt(self, key: str) -> str:
+        ways = sent_as(key)
+        self._turn[key] += 1
+        return ways[self._turn[key] % len(ways)]
+
+    def _where(self) -> Where:
+        title = self._terminal.title
+        return msgspec.json.decode(title, type=Where) if title.startswith("{") else Where()
+
+    def seen(self) -> Seen:
+        for found in _COPIED.finditer(self._terminal.output, self._read):
+            self._read = found.end()
+            self._copied += (base64.b64decode(found[1]).decode(),)
+        lines, lit = self._terminal.look()
+        return Seen(tuple(lines), tuple(lit), self._copied, self._where())
+
+
+def _in_one_go(keys: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Nothing follows an escape until it was dealt with, for nobody could tell where it ends."""
+    pieces: list[tuple[str, ...]] = [()]
+    for key in keys:
+        pieces[-1] += (key,)
+        if key == "escape":
+            pieces.append(())
+    return [piece for piece in pieces if piece]
+
+
+@_SIZES
+def test_every_key_as_the_bytes_of_a_terminal(size: tuple[int, int], tmp_path: Path) -> None:
+    environ = {"PYTHONPATH": str(_REPOSITORY), "TZ": "Europe/Berlin", "XDG_STATE_HOME": str(tmp_path)}
+    plan = Plan(once=True, sized=size != SMALL)
+    with Terminal([sys.executable, "-m", "tests.tui.touring"], *size, environ, tmp_path) as terminal:
+        terminal.shows(lambda lines: "● live" in lines[0])
+        terminal.signal(signal.SIGUSR1)
+        terminal.shows(lambda lines: "● live   ✗" in lines[0])
+        Typist(terminal).walk(plan)
+        terminal.signal(signal.SIGUSR2)
+        terminal.press("\x03")
+        terminal.press("\x03")
+        assert terminal.ended() == 0
+        assert terminal.modes() == terminal.modes_before
+        assert terminal.settings() == terminal.settings_before
+    if size == SMALL:
+        assert plan.left_out == []
