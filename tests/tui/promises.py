@@ -136,6 +136,7 @@ PROMISES: Mapping[str, Doing] = {
     "filter": Doing(types_into("filter")),
     "mark": Doing(lambda before, after: after.where.marked == before.where.marked + 1, ("ctrl+backslash", "up")),
     "mark_range": Doing(lambda before, after: after.where.marked > before.where.marked, ("ctrl+backslash",)),
+    "mark_all": Doing(lambda before, after: after.where.marked > before.where.marked + 1, ("ctrl+backslash",)),
     "clear_marks": Doing(lambda before, after: after.where.marked == 0 < before.where.marked, None),
     "sort_selected": Doing(sorts, None, first=("right",)),
     "fold": Doing(changes, ("enter",)),
@@ -167,6 +168,11 @@ ELSEWHERE: Mapping[str, str] = {
 # What pages, tables and windows bind themselves
 
 
+def _goes_on(before: Seen, after: Seen) -> bool:
+    """To another knob or field of the same window."""
+    return before.where.focus != after.where.focus and before.where.window == after.where.window
+
+
 _BY = re.compile(r"(\w+)\((-?)\d+\)")
 _TO_AND_FRO: Mapping[str, Promise] = {
     "move": moves,
@@ -183,6 +189,9 @@ _TO_AND_FRO: Mapping[str, Promise] = {
     "next": scrolls,
 }
 _OWN: Mapping[str, Doing] = {
+    "knob('go')": Doing(_goes_on, ("left",)),
+    "knob('cancel')": Doing(_goes_on, (), first=("right",)),
+    "settle": Doing(_goes_on, None),
     "leave": Doing(closes, None),
     "press": Doing(closes, None),
     "drop": Doing(leaves_the_field, None),
@@ -197,13 +206,15 @@ def own_step(key: str, action: str, here: Where) -> Step:
     """A key that goes to and fro is undone by the one that goes the other way; the way back goes there first."""
     if found := _BY.fullmatch(action):
         name, back = found[1], bool(found[2])
+        assert name in _TO_AND_FRO, f"{key} ({action}) wants a promise"
         promise = scrolls if here.window == "LogWindow" else _TO_AND_FRO[name]
         opposite = _opposite(action, here)
         return Step(key, action, promise, () if back else (opposite,), (opposite,) if back else ())
     if action.startswith("screen.do("):
         return registered_step(key, action.split("'")[1], here)
     if action == "other_knob":
-        return Step(key, action, lambda before, after: before.where.focus != after.where.focus, (key,))
+        return Step(key, action, _goes_on, (key,))
+    assert action in _OWN, f"{key} ({action}) wants a promise"
     doing = _OWN[action]
     return Step(key, action, doing.promise, doing.undo, doing.first)
 
@@ -215,6 +226,7 @@ def _opposite(action: str, here: Where) -> str:
 
 
 def registered_step(key: str, action_id: str, here: Where) -> Step:
+    assert action_id in PROMISES, f"{key} ({action_id}) wants a promise"
     doing = PROMISES[action_id]
     undo = doing.in_detail if here.page == "detail" else doing.undo
     step = Step(key, action_id, doing.promise, undo, doing.first, is_own=False)

@@ -11,6 +11,7 @@ _SIGNS = {
     "question_mark": "?",
     "space": " ",
     "minus": "-",
+    "asterisk": "*",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "enter": "\r",

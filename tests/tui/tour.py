@@ -85,8 +85,15 @@ def _reading(*words: str) -> Callable[[Seen], bool]:
     return lambda seen: all(word in seen.text for word in words)
 
 
-def _window(window: str, *words: str) -> Callable[[Seen], bool]:
-    return lambda seen: seen.where.window == window and all(word in seen.text for word in words)
+def _on(*words: str) -> Callable[[Seen], bool]:
+    """The cursor is on an object of which the key has all these in it."""
+    return lambda seen: not seen.where.field and all(word in seen.where.cursor for word in words)
+
+
+def _window(window: str, *words: str, focus: str = "") -> Callable[[Seen], bool]:
+    return lambda seen: (
+        seen.where.window == window and focus in seen.where.focus and all(word in seen.text for word in words)
+    )
 
 
 # Pages
@@ -101,19 +108,21 @@ _FAILED = _filtered("7", "phase:PartiallyFailed")
 _FAILED_NAB = _filtered("3", "PartiallyFailed")
 _PAUSED = _filtered("2", "cassandra")
 _NAB = _filtered("3", "carts-140931")
+_REQUEST = _filtered("9", "request")
 _ROWS = (
-    Place("a paused schedule", "row", _PAUSED, _reading("‖ cassandra"), _WISHED, own=False),
-    Place("a backup that has ended", "row", _ENDED, _reading("● etcd-hourly"), _WISHED | {"results"}, own=False),
+    Place("a storage request", "row", _REQUEST, _on("storagelocationrequests"), _WISHED, own=False),
+    Place("a paused schedule", "row", _PAUSED, _on("cassandra"), _WISHED, own=False),
+    Place("a backup that has ended", "row", _ENDED, _on("etcd-hourly"), _WISHED | {"results"}, own=False),
     Place(
         "a backup whose volumes are on their way",
         "row",
         _filtered("7", "videos phase:InProgress"),
-        _reading("◐ videos"),
+        _on("videos"),
         frozenset({"cancel-movements", "logs"}),
         own=False,
     ),
-    Place("a tenant's backup", "row", _NAB, _reading("carts-140931"), _WISHED | {"jump", "results"}, own=False),
-    Place("a tenant's restore", "row", _filtered("3", "lost-one"), _reading("lost-one"), _WISHED, own=False),
+    Place("a tenant's backup", "row", _NAB, _on("carts-140931"), _WISHED | {"jump", "results"}, own=False),
+    Place("a tenant's restore", "row", _filtered("3", "lost-one"), _on("lost-one"), _WISHED, own=False),
     Place(
         "a row that is marked",
         "row",
@@ -167,7 +176,7 @@ def _section(section: str, name: str, way: tuple[str, ...]) -> Place:
     """What works in every section is tried in the first."""
     return Place(
         f"{section} of {name}",
-        f"detail, {section}",
+        "detail",
         (*way, "enter", *["right"] * SECTIONS.index(section)),
         lambda seen: f"section='{section}'" in seen.where.place,
         _ANEW,
@@ -203,7 +212,7 @@ _WINDOWS = (
         "palette",
         "palette",
         ("2", "colon"),
-        _window("Palette"),
+        _window("Palette", focus="Prompt"),
         extra=(
             Step("down", "down in the palette", _is_chosen, ("up",)),
             Step("q", "a letter in the palette", changes, ("backspace",)),
@@ -215,7 +224,7 @@ _WINDOWS = (
         "saving the table",
         "list",
         ("2", "ctrl+s"),
-        _window("Choose", "rows as"),
+        _window("Choose", "rows as", focus="Options"),
         extra=(*_IN_A_LIST, Step("enter", "saving", shows("rows saved to"), None)),
         again=("ctrl+s",),
     ),
@@ -223,14 +232,14 @@ _WINDOWS = (
         "choosing a namespace",
         "list",
         ("3", "colon", *typed("ns"), "enter"),
-        _window("Choose", "Which namespace"),
+        _window("Choose", "Which namespace", focus="Options"),
         extra=_IN_A_LIST,
     ),
     Place(
         "taking an expression",
         "pick",
         ("6", "o"),
-        _window("Pick"),
+        _window("Pick", focus="Prompt"),
         extra=(Step("down", "down in a pick", _is_chosen, ("up",)), Step("enter", "taking", closes, None)),
         again=("o",),
     ),
@@ -269,7 +278,7 @@ def _dialog(name: str, way: tuple[str, ...], *into: str, without: frozenset[str]
         f"dialog: {name}",
         "dialog",
         (*way, *into),
-        lambda seen: bool(seen.where.window) and "[ Cancel ]" in seen.text,
+        lambda seen: bool(seen.where.window and seen.where.focus) and "[ Cancel ]" in seen.text,
         without=without,
         again=into,
     )
@@ -279,7 +288,6 @@ def _called(command: str) -> tuple[str, ...]:
     return ("colon", *typed(command), "enter")
 
 
-_REQUEST = _filtered("9", "request")
 _DIALOGS = (
     _dialog("pause", ("2", "home"), "s"),
     _dialog("pause, in a field of it", ("2", "home"), "s", "up"),
@@ -288,8 +296,8 @@ _DIALOGS = (
     _dialog("delete", _ENDED, "ctrl+d"),
     _dialog("create", ("2", "home"), "a", without=frozenset({"copy"})),
     _dialog("the server's default", ("2", "home"), *_called("server-default")),
-    _dialog("decide about a storage request", _REQUEST, *_called("decide-storage")),
-    _dialog("decide, at what turns", _REQUEST, *_called("decide-storage"), "up"),
+    _dialog("decide about a storage request", _REQUEST, "a"),
+    _dialog("decide, at what turns", _REQUEST, "a", "up"),
 )
 _FETCHED = (*_ENDED, "l", "right", "enter")
 _OF_A_SEARCH = frozenset({"next(1)", "next(-1)"})
@@ -298,16 +306,16 @@ _LOGS = (
         "asking for a log",
         "fetching",
         (*_ENDED, "l"),
-        _window("LogWindow", "[ Fetch ]"),
+        _window("LogWindow", "[ Fetch ]", focus="cancel"),
         without=_OF_A_SEARCH | {"search", "save"},
         again=("l",),
     ),
-    Place("asking for results", "fetching", (*_FAILED, "e", "e"), _window("ResultsWindow", "[ Fetch ]"), again=("e",)),
+    Place("asking for results", "fetching", (*_FAILED, "e", "e"), _window("ResultsWindow", "[ Fetch ]", focus="cancel"), again=("e",)),
     Place(
         "reading a log",
         "log",
         _FETCHED,
-        _window("LogWindow", " lines "),
+        _window("LogWindow", " lines ", focus="LogLines"),
         without=_OF_A_SEARCH,
         again=("l", "right", "enter"),
         time_goes_on=True,
@@ -316,7 +324,7 @@ _LOGS = (
         "searching a log",
         "search",
         _FETCHED,
-        _window("LogWindow", " lines "),
+        _window("LogWindow", " lines ", focus="LogLines"),
         own=False,
         extra=(Step("n", "next match", changes, ("N",)), Step("N", "match before", changes, ("n",))),
         time_goes_on=True,

@@ -45,7 +45,7 @@ from tui.widgets.lines import ProsePane
 STEP = timedelta(seconds=2)
 _OF_TEXT_ENTRY = frozenset(
     {key for bound in Input.BINDINGS if isinstance(bound, Binding) for key in bound.key.split(",")} - {"ctrl+c"}
-    | {"space", "slash", "colon", "question_mark", "minus", "left_square_bracket", "right_square_bracket"}
+    | {"space", "slash", "colon", "question_mark", "minus", "asterisk", "left_square_bracket", "right_square_bracket"}
 )
 STAYED = "Here foretop would have ended"
 
