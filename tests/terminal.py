@@ -166,6 +166,12 @@ class Terminal:
         with self._lock:
             return self._screen.title
 
+    def titled(self, is_so: Callable[[str], bool]) -> None:
+        """Waits for a title; looking at no more than that is cheap."""
+        with self._lock:
+            if not self._lock.wait_for(lambda: is_so(self._screen.title), PATIENCE):
+                raise AssertionError(f"its title is still {self._screen.title}")
+
     def cursor_line(self) -> int:
         """The line that is shown in reverse video."""
         with self._lock:

@@ -74,7 +74,7 @@ def _opens(before: Seen, after: Seen) -> bool:
     """An object, the objects that a finding is about, or where they wait."""
     opened = after.where.page == "detail" and "Overview" in after.text
     chosen = after.where.window == "Choose" and "Jump to" in after.text
-    return before.where.page == "triage" and (chosen or after.where.page == "queue") or opened
+    return (before.where.page == "triage" and (chosen or after.where.page == "queue")) or opened
 
 
 def _jumps(before: Seen, after: Seen) -> bool:

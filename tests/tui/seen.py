@@ -97,7 +97,11 @@ def copies(before: Seen, after: Seen) -> bool:
 
 def copies_and_says_so(before: Seen, after: Seen) -> bool:
     """Something more was copied, and a toast shows it."""
-    return copies(before, after) and tells("copied by")(before, after) and after.copied[-1].split("\n")[0][:20] in after.text
+    return (
+        copies(before, after)
+        and tells("copied by")(before, after)
+        and after.copied[-1].split("\n")[0][:20] in after.text
+    )
 
 
 def moves(before: Seen, after: Seen) -> bool:

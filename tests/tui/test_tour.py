@@ -80,8 +80,10 @@ class Person:
 
     async def walk(self, plan: Plan) -> None:
         seen = await self._do(_AWAKE)
+        before = None
         for place in PLACES:
-            way = walk(place, seen, plan.wants)
+            way = walk(place, before, seen, plan.wants)
+            before = place
             ask = next(way)
             try:
                 while True:
@@ -162,8 +164,10 @@ class Typist:
     def walk(self, plan: Plan) -> None:
         self._do(Ask(("9",), lambda seen: seen.where.page == "storage", "the first key"))
         seen = self._do(_AWAKE)
+        before = None
         for place in PLACES:
-            way = walk(place, seen, plan.wants)
+            way = walk(place, before, seen, plan.wants)
+            before = place
             ask = next(way)
             try:
                 while True:
@@ -175,7 +179,7 @@ class Typist:
         for keys in _in_one_go(ask.keys):
             self._sent += len(keys)
             self._terminal.press("".join(self._spelt(key) for key in keys))
-            self._terminal.shows(lambda _: self._where().dealt == self._sent)
+            self._terminal.titled(lambda title: title.startswith(f"{self._sent} "))
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end:
             seen = self.seen()
@@ -191,16 +195,13 @@ class Typist:
         self._turn[key] += 1
         return ways[self._turn[key] % len(ways)]
 
-    def _where(self) -> Where:
-        title = self._terminal.title
-        return msgspec.json.decode(title, type=Where) if title.startswith("{") else Where()
-
     def seen(self) -> Seen:
         for found in _COPIED.finditer(self._terminal.output, self._read):
             self._read = found.end()
             self._copied += (base64.b64decode(found[1]).decode(),)
         lines, lit = self._terminal.look()
-        return Seen(tuple(lines), tuple(lit), self._copied, self._where())
+        where = msgspec.json.decode(self._terminal.title.partition(" ")[2], type=Where)
+        return Seen(tuple(lines), tuple(lit), self._copied, where)
 
 
 def _in_one_go(keys: tuple[str, ...]) -> list[tuple[str, ...]]:

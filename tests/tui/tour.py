@@ -7,10 +7,10 @@ pilot or one at a terminal, answers what it asks for with what is seen then.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tests.tui.promises import Doing, Step, letter_step, own_step, registered_step
-from tests.tui.seen import Seen, changes, closes, hides, leaves_the_field, shows, types_into
+from tests.tui.seen import Seen, changes, closes, hides, leaves_the_field, tells, types_into
 from tests.tui.touring import Where
 from tui.panes.detail import SECTIONS
 from tui.registry import WISHES
@@ -22,12 +22,15 @@ _WISHED = frozenset(action.id for action in WISHES)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A situation: the keys that lead to it from a tab, and how one sees that one is there."""
+    """A situation: the keys that lead to it, and how one sees that one is there."""
 
     name: str
     kind: str
     """Places of one kind have the same keys of their own."""
+    base: tuple[str, ...]
+    """Leads from anywhere to a tab and perhaps a row of it; places that share it follow upon one another."""
     way: tuple[str, ...]
+    """Leads on from there."""
     arrived: Callable[[Seen], bool]
     only: frozenset[str] | None = EVERYTHING
     """The actions that are tried there; what another place tries just so is left out."""
@@ -37,8 +40,6 @@ class Place:
     otherwise: Mapping[str, Doing] = field(default_factory=dict)
     """Actions that promise something else there."""
     extra: tuple[Step, ...] = ()
-    again: tuple[str, ...] = ()
-    """Leads back in for one who has just left."""
     leave: tuple[str, ...] = ()
     time_goes_on: bool = False
     """Something has to happen in the cluster on the way."""
@@ -100,67 +101,71 @@ def _window(window: str, *words: str, focus: str = "") -> Callable[[Seen], bool]
 
 _KINDS = {"calendar": "calendar", "primer": "primer"}
 _TABS = tuple(
-    Place(tab.id, _KINDS.get(tab.id, "table"), ("9" if tab.digit != 9 else "8", str(tab.digit), "home"), _in(tab.id)) for tab in TABS
+    Place(
+        tab.id,
+        _KINDS.get(tab.id, "table"),
+        ("9" if tab.digit != 9 else "8", str(tab.digit), "home"),
+        (),
+        _in(tab.id),
+    )
+    for tab in TABS
 )
-_UNFILTERED = Doing(lambda before, after: "filter=''" in after.where.place and "filter=''" not in before.where.place, None)
-_ENDED = _filtered("7", "etcd-hourly")
-_FAILED = _filtered("7", "phase:PartiallyFailed")
-_FAILED_NAB = _filtered("3", "PartiallyFailed")
-_PAUSED = _filtered("2", "cassandra")
-_NAB = _filtered("3", "carts-140931")
+_UNFILTERED = Doing(lambda before, after: _is_narrowed(before) and not _is_narrowed(after), None)
+_SCHEDULES = ("2", "home")
+_ENDED = _filtered("7", "etcd")
+_FAILED = _filtered("7", "phase:Part")
+_FAILED_NAB = _filtered("3", "Partially")
+_PAUSED = _filtered("2", "cass")
+_NAB = _filtered("3", "140931")
 _REQUEST = _filtered("9", "request")
+
+
+def _row(
+    name: str, base: tuple[str, ...], arrived: Callable[[Seen], bool], *more: str, way: tuple[str, ...] = ()
+) -> Place:
+    """Where more can be asked of an object than in the table at large."""
+    return Place(name, "row", base, way, arrived, _WISHED | frozenset(more), own=False)
+
+
+def _situation(
+    name: str, base: tuple[str, ...], way: tuple[str, ...], arrived: Callable[[Seen], bool], *only: str
+) -> Place:
+    return Place(name, "row", base, way, arrived, frozenset(only), own=False)
+
+
 _ROWS = (
-    Place("a storage request", "row", _REQUEST, _on("storagelocationrequests"), _WISHED, own=False),
-    Place("a paused schedule", "row", _PAUSED, _on("cassandra"), _WISHED, own=False),
-    Place("a backup that has ended", "row", _ENDED, _on("etcd-hourly"), _WISHED | {"results"}, own=False),
-    Place(
-        "a backup whose volumes are on their way",
-        "row",
-        _filtered("7", "videos phase:InProgress"),
-        _on("videos"),
-        frozenset({"cancel-movements", "logs"}),
-        own=False,
-    ),
-    Place("a tenant's backup", "row", _NAB, _on("carts-140931"), _WISHED | {"jump", "results"}, own=False),
-    Place("a tenant's restore", "row", _filtered("3", "lost-one"), _on("lost-one"), _WISHED, own=False),
-    Place(
-        "a row that is marked",
-        "row",
-        ("2", "home", "space"),
-        lambda seen: seen.where.marked == 1,
-        _WISHED | {"clear_marks"},
-        own=False,
-        leave=("ctrl+backslash",),
-    ),
-    Place(
-        "a table that is filtered",
-        "row",
-        _filtered("2", "zzz"),
-        _reading("Nothing fits"),
-        frozenset({"escape", "back"}),
-        own=False,
+    _row("a backup whose volumes are on their way", _filtered("7", "videos phase:InP"), _on("videos")),
+    _row("a tenant's restore", _filtered("3", "lost-one"), _on("lost-one")),
+    replace(
+        _situation("a table that is filtered", _filtered("2", "zz"), (), _reading("Nothing fits"), "escape", "back"),
         otherwise={"escape": _UNFILTERED, "back": _UNFILTERED},
     ),
-    Place(
-        "one namespace",
-        "row",
-        ("3", "colon", *typed("ns team-bi"), "enter"),
-        lambda seen: "namespace team-bi" in seen.text and not seen.where.window,
-        frozenset({"all_namespaces"}),
-        own=False,
+    replace(
+        _row("a row that is marked", ("2", "home", "space"), lambda seen: seen.where.marked == 1, "clear_marks"),
+        leave=("ctrl+backslash",),
+    ),
+    replace(
+        _situation(
+            "one namespace",
+            ("3",),
+            ("colon", *typed("ns team-bi"), "enter"),
+            lambda seen: "namespace team-bi" in seen.text and not seen.where.window,
+            "all_namespaces",
+        ),
         leave=("0",),
     ),
-    Place(
-        "the head of a group",
-        "row",
-        ("3", "home", "b", "home"),
-        lambda seen: "fold" in seen.where.offered.values(),
-        frozenset({"fold", "group"}),
-        own=False,
+    replace(
+        _situation(
+            "the head of a group",
+            ("3", "home", "b", "home"),
+            (),
+            lambda seen: "fold" in seen.where.offered.values(),
+            "fold",
+            "group",
+        ),
         leave=("b", "home"),
     ),
-    Place("where one has gone back", "row", ("2", "7", "left_square_bracket"), _in("schedules"), frozenset({"next"}), own=False),
-    Place("an expression that is primed", "primer", ("6", "o", "enter"), _reading("taken from"), frozenset({"copy_primed"})),
+    _situation("where one has gone back", ("2", "7", "left_square_bracket"), (), _in("schedules"), "next"),
 )
 
 # One object
@@ -168,30 +173,23 @@ _ROWS = (
 _ANEW = frozenset({"fetch-results", "fetch-nonadmin-results", "escape", "back"})
 
 
-def _detail(name: str, way: tuple[str, ...]) -> Place:
-    return Place(f"detail of {name}", "detail", (*way, "enter"), _reading("Overview"), without=frozenset({"fold"}))
+def _detail(name: str, base: tuple[str, ...]) -> Place:
+    return Place(f"detail of {name}", "detail", base, ("enter",), _reading("Overview"), without=frozenset({"fold"}))
 
 
-def _section(section: str, name: str, way: tuple[str, ...]) -> Place:
+def _section(section: str, name: str, base: tuple[str, ...]) -> Place:
     """What works in every section is tried in the first."""
     return Place(
         f"{section} of {name}",
         "detail",
-        (*way, "enter", *["right"] * SECTIONS.index(section)),
+        base,
+        ("enter", *["right"] * SECTIONS.index(section)),
         lambda seen: f"section='{section}'" in seen.where.place,
         _ANEW,
         without=frozenset() if section == "yaml" else frozenset({"fold"}),
         otherwise={action_id: Doing(hides("Overview"), None) for action_id in ("escape", "back")},
     )
 
-
-_DETAILS = (
-    _detail("a backup", _FAILED),
-    *(_section(section, "a backup", _FAILED) for section in SECTIONS[1:]),
-    _section("results", "a tenant's backup", _FAILED_NAB),
-    _detail("a schedule", _filtered("2", "etcd-hourly")),
-    _detail("a tenant's backup", _NAB),
-)
 
 # Windows
 
@@ -201,66 +199,85 @@ def _is_chosen(before: Seen, after: Seen) -> bool:
     return before.lit != after.lit and before.where.window == after.where.window
 
 
-_IN_A_LIST = tuple(
-    Step(key, f"{key} in a list", _is_chosen, (back,)) for key, back in (("down", "up"), ("end", "home"))
-)
-_TEXT = Step("backspace", "backspace in a field", changes, None)
-_WINDOWS = (
-    Place("help", "help", ("2", "question_mark"), _window("Help"), again=("question_mark",)),
-    Place("messages", "messages", ("2", "ctrl+r", "m"), _window("Messages", "tries now"), again=("m",)),
+_DOWN = Step("down", "down in a list", _is_chosen, ("up",))
+_END = Step("end", "end in a list", _is_chosen, ("home",))
+
+
+def _dialog(name: str, base: tuple[str, ...], *way: str, without: frozenset[str] = frozenset()) -> Place:
+    return Place(
+        f"dialog: {name}",
+        "dialog",
+        base,
+        way,
+        lambda seen: bool(seen.where.window and seen.where.focus) and "[ Cancel ]" in seen.text,
+        without=without,
+    )
+
+
+_OF_SCHEDULES = (
+    Place("help", "help", _SCHEDULES, ("question_mark",), _window("Help")),
+    Place("messages", "messages", _SCHEDULES, ("ctrl+r", "m"), _window("Messages", "tries now")),
     Place(
         "palette",
         "palette",
-        ("2", "colon"),
+        _SCHEDULES,
+        ("colon",),
         _window("Palette", focus="Prompt"),
         extra=(
-            Step("down", "down in the palette", _is_chosen, ("up",)),
+            replace(_DOWN, what="down in the palette"),
             Step("q", "a letter in the palette", changes, ("backspace",)),
-            Step("enter", "enter in the palette", closes, None),
         ),
-        again=("colon",),
     ),
     Place(
         "saving the table",
         "list",
-        ("2", "ctrl+s"),
+        _SCHEDULES,
+        ("ctrl+s",),
         _window("Choose", "rows as", focus="Options"),
-        extra=(*_IN_A_LIST, Step("enter", "saving", shows("rows saved to"), None)),
-        again=("ctrl+s",),
+        extra=(_DOWN, _END, Step("enter", "saving", tells("rows saved to"), None)),
     ),
-    Place(
-        "choosing a namespace",
-        "list",
-        ("3", "colon", *typed("ns"), "enter"),
-        _window("Choose", "Which namespace", focus="Options"),
-        extra=_IN_A_LIST,
-    ),
-    Place(
-        "taking an expression",
-        "pick",
-        ("6", "o"),
-        _window("Pick", focus="Prompt"),
-        extra=(Step("down", "down in a pick", _is_chosen, ("up",)), Step("enter", "taking", closes, None)),
-        again=("o",),
-    ),
+    _dialog("pause", _SCHEDULES, "s"),
+    _dialog("pause, in a field of it", _SCHEDULES, "s", "up"),
+    _dialog("create", _SCHEDULES, "a", without=frozenset({"copy"})),
+    _dialog("the server's default", _SCHEDULES, "colon", *typed("server-d"), "enter"),
     Place(
         "typing a filter",
         "filter",
-        ("2", "slash", *typed("hourly")),
+        _SCHEDULES,
+        ("slash", *typed("hourly")),
         lambda seen: seen.where.field == "filter" and "/hourly" in seen.text,
         frozenset({"relist", "palette", "save"}),
         extra=(
-            _TEXT,
+            Step("backspace", "backspace in a field", changes, None),
             Step("left", "left in a field", _is_chosen, ("right",)),
             Step("ctrl+w", "ctrl+w in a field", hides("/hourly"), None),
             Step("down", "down from a field", leaves_the_field, None),
             Step("enter", "enter in a filter", leaves_the_field, None),
         ),
     ),
+)
+_OF_THE_PRIMER = (
+    Place(
+        "an expression that is primed",
+        "primer",
+        ("6",),
+        ("o", "enter"),
+        _reading("taken from"),
+        frozenset({"copy_primed"}),
+    ),
+    Place(
+        "taking an expression",
+        "pick",
+        ("6",),
+        ("o",),
+        _window("Pick", focus="Prompt"),
+        extra=(replace(_DOWN, what="down in a pick"), Step("enter", "taking", closes, None)),
+    ),
     Place(
         "typing an expression",
         "expression",
-        ("6", "o", "enter", "enter"),
+        ("6",),
+        ("enter",),
         lambda seen: seen.where.field == "expression",
         frozenset({"relist", "palette"}),
         without=frozenset({"screen.do('edit_minutes')"}),
@@ -268,71 +285,60 @@ _WINDOWS = (
             Step("tab", "tab in a field", types_into("minutes"), ("shift+tab",)),
             Step("enter", "enter in an expression", leaves_the_field, None),
         ),
-        again=("enter",),
     ),
 )
-
-
-def _dialog(name: str, way: tuple[str, ...], *into: str, without: frozenset[str] = frozenset()) -> Place:
-    return Place(
-        f"dialog: {name}",
-        "dialog",
-        (*way, *into),
-        lambda seen: bool(seen.where.window and seen.where.focus) and "[ Cancel ]" in seen.text,
-        without=without,
-        again=into,
-    )
-
-
-def _called(command: str) -> tuple[str, ...]:
-    return ("colon", *typed(command), "enter")
-
-
-_DIALOGS = (
-    _dialog("pause", ("2", "home"), "s"),
-    _dialog("pause, in a field of it", ("2", "home"), "s", "up"),
-    _dialog("unpause", _PAUSED, "u"),
+_FETCH = ("l", "right", "enter")
+_OF_A_SEARCH = frozenset({"next(1)", "next(-1)"})
+_LOG = _window("LogWindow", " lines ", focus="LogLines")
+_OF_A_BACKUP = (
+    _row("a backup that has ended", _ENDED, _on("etcd"), "results"),
     _dialog("restore", _ENDED, "r"),
     _dialog("delete", _ENDED, "ctrl+d"),
-    _dialog("create", ("2", "home"), "a", without=frozenset({"copy"})),
-    _dialog("the server's default", ("2", "home"), *_called("server-default")),
-    _dialog("decide about a storage request", _REQUEST, "a"),
-    _dialog("decide, at what turns", _REQUEST, "a", "up"),
-)
-_FETCHED = (*_ENDED, "l", "right", "enter")
-_OF_A_SEARCH = frozenset({"next(1)", "next(-1)"})
-_LOGS = (
     Place(
         "asking for a log",
         "fetching",
-        (*_ENDED, "l"),
+        _ENDED,
+        ("l",),
         _window("LogWindow", "[ Fetch ]", focus="cancel"),
         without=_OF_A_SEARCH | {"search", "save"},
-        again=("l",),
     ),
-    Place("asking for results", "fetching", (*_FAILED, "e", "e"), _window("ResultsWindow", "[ Fetch ]", focus="cancel"), again=("e",)),
-    Place(
-        "reading a log",
-        "log",
-        _FETCHED,
-        _window("LogWindow", " lines ", focus="LogLines"),
-        without=_OF_A_SEARCH,
-        again=("l", "right", "enter"),
-        time_goes_on=True,
-    ),
+    Place("reading a log", "log", _ENDED, _FETCH, _LOG, without=_OF_A_SEARCH, time_goes_on=True),
     Place(
         "searching a log",
         "search",
-        _FETCHED,
-        _window("LogWindow", " lines ", focus="LogLines"),
+        _ENDED,
+        _FETCH,
+        _LOG,
         own=False,
         extra=(Step("n", "next match", changes, ("N",)), Step("N", "match before", changes, ("n",))),
         time_goes_on=True,
         onward=("slash", *typed("item"), "enter"),
         really=_reading(" with it"),
     ),
+    _detail("a backup", _FAILED),
+    *(_section(section, "a backup", _FAILED) for section in SECTIONS[1:]),
+    Place("asking for results", "fetching", _FAILED, ("e", "e"), _window("ResultsWindow", "[ Fetch ]", focus="cancel")),
 )
-PLACES: tuple[Place, ...] = (*_TABS, *_ROWS, *_DETAILS, *_WINDOWS, *_DIALOGS, *_LOGS)
+_OF_OTHERS = (
+    _row("a paused schedule", _PAUSED, _on("cassandra")),
+    _dialog("unpause", _PAUSED, "u"),
+    _detail("a schedule", _PAUSED),
+    _row("a tenant's backup", _NAB, _on("carts"), "jump", "results"),
+    _detail("a tenant's backup", _NAB),
+    _section("results", "a tenant's backup", _FAILED_NAB),
+    Place(
+        "choosing a namespace",
+        "list",
+        ("3",),
+        ("colon", *typed("ns"), "enter"),
+        _window("Choose", "Which namespace", focus="Options"),
+        extra=(_DOWN, _END),
+    ),
+    _row("a storage request", _REQUEST, _on("storagelocationrequests")),
+    _dialog("decide about a storage request", _REQUEST, "a"),
+    _dialog("decide, at what turns", _REQUEST, "a", "up"),
+)
+PLACES: tuple[Place, ...] = (*_TABS, *_ROWS, *_OF_SCHEDULES, *_OF_THE_PRIMER, *_OF_A_BACKUP, *_OF_OTHERS)
 
 
 # Walking through it
@@ -355,9 +361,10 @@ Wanted = Callable[[Place, Step], bool]
 Walk = Generator[Ask, Seen, Seen]
 
 
-def walk(place: Place, seen: Seen, wanted: Wanted) -> Walk:
+def walk(place: Place, before: Place | None, seen: Seen, wanted: Wanted) -> Walk:
     """Into the place, every wanted key there, and out of it again."""
-    here = yield from _arrive(place, seen)
+    is_near = before is not None and before.base == place.base and not before.leave
+    here = yield from _arrive(place, seen, is_near=is_near)
     for step in place.steps(here.where):
         if wanted(place, step):
             here = yield from _take(place, step, here)
@@ -366,17 +373,21 @@ def walk(place: Place, seen: Seen, wanted: Wanted) -> Walk:
     return here
 
 
-def _arrive(place: Place, seen: Seen) -> Walk:
-    while (before := seen).where.window or before.where.field or before.where.page == "detail" or _is_narrowed(before):
-        seen = yield Ask(
-            ("escape",), lambda seen, before=before: seen.at != before.at, f"{place.name}: escape from {before.at}"
-        )
-    return (yield from _there(place, place.way))
-
-
-def _there(place: Place, way: tuple[str, ...]) -> Walk:
-    seen = yield Ask(way, place.arrived, f"{place.name}: the way there", place.time_goes_on)
+def _arrive(place: Place, seen: Seen, *, is_near: bool) -> Walk:
+    """From near by only windows are to be left; the row that they are about is still there."""
+    why = f"{place.name}: the way there"
+    while (before := seen).where.window or before.where.field or before.where.page == "detail":
+        seen = yield Ask(("escape",), lambda seen, before=before: seen.at != before.at, f"{why}, out of {before.at}")
+    is_there = is_near and seen.where.page == _page_of(place) and _is_narrowed(seen) == ("slash" in place.base)
+    if not is_there and _is_narrowed(seen):
+        seen = yield Ask(("escape",), lambda seen: not _is_narrowed(seen), f"{why}, out of the filter")
+    way = place.way if is_there else (*place.base, *place.way)
+    seen = yield Ask(way, place.arrived, why, place.time_goes_on)
     return (yield Ask(place.onward, place.really, f"{place.name}: onward")) if place.onward else seen
+
+
+def _page_of(place: Place) -> str:
+    return next(tab.id for key in reversed(place.base) for tab in TABS if key == str(tab.digit))
 
 
 def _is_narrowed(seen: Seen) -> bool:
@@ -392,9 +403,7 @@ def _take(place: Place, step: Step, here: Seen) -> Walk:
     undo = step.undo(after) if callable(step.undo) else step.undo
     if undo is not None:
         return (yield Ask(undo, lambda seen: _is_back(here, seen), f"{name}, then {' '.join(undo)}"))
-    if place.again and not after.where.window:
-        return (yield from _there(place, place.again))
-    return (yield from _arrive(place, after))
+    return (yield from _arrive(place, after, is_near=bool(place.way)))
 
 
 def _is_back(here: Seen, seen: Seen) -> bool:

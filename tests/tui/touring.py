@@ -223,7 +223,7 @@ class Touring(Dashboard):
         self.dealt = self.received
         if self._driver is None or self.is_headless:
             return
-        told = msgspec.json.encode(self.where())
+        told = b"%d %s" % (self.dealt, msgspec.json.encode(self.where()))
         if told != self._told_where:
             self._told_where = told
             self._driver.write(f"\x1b]2;{told.decode()}\x07")
