@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-real check format bench bench-quick screenshots snapshots clean
+.PHONY: help demo test test-real check format bench bench-quick screenshots snapshots tour clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -51,6 +51,9 @@ screenshots: $(READY) ## draw the README's pictures from the demo's scenes
 
 snapshots: $(READY) ## write anew the pictures and texts that the tests compare the screens with
 	$(BIN)/python -m tests.tui.pictures --snapshots
+
+tour: compiled   ## every key in every view and window at every size, by pilot and as bytes (some minutes)
+	TOUR=whole $(BIN)/python -m pytest -n auto tests/tui/test_tour.py
 
 clean:           ## remove what make built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

@@ -11,44 +11,17 @@ import pytest
 from textual.widgets import OptionList
 
 from core.models.kinds import BACKUP, NAB, SCHEDULE
-from tests.tui.driving import LARGE, MIDDLE, SMALL, Screen, screen
+from tests.tui.driving import LARGE, SMALL, Screen, screen
 from tests.tui.filled import FilledSource, calm, troubled
 from tui.app import Dashboard
 from tui.modals.choose import Choose
 from tui.modals.help import Help
 from tui.modals.messages import Messages
 from tui.modals.palette import Palette
-from tui.registry import ACTIONS
 from tui.rows import LiveRows
 from tui.screens.places import Place
 from tui.screens.tabs import TABS, Tab
 from tui.source import Looks
-
-_ENDS_IT = frozenset({"back", "leave", "suspend", "mouse", "save"})
-
-
-_OF_THE_FRAME = frozenset({"help", "messages", "palette", "zone", "relist", "copy_name", "copy_namespace"})
-_MINDS_THE_SIZE = frozenset({"open", "wide", "filter", "full", "faults", "mark", "escape"})
-
-
-@pytest.mark.parametrize("size", [SMALL, MIDDLE, LARGE])
-async def test_no_key_in_any_view_breaks_the_screen(size: tuple[int, int]) -> None:
-    """What the frame does is the same over every view, and is pressed over one of them; so is what minds no size."""
-    usable = [action for action in ACTIONS if action.keys and action.id not in _ENDS_IT]
-    if size != SMALL:
-        usable = [action for action in usable if action.id in _MINDS_THE_SIZE]
-    moves = ["down", "pagedown", "end", "home", "right", "N", "S"]
-    async with screen(size=size) as shown:
-        for tab in TABS:
-            await shown.press(str(tab.digit))
-            keys = [action.keys[0] for action in usable if tab is TABS[1] or action.id not in _OF_THE_FRAME]
-            for key in (*moves, *keys):
-                await shown.key(key)
-                if len(shown.app.screen_stack) > 1:
-                    await shown.key("escape")
-            await shown.press("escape", "escape", "escape")
-            assert shown.app.is_running
-            assert shown.faults == []
 
 
 async def test_digits_lead_to_the_tabs() -> None:

@@ -27,42 +27,53 @@ from tests.tui.seen import Seen
 from tests.tui.spelling import sent_as
 from tests.tui.tour import PLACES, Ask, Place, walk
 from tests.tui.touring import SteppedBox, Touring, Where, session_before
-from tui.registry import ACTIONS, BY_ID, Group
+from tui.registry import ACTIONS
 from tui.source import Looks
 
 _PATIENCE = 30.0
 _BETWEEN_STEPS = 0.1
 _AWAKE = Ask((), lambda seen: "✗" in seen.lines[0], "what is wrong is found", time_goes_on=True)
 _SIZES = pytest.mark.parametrize("size", [SMALL, MIDDLE, LARGE], ids=lambda size: f"{size[0]}x{size[1]}")
-_MIND_THE_SIZE = frozenset(
-    {"open", "wide", "filter", "full", "faults", "group", "horizon", "palette", "help", "messages", "take", "save"}
-    | {"page(1)", "edge(1)", "column(1)", "scroll_pane(1)", "scroll_by(15)", "scroll_by(12)", "section(1)"}
-)
-_AROUND = (Group.SCREEN, Group.GO)
 _WHOLE = os.environ.get("TOUR") == "whole"
+_EVERYWHERE = frozenset({"open", "filter", "faults", "wide", "group"})
+"""What depends on the view that it is pressed in; all else is the same in every view of a kind."""
+_MIND_THE_SIZE = frozenset({"open", "wide", "full", "horizon", "page(1)", "scroll_pane(1)"})
+_VIEWS = frozenset({"table", "calendar", "primer"})
+_OFTEN_SPELT = frozenset({"table", "filter"})
+"""Kinds whose own keys come from terminals in many spellings, or are text."""
 
 
 class Plan:
-    """Which keys are pressed where, and which were.
+    """Which keys are pressed where, and which were. In the whole tour that is all of them, everywhere."""
 
-    In the whole tour that is all of them everywhere. Else what acts on objects is pressed in every view; what a kind
-    of view has bound itself, or the frame does around it, in one of that kind; or everything `once`.
-    """
-
-    def __init__(self, *, once: bool = False, sized: bool = False) -> None:
-        self._once = once and not _WHOLE
+    def __init__(self, *, by_bytes: bool = False, sized: bool = False) -> None:
+        self._by_bytes = by_bytes and not _WHOLE
         self._sized = sized and not _WHOLE
         self._taken: set[tuple[str, str, str]] = set()
         self.pressed: set[tuple[str, str]] = set()
 
+    def visits(self, place: Place) -> bool:
+        """At other sizes than the smallest the pilot is in every view, and who types also opens what can be opened."""
+        return not self._sized or place.kind in _VIEWS or (self._by_bytes and place.kind not in ("row", "detail"))
+
     def wants(self, place: Place, step: Step) -> bool:
-        same = step.is_own or (step.what in BY_ID and BY_ID[step.what].group in _AROUND)
-        scope = place.name if _WHOLE else "" if self._once else place.kind if same else place.name
-        if (step.key, step.what, scope) in self._taken or (self._sized and step.what not in _MIND_THE_SIZE):
+        if self._sized and step.what not in _MIND_THE_SIZE:
             return False
-        self._taken.add((step.key, step.what, scope))
+        if self._by_bytes and step.is_own and place.kind not in _OFTEN_SPELT:
+            return False
+        taken = (step.key, step.what, self._scope(place, step))
+        is_new = taken not in self._taken
+        self._taken.add(taken)
         self.pressed.add((step.key, step.what))
-        return True
+        return is_new
+
+    def _scope(self, place: Place, step: Step) -> str:
+        """Within which a key is pressed once."""
+        if _WHOLE:
+            return place.name
+        if self._by_bytes:
+            return ""
+        return place.name if step.what in _EVERYWHERE else place.kind
 
     @property
     def left_out(self) -> list[tuple[str, str]]:
@@ -81,7 +92,7 @@ class Person:
     async def walk(self, plan: Plan) -> None:
         seen = await self._do(_AWAKE)
         before = None
-        for place in PLACES:
+        for place in filter(plan.visits, PLACES):
             way = walk(place, before, seen, plan.wants)
             before = place
             ask = next(way)
@@ -165,7 +176,7 @@ class Typist:
         self._do(Ask(("9",), lambda seen: seen.where.page == "storage", "the first key"))
         seen = self._do(_AWAKE)
         before = None
-        for place in PLACES:
+        for place in filter(plan.visits, PLACES):
             way = walk(place, before, seen, plan.wants)
             before = place
             ask = next(way)
@@ -217,7 +228,7 @@ def _in_one_go(keys: tuple[str, ...]) -> list[tuple[str, ...]]:
 @_SIZES
 def test_every_key_as_the_bytes_of_a_terminal(size: tuple[int, int], tmp_path: Path) -> None:
     environ = {"PYTHONPATH": str(_REPOSITORY), "TZ": "Europe/Berlin", "XDG_STATE_HOME": str(tmp_path)}
-    plan = Plan(once=True, sized=size != SMALL)
+    plan = Plan(by_bytes=True, sized=size != SMALL)
     with Terminal([sys.executable, "-m", "tests.tui.touring"], *size, environ, tmp_path) as terminal:
         terminal.shows(lambda lines: "● live" in lines[0])
         Typist(terminal).walk(plan)
