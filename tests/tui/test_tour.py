@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gc
 import os
 import re
 import signal
@@ -27,6 +28,7 @@ from tests.tui.seen import Seen
 from tests.tui.spelling import sent_as
 from tests.tui.tour import PLACES, Ask, Place, walk
 from tests.tui.touring import SteppedBox, Touring, Where, session_before
+from tui.commands.screen import _SELDOM
 from tui.registry import ACTIONS
 from tui.source import Looks
 
@@ -132,7 +134,8 @@ def _lit(segment: Segment) -> str:
 
 @asynccontextmanager
 async def _person(size: tuple[int, int], folder: Path) -> AsyncIterator[Person]:
-    box = SteppedBox()
+    box, usual = SteppedBox(), gc.get_threshold()
+    gc.set_threshold(_SELDOM)
     try:
         cluster = await box.open()
         session = session_before(cluster.kubeconfig(folder / "kubeconfig"), box)
@@ -143,6 +146,7 @@ async def _person(size: tuple[int, int], folder: Path) -> AsyncIterator[Person]:
             await session.settled("minicluster")
             yield Person(shown, app, box)
     finally:
+        gc.set_threshold(*usual)
         await box.close()
 
 
