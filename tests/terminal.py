@@ -22,6 +22,8 @@ import pyte
 
 _ENVIRONMENT = {"TERM": "xterm-256color", "COLORTERM": "", "LC_ALL": "C.UTF-8"}
 _NOT_INHERITED = (
+    "COLUMNS",
+    "LINES",
     "SSH_CONNECTION",
     "SSH_TTY",
     "NO_COLOR",
