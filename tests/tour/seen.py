@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.tui.touring import Where
+from tests.tour.touring import Where
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from tests.tui.promises import Doing, Step, letter_step, own_step, registered_step
-from tests.tui.seen import Seen, changes, closes, hides, leaves_the_field, tells, types_into
-from tests.tui.touring import Where
+from tests.tour.promises import Doing, Step, letter_step, own_step, registered_step
+from tests.tour.seen import Seen, changes, closes, hides, leaves_the_field, tells, types_into
+from tests.tour.touring import Where
 from tui.panes.detail import SECTIONS
 from tui.registry import WISHES
 from tui.screens.tabs import TABS

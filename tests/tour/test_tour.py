@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import gc
-import os
 import re
 import signal
 import sys
@@ -21,13 +20,13 @@ import pytest
 from rich.segment import Segment
 
 from tests.terminal import LIT_BLANK, Terminal
+from tests.tour.promises import ELSEWHERE, Step
+from tests.tour.seen import Seen
+from tests.tour.spelling import sent_as
+from tests.tour.tour import PLACES, Ask, Place, walk
+from tests.tour.touring import SteppedBox, Touring, Where, session_before
 from tests.tui.acting import Watching
 from tests.tui.driving import LARGE, MIDDLE, SMALL, Screen
-from tests.tui.promises import ELSEWHERE, Step
-from tests.tui.seen import Seen
-from tests.tui.spelling import sent_as
-from tests.tui.tour import PLACES, Ask, Place, walk
-from tests.tui.touring import SteppedBox, Touring, Where, session_before
 from tui.commands.screen import _SELDOM
 from tui.registry import ACTIONS
 from tui.source import Looks
@@ -36,7 +35,6 @@ _PATIENCE = 30.0
 _BETWEEN_STEPS = 0.1
 _AWAKE = Ask((), lambda seen: "✗" in seen.lines[0], "what is wrong is found", time_goes_on=True)
 _SIZES = pytest.mark.parametrize("size", [SMALL, MIDDLE, LARGE], ids=lambda size: f"{size[0]}x{size[1]}")
-_WHOLE = os.environ.get("TOUR") == "whole"
 _EVERYWHERE = frozenset({"open", "filter", "faults", "wide", "group"})
 """What depends on the view that it is pressed in; all else is the same in every view of a kind."""
 _MIND_THE_SIZE = frozenset({"open", "wide", "full", "horizon", "page(1)", "scroll_pane(1)"})
@@ -46,11 +44,11 @@ _OFTEN_SPELT = frozenset({"table", "filter"})
 
 
 class Plan:
-    """Which keys are pressed where, and which were. In the whole tour that is all of them, everywhere."""
+    """Which keys are pressed where, and which were."""
 
     def __init__(self, *, by_bytes: bool = False, sized: bool = False) -> None:
-        self._by_bytes = by_bytes and not _WHOLE
-        self._sized = sized and not _WHOLE
+        self._by_bytes = by_bytes
+        self._sized = sized
         self._taken: set[tuple[str, str, str]] = set()
         self.pressed: set[tuple[str, str]] = set()
 
@@ -71,8 +69,6 @@ class Plan:
 
     def _scope(self, place: Place, step: Step) -> str:
         """Within which a key is pressed once."""
-        if _WHOLE:
-            return place.name
         if self._by_bytes:
             return ""
         return place.name if step.what in _EVERYWHERE else place.kind
@@ -233,7 +229,7 @@ def _in_one_go(keys: tuple[str, ...]) -> list[tuple[str, ...]]:
 def test_every_key_as_the_bytes_of_a_terminal(size: tuple[int, int], tmp_path: Path) -> None:
     environ = {"PYTHONPATH": str(_REPOSITORY), "TZ": "Europe/Berlin", "XDG_STATE_HOME": str(tmp_path)}
     plan = Plan(by_bytes=True, sized=size != SMALL)
-    with Terminal([sys.executable, "-m", "tests.tui.touring"], *size, environ, tmp_path) as terminal:
+    with Terminal([sys.executable, "-m", "tests.tour.touring"], *size, environ, tmp_path) as terminal:
         terminal.shows(lambda lines: "● live" in lines[0])
         Typist(terminal).walk(plan)
         terminal.signal(signal.SIGUSR2)
