@@ -16,7 +16,6 @@ from core.actions.backups import (
     plan_run_again,
     replan_cancel,
 )
-from core.actions.download import Trust
 from core.actions.plans import Plan, Step
 from core.kube.config import Wishes
 from core.models import Backup
@@ -36,7 +35,7 @@ from tui.commands.choosing import choosing_options, chosen, one, pairs
 from tui.commands.connection import connection_options
 from tui.commands.logs import Wanted, log_options, show_log
 from tui.commands.movements import movements_of
-from tui.commands.results import results_options, show_results
+from tui.commands.results import add_results
 
 KINDS = (SCHEDULE, BACKUP, RESTORE, DELETE_REQUEST, STORAGE, DEPLOYMENT)
 
@@ -157,15 +156,4 @@ async def _logs(wishes: Wishes, name: str, wanted: Wanted) -> int:
         return await show_log(at, one(at.world, BACKUP, at.world.backups, name), wanted)
 
 
-@command.command("results")
-@click.argument("name")
-@results_options
-@connection_options
-def results(name: str, trust: Trust, form: str, wishes: Wishes) -> int:
-    """Print what went wrong in a backup, by namespace and resource."""
-    return go(_results(wishes, name, trust, form))
-
-
-async def _results(wishes: Wishes, name: str, trust: Trust, form: str) -> int:
-    async with desk(wishes, KINDS) as at:
-        return await show_results(at, one(at.world, BACKUP, at.world.backups, name), trust, form)
+add_results(command, BACKUP, lambda world: world.backups, KINDS, "a backup, by namespace and resource")

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from core.actions import follow
-from core.actions.download import Trust
 from core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
 from core.actions.plans import Plan, Step
 from core.actions.served import serves_field
@@ -19,7 +18,7 @@ from tui.commands.acting import ActCommand, Manner, acting_options, desk, go, pe
 from tui.commands.choosing import choosing_options, chosen, one
 from tui.commands.connection import connection_options
 from tui.commands.logs import Wanted, log_options, show_log
-from tui.commands.results import results_options, show_results
+from tui.commands.results import add_results
 
 KINDS = (NAB, NAR, BACKUP, STORAGE)
 
@@ -87,15 +86,10 @@ async def _logs(wishes: Wishes, name: str, wanted: Wanted) -> int:
         return await show_log(at, one(at.world, NAB, at.world.nabs, name), wanted)
 
 
-@command.command("results")
-@click.argument("name")
-@results_options
-@connection_options
-def results(name: str, trust: Trust, form: str, wishes: Wishes) -> int:
-    """Print what went wrong in a non-admin backup, by namespace and resource, where its rules allow."""
-    return go(_results(wishes, name, trust, form))
-
-
-async def _results(wishes: Wishes, name: str, trust: Trust, form: str) -> int:
-    async with desk(wishes, KINDS) as at:
-        return await show_results(at, one(at.world, NAB, at.world.nabs, name), trust, form)
+add_results(
+    command,
+    NAB,
+    lambda world: world.nabs,
+    KINDS,
+    "a non-admin backup, by namespace and resource, where its rules allow",
+)

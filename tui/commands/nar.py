@@ -5,15 +5,14 @@ from __future__ import annotations
 import click
 
 from core.actions import follow
-from core.actions.download import Trust
 from core.actions.nonadmin import plan_delete_nar
 from core.actions.plans import Step
 from core.kube.config import Wishes
 from core.models.kinds import BACKUP, NAB, NAR, RESTORE, STORAGE
 from tui.commands.acting import ActCommand, Manner, acting_options, desk, go, perform, wait_option, wants_to_wait
-from tui.commands.choosing import choosing_options, chosen, one
+from tui.commands.choosing import choosing_options, chosen
 from tui.commands.connection import connection_options
-from tui.commands.results import results_options, show_results
+from tui.commands.results import add_results
 
 
 @click.group("nar")
@@ -47,15 +46,10 @@ async def _delete(
         return await perform(at, plan_delete_nar, items, manner, look=look if wait else None)
 
 
-@command.command("results")
-@click.argument("name")
-@results_options
-@connection_options
-def results(name: str, trust: Trust, form: str, wishes: Wishes) -> int:
-    """Print what went wrong in a non-admin restore, by namespace and resource, where its rules allow."""
-    return go(_results(wishes, name, trust, form))
-
-
-async def _results(wishes: Wishes, name: str, trust: Trust, form: str) -> int:
-    async with desk(wishes, (NAR, NAB, RESTORE, BACKUP, STORAGE)) as at:
-        return await show_results(at, one(at.world, NAR, at.world.nars, name), trust, form)
+add_results(
+    command,
+    NAR,
+    lambda world: world.nars,
+    (NAR, NAB, RESTORE, BACKUP, STORAGE),
+    "a non-admin restore, by namespace and resource, where its rules allow",
+)

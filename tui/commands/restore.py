@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from core.actions import follow
-from core.actions.download import Trust
 from core.actions.plans import Plan, Step
 from core.actions.restores import Restoring, plan_restore
 from core.kube.config import Wishes
@@ -20,7 +19,7 @@ from tui.commands.acting import ActCommand, Manner, acting_options, desk, go, pe
 from tui.commands.choosing import label_selector, listed, one, pairs
 from tui.commands.connection import connection_options
 from tui.commands.logs import Wanted, log_options, show_log
-from tui.commands.results import results_options, show_results
+from tui.commands.results import add_results
 from tui.commands.templates import TRUTH
 
 KINDS = (BACKUP, RESTORE, STORAGE)
@@ -111,15 +110,4 @@ async def _logs(wishes: Wishes, name: str, wanted: Wanted) -> int:
         return await show_log(at, one(at.world, RESTORE, at.world.restores, name), wanted)
 
 
-@command.command("results")
-@click.argument("name")
-@results_options
-@connection_options
-def results(name: str, trust: Trust, form: str, wishes: Wishes) -> int:
-    """Print what went wrong in a restore, by namespace and resource."""
-    return go(_results(wishes, name, trust, form))
-
-
-async def _results(wishes: Wishes, name: str, trust: Trust, form: str) -> int:
-    async with desk(wishes, KINDS) as at:
-        return await show_results(at, one(at.world, RESTORE, at.world.restores, name), trust, form)
+add_results(command, RESTORE, lambda world: world.restores, KINDS, "a restore, by namespace and resource")

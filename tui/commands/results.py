@@ -3,28 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+
+import click
 
 from core.actions.download import Trust, Unfetched
 from core.actions.files import NoFile, Run, velero_run
 from core.actions.guard import Refused
 from core.actions.results import results_of
 from core.errors import Unreadable
+from core.kube.config import Wishes
 from core.models import NonAdmin
+from core.models.kinds import Kind
 from core.models.velero import RunStatus
 from core.rules import words
 from core.rules.phases import READABLE
 from core.rules.results import Group, Results
 from core.rules.world import World
 from core.view.items import results_item
-from tui.commands.acting import DONE, REFUSED, Desk
+from tui.commands.acting import DONE, REFUSED, Desk, desk, go
+from tui.commands.choosing import one
+from tui.commands.connection import connection_options
 from tui.commands.logs import progress, trust_options
 from tui.commands.output import emit, output_option, say, warn
 
 
-def results_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds how to print them and how far the storage is trusted; the command is handed `form` and `trust`."""
-    return trust_options(output_option(command))
+def add_results(
+    group: click.Group,
+    kind: Kind,
+    members: Callable[[World], Sequence[Run | NonAdmin]],
+    watched: tuple[Kind, ...],
+    about: str,
+) -> None:
+    """Gives a group of commands its `results NAME`."""
+
+    @group.command("results", help=f"Print what went wrong in {about}.")
+    @click.argument("name")
+    @trust_options
+    @output_option
+    @connection_options
+    def results(name: str, trust: Trust, form: str, wishes: Wishes) -> int:
+        return go(look(wishes, name, trust, form))
+
+    async def look(wishes: Wishes, name: str, trust: Trust, form: str) -> int:
+        async with desk(wishes, watched) as at:
+            return await show_results(at, one(at.world, kind, members(at.world), name), trust, form)
 
 
 async def show_results(at: Desk, item: Run | NonAdmin, trust: Trust, form: str) -> int:
