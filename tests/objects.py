@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from core.models import (
+from foretop_core.models import (
     Backup,
     BackupStorageLocation,
     DataUpload,

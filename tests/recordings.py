@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.models import Resource, from_builtins
-from core.models.kinds import Kind, by_plural
+from foretop_core.models import Resource, from_builtins
+from foretop_core.models.kinds import Kind, by_plural
 
 FOLDER = Path(__file__).parent / "data" / "recordings"
 NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.jsonl")))

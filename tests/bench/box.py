@@ -9,16 +9,16 @@ import time
 from asyncio.subprocess import PIPE
 from collections.abc import Iterable
 
-from core.clock import SystemClock
-from core.minicluster import MiniCluster, Storage
-from core.minicluster.reading import ListOptions
-from core.minicluster.selectors import Selection
+from foretop_core.clock import SystemClock
+from foretop_core.minicluster import MiniCluster, Storage
+from foretop_core.minicluster.reading import ListOptions
+from foretop_core.minicluster.selectors import Selection
 from tests.bench import Figure
 
 WRITES, OBJECTS = 2_000, 10_000
 START = """
 import asyncio, urllib.request
-from core.minicluster import MiniCluster
+from foretop_core.minicluster import MiniCluster
 async def main():
     async with MiniCluster() as box:
         await asyncio.to_thread(lambda: urllib.request.urlopen(box.url + "/version").read())

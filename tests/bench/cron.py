@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from statistics import fmean
 from zoneinfo import ZoneInfo
 
-from core.cron import CronSchedule, parse
-from core.rules.primer import prime
+from foretop_core.cron import CronSchedule, parse
+from foretop_core.rules.primer import prime
 from tests.bench import Figure, seconds_per_call
 
 EXPRESSIONS = (

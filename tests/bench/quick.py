@@ -21,7 +21,7 @@ import yaml
 from tests.bench import Figure, table
 from tests.terminal import Terminal, cpu_seconds, resident_megabytes
 
-FORETOP = [sys.executable, "-m", "tui"]
+FORETOP = [sys.executable, "-m", "foretop"]
 NABS = "/apis/oadp.openshift.io/v1alpha1"
 VELERO = "/apis/velero.io/v1"
 BURST_SECONDS, BURST_RATE = 6.0, 500

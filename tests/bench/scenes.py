@@ -12,11 +12,11 @@ from pathlib import Path
 
 import yaml
 
-from core.minicluster.live import FIXED_START, LiveBox
-from core.minicluster.scenes import Wishes, find_scene
+from foretop_core.minicluster.live import FIXED_START, LiveBox
+from foretop_core.minicluster.scenes import Wishes, find_scene
 from tests.bench import Figure
 
-_SERVE = [sys.executable, "-c", "from tui.cli import main; main()", "demo", "--serve"]
+_SERVE = [sys.executable, "-c", "from foretop.cli import main; main()", "demo", "--serve"]
 
 
 def measure() -> Iterable[Figure]:

@@ -7,15 +7,15 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from core.clock import ManualClock
-from core.kube.sink import Scope
-from core.models import Backup
-from core.models.kinds import BACKUP
-from core.models.wire import Metadata
-from core.store import Store
-from core.view.live import LiveTable
-from core.view.runs import Backups
-from core.view.scene import Stage
+from foretop_core.clock import ManualClock
+from foretop_core.kube.sink import Scope
+from foretop_core.models import Backup
+from foretop_core.models.kinds import BACKUP
+from foretop_core.models.wire import Metadata
+from foretop_core.store import Store
+from foretop_core.view.live import LiveTable
+from foretop_core.view.runs import Backups
+from foretop_core.view.scene import Stage
 from tests.bench import Figure, seconds_per_call
 from tests.objects import NOW, backup
 

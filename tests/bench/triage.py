@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterator
 from datetime import timedelta
 
-from core.models import Backup, Resource, Schedule, from_builtins
-from core.rules.assemble import assemble
-from core.rules.triage import triage
+from foretop_core.models import Backup, Resource, Schedule, from_builtins
+from foretop_core.rules.assemble import assemble
+from foretop_core.rules.triage import triage
 from tests.bench import Figure, seconds_per_call
 from tests.objects import NOW
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import aiohttp
 
-from core.kube.connector import PromptConnector
+from foretop_core.kube.connector import PromptConnector
 
 MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"

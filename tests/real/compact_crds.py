@@ -1,6 +1,6 @@
 """Turn a folder of CustomResourceDefinitions into the minicluster's compact table of kinds.
 
-Run as: python -m tests.real.compact_crds FOLDER > core/minicluster/data/crds.json
+Run as: python -m tests.real.compact_crds FOLDER > core/foretop_core/minicluster/data/crds.json
 Prose is left out; what decides about an object (types, enums, patterns, defaults, printer columns) stays.
 """
 

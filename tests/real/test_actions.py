@@ -14,28 +14,28 @@ from typing import Any
 
 import pytest
 
-from core.actions.backups import plan_back_up_now, plan_delete_backup
-from core.actions.execute import Outcome, Result
-from core.actions.files import File, file_plan
-from core.actions.guard import Refused
-from core.actions.hand import Hand, whoami
-from core.actions.journal import Journal
-from core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
-from core.actions.pausing import Pause, plan_pause, plan_unpause
-from core.actions.plans import Plan, Wish
-from core.actions.schedules import plan_delete_schedule
-from core.actions.served import serves_field
-from core.actions.servers import plan_server_default
-from core.clock import SystemClock
-from core.kube.access import Access
-from core.kube.config import Options
-from core.kube.connect import connect
-from core.kube.failures import ReadOnlyRefused
-from core.models import Backup, Deployment, NonAdminBackup, NonAdminRestore, Resource, Restore, from_builtins
-from core.models.kinds import BACKUP, DEPLOYMENT, NAB, SCHEDULE, Kind
-from core.rules.assemble import assemble
-from core.rules.forecast import Choice
-from core.rules.world import World
+from foretop_core.actions.backups import plan_back_up_now, plan_delete_backup
+from foretop_core.actions.execute import Outcome, Result
+from foretop_core.actions.files import File, file_plan
+from foretop_core.actions.guard import Refused
+from foretop_core.actions.hand import Hand, whoami
+from foretop_core.actions.journal import Journal
+from foretop_core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
+from foretop_core.actions.pausing import Pause, plan_pause, plan_unpause
+from foretop_core.actions.plans import Plan, Wish
+from foretop_core.actions.schedules import plan_delete_schedule
+from foretop_core.actions.served import serves_field
+from foretop_core.actions.servers import plan_server_default
+from foretop_core.clock import SystemClock
+from foretop_core.kube.access import Access
+from foretop_core.kube.config import Options
+from foretop_core.kube.connect import connect
+from foretop_core.kube.failures import ReadOnlyRefused
+from foretop_core.models import Backup, Deployment, NonAdminBackup, NonAdminRestore, Resource, Restore, from_builtins
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, SCHEDULE, Kind
+from foretop_core.rules.assemble import assemble
+from foretop_core.rules.forecast import Choice
+from foretop_core.rules.world import World
 from tests.real.cluster import RBAC_PATH, RealCluster
 from tests.wire.test_commands import VELERO
 

@@ -1,4 +1,4 @@
-"""core.cron and robfig/cron, asked the same fresh questions on every run."""
+"""foretop_core.cron and robfig/cron, asked the same fresh questions on every run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from core import cron
+from foretop_core import cron
 from tests.real.build import Kit
 from tests.real.croncases import Question, random_questions
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from core.kube.config import Options
-from core.kube.kubeconfig import choose_contexts, read_kubeconfig
+from foretop_core.kube.config import Options
+from foretop_core.kube.kubeconfig import choose_contexts, read_kubeconfig
 from tests.real.build import Kit
 
 FIRST: dict[str, Any] = {

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from core.minicluster import MiniCluster, Rule, User
+from foretop_core.minicluster import MiniCluster, Rule, User
 from tests.real.build import Kit
 
 PATIENCE_SECONDS = 300

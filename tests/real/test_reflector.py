@@ -11,16 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.clock import SystemClock
-from core.kube import paths
-from core.kube.cluster import Cluster, Sinks
-from core.kube.config import Options
-from core.kube.connect import connect
-from core.kube.pace import Timing
-from core.kube.places import Named
-from core.kube.sink import Health, Scope, State
-from core.models.kinds import NAB, PRESCALED, SCHEDULE, Kind
-from core.store import Store
+from foretop_core.clock import SystemClock
+from foretop_core.kube import paths
+from foretop_core.kube.cluster import Cluster, Sinks
+from foretop_core.kube.config import Options
+from foretop_core.kube.connect import connect
+from foretop_core.kube.pace import Timing
+from foretop_core.kube.places import Named
+from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.models.kinds import NAB, PRESCALED, SCHEDULE, Kind
+from foretop_core.store import Store
 from tests.real.cluster import RealCluster
 from tests.wire.watching import Noticed
 

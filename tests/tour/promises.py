@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from foretop.modals.dialogs import _DIALOGS
+from foretop.registry import WISHES
 from tests.tour.seen import (
     Promise,
     Seen,
@@ -27,8 +29,6 @@ from tests.tour.seen import (
     types_into,
 )
 from tests.tour.touring import STAYED, Where
-from tui.modals.dialogs import _DIALOGS
-from tui.registry import WISHES
 
 Undo = tuple[str, ...] | Callable[[Seen], tuple[str, ...]] | None
 """Keys; keys by what is seen after the step; None where one goes there anew."""

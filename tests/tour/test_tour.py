@@ -19,6 +19,9 @@ import msgspec
 import pytest
 from rich.segment import Segment
 
+from foretop.commands.screen import _SELDOM
+from foretop.registry import ACTIONS
+from foretop.source import Looks
 from tests.terminal import LIT_BLANK, Terminal
 from tests.tour.promises import ELSEWHERE, Step
 from tests.tour.seen import Seen
@@ -27,9 +30,6 @@ from tests.tour.tour import PLACES, Ask, Place, walk
 from tests.tour.touring import SteppedBox, Touring, Where, session_before
 from tests.tui.acting import Watching
 from tests.tui.driving import LARGE, MIDDLE, SMALL, Screen
-from tui.commands.screen import _SELDOM
-from tui.registry import ACTIONS
-from tui.source import Looks
 
 _PATIENCE = 30.0
 _BETWEEN_STEPS = 0.1

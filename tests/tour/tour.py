@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from foretop.panes.detail import SECTIONS
+from foretop.registry import WISHES
+from foretop.screens.tabs import TABS
 from tests.tour.promises import Doing, Step, letter_step, own_step, registered_step
 from tests.tour.seen import Seen, changes, closes, hides, leaves_the_field, tells, types_into
 from tests.tour.touring import Where
-from tui.panes.detail import SECTIONS
-from tui.registry import WISHES
-from tui.screens.tabs import TABS
 
 EVERYTHING = None
 _WISHED = frozenset(action.id for action in WISHES)

@@ -22,25 +22,25 @@ from textual.binding import Binding
 from textual.widget import Widget
 from textual.widgets import Input
 
-import tui.app
-import tui.start
-from core.actions.pausing import PAUSED_BATCH
-from core.clock import ManualClock
-from core.kube.config import Options, Wishes
-from core.minicluster.access import User
-from core.minicluster.box import MiniCluster
-from core.minicluster.live import FIXED_START, LiveBox
-from core.minicluster.scenes import Scene, default
-from core.minicluster.scenes.stage import HOME, Stage
-from core.minicluster.scenes.stage import Wishes as SceneWishes
-from core.session import Session, open_session
-from tui.app import Dashboard
-from tui.commands.demo import _served
-from tui.commands.screen import Tastes, show
-from tui.screens.frame import Frame
-from tui.screens.tables import TablePage
-from tui.widgets.columns import letters
-from tui.widgets.lines import ProsePane
+import foretop.app
+import foretop.start
+from foretop.app import Dashboard
+from foretop.commands.demo import _served
+from foretop.commands.screen import Tastes, show
+from foretop.screens.frame import Frame
+from foretop.screens.tables import TablePage
+from foretop.widgets.columns import letters
+from foretop.widgets.lines import ProsePane
+from foretop_core.actions.pausing import PAUSED_BATCH
+from foretop_core.clock import ManualClock
+from foretop_core.kube.config import Options, Wishes
+from foretop_core.minicluster.access import User
+from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.live import FIXED_START, LiveBox
+from foretop_core.minicluster.scenes import Scene, default
+from foretop_core.minicluster.scenes.stage import HOME, Stage
+from foretop_core.minicluster.scenes.stage import Wishes as SceneWishes
+from foretop_core.session import Session, open_session
 
 STEP = timedelta(seconds=2)
 _OF_TEXT_ENTRY = frozenset(
@@ -133,7 +133,7 @@ def _own_keys(app: Dashboard) -> dict[str, str]:
     found: dict[str, str] = {}
     for node, _ in app.screen._binding_chain:
         for kind in type(node).__mro__:
-            if kind.__module__.startswith("tui.") and kind is not Frame and not issubclass(kind, App):
+            if kind.__module__.startswith("foretop.") and kind is not Frame and not issubclass(kind, App):
                 for bound in vars(kind).get("BINDINGS", ()):
                     for key in bound.key.split(","):
                         found.setdefault(key, bound.action)
@@ -182,7 +182,7 @@ def session_before(kubeconfig: Path, box: SteppedBox) -> Session:
 
 
 class Touring(Dashboard):
-    CSS_PATH = Path(tui.app.__file__).with_name("styles") / "foretop.tcss"
+    CSS_PATH = Path(foretop.app.__file__).with_name("styles") / "foretop.tcss"
     may_leave = False
     _told_where = b""
 
@@ -260,7 +260,7 @@ def _stepped(box: SteppedBox) -> Iterator[Path]:
 
 
 def main() -> int:
-    tui.start.Dashboard = Touring  # type: ignore[misc]
+    foretop.start.Dashboard = Touring  # type: ignore[misc]
     box = SteppedBox()
     with _stepped(box) as kubeconfig:
         return show(lambda: session_before(kubeconfig, box), Tastes(calm=True))

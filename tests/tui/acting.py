@@ -14,22 +14,22 @@ from aiohttp import web
 from textual import events
 from textual.pilot import Pilot
 
-from core.actions.journal import Entry, Journal, default_path
-from core.kube.config import Options, Wishes
-from core.minicluster.access import User
-from core.minicluster.live import FIXED_START, LiveBox
-from core.minicluster.scenes import find_scene
-from core.minicluster.scenes.stage import HOME
-from core.minicluster.scenes.stage import Wishes as SceneWishes
-from core.minicluster.server import ApiServer
-from core.models.kinds import Kind
-from core.rules.reconcile import Behaviour
-from core.session import Session, open_session
-from core.store import Key
+from foretop.app import Dashboard
+from foretop.modals.dialog import Dialog
+from foretop.source import Looks
+from foretop_core.actions.journal import Entry, Journal, default_path
+from foretop_core.kube.config import Options, Wishes
+from foretop_core.minicluster.access import User
+from foretop_core.minicluster.live import FIXED_START, LiveBox
+from foretop_core.minicluster.scenes import find_scene
+from foretop_core.minicluster.scenes.stage import HOME
+from foretop_core.minicluster.scenes.stage import Wishes as SceneWishes
+from foretop_core.minicluster.server import ApiServer
+from foretop_core.models.kinds import Kind
+from foretop_core.rules.reconcile import Behaviour
+from foretop_core.session import Session, open_session
+from foretop_core.store import Key
 from tests.tui.driving import SMALL, Screen
-from tui.app import Dashboard
-from tui.modals.dialog import Dialog
-from tui.source import Looks
 
 CONTEXT = "minicluster"
 _REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews")

@@ -10,13 +10,13 @@ from textual import events
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
-from core.store import Key
+from foretop.app import Dashboard
+from foretop.screens.tables import TablePage
+from foretop.source import Looks
+from foretop.widgets.lines import OneLine, ProsePane
+from foretop.widgets.table import Table
+from foretop_core.store import Key
 from tests.tui.filled import FilledSource, troubled
-from tui.app import Dashboard
-from tui.screens.tables import TablePage
-from tui.source import Looks
-from tui.widgets.lines import OneLine, ProsePane
-from tui.widgets.table import Table
 
 _SIGNS = {"slash": "/", "colon": ":", "question_mark": "?", "space": " ", "minus": "-"}
 SMALL, MIDDLE, LARGE = (80, 24), (120, 40), (200, 60)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from core.clock import ManualClock
-from core.kube.sink import Health, Scope, State
-from core.models import (
+from foretop_core.clock import ManualClock
+from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.models import (
     Backup,
     BackupStorageLocation,
     Deployment,
@@ -18,8 +18,8 @@ from core.models import (
     Schedule,
     from_builtins,
 )
-from core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE, Kind
-from core.store import Key, Store
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE, Kind
+from foretop_core.store import Key, Store
 from tests.objects import NOW
 
 CONTEXT = "prod-eu"

@@ -18,15 +18,15 @@ from typing import Literal
 
 import pytest
 
-from core.kube.sink import State
-from core.minicluster.live import FIXED_START, LiveBox
-from core.minicluster.scenes import SCENES
-from core.minicluster.scenes import Wishes as SceneWishes
-from core.models import Resource
-from core.models.kinds import BACKUP, KINDS, NAB, NAR, RESTORE, SCHEDULE, STORAGE
+from foretop.source import Looks
+from foretop_core.kube.sink import State
+from foretop_core.minicluster.live import FIXED_START, LiveBox
+from foretop_core.minicluster.scenes import SCENES
+from foretop_core.minicluster.scenes import Wishes as SceneWishes
+from foretop_core.models import Resource
+from foretop_core.models.kinds import BACKUP, KINDS, NAB, NAR, RESTORE, SCHEDULE, STORAGE
 from tests.tui.driving import MIDDLE, SMALL, Screen, screen
 from tests.tui.filled import FilledSource
-from tui.source import Looks
 
 SNAPSHOTS = Path(__file__).with_name("snapshots")
 _FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)

@@ -13,19 +13,19 @@ from rich.console import RenderableType
 from textual._compositor import CompositorUpdate
 from textual.screen import Screen
 
-import tui.app
-from core.models import Backup, from_builtins
-from core.models.kinds import BACKUP
+import foretop.app
+from foretop.app import Dashboard
+from foretop.source import Looks, Source
+from foretop_core.models import Backup, from_builtins
+from foretop_core.models.kinds import BACKUP
 from tests.tui.acting import stand
 from tests.tui.driving import MIDDLE
 from tests.tui.driving import Screen as Driven
 from tests.tui.filled import FilledSource, backup_dict, troubled
-from tui.app import Dashboard
-from tui.source import Looks, Source
 
 _FIRST_PAINT = """
 import sys
-from tui.app import Dashboard
+from foretop.app import Dashboard
 
 async def look(app):
     print("\\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips()))
@@ -35,7 +35,15 @@ async def look(app):
 Dashboard._begin = look
 Dashboard(lambda: None).run(headless=True, size=(120, 40))
 """
-_LATER = ("aiohttp", "kubernetes", "croniter", "yaml", "core.store", "core.session", "core.rules.triage")
+_LATER = (
+    "aiohttp",
+    "kubernetes",
+    "croniter",
+    "yaml",
+    "foretop_core.store",
+    "foretop_core.session",
+    "foretop_core.rules.triage",
+)
 
 
 def test_the_frame_is_painted_before_anything_that_knows_of_clusters_is_imported() -> None:
@@ -45,13 +53,13 @@ def test_the_frame_is_painted_before_anything_that_knows_of_clusters_is_imported
     assert "1 Triage" in lines[1]
     early = [name for name in lines[40:] if name in _LATER or name.startswith(tuple(f"{name}." for name in _LATER))]
     assert early == []
-    assert sum(name.startswith(("core.", "tui.")) for name in lines[40:]) <= 40
+    assert sum(name.startswith(("foretop_core.", "foretop.")) for name in lines[40:]) <= 40
 
 
 class Writing(Dashboard):
     """Keeps what would have gone to the terminal."""
 
-    CSS_PATH = Path(tui.app.__file__).with_name("styles") / "foretop.tcss"
+    CSS_PATH = Path(foretop.app.__file__).with_name("styles") / "foretop.tcss"
 
     def __init__(self, source: Source) -> None:
         super().__init__(lambda: source, Looks(flash=False))

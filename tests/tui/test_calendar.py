@@ -12,14 +12,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
-from core.models.kinds import PRESCALED, SCHEDULE
+from foretop.app import Dashboard
+from foretop.screens.calendar import CalendarPage
+from foretop.source import Looks
+from foretop.widgets.lanes import Lanes
+from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
+from foretop_core.models.kinds import PRESCALED, SCHEDULE
 from tests.tui.driving import MIDDLE, SMALL, Screen, screen
 from tests.tui.filled import FilledSource, calm, meta, troubled
-from tui.app import Dashboard
-from tui.screens.calendar import CalendarPage
-from tui.source import Looks
-from tui.widgets.lanes import Lanes
 
 
 def prescaled(name: str, cron: str, minutes: int) -> PreScaledCronJob:

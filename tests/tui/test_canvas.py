@@ -12,7 +12,7 @@ from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tui.canvas import Canvas
+from foretop.canvas import Canvas
 
 COLUMNS, LINES, CUT = 24, 3, 9
 _CONSOLE = Console(force_terminal=True, color_system="standard", width=COLUMNS)

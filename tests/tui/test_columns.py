@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.models import Backup, from_builtins
-from core.models.wire import Resource
+from foretop_core.models import Backup, from_builtins
+from foretop_core.models.wire import Resource
 from tests.objects import location
 from tests.tui.driving import LARGE, SMALL, screen
 from tests.tui.filled import FilledSource, backup_dict, calm

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from foretop.findingrows import FindingRows
+from foretop.prose import Para
+from foretop.widgets.lines import ProsePane
 from tests.tui.acting import Stand, stand
 from tests.tui.driving import MIDDLE, Screen, screen
-from tui.findingrows import FindingRows
-from tui.prose import Para
-from tui.widgets.lines import ProsePane
 
 
 def _told(shown: Screen) -> Para:

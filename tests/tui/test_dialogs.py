@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from core.actions.plans import Plan
-from core.minicluster.scenes.stage import HOME
-from core.models.kinds import BACKUP, NAB, SCHEDULE
-from core.rules.reconcile import Behaviour
+from foretop.modals.logs import LogWindow
+from foretop.registry import WISHES
+from foretop.widgets.loglines import LogLines
+from foretop_core.actions.plans import Plan
+from foretop_core.minicluster.scenes.stage import HOME
+from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
+from foretop_core.rules.reconcile import Behaviour
 from tests.tui.acting import Stand, stand
 from tests.tui.driving import MIDDLE, SMALL, screen
-from tui.modals.logs import LogWindow
-from tui.registry import WISHES
-from tui.widgets.loglines import LogLines
 
 MAIL = "mail"
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from core.minicluster.access import Rule, User
-from core.minicluster.scenes.stage import HOME
-from core.models import NonAdminRestore
-from core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, SCHEDULE
+from foretop.modals.logs import LogWindow
+from foretop.modals.parts import Sentences
+from foretop.widgets.loglines import LogLines
+from foretop_core.minicluster.access import Rule, User
+from foretop_core.minicluster.scenes.stage import HOME
+from foretop_core.models import NonAdminRestore
+from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, SCHEDULE
 from tests.tui.acting import CONTEXT, Stand, stand
 from tests.tui.driving import MIDDLE
-from tui.modals.logs import LogWindow
-from tui.modals.parts import Sentences
-from tui.widgets.loglines import LogLines
 
 VELERO = f"/apis/velero.io/v1/namespaces/{HOME}"
 OADP = "/apis/oadp.openshift.io/v1alpha1/namespaces"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.minicluster.access import Rule, User
-from core.minicluster.status import ApiError
-from core.models.kinds import SCHEDULE
-from core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_WHY
+from foretop_core.minicluster.access import Rule, User
+from foretop_core.minicluster.status import ApiError
+from foretop_core.models.kinds import SCHEDULE
+from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_WHY
 from tests.tui.acting import Stand, stand, unfolded
 from tests.tui.driving import MIDDLE, SMALL
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from foretop.modals.palette import Palette
 from tests.tui.driving import screen
-from tui.modals.palette import Palette
 
 _FILTERING = " enter keep  esc clear  up down to the rows  ctrl+w word back  ctrl+u all back  "
 

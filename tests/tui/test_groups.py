@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from core.models import NonAdminBackup, Resource, from_builtins
-from core.models.kinds import NAB
-from core.store import Key
-from core.view.groups import HEAD
+from foretop.rows import LiveRows
+from foretop.source import Looks
+from foretop_core.models import NonAdminBackup, Resource, from_builtins
+from foretop_core.models.kinds import NAB
+from foretop_core.store import Key
+from foretop_core.view.groups import HEAD
 from tests.tui.driving import MIDDLE, SMALL, Screen, screen
 from tests.tui.filled import FilledSource, calm, meta, troubled
-from tui.rows import LiveRows
-from tui.source import Looks
 
 
 def _nab(namespace: str, name: str, phase: str = "Created") -> dict[str, Any]:

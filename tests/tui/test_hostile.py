@@ -6,13 +6,13 @@ import os
 
 import pytest
 
-from core.models import Backup, BackupStorageLocation, NonAdminBackup, Schedule, from_builtins
-from core.models.kinds import NAB
-from core.models.wire import Resource
-from core.view.text import width
+from foretop.source import Looks
+from foretop_core.models import Backup, BackupStorageLocation, NonAdminBackup, Schedule, from_builtins
+from foretop_core.models.kinds import NAB
+from foretop_core.models.wire import Resource
+from foretop_core.view.text import width
 from tests.tui.driving import SMALL, screen
 from tests.tui.filled import FilledSource, backup_dict, meta, troubled
-from tui.source import Looks
 
 _EVIL = "a\x1b[2J\x1b]0;own\x07\u202e[bold red]x[/]\r\n\u200bé\u0301漢字"
 _PLACES = ["1", "2", "3", "4", "7", "8", "9"]
@@ -64,7 +64,7 @@ async def test_what_is_copied_and_told_is_harmless_too() -> None:
 
 async def test_an_object_that_cannot_be_read_is_one_bad_row() -> None:
     source = FilledSource(troubled())
-    from core.kube.sink import Scope
+    from foretop_core.kube.sink import Scope
 
     sink = source.store.sink(Scope("prod-eu", NAB), source.manual)
     sink.unreadable("team-odd", "puzzle", "status.phase: expected str, got int")

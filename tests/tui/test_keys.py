@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 from textual.widgets import OptionList
 
-from core.models.kinds import BACKUP, NAB, SCHEDULE
+from foretop.app import Dashboard
+from foretop.modals.choose import Choose
+from foretop.modals.help import Help
+from foretop.modals.messages import Messages
+from foretop.modals.palette import Palette
+from foretop.rows import LiveRows
+from foretop.screens.places import Place
+from foretop.screens.tabs import TABS, Tab
+from foretop.source import Looks
+from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from tests.tui.driving import LARGE, SMALL, Screen, screen
 from tests.tui.filled import FilledSource, calm, troubled
-from tui.app import Dashboard
-from tui.modals.choose import Choose
-from tui.modals.help import Help
-from tui.modals.messages import Messages
-from tui.modals.palette import Palette
-from tui.rows import LiveRows
-from tui.screens.places import Place
-from tui.screens.tabs import TABS, Tab
-from tui.source import Looks
 
 
 async def test_digits_lead_to_the_tabs() -> None:

@@ -8,15 +8,15 @@ from datetime import timedelta
 
 import pytest
 
-from core.kube.sink import Health, Scope, State
-from core.models import Backup, from_builtins
-from core.models.kinds import BACKUP, NAB, SCHEDULE
-from core.models.wire import Resource
+from foretop.rows import LiveRows
+from foretop.source import Looks
+from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.models import Backup, from_builtins
+from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
+from foretop_core.models.wire import Resource
 from tests.objects import NOW
 from tests.tui.driving import MIDDLE, SMALL, Screen, screen
 from tests.tui.filled import FilledSource, backup_dict, calm, meta, troubled
-from tui.rows import LiveRows
-from tui.source import Looks
 
 
 def _many(number: int) -> list[Resource]:
@@ -214,7 +214,7 @@ async def test_rows_stay_on_the_screen_while_the_server_is_away() -> None:
 
 def test_the_frame_is_there_before_the_session_and_before_its_libraries() -> None:
     code = (
-        "import sys, tui.app\n"
+        "import sys, foretop.app\n"
         "heavy = [name for name in sys.modules if name.split('.')[0] in ('kubernetes', 'aiohttp', 'yarl')]\n"
         "print(len(heavy), len(sys.modules))"
     )
@@ -225,9 +225,9 @@ def test_the_frame_is_there_before_the_session_and_before_its_libraries() -> Non
 
 
 async def test_what_keeps_the_session_from_opening_is_said_and_the_keys_work_meanwhile() -> None:
-    from core.errors import ForetopError
-    from tui.app import Dashboard
-    from tui.source import Source
+    from foretop.app import Dashboard
+    from foretop.source import Source
+    from foretop_core.errors import ForetopError
 
     def refuse() -> Source:
         raise ForetopError("Cannot read the kubeconfig", "it is not there", "set KUBECONFIG")

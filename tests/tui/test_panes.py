@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.models.kinds import BACKUP, NAB, SCHEDULE
+from foretop.prose import fold, para
+from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from tests.tui.driving import screen
-from tui.prose import fold, para
 
 
 def test_a_long_error_keeps_its_cause_where_there_is_no_room_for_all_of_it() -> None:

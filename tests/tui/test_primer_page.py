@@ -8,14 +8,14 @@ import pytest
 from textual import events
 from textual.widgets import OptionList
 
+from foretop.app import Dashboard
+from foretop.modals.help import Help
+from foretop.modals.pick import Pick
+from foretop.screens.primer import PrimerPage
+from foretop.source import Looks
 from tests.tui.driving import MIDDLE, SMALL, Screen, screen
 from tests.tui.filled import FilledSource
 from tests.tui.test_calendar import night
-from tui.app import Dashboard
-from tui.modals.help import Help
-from tui.modals.pick import Pick
-from tui.screens.primer import PrimerPage
-from tui.source import Looks
 
 
 def page(shown: Screen) -> PrimerPage:

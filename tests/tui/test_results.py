@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from core.minicluster.access import Rule, User
-from core.minicluster.scenes.stage import HOME
-from core.models import Backup, NonAdminBackup, PodVolumeBackup, Resource, from_builtins
-from core.models.kinds import BACKUP, NAB, SCHEDULE, Kind
-from core.rules.results import Group, Problem, Results, Scope
+from foretop.modals.results import ResultsWindow
+from foretop.screens.detail import DetailPage
+from foretop_core.minicluster.access import Rule, User
+from foretop_core.minicluster.scenes.stage import HOME
+from foretop_core.models import Backup, NonAdminBackup, PodVolumeBackup, Resource, from_builtins
+from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE, Kind
+from foretop_core.rules.results import Group, Problem, Results, Scope
 from tests.tui.acting import Stand, stand, unfolded
 from tests.tui.driving import SMALL, screen
 from tests.tui.filled import FilledSource, meta
 from tests.tui.test_dialogs import newest
-from tui.modals.results import ResultsWindow
-from tui.screens.detail import DetailPage
 
 REQUESTS = f"/apis/velero.io/v1/namespaces/{HOME}/downloadrequests"
 READER = User("reader", (Rule(("get", "list", "watch"), ("*",), ("*",)),))

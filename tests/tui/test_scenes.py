@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.minicluster.live import FIXED_START, LiveBox
-from core.minicluster.scenes import SCENES
-from core.minicluster.scenes import Wishes as SceneWishes
-from core.models import Resource
+from foretop.screens.tables import TablePage
+from foretop.screens.tabs import TABS
+from foretop_core.minicluster.live import FIXED_START, LiveBox
+from foretop_core.minicluster.scenes import SCENES
+from foretop_core.minicluster.scenes import Wishes as SceneWishes
+from foretop_core.models import Resource
 from tests.tui.driving import screen
 from tests.tui.filled import FilledSource
-from tui.screens.tables import TablePage
-from tui.screens.tabs import TABS
 
 _ROWS = 6
 _STUMBLES = ("cannot be told", "could not be drawn")

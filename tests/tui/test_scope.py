@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from core.minicluster.access import Rule, User
-from core.minicluster.box import MiniCluster
+from foretop_core.minicluster.access import Rule, User
+from foretop_core.minicluster.box import MiniCluster
 from tests.tui.driving import Screen, screen
 from tests.tui.filled import FilledSource, troubled
 from tests.tui.test_unseen import before

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from core.kube.sink import State
-from core.models.kinds import BACKUP, DEPLOYMENT, KINDS
+from foretop_core.kube.sink import State
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, KINDS
 from tests.tui.driving import Screen, screen
 from tests.tui.filled import FilledSource, calm, troubled
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from foretop.terminal import typed_in
 from tests.terminal import Terminal
 from tests.tui.visited import CHANGED, TOKEN
-from tui.terminal import typed_in
 
-_FORETOP = (sys.executable, "-m", "tui")
+_FORETOP = (sys.executable, "-m", "foretop")
 _VISITED = (sys.executable, "-m", "tests.tui.visited")
 _SIXTEEN = frozenset({"default", "black", "red", "green", "brown", "blue", "magenta", "cyan", "white"})
 _ESCAPE, _CTRL_C, _CTRL_R, _CTRL_SPACE, _CTRL_BACKSLASH = "\x1b", "\x03", "\x12", "\x00", "\x1c"

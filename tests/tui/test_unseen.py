@@ -6,16 +6,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from core.clock import SystemClock
-from core.kube.config import Options, Wishes
-from core.minicluster.access import Rule, User
-from core.minicluster.box import MiniCluster
-from core.minicluster.kinds import Catalog, load_catalog
-from core.minicluster.storage import Storage
-from core.session import Session, open_session
+from foretop.app import Dashboard
+from foretop.source import Looks
+from foretop_core.clock import SystemClock
+from foretop_core.kube.config import Options, Wishes
+from foretop_core.minicluster.access import Rule, User
+from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.kinds import Catalog, load_catalog
+from foretop_core.minicluster.storage import Storage
+from foretop_core.session import Session, open_session
 from tests.tui.driving import SMALL, Screen
-from tui.app import Dashboard
-from tui.source import Looks
 
 _NOBODY = User("nobody")
 _TENANT = User("tenant", rules=(Rule(("get", "list", "watch"), ("oadp.openshift.io",), ("*",)),))

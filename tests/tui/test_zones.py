@@ -10,12 +10,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from core.clock import local_zone
-from core.models import Backup, Resource, Schedule, from_builtins
-from core.models.kinds import BACKUP, SCHEDULE
+from foretop.app import Dashboard
+from foretop_core.clock import local_zone
+from foretop_core.models import Backup, Resource, Schedule, from_builtins
+from foretop_core.models.kinds import BACKUP, SCHEDULE
 from tests.tui.driving import MIDDLE, SMALL, Screen, screen
 from tests.tui.filled import FilledSource, backup_dict, meta
-from tui.app import Dashboard
 
 _NEW_YORK, _PLAIN, _BY_HAND = "ny-nightly-20261115020003", "plain-20261115010003", "by-hand"
 

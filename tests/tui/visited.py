@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sys
 
-from core.models.kinds import BACKUP
+from foretop.commands.screen import Tastes, show
+from foretop_core.models.kinds import BACKUP
 from tests.tui.filled import FilledSource, backup_dict, troubled
-from tui.commands.screen import Tastes, show
 
 TOKEN = "what-nobody-may-see"
 CHANGED = "mongo-nightly-20261115023003"

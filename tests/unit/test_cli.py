@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tui.cli import run
+from foretop.cli import run
 
 SCHEDULES = """
 apiVersion: velero.io/v1

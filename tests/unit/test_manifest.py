@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from core.errors import BadInput
-from core.models import Schedule
-from core.models.kinds import SCHEDULE
-from core.models.manifest import read
+from foretop_core.errors import BadInput
+from foretop_core.models import Schedule
+from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.manifest import read
 
 ONE = """
 apiVersion: velero.io/v1

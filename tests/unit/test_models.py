@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from core.errors import Unreadable
-from core.models import Backup, BackupSpec, NonAdminBackup, Schedule, decode, from_builtins, to_builtins
-from core.models.kinds import BACKUP, KINDS, by_plural, find
+from foretop_core.errors import Unreadable
+from foretop_core.models import Backup, BackupSpec, NonAdminBackup, Schedule, decode, from_builtins, to_builtins
+from foretop_core.models.kinds import BACKUP, KINDS, by_plural, find
 from tests.recordings import NAMES, events
 
 

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from core.clock import ManualClock
-from core.minicluster.access import User
-from core.minicluster.box import MiniCluster
+from foretop_core.clock import ManualClock
+from foretop_core.minicluster.access import User
+from foretop_core.minicluster.box import MiniCluster
 from tests.objects import NOW
 
 

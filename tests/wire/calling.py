@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from core.minicluster.access import Rule, User
-from core.minicluster.box import MiniCluster
-from core.models import Schedule, from_builtins
+from foretop.cli import run
+from foretop_core.minicluster.access import Rule, User
+from foretop_core.minicluster.box import MiniCluster
+from foretop_core.models import Schedule, from_builtins
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.hands import Wire, a_schedule, wire
 from tests.wire.test_commands import VELERO, obj
-from tui.cli import run
 
 __all__ = ["Foretop", "box", "foretop", "held", "home", "only", "still_box", "wire"]
 READER = User("reader", (Rule(("get", "list", "watch"), ("*",), ("*",)),))

@@ -9,8 +9,8 @@ from typing import Any
 
 import aiohttp
 
-from core.minicluster import MiniCluster
-from core.minicluster.controllers import Flags, PrescalerController
+from foretop_core.minicluster import MiniCluster
+from foretop_core.minicluster.controllers import Flags, PrescalerController
 from tests.conformance.client import OADP, VELERO, Api, Target
 from tests.unit.minicluster.stage import Table
 

@@ -13,24 +13,24 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from core.actions.execute import Result
-from core.actions.hand import Hand
-from core.actions.journal import Journal
-from core.actions.pausing import Pause, plan_pause, plan_unpause
-from core.actions.plans import Plan, Wish
-from core.clock import ManualClock
-from core.kube.access import Access
-from core.kube.config import Options
-from core.kube.connect import connect
-from core.minicluster.access import User
-from core.minicluster.box import MiniCluster
-from core.minicluster.server import ApiServer
-from core.minicluster.storage import Storage
-from core.models import Schedule, from_builtins
-from core.models.kinds import KINDS
-from core.rules.assemble import assemble
-from core.rules.forecast import Choice
-from core.rules.world import World
+from foretop_core.actions.execute import Result
+from foretop_core.actions.hand import Hand
+from foretop_core.actions.journal import Journal
+from foretop_core.actions.pausing import Pause, plan_pause, plan_unpause
+from foretop_core.actions.plans import Plan, Wish
+from foretop_core.clock import ManualClock
+from foretop_core.kube.access import Access
+from foretop_core.kube.config import Options
+from foretop_core.kube.connect import connect
+from foretop_core.minicluster.access import User
+from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.server import ApiServer
+from foretop_core.minicluster.storage import Storage
+from foretop_core.models import Schedule, from_builtins
+from foretop_core.models.kinds import KINDS
+from foretop_core.rules.assemble import assemble
+from foretop_core.rules.forecast import Choice
+from foretop_core.rules.world import World
 from tests.objects import NOW
 
 REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews")
@@ -73,7 +73,7 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
             answer = await super().handle(request)
             return _hang_up(request) if how == "after" else answer
 
-    monkeypatch.setattr("core.minicluster.box.ApiServer", Told)
+    monkeypatch.setattr("foretop_core.minicluster.box.ApiServer", Told)
     return known
 
 

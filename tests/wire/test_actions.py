@@ -11,17 +11,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from core.actions.execute import Outcome
-from core.actions.guard import Refused
-from core.actions.plans import Plan
-from core.clock import ManualClock
-from core.errors import ForetopError
-from core.minicluster.access import Access, Rule, User
-from core.minicluster.box import MiniCluster
-from core.minicluster.kinds import Catalog, load_catalog
-from core.minicluster.storage import Storage
-from core.models import Schedule
-from core.rules.forecast import Choice
+from foretop_core.actions.execute import Outcome
+from foretop_core.actions.guard import Refused
+from foretop_core.actions.plans import Plan
+from foretop_core.clock import ManualClock
+from foretop_core.errors import ForetopError
+from foretop_core.minicluster.access import Access, Rule, User
+from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.kinds import Catalog, load_catalog
+from foretop_core.minicluster.storage import Storage
+from foretop_core.models import Schedule
+from foretop_core.rules.forecast import Choice
 from tests.objects import NOW
 from tests.wire.hands import (
     Wire,

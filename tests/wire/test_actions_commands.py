@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from core.minicluster.box import MiniCluster
+from foretop.cli import run
+from foretop_core.minicluster.box import MiniCluster
 from tests.wire.calling import Foretop, box, foretop, held, home, only
 from tests.wire.hands import Wire, wire
-from tui.cli import run
 
 __all__ = ["box", "foretop", "home", "wire"]
 

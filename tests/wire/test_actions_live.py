@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from core.minicluster.live import FIXED_START, LiveBox
-from core.minicluster.scenes import Wishes, find_scene
-from core.rules.reconcile import Behaviour
-from tui.cli import run
+from foretop.cli import run
+from foretop_core.minicluster.live import FIXED_START, LiveBox
+from foretop_core.minicluster.scenes import Wishes, find_scene
+from foretop_core.rules.reconcile import Behaviour
 
 Foretop = Callable[..., int]
 
@@ -111,7 +111,7 @@ def test_that_nobody_takes_it_up_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with living("dead", tmp_path, 1.0) as config:
-        monkeypatch.setattr("tui.commands.acting.TAKEN_UP_WITHIN", 0.5)
+        monkeypatch.setattr("foretop.commands.acting.TAKEN_UP_WITHIN", 0.5)
         shared = ("--yes", "--wait", "-o", "json", "--kubeconfig", config)
         assert run(["schedule", "create", "new", "--schedule", "0 * * * *", *shared]) == 1
         assert followed(capsys).startswith("Nobody has taken it up")

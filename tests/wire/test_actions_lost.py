@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from core.actions.backups import plan_delete_backup
-from core.actions.execute import Outcome
-from core.actions.plans import Plan, Wish
-from core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
-from core.minicluster.box import MiniCluster
-from core.minicluster.journal import ChangeType
-from core.rules.world import World
+from foretop_core.actions.backups import plan_delete_backup
+from foretop_core.actions.execute import Outcome
+from foretop_core.actions.plans import Plan, Wish
+from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
+from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.journal import ChangeType
+from foretop_core.rules.world import World
 from tests.wire.hands import Wire, a_schedule, box_with, done, hand_in, named, pausing, planned, wire
 from tests.wire.test_commands import obj
 

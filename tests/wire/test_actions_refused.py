@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from core.minicluster.box import MiniCluster
+from foretop.cli import run
+from foretop_core.minicluster.box import MiniCluster
 from tests.wire.boxes import kubeconfig
 from tests.wire.calling import Foretop, box, foretop, home, still_box
 from tests.wire.hands import Wire, wire
-from tui.cli import run
 
 __all__ = ["box", "foretop", "home", "still_box", "wire"]
 WRITES = [

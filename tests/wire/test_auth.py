@@ -21,12 +21,12 @@ import pytest
 import trustme
 from aiohttp import web
 
-from core.clock import Clock, ManualClock, SystemClock
-from core.kube.auth import Authenticator
-from core.kube.client import ApiClient
-from core.kube.config import ContextConfig, ExecConfig, Identity, Impersonation
-from core.kube.execplugin import ExecPlugins
-from core.kube.failures import SignedOut, Unreachable
+from foretop_core.clock import Clock, ManualClock, SystemClock
+from foretop_core.kube.auth import Authenticator
+from foretop_core.kube.client import ApiClient
+from foretop_core.kube.config import ContextConfig, ExecConfig, Identity, Impersonation
+from foretop_core.kube.execplugin import ExecPlugins
+from foretop_core.kube.failures import SignedOut, Unreachable
 
 NOW = datetime(2026, 11, 15, 3, 0, tzinfo=UTC)
 AUTHORITY, STRANGER = trustme.CA(), trustme.CA()
@@ -191,9 +191,9 @@ def test_a_kill_leaves_no_key_behind(tmp_path: Path) -> None:
     code = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from core.kube.auth import Credentials
-from core.kube.config import ContextConfig
-from core.kube.transport import make_pool
+from foretop_core.kube.auth import Credentials
+from foretop_core.kube.config import ContextConfig
+from foretop_core.kube.transport import make_pool
 
 async def connect_and_die():
     crt, key = (Path(name).read_bytes() for name in sys.argv[1:])

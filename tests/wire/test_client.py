@@ -14,9 +14,9 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from core.kube.config import Identity
-from core.kube.failures import ApiError, ReadOnlyRefused, SignedOut, Unreachable
-from core.kube.servertime import ServerTime
+from foretop_core.kube.config import Identity
+from foretop_core.kube.failures import ApiError, ReadOnlyRefused, SignedOut, Unreachable
+from foretop_core.kube.servertime import ServerTime
 from tests.wire.rough import SCHEDULES, RoughServer, answer, serving
 from tests.wire.watching import connect
 
@@ -151,7 +151,7 @@ def test_a_clock_that_is_set_while_we_run_is_noticed() -> None:
 
 
 def test_looking_at_kubeconfigs_does_not_load_aiohttp() -> None:
-    modules = "core.kube.cluster, core.kube.connect, core.kube.velero, core.kube.reflector, core.kube.access"
+    modules = ", ".join(f"foretop_core.kube.{name}" for name in ("cluster", "connect", "velero", "reflector", "access"))
     code = f"import {modules}, sys; print('aiohttp' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"
@@ -160,14 +160,14 @@ def test_looking_at_kubeconfigs_does_not_load_aiohttp() -> None:
 def test_a_second_watch_waits_for_the_library_that_the_first_is_loading() -> None:
     code = """
 import asyncio, sys
-from core.kube.transport import import_in_background
+from foretop_core.kube.transport import import_in_background
 
 async def start_two() -> bool:
     first = asyncio.create_task(import_in_background())
-    while "core.kube.connector" not in sys.modules:
+    while "foretop_core.kube.connector" not in sys.modules:
         await asyncio.sleep(0)
     await import_in_background()
-    ready = hasattr(sys.modules["core.kube.connector"], "PromptConnector")
+    ready = hasattr(sys.modules["foretop_core.kube.connector"], "PromptConnector")
     await first
     return ready
 

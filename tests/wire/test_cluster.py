@@ -8,22 +8,22 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from core.clock import ManualClock, SystemClock
-from core.kube.access import Access, right
-from core.kube.client import ApiClient
-from core.kube.cluster import Cluster, Run, Sinks
-from core.kube.config import Options
-from core.kube.connect import connect
-from core.kube.pace import Timing
-from core.kube.places import Named
-from core.kube.reach import Reach, reach, visible_namespaces
-from core.kube.sink import Scope, State
-from core.kube.velero import VeleroServer, find_velero
-from core.minicluster import MiniCluster, Rule, User
-from core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, POD_VOLUME_BACKUP, SCHEDULE, STORAGE, Kind
-from core.models.movement import label_value
-from core.rules.world import Server
-from core.store import Store
+from foretop_core.clock import ManualClock, SystemClock
+from foretop_core.kube.access import Access, right
+from foretop_core.kube.client import ApiClient
+from foretop_core.kube.cluster import Cluster, Run, Sinks
+from foretop_core.kube.config import Options
+from foretop_core.kube.connect import connect
+from foretop_core.kube.pace import Timing
+from foretop_core.kube.places import Named
+from foretop_core.kube.reach import Reach, reach, visible_namespaces
+from foretop_core.kube.sink import Scope, State
+from foretop_core.kube.velero import VeleroServer, find_velero
+from foretop_core.minicluster import MiniCluster, Rule, User
+from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, POD_VOLUME_BACKUP, SCHEDULE, STORAGE, Kind
+from foretop_core.models.movement import label_value
+from foretop_core.rules.world import Server
+from foretop_core.store import Store
 from tests.wire.watching import PATIENCE, Noticed
 
 READ = ("get", "list", "watch")

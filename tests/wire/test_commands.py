@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from core.minicluster.access import Rule, User
-from core.minicluster.box import MiniCluster
+from foretop.cli import run
+from foretop_core.minicluster.access import Rule, User
+from foretop_core.minicluster.box import MiniCluster
 from tests.wire.boxes import box_in_thread, kubeconfig
-from tui.cli import run
 
 READER = User("reader", (Rule(("get", "list", "watch"), ("velero.io",), ("schedules", "backups")),))
 NOBODY = User("nobody")
@@ -196,7 +196,7 @@ def test_watching_prints_all_that_is_there_and_then_each_change(tmp_path: Path) 
         command = [
             sys.executable,
             "-m",
-            "tui",
+            "foretop",
             "get",
             "schedules",
             "--watch",

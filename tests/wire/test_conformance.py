@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from core.minicluster import MiniCluster, Rule, User
+from foretop_core.minicluster import MiniCluster, Rule, User
 from tests.conformance.client import Api, Target, opened
 from tests.conformance.suite import Suite
 

@@ -12,11 +12,11 @@ from contextlib import contextmanager, suppress
 
 import trustme
 
-from core.clock import SystemClock
-from core.kube.auth import Authenticator
-from core.kube.client import ApiClient
-from core.kube.config import ContextConfig
-from core.kube.execplugin import ExecPlugins
+from foretop_core.clock import SystemClock
+from foretop_core.kube.auth import Authenticator
+from foretop_core.kube.client import ApiClient
+from foretop_core.kube.config import ContextConfig
+from foretop_core.kube.execplugin import ExecPlugins
 
 AUTHORITY = trustme.CA()
 EVENT = b'{"type":"BOOKMARK"}\n'

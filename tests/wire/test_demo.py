@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 import yaml
 
-from tui.cli import run
+from foretop.cli import run
 
 
 @contextmanager
 def served(*options: str) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
     """A box in a process of its own, which tidies up after itself when it is told to end."""
-    command = [sys.executable, "-c", "from tui.cli import main; main()", "demo", "--serve", *options]
+    command = [sys.executable, "-c", "from foretop.cli import main; main()", "demo", "--serve", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from core.clock import ManualClock
-from core.kube.config import ExecConfig
-from core.kube.execplugin import ExecPlugins
-from core.kube.failures import SignedOut
+from foretop_core.clock import ManualClock
+from foretop_core.kube.config import ExecConfig
+from foretop_core.kube.execplugin import ExecPlugins
+from foretop_core.kube.failures import SignedOut
 
 NOW = datetime(2026, 11, 15, 3, 0, tzinfo=UTC)
 ANSWER = '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t-%s"%s}}'

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from foretop.cli import run
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import VELERO, obj
-from tui.cli import run
 
 PULSE = {"phase": "Available", "lastValidationTime": "2026-11-15T02:40:33Z", "lastSyncedTime": "2026-11-15T02:40:33Z"}
 OBJECTS = [

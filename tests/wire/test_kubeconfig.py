@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
-from core.errors import BadInput
-from core.kube.config import Impersonation, Options
-from core.kube.incluster import in_cluster, read_service_account
-from core.kube.kubeconfig import choose_contexts, read_kubeconfig, reloading
-from core.kube.proxy import proxy_for
+from foretop_core.errors import BadInput
+from foretop_core.kube.config import Impersonation, Options
+from foretop_core.kube.incluster import in_cluster, read_service_account
+from foretop_core.kube.kubeconfig import choose_contexts, read_kubeconfig, reloading
+from foretop_core.kube.proxy import proxy_for
 
 
 def write(path: Path, **content: Any) -> Path:

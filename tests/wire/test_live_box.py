@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
-from core.minicluster.live import FIXED_START, LiveBox
-from core.minicluster.scenes import Wishes, find_scene
-from core.minicluster.scenes.stage import HOME
+from foretop_core.minicluster.live import FIXED_START, LiveBox
+from foretop_core.minicluster.scenes import Wishes, find_scene
+from foretop_core.minicluster.scenes.stage import HOME
 from tests.conformance.client import OADP, VELERO, Api, Target
 
 DOWNLOADS = f"{VELERO}/namespaces/{HOME}/downloadrequests"

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from core.actions import files
-from core.actions.files import NoFile
-from core.actions.logs import log_of
-from core.errors import BadInput
-from core.minicluster.access import Rule, User
-from core.minicluster.box import MiniCluster
-from core.minicluster.journal import ChangeType
-from core.models import Backup, NonAdminBackup, Restore, from_builtins
+from foretop_core.actions import files
+from foretop_core.actions.files import NoFile
+from foretop_core.actions.logs import log_of
+from foretop_core.errors import BadInput
+from foretop_core.minicluster.access import Rule, User
+from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.journal import ChangeType
+from foretop_core.models import Backup, NonAdminBackup, Restore, from_builtins
 from tests.wire.hands import Wire, box_with, hand_in, wire
 from tests.wire.test_commands import obj
 

@@ -13,9 +13,9 @@ import aiohttp
 import pytest
 import yaml
 
-from core.clock import ManualClock
-from core.errors import BadInput
-from core.minicluster import ApiError, Change, DeleteOptions, Kind, MiniCluster, Rule, Storage, User
+from foretop_core.clock import ManualClock
+from foretop_core.errors import BadInput
+from foretop_core.minicluster import ApiError, Change, DeleteOptions, Kind, MiniCluster, Rule, Storage, User
 
 START = datetime(2026, 11, 15, 2, 30, tzinfo=UTC)
 SCHEDULES = "/apis/velero.io/v1/namespaces/velero/schedules"

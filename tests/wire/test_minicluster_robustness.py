@@ -9,12 +9,12 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.clock import ManualClock
-from core.minicluster import ApiError, Storage
-from core.minicluster.handlers import Call, Handlers
-from core.minicluster.kinds import load_catalog
-from core.minicluster.negotiation import Form
-from core.minicluster.requests import Target, parse_path
+from foretop_core.clock import ManualClock
+from foretop_core.minicluster import ApiError, Storage
+from foretop_core.minicluster.handlers import Call, Handlers
+from foretop_core.minicluster.kinds import load_catalog
+from foretop_core.minicluster.negotiation import Form
+from foretop_core.minicluster.requests import Target, parse_path
 
 VELERO = "/apis/velero.io/v1/namespaces/velero"
 NABS = "/apis/oadp.openshift.io/v1alpha1/namespaces/velero/nonadminbackups"

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from core.kube.places import Named
-from core.kube.sink import State
-from core.minicluster import MiniCluster, Rule, User
-from core.models.kinds import BACKUP, NAB, SCHEDULE
+from foretop_core.kube.places import Named
+from foretop_core.kube.sink import State
+from foretop_core.minicluster import MiniCluster, Rule, User
+from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from tests.wire.test_cluster import READ, client_of, make, watched
 
 NABS = Rule(READ, ("oadp.openshift.io",), ("nonadminbackups",), ("team-a", "team-b"))

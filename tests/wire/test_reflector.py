@@ -10,9 +10,9 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from core.clock import SystemClock
-from core.kube.pace import Pace, Timing
-from core.kube.sink import State
+from foretop_core.clock import SystemClock
+from foretop_core.kube.pace import Pace, Timing
+from foretop_core.kube.sink import State
 from tests.wire.rough import RoughServer, Script, answer, hang_up, serving
 from tests.wire.watching import PATIENCE, Naps, following, versions
 

@@ -10,7 +10,7 @@ from random import Random
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.kube.pace import Timing
+from foretop_core.kube.pace import Timing
 from tests.wire.rough import RoughServer, Script, answer, hang_up, serving
 from tests.wire.watching import WatchedStore, following
 

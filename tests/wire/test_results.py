@@ -10,16 +10,16 @@ from typing import Any
 import aiohttp
 import pytest
 
-from core.actions.download import Unfetched
-from core.actions.files import File, NoFile, refusal
-from core.actions.guard import Refused
-from core.actions.results import results_of
-from core.errors import Unreadable
-from core.minicluster.access import Rule, User
-from core.minicluster.journal import ChangeType
-from core.minicluster.scenes.stage import HOME
-from core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins
-from core.rules.results import Scope, parse
+from foretop_core.actions.download import Unfetched
+from foretop_core.actions.files import File, NoFile, refusal
+from foretop_core.actions.guard import Refused
+from foretop_core.actions.results import results_of
+from foretop_core.errors import Unreadable
+from foretop_core.minicluster.access import Rule, User
+from foretop_core.minicluster.journal import ChangeType
+from foretop_core.minicluster.scenes.stage import HOME
+from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins
+from foretop_core.rules.results import Scope, parse
 from tests.conformance.client import VELERO, Api
 from tests.wire.hands import Wire, box_with, hand_in, wire
 from tests.wire.test_commands import obj

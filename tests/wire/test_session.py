@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from core.clock import ManualClock
-from core.errors import ForetopError
-from core.kube.config import Options, Wishes
-from core.kube.sink import State
-from core.minicluster.box import MiniCluster
-from core.models import Backup, DataUpload
-from core.session import Session, open_session
+from foretop_core.clock import ManualClock
+from foretop_core.errors import ForetopError
+from foretop_core.kube.config import Options, Wishes
+from foretop_core.kube.sink import State
+from foretop_core.minicluster.box import MiniCluster
+from foretop_core.models import Backup, DataUpload
+from foretop_core.session import Session, open_session
 from tests.objects import NOW
 
 META = {"namespace": "default"}

@@ -7,17 +7,17 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from random import Random
 
-from core.clock import SystemClock
-from core.kube.auth import Authenticator
-from core.kube.client import ApiClient
-from core.kube.config import ContextConfig, Identity
-from core.kube.execplugin import ExecPlugins
-from core.kube.pace import Pace, Timing
-from core.kube.reflector import Reflector
-from core.kube.sink import EventType, Health, Scope, Sink, State
-from core.models.kinds import SCHEDULE
-from core.models.wire import Resource
-from core.store import Garbled, Store
+from foretop_core.clock import SystemClock
+from foretop_core.kube.auth import Authenticator
+from foretop_core.kube.client import ApiClient
+from foretop_core.kube.config import ContextConfig, Identity
+from foretop_core.kube.execplugin import ExecPlugins
+from foretop_core.kube.pace import Pace, Timing
+from foretop_core.kube.reflector import Reflector
+from foretop_core.kube.sink import EventType, Health, Scope, Sink, State
+from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.wire import Resource
+from foretop_core.store import Garbled, Store
 from tests.wire.rough import RoughServer
 
 # A wait ends when the thing happens; this is for machines that have much else to do.

@@ -6,21 +6,28 @@ from typing import Any
 
 import pytest
 
-from core.actions.backups import (
+from foretop_core.actions.backups import (
     plan_back_up_now,
     plan_cancel_movements,
     plan_delete_backup,
     plan_run_again,
     replan_cancel,
 )
-from core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
-from core.actions.restores import Restoring, offered_mapping, plan_restore
-from core.actions.servers import plan_server_default
-from core.errors import BadInput
-from core.models import Backup, Deployment, NonAdminBackupStorageLocationRequest, RestoreSpec, Schedule, from_builtins
-from core.rules.reconcile.schedule import reconcile_schedule
-from core.rules.reconcile.writes import Create
-from core.rules.world import World
+from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
+from foretop_core.actions.restores import Restoring, offered_mapping, plan_restore
+from foretop_core.actions.servers import plan_server_default
+from foretop_core.errors import BadInput
+from foretop_core.models import (
+    Backup,
+    Deployment,
+    NonAdminBackupStorageLocationRequest,
+    RestoreSpec,
+    Schedule,
+    from_builtins,
+)
+from foretop_core.rules.reconcile.schedule import reconcile_schedule
+from foretop_core.rules.reconcile.writes import Create
+from foretop_core.rules.world import World
 from tests.objects import NOW, backup, location, nab, nar, restore, schedule, upload
 
 

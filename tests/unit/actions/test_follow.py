@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from core.actions import follow
-from core.clock import ManualClock
-from core.kube.sink import Scope
-from core.models import Backup, DeleteBackupRequest, Resource, from_builtins
-from core.models.kinds import BACKUP, DELETE_REQUEST, SCHEDULE
-from core.store import Store
+from foretop_core.actions import follow
+from foretop_core.clock import ManualClock
+from foretop_core.kube.sink import Scope
+from foretop_core.models import Backup, DeleteBackupRequest, Resource, from_builtins
+from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, SCHEDULE
+from foretop_core.store import Store
 from tests.objects import NOW, backup, schedule
 
 KIND_OF = {"Schedule": SCHEDULE, "Backup": BACKUP, "DeleteBackupRequest": DELETE_REQUEST}

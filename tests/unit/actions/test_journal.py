@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.actions import journal as journals
-from core.actions.journal import Entry, Journal, default_path
-from core.errors import ForetopError
+from foretop_core.actions import journal as journals
+from foretop_core.actions.journal import Entry, Journal, default_path
+from foretop_core.errors import ForetopError
 
 
 def entry(number: int, text: str = "") -> Entry:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from core.actions.pausing import Pause, of_batch, plan_pause, plan_unpause
-from core.models import Schedule, from_builtins, to_builtins
-from core.rules.forecast import Choice
-from core.rules.reconcile.schedule import reconcile_schedule
-from core.rules.reconcile.writes import Create, Patch
-from core.rules.world import Server, World
+from foretop_core.actions.pausing import Pause, of_batch, plan_pause, plan_unpause
+from foretop_core.models import Schedule, from_builtins, to_builtins
+from foretop_core.rules.forecast import Choice
+from foretop_core.rules.reconcile.schedule import reconcile_schedule
+from foretop_core.rules.reconcile.writes import Create, Patch
+from foretop_core.rules.world import Server, World
 from tests.objects import NOW, backup, location, schedule
 
 DUE = {"cron": "0 * * * *", "last": "00:00:03"}

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from core.actions.schedules import (
+from foretop_core.actions.schedules import (
     NewSchedule,
     check_schedule,
     described_by,
     plan_create_schedules,
     plan_delete_schedule,
 )
-from core.errors import BadInput
-from core.models import Backup, BackupSpec, Schedule, from_builtins
-from core.models.manifest import read
-from core.rules.world import World
+from foretop_core.errors import BadInput
+from foretop_core.models import Backup, BackupSpec, Schedule, from_builtins
+from foretop_core.models.manifest import read
+from foretop_core.rules.world import World
 from tests.objects import NOW, backup, location, schedule
 
 

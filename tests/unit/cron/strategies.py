@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
-from core.cron.fields import ALL_BOUNDS, Bounds
+from foretop_core.cron.fields import ALL_BOUNDS, Bounds
 
 
 def moments() -> st.SearchStrategy[datetime]:

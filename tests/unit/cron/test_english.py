@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.cron import parse
+from foretop_core.cron import parse
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.cron import CronSchedule, parse
+from foretop_core.cron import CronSchedule, parse
 from tests.unit.cron.strategies import expressions, moments
 
 ZONES = st.sampled_from(["America/New_York", "Europe/Berlin", "Asia/Kolkata", "Europe/Dublin", "Asia/Tokyo"])

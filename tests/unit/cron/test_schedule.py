@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from core.cron import CronError, CronSchedule, parse
-from core.errors import BadInput
+from foretop_core.cron import CronError, CronSchedule, parse
+from foretop_core.errors import BadInput
 
 
 def at(text: str, zone: str = "UTC") -> datetime:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from core.cron import CronError, parse
+from foretop_core.cron import CronError, parse
 
 _LINES = (Path(__file__).parents[2] / "data/vectors/cron.jsonl").read_text(encoding="utf-8").split("\n")
 VECTORS: list[dict[str, Any]] = [json.loads(line) for line in _LINES if line]

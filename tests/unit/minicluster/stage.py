@@ -7,13 +7,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from core.clock import ManualClock
-from core.minicluster.box import furnish
-from core.minicluster.controllers import BoxClock, Engine, Flags, NonAdminController, ObjectStorage, VeleroServer, Work
-from core.minicluster.controllers.downloads import LogShelf
-from core.minicluster.controllers.variants import catalog_for
-from core.minicluster.storage import Storage
-from core.models import Backup, Restore
+from foretop_core.clock import ManualClock
+from foretop_core.minicluster.box import furnish
+from foretop_core.minicluster.controllers import (
+    BoxClock,
+    Engine,
+    Flags,
+    NonAdminController,
+    ObjectStorage,
+    VeleroServer,
+    Work,
+)
+from foretop_core.minicluster.controllers.downloads import LogShelf
+from foretop_core.minicluster.controllers.variants import catalog_for
+from foretop_core.minicluster.storage import Storage
+from foretop_core.models import Backup, Restore
 
 Raw = dict[str, Any]
 WorkOf = Callable[[Backup | Restore], Work]

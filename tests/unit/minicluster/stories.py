@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from core.minicluster.controllers import Flags, Work
-from core.minicluster.journal import Change
-from core.minicluster.kinds import Kind
-from core.models import Backup, Restore
+from foretop_core.minicluster.controllers import Flags, Work
+from foretop_core.minicluster.journal import Change
+from foretop_core.minicluster.kinds import Kind
+from foretop_core.models import Backup, Restore
 from tests import recordings
 from tests.recordings import Event, Note
 from tests.unit.minicluster.stage import Raw, Table

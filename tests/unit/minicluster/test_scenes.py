@@ -7,16 +7,16 @@ from datetime import timedelta
 
 import pytest
 
-from core.errors import BadInput
-from core.minicluster.live import FIXED_START, LiveBox
-from core.minicluster.scenes import SCENES, Wishes, find_scene
-from core.minicluster.schema import check_object
-from core.models import Backup, DataMovement, NonAdminBackup, NonAdminRestore, Resource, Schedule
-from core.models.kinds import BACKUP, NAB
-from core.models.nonadmin import NAB_UUID_LABEL
-from core.rules.assemble import assemble
-from core.rules.queue import queue
-from core.rules.triage import triage
+from foretop_core.errors import BadInput
+from foretop_core.minicluster.live import FIXED_START, LiveBox
+from foretop_core.minicluster.scenes import SCENES, Wishes, find_scene
+from foretop_core.minicluster.schema import check_object
+from foretop_core.models import Backup, DataMovement, NonAdminBackup, NonAdminRestore, Resource, Schedule
+from foretop_core.models.kinds import BACKUP, NAB
+from foretop_core.models.nonadmin import NAB_UUID_LABEL
+from foretop_core.rules.assemble import assemble
+from foretop_core.rules.queue import queue
+from foretop_core.rules.triage import triage
 
 SMALL = [name for name in SCENES if name != "large"]
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.minicluster.controllers import Flags
+from foretop_core.minicluster.controllers import Flags
 from tests.unit.minicluster.stories import lives, positions, recorded, tell
 
 WAITING = ("Queued", "ReadyToStart")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.minicluster.controllers import TenantStorageController
+from foretop_core.minicluster.controllers import TenantStorageController
 from tests.unit.minicluster.stage import Raw, Table
 
 START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from core.minicluster.controllers import Flags, Move, Work
-from core.models import Backup, Restore
+from foretop_core.minicluster.controllers import Flags, Move, Work
+from foretop_core.models import Backup, Restore
 from tests.unit.minicluster.stage import QUICK, Raw, Table
 
 START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from core.cron import parse
-from core.minicluster.controllers import Flags, Work
-from core.minicluster.journal import Change
-from core.minicluster.kinds import Kind
-from core.models import Backup, Restore
+from foretop_core.cron import parse
+from foretop_core.minicluster.controllers import Flags, Work
+from foretop_core.minicluster.journal import Change
+from foretop_core.minicluster.kinds import Kind
+from foretop_core.models import Backup, Restore
 from tests.unit.minicluster.stage import Table
 
 START = datetime(2026, 11, 15, 0, 0, 17, tzinfo=UTC)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
-from core.models import Backup, BackupSpec, Resource, Restore
-from core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
-from core.models.velero import SCHEDULE_LABEL, BackupStatus, ItemProgress, RestoreStatus
-from core.models.wire import Metadata
+from foretop_core.models import Backup, BackupSpec, Resource, Restore
+from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
+from foretop_core.models.velero import SCHEDULE_LABEL, BackupStatus, ItemProgress, RestoreStatus
+from foretop_core.models.wire import Metadata
 from tests import recordings
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)

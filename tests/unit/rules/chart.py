@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from core.models import BackupSpec, NonAdminBackup, NonAdminRestore, RestoreSpec
-from core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NABSL, NAR, RESTORE, STORAGE, Kind
-from core.rules.reconcile import (
+from foretop_core.models import BackupSpec, NonAdminBackup, NonAdminRestore, RestoreSpec
+from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NABSL, NAR, RESTORE, STORAGE, Kind
+from foretop_core.rules.reconcile import (
     Behaviour,
     NabSurroundings,
     NarSurroundings,

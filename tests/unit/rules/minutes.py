@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from core.cron import parse
+from foretop_core.cron import parse
 
 FIRST = date(2021, 1, 1)
 DAYS = (date(2029, 1, 1) - FIRST).days

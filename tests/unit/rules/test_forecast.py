@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.rules.forecast import (
+from foretop_core.rules.forecast import (
     Choice,
     Holdup,
     base_time,
@@ -17,7 +17,7 @@ from core.rules.forecast import (
     pause,
     unpause,
 )
-from core.rules.heartbeat import Heartbeat
+from foretop_core.rules.heartbeat import Heartbeat
 from tests.objects import NOW, at, backup, schedule
 
 BEAT = Heartbeat(second=3, pulse=at("02:41:03"))

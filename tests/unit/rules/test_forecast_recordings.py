@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from core.models import Backup, BackupStorageLocation, Resource, Schedule
-from core.rules.forecast import Choice, blocker, expected_start, invalid, is_due, next_run, unpause
-from core.rules.heartbeat import heartbeat
+from foretop_core.models import Backup, BackupStorageLocation, Resource, Schedule
+from foretop_core.rules.forecast import Choice, blocker, expected_start, invalid, is_due, next_run, unpause
+from foretop_core.rules.heartbeat import heartbeat
 from tests.recordings import NAMES, Event, events
 
 AT_ONCE = timedelta(seconds=1)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from core.models import Backup, NonAdminBackup, NonAdminRestore, from_builtins
-from core.rules.lifecycle import Path, State, lifecycle, transition
+from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, from_builtins
+from foretop_core.rules.lifecycle import Path, State, lifecycle, transition
 
 NOW = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
 ACCEPTED = {"type": "Accepted", "status": "True", "reason": "BackupAccepted", "message": "backup accepted"}

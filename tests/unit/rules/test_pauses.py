@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from core.models import Schedule, from_builtins
-from core.rules.pauses import PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY, pausing
+from foretop_core.models import Schedule, from_builtins
+from foretop_core.rules.pauses import PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY, pausing
 
 SINCE = datetime(2026, 11, 15, 1, 0, tzinfo=UTC)
 

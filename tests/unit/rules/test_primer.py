@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.cron import parse
-from core.rules.primer import PrimerError, prime, warmups
+from foretop_core.cron import parse
+from foretop_core.rules.primer import PrimerError, prime, warmups
 from tests.unit.cron.strategies import expressions
 from tests.unit.rules.minutes import judged
 

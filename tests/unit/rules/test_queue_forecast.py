@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.models import Backup
-from core.rules.queue import QueueItem, learn, queue
-from core.rules.queue.claims import claim, meeting
+from foretop_core.models import Backup
+from foretop_core.rules.queue import QueueItem, learn, queue
+from foretop_core.rules.queue.claims import claim, meeting
 from tests.unit.rules.backups import NOON, at, backup, past
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.models import Backup, NonAdmin, NonAdminBackup, from_builtins
-from core.rules.queue import (
+from foretop_core.models import Backup, NonAdmin, NonAdminBackup, from_builtins
+from foretop_core.rules.queue import (
     Disagreement,
     Positions,
     disagreement,

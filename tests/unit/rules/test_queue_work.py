@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from core.models import Backup, Restore
-from core.rules import phases
-from core.rules.queue import HoldKind, Queue, QueueItem, queue, queue_stalled
+from foretop_core.models import Backup, Restore
+from foretop_core.rules import phases
+from foretop_core.rules.queue import HoldKind, Queue, QueueItem, queue, queue_stalled
 from tests import recordings
 from tests.unit.rules.backups import (
     CONCURRENCY,

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from core.models import (
+from foretop_core.models import (
     Backup,
     DeleteBackupRequest,
     NonAdmin,
@@ -25,9 +25,9 @@ from core.models import (
     Restore,
     from_builtins,
 )
-from core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR, RESTORE, Kind
-from core.models.wire import Metadata
-from core.rules.reconcile import (
+from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR, RESTORE, Kind
+from foretop_core.models.wire import Metadata
+from foretop_core.rules.reconcile import (
     Create,
     Delete,
     NabSurroundings,

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from core.models import PreScaledCronJob, from_builtins
-from core.models.kinds import CRON_JOB
-from core.models.wire import OwnerReference
-from core.rules.primer import prescaler
-from core.rules.reconcile import Create, Patch, Reconciled, reconcile_prescaled
+from foretop_core.models import PreScaledCronJob, from_builtins
+from foretop_core.models.kinds import CRON_JOB
+from foretop_core.models.wire import OwnerReference
+from foretop_core.rules.primer import prescaler
+from foretop_core.rules.reconcile import Create, Patch, Reconciled, reconcile_prescaled
 from tests.unit.rules.apply import Objects
 from tests.unit.rules.chart import NOW
 

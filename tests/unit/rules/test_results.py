@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from core.errors import Unreadable
-from core.rules.results import Group, Problem, Results, Scope, parse
+from foretop_core.errors import Unreadable
+from foretop_core.rules.results import Group, Problem, Results, Scope, parse
 
 DIFFERS = "Warning: the in-cluster version is different than the backed-up version."
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.models import Deployment, from_builtins
-from core.rules.servers import image_version, server
+from foretop_core.models import Deployment, from_builtins
+from foretop_core.rules.servers import image_version, server
 
 
 def deployment(*args: str, **container: Any) -> Deployment:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from core.rules.triage import Finding, Severity, Subject, Thresholds, settle
+from foretop_core.rules.triage import Finding, Severity, Subject, Thresholds, settle
 from tests.objects import NOW
 
 LIMITS = Thresholds(comes_after=timedelta(seconds=5), goes_after=timedelta(seconds=20))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.models import (
+from foretop_core.models import (
     CronJob,
     DeleteBackupRequest,
     NonAdminBackupStorageLocationRequest,
@@ -15,9 +15,9 @@ from core.models import (
     Resource,
     from_builtins,
 )
-from core.rules.assemble import assemble
-from core.rules.triage import Finding, Severity, Thresholds, Triage, triage
-from core.rules.world import PhaseChange, Seen, Server, Unseen, World
+from foretop_core.rules.assemble import assemble
+from foretop_core.rules.triage import Finding, Severity, Thresholds, Triage, triage
+from foretop_core.rules.world import PhaseChange, Seen, Server, Unseen, World
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
 
 GOOD_RUNS = [

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.models import Schedule
-from core.rules.triage import Finding, Severity, Subject, gathered
-from core.rules.world import Seen
-from core.view.items import finding_item
+from foretop_core.models import Schedule
+from foretop_core.rules.triage import Finding, Severity, Subject, gathered
+from foretop_core.rules.world import Seen
+from foretop_core.view.items import finding_item
 from tests.objects import at, backup, condition, location, nab, restore, schedule, upload
 from tests.unit.rules.test_triage import findings, only
 

@@ -8,10 +8,10 @@ from functools import cache
 
 import pytest
 
-from core.models import Resource
-from core.rules.assemble import assemble
-from core.rules.triage import Settled, settle, triage
-from core.rules.world import Server
+from foretop_core.models import Resource
+from foretop_core.rules.assemble import assemble
+from foretop_core.rules.triage import Settled, settle, triage
+from foretop_core.rules.world import Server
 from tests.recordings import NAMES, events
 
 CONCURRENCY = {"queue": 2}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.rules import words
+from foretop_core.rules import words
 
 NOW = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
 BERLIN, NEW_YORK, KATHMANDU = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York"), ZoneInfo("Asia/Kathmandu")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from core.clock import ManualClock
-from core.kube.sink import Scope
-from core.models import Backup, NonAdminBackup, Schedule
-from core.models.kinds import BACKUP, Kind
-from core.models.wire import Metadata, Resource, from_builtins
-from core.store import Key, Store
-from core.store.sink import WatchSink
+from foretop_core.clock import ManualClock
+from foretop_core.kube.sink import Scope
+from foretop_core.models import Backup, NonAdminBackup, Schedule
+from foretop_core.models.kinds import BACKUP, Kind
+from foretop_core.models.wire import Metadata, Resource, from_builtins
+from foretop_core.store import Key, Store
+from foretop_core.store.sink import WatchSink
 
 START = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from core.models import Backup
-from core.models.kinds import NAB
+from foretop_core.models import Backup
+from foretop_core.models.kinds import NAB
 from tests.unit.store.making import Watched, backup, gone
 
 

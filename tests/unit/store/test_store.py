@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from core.kube.sink import Health, Scope, State
-from core.models import Backup, NonAdminBackup, Schedule
-from core.models.kinds import BACKUP, NAB, POD_VOLUME_BACKUP, SCHEDULE
-from core.store import Garbled, Key, Store
-from core.store.sink import REMEMBERED_DELETIONS
+from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.models import Backup, NonAdminBackup, Schedule
+from foretop_core.models.kinds import BACKUP, NAB, POD_VOLUME_BACKUP, SCHEDULE
+from foretop_core.store import Garbled, Key, Store
+from foretop_core.store.sink import REMEMBERED_DELETIONS
 from tests.unit.store.making import START, Watched, backup, gone, nab, schedule
 
 

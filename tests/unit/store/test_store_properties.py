@@ -8,11 +8,11 @@ from typing import Literal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.kube.sink import EventType, Scope
-from core.models import Backup
-from core.models.kinds import BACKUP
-from core.store import Change, Key, Store
-from core.store.sink import WatchSink
+from foretop_core.kube.sink import EventType, Scope
+from foretop_core.models import Backup
+from foretop_core.models.kinds import BACKUP
+from foretop_core.store import Change, Key, Store
+from foretop_core.store.sink import WatchSink
 from tests.unit.store.making import Watched, backup
 
 NAMES = ("a", "b", "c", "d")

@@ -5,13 +5,13 @@ from typing import Literal, cast
 
 import pytest
 
-from core.clock import ManualClock
-from core.kube.sink import EventType, Health, Scope, State
-from core.models import Backup, DataUpload, Deployment
-from core.models.kinds import BACKUP, DATA_UPLOAD, DEPLOYMENT, NAB, SCHEDULE, STORAGE
-from core.models.wire import from_builtins
-from core.rules.world import Unseen, World
-from core.store import Store
+from foretop_core.clock import ManualClock
+from foretop_core.kube.sink import EventType, Health, Scope, State
+from foretop_core.models import Backup, DataUpload, Deployment
+from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, DEPLOYMENT, NAB, SCHEDULE, STORAGE
+from foretop_core.models.wire import from_builtins
+from foretop_core.rules.world import Unseen, World
+from foretop_core.store import Store
 from tests import recordings
 from tests.unit.store.making import START, Watched, backup, meta
 

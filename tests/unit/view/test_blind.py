@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from core.kube.sink import Health, Scope, State
-from core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, SCHEDULE
-from core.rules.triage import Severity
-from core.store import ContextHealth, HealthBoard
-from core.view.blind import blind_findings, is_blind
+from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, SCHEDULE
+from foretop_core.rules.triage import Severity
+from foretop_core.store import ContextHealth, HealthBoard
+from foretop_core.view.blind import blind_findings, is_blind
 from tests.objects import NOW
 
 REFUSED = "https://api cannot be reached: connection refused (check the address)"

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.clock import ManualClock
-from core.cron import parse
-from core.models import CronJob, PreScaledCronJob, Resource, from_builtins
-from core.models.kinds import PRESCALED, SCHEDULE
-from core.rules.primer import warmups
-from core.store import Key, Store
-from core.view.agenda import Agenda
-from core.view.calendar import Load, Planned, lane, next_runs, planned
-from core.view.minutes import run_bits, warm_bits
-from core.view.ruler import Ruler, ruler_over
+from foretop_core.clock import ManualClock
+from foretop_core.cron import parse
+from foretop_core.models import CronJob, PreScaledCronJob, Resource, from_builtins
+from foretop_core.models.kinds import PRESCALED, SCHEDULE
+from foretop_core.rules.primer import warmups
+from foretop_core.store import Key, Store
+from foretop_core.view.agenda import Agenda
+from foretop_core.view.calendar import Load, Planned, lane, next_runs, planned
+from foretop_core.view.minutes import run_bits, warm_bits
+from foretop_core.view.ruler import Ruler, ruler_over
 from tests.objects import NOW, at, schedule
 from tests.unit.cron.strategies import expressions, moments
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from core.errors import BadInput
-from core.view.filter import parse_filter
-from core.view.selector import selector
+from foretop_core.errors import BadInput
+from foretop_core.view.filter import parse_filter
+from foretop_core.view.selector import selector
 
 FIELDS = ("name", "namespace", "phase")
 

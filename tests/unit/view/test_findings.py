@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from core.clock import ManualClock
-from core.errors import BadInput
-from core.rules.triage import Finding, Severity, Subject, triage
-from core.store import Store
-from core.view.findings import FindingsTable, subject_text
-from core.view.items import finding_item
-from core.view.scene import Scene, Stage
+from foretop_core.clock import ManualClock
+from foretop_core.errors import BadInput
+from foretop_core.rules.triage import Finding, Severity, Subject, triage
+from foretop_core.store import Store
+from foretop_core.view.findings import FindingsTable, subject_text
+from foretop_core.view.items import finding_item
+from foretop_core.view.scene import Scene, Stage
 from tests.objects import NOW, location, schedule
 
 FIELDS = {"context", "kind", "namespace", "name", "code", "severity", "since", "evidence", "remedy", "related", "id"}

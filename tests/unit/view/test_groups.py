@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.store.keys import Key
-from core.view.groups import HEAD, Grouped, Head, head_key
-from core.view.marks import Mark, Standing
-from core.view.table import Table
+from foretop_core.store.keys import Key
+from foretop_core.view.groups import HEAD, Grouped, Head, head_key
+from foretop_core.view.marks import Mark, Standing
+from foretop_core.view.table import Table
 
 
 @dataclass(frozen=True)

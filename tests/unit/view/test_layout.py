@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from core.view import layout
-from core.view.columns import Cell, Column
-from core.view.runs import Backups
-from core.view.text import cut, width
+from foretop_core.view import layout
+from foretop_core.view.columns import Cell, Column
+from foretop_core.view.runs import Backups
+from foretop_core.view.text import cut, width
 
 
 def cells(*texts: str) -> tuple[Cell, ...]:

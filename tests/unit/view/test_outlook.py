@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from core.actions.backups import plan_back_up_now
-from core.kube.sink import Scope
-from core.models import Backup
-from core.models.kinds import BACKUP
-from core.models.movement import label_value
-from core.rules.assemble import assemble
-from core.rules.forecast import Choice, expected_start, unpause
-from core.rules.heartbeat import Heartbeat
-from core.view.outlook import outlook
+from foretop.panes.nonadmin import nonadmin_pane
+from foretop.panes.queue import queue_pane
+from foretop_core.actions.backups import plan_back_up_now
+from foretop_core.kube.sink import Scope
+from foretop_core.models import Backup
+from foretop_core.models.kinds import BACKUP
+from foretop_core.models.movement import label_value
+from foretop_core.rules.assemble import assemble
+from foretop_core.rules.forecast import Choice, expected_start, unpause
+from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.view.outlook import outlook
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
 from tests.unit.view.test_views import Shown, velero
-from tui.panes.nonadmin import nonadmin_pane
-from tui.panes.queue import queue_pane
 
 SILENT = location(checked="02:26:03", synced="02:26:03")
 

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from core.models import CronJob, from_builtins
-from core.view.primer import coming, pair_cells, pair_ruler, preview, taken_from
+from foretop_core.models import CronJob, from_builtins
+from foretop_core.view.primer import coming, pair_cells, pair_ruler, preview, taken_from
 from tests.objects import NOW, at, backup, schedule
 
 

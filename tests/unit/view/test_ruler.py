@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from core.view.calendar import HORIZONS
-from core.view.ruler import Ruler, axis, bars, labels, ruler_over
+from foretop_core.view.calendar import HORIZONS
+from foretop_core.view.ruler import Ruler, axis, bars, labels, ruler_over
 from tests.objects import NOW, at
 
 

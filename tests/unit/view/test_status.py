@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from core.kube.sink import State
-from core.store import ContextHealth
-from core.view.marks import Mark
-from core.view.status import status_line
+from foretop_core.kube.sink import State
+from foretop_core.store import ContextHealth
+from foretop_core.view.marks import Mark
+from foretop_core.view.status import status_line
 from tests.objects import NOW
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.store.keys import Key
-from core.view.table import Table
+from foretop_core.store.keys import Key
+from foretop_core.view.table import Table
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,17 @@ from typing import Any, cast
 
 import pytest
 
-from core.clock import ManualClock
-from core.errors import BadInput
-from core.kube.sink import EventType, Scope
-from core.models.kinds import BACKUP, by_plural
-from core.models.wire import Resource
-from core.store import Key, Store
-from core.view.columns import Row
-from core.view.live import LiveTable
-from core.view.marks import Mark, ascii_only
-from core.view.scene import Scene, Stage
-from core.view.views import VIEWS
+from foretop_core.clock import ManualClock
+from foretop_core.errors import BadInput
+from foretop_core.kube.sink import EventType, Scope
+from foretop_core.models.kinds import BACKUP, by_plural
+from foretop_core.models.wire import Resource
+from foretop_core.store import Key, Store
+from foretop_core.view.columns import Row
+from foretop_core.view.live import LiveTable
+from foretop_core.view.marks import Mark, ascii_only
+from foretop_core.view.scene import Scene, Stage
+from foretop_core.view.views import VIEWS
 from tests import recordings
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
 

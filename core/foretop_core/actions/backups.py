@@ -1,0 +1,178 @@
+"""Backups by hand: one now from a schedule, one again with the same spec, and the end of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from foretop_core.actions import checks
+from foretop_core.actions.intents import BACK_UP_NOW, CANCEL_MOVEMENTS, DELETE_BACKUP, RUN_AGAIN
+from foretop_core.actions.plans import Plan, Refusal, Step, Target
+from foretop_core.actions.steps import create_step, patch_step, stamped, target, velero, wire
+from foretop_core.models import Backup, DataMovement, Schedule
+from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, MOVEMENTS, SCHEDULE
+from foretop_core.models.movement import label_value
+from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
+from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
+from foretop_core.rules import phases, words
+from foretop_core.rules.pauses import ANNOTATIONS
+from foretop_core.rules.queue import has_ended
+from foretop_core.rules.world import World
+
+BACKUP_UID_LABEL = "velero.io/backup-uid"
+_VELEROS_OWN = "velero.io/"
+_ENDED_MOVEMENTS = frozenset({"Canceled", "Completed", "Failed"})
+_KIND_OF_MOVEMENT = {kind.model: kind for kind in MOVEMENTS}
+
+
+def plan_back_up_now(
+    world: World,
+    schedules: Iterable[Schedule],
+    now: datetime,
+    name: str = "",
+    labels: Mapping[str, str] | None = None,
+    named_at: datetime | None = None,
+) -> Plan:
+    """A Backup as Velero would make it from the schedule; the schedule's own rhythm is not touched.
+
+    `named_at` is the moment that its name tells, where that is not now: what was shown is then what is made.
+    """
+    if name:
+        checks.name(name, "backup")
+    stamp = f"{named_at or now:%Y%m%d%H%M%S}"
+    steps = tuple(_from_schedule(world, one, now, name or f"{one.name}-{stamp}", labels or {}) for one in schedules)
+    return Plan(BACK_UP_NOW, now, steps)
+
+
+def plan_run_again(world: World, backups: Iterable[Backup], now: datetime, named_at: datetime | None = None) -> Plan:
+    """The same spec under a new name; what Velero itself wrote on the old one is not repeated."""
+    steps: list[Step] = []
+    refused: list[Refusal] = []
+    for backup in backups:
+        if not has_ended(backup):
+            refused.append(Refusal(target(world, BACKUP, backup), f"it has not ended ({backup.phase or 'New'})"))
+            continue
+        where = Target(world.context, BACKUP, backup.namespace, stamped(backup.name, named_at or now))
+        schedule = {SCHEDULE_LABEL: backup.schedule_name} if backup.schedule_name else {}
+        meta = {
+            "labels": {**_without_veleros(backup.metadata.labels), **schedule},
+            "annotations": _without_veleros(backup.metadata.annotations),
+        }
+        changes = (f"{where} is made with the spec of {backup.name} ({backup.phase})",)
+        steps.append(create_step(where, wire(backup.spec), changes, _start(world, backup.namespace, now), meta=meta))
+    return Plan(RUN_AGAIN, now, tuple(steps), tuple(refused))
+
+
+def plan_delete_backup(world: World, backups: Iterable[Backup], now: datetime) -> Plan:
+    """A DeleteBackupRequest each: removing the object alone would leave the data, and the sync brings it back."""
+    steps: list[Step] = []
+    refused: list[Refusal] = []
+    for backup in backups:
+        why = _why_not_deleted(world, backup)
+        if why:
+            refused.append(Refusal(target(world, BACKUP, backup), why))
+        else:
+            steps.append(_delete_request(world, backup))
+    return Plan(DELETE_BACKUP, now, tuple(steps), tuple(refused))
+
+
+def plan_cancel_movements(world: World, backups: Iterable[Backup], now: datetime) -> Plan:
+    """`spec.cancel` on every data movement of a running backup that has not ended."""
+    steps: list[Step] = []
+    refused: list[Refusal] = []
+    for backup in backups:
+        moving = world.movements_by_backup.get((backup.namespace, label_value(backup.name)), ())
+        running = [one for one in moving if one.phase not in _ENDED_MOVEMENTS and not one.spec.cancel]
+        if not running:
+            why = "its data movements are being cancelled already" if moving else "nothing of it is being moved"
+            refused.append(Refusal(target(world, BACKUP, backup), why))
+        steps += [_cancel(world, backup, movement) for movement in running]
+    return Plan(CANCEL_MOVEMENTS, now, tuple(steps), tuple(refused))
+
+
+def replan_cancel(world: World, movements: Iterable[DataMovement], now: datetime) -> Plan:
+    """The same wish for movements that were read afresh."""
+    steps = []
+    for movement in movements:
+        key = (movement.namespace, movement.backup_name)
+        backup = next((one for one in world.backups if (one.namespace, label_value(one.name)) == key), None)
+        if backup is not None and movement.phase not in _ENDED_MOVEMENTS and not movement.spec.cancel:
+            steps.append(_cancel(world, backup, movement))
+    return Plan(CANCEL_MOVEMENTS, now, tuple(steps))
+
+
+def _from_schedule(world: World, schedule: Schedule, now: datetime, named: str, labels: Mapping[str, str]) -> Step:
+    template = schedule.spec.template
+    where = Target(world.context, BACKUP, schedule.namespace, named)
+    own = template.metadata.get("labels") or schedule.metadata.labels
+    notes = {key: text for key, text in schedule.metadata.annotations.items() if not key.startswith(ANNOTATIONS)}
+    meta: dict[str, Any] = {"labels": {**own, SCHEDULE_LABEL: schedule.name, **labels}, "annotations": notes}
+    if schedule.spec.use_owner_references_in_backup:
+        owner = {"apiVersion": SCHEDULE.api_version, "kind": SCHEDULE.name, "name": schedule.name}
+        meta["ownerReferences"] = [{**owner, "uid": schedule.metadata.uid, "controller": True}]
+    command = velero(world.context, schedule.namespace, "backup", "create", named, "--from-schedule", schedule.name)
+    changes = (f"{where} is made from the template of {schedule.name}",)
+    forecast = f"{_start(world, schedule.namespace, now)}; the next run of {schedule.name} stays as it is"
+    return create_step(where, wire(template), changes, forecast, command, meta=meta)
+
+
+def _start(world: World, namespace: str, now: datetime) -> str:
+    """When a backup that is made now comes to its turn."""
+    if silence := world.heartbeat(namespace).silence(now):
+        return f"one backup, but not before Velero is back: {silence}"
+    ahead = [run for run in world.backups_by_namespace.get(namespace, ()) if not has_ended(run)]
+    holding = [run for run in ahead if run.phase in phases.HOLDS_SLOT]
+    slots = world.server(namespace).concurrency or 1
+    if len(holding) < slots and len(ahead) == len(holding):
+        return "one backup starts at once"
+    return f"one backup, after {words.count(len(ahead), 'unfinished backup')} ahead of it"
+
+
+def _without_veleros(marks: Mapping[str, str]) -> dict[str, str]:
+    return {key: text for key, text in marks.items() if not key.startswith(_VELEROS_OWN)}
+
+
+def _why_not_deleted(world: World, backup: Backup) -> str:
+    if backup.phase in phases.HOLDS_SLOT:
+        return f"it is {backup.phase}: Velero deletes no backup that is running"
+    asked = [request for request in world.delete_requests if request.spec.backup_name == backup.name]
+    if any(one.namespace == backup.namespace and one.phase not in ("Processed",) for one in asked):
+        return "its deletion has been asked for already"
+    return ""
+
+
+def _delete_request(world: World, backup: Backup) -> Step:
+    where = Target(world.context, DELETE_REQUEST, backup.namespace, backup.name)
+    labels = {BACKUP_LABEL: label_value(backup.name), BACKUP_UID_LABEL: backup.metadata.uid}
+    meta = {"generateName": f"{backup.name}-", "labels": labels}
+    changes = (f"a DeleteBackupRequest for backup {backup.namespace}/{backup.name} is made",)
+    restores = [one.name for one in world.restores if _is_from(one.spec.backup_name, one.namespace, backup)]
+    also = f", and the restores made from it ({words.listed(restores)})" if restores else ""
+    forecast = f"its data in storage, its snapshots and its object go for good{also}"
+    command = velero(world.context, backup.namespace, "backup", "delete", backup.name, "--confirm")
+    location = world.location(backup.namespace, backup.spec.storage_location)
+    warnings = []
+    if owner := backup.annotation(NAB_NAME_ANNOTATION):
+        place = backup.annotation(NAB_NAMESPACE_ANNOTATION)
+        warnings.append(f"It belongs to the NAB {place}/{owner}, which is left behind: delete that one instead.")
+    if location is not None and location.phase == "Unavailable":
+        warnings.append(f"Its storage location {location.name} is Unavailable: Velero cannot delete from it now.")
+    if location is not None and location.spec.access_mode == "ReadOnly":
+        warnings.append(f"Its storage location {location.name} is ReadOnly: Velero deletes nothing from it.")
+    return create_step(where, {"backupName": backup.name}, changes, forecast, command, tuple(warnings), meta)
+
+
+def _is_from(backup_name: str, namespace: str, backup: Backup) -> bool:
+    return (backup_name, namespace) == (backup.name, backup.namespace)
+
+
+def _cancel(world: World, backup: Backup, movement: DataMovement) -> Step:
+    kind = _KIND_OF_MOVEMENT[type(movement)]
+    where = target(world, kind, movement)
+    progress = movement.status.progress
+    share = f", {progress.bytes_done * 100 // progress.total_bytes} % moved" if progress.total_bytes else ""
+    forecast = f"volume {movement.volume or '?'} is given up{share}; {backup.name} ends PartiallyFailed or Failed"
+    changes = (f"spec.cancel of {kind.name} {movement.name} false → true",)
+    before = {"spec": {"cancel": movement.spec.cancel}}
+    return patch_step(where, movement, {"spec": {"cancel": True}}, before, changes, forecast)

@@ -1,0 +1,51 @@
+"""What a person typed, checked before anything is planned: each refusal says what is wrong and where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from foretop_core.cron import CronError, CronSchedule, parse
+from foretop_core.cron.golang import GoError, parse_duration
+from foretop_core.errors import BadInput
+
+_FIELDS = ("minute", "hour", "day of month", "month", "day of week")
+_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_LONGEST_NAME, _LONGEST_LABEL = 253, 63
+
+
+def cron(text: str) -> CronSchedule:
+    try:
+        return parse(text)
+    except CronError as problem:
+        where = "" if problem.field is None else f" in the field {_FIELDS[problem.field]}"
+        at = "" if problem.offset is None else f", at character {problem.offset + 1}"
+        raise BadInput(f"{text!r} is not a schedule that Velero takes{where}{at}", str(problem)) from None
+
+
+def go_duration(text: str, what: str) -> str:
+    """A duration as Go reads it, such as `720h` or `1h30m`; handed on as it was written."""
+    try:
+        length = parse_duration(text)
+    except GoError as problem:
+        raise BadInput(f"{what} {text!r} is no duration", str(problem), "write it as 720h or 1h30m") from None
+    if length < 0:
+        raise BadInput(f"{what} {text!r} is no duration", "it is negative", "write it as 720h or 1h30m")
+    return text
+
+
+def name(text: str, what: str) -> str:
+    if len(text) <= _LONGEST_NAME and _SUBDOMAIN.fullmatch(text):
+        return text
+    raise BadInput(f"{text!r} is no name for a {what}", "small letters, digits, - and . only, 253 at most")
+
+
+def namespaces(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of namespaces; Velero also takes patterns."""
+    given = tuple(names)
+    for one in given:
+        plain = one.replace("*", "x").replace("?", "x")
+        if len(one) > _LONGEST_LABEL or not _LABEL.fullmatch(plain):
+            raise BadInput(f"{one!r} is no namespace", "small letters, digits and - only, 63 at most")
+    return given

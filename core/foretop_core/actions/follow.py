@@ -1,0 +1,174 @@
+"""Afterwards: whether Velero has taken up what was written, told from the store as its watches bring it in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from foretop_core.models import Backup, Restore, Schedule
+from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR, RESTORE, SCHEDULE
+from foretop_core.rules import words
+from foretop_core.rules.forecast import blocker, invalid
+from foretop_core.rules.queue import has_ended
+from foretop_core.rules.world import World
+from foretop_core.store import Store
+
+TAKEN_UP_WITHIN = 120.0
+"""Seconds; Velero looks at a change within milliseconds, and once a minute in any case."""
+LOOK_EACH = 0.05
+"""Seconds between two looks: a busy cluster changes more often than anybody reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How far it has come, in a sentence; `done` where nothing more is to be waited for."""
+
+    sentence: str
+    done: bool = False
+    well: bool = True
+
+
+Look = Callable[[World], Seen]
+NOBODY = "Nobody has taken it up: is Velero running? (foretop doctor, foretop get findings)"
+
+
+async def follow(store: Store, context: str, look: Look, within: float | None = TAKEN_UP_WITHIN) -> AsyncIterator[Seen]:
+    """What is seen whenever it changes, until it is done; after `within` seconds without that, that nobody did.
+
+    With no limit it is followed to its end. Nothing is asked of the server: the watches tell.
+    """
+    news = asyncio.Event()
+    kinds = (SCHEDULE, BACKUP, RESTORE, DELETE_REQUEST, NAB, NAR)
+    feed = store.feed.subscribe([kind.plural for kind in kinds], news.set)
+    loop = asyncio.get_running_loop()
+    end = None if within is None else loop.time() + within
+    told: Seen | None = None
+    try:
+        while told is None or not told.done:
+            news.clear()
+            feed.drain()
+            seen = look(store.world(context))
+            if seen != told:
+                yield seen
+                told = seen
+            if not seen.done:
+                await asyncio.wait_for(news.wait(), None if end is None else max(0.0, end - loop.time()))
+                await asyncio.sleep(LOOK_EACH)
+    except TimeoutError:
+        yield Seen(NOBODY, done=True, well=False)
+    finally:
+        store.feed.unsubscribe(feed)
+
+
+def unpaused(before: Schedule, before_runs: tuple[str, ...], nothing_due: bool) -> Look:
+    """Velero has looked at an unpaused schedule: lastSkipped is set, a backup is named, or there was nothing to do."""
+    place = (before.namespace, before.name)
+
+    def look(world: World) -> Seen:
+        now = next((one for one in world.schedules if (one.namespace, one.name) == place), None)
+        if now is None:
+            return Seen(f"{before.name} was deleted meanwhile", done=True, well=False)
+        if now.spec.paused:
+            return Seen(f"{before.name} is still paused")
+        if now.status.last_skipped and now.status.last_skipped != before.status.last_skipped:
+            return Seen(f"Velero took it up {_clock(now.status.last_skipped)}, lastSkipped set", done=True)
+        new = [run for run in world.backups_by_schedule.get(place, ()) if run.name not in before_runs]
+        if new:
+            return Seen(f"Velero took it up, backup {new[-1].name} ({new[-1].phase or 'New'})", done=True)
+        if now.status.last_backup and now.status.last_backup != before.status.last_backup:
+            return Seen(f"Velero took it up {_clock(now.status.last_backup)}, a backup was made", done=True)
+        if not nothing_due and (held := blocker(now, world.backups_by_schedule.get(place, ()))) is not None:
+            return Seen(f"one backup is made when {held.name} has ended", done=True)
+        return _without_a_run(now, nothing_due)
+
+    return look
+
+
+def created_schedule(namespace: str, name: str) -> Look:
+    """Velero has judged a new schedule."""
+
+    def look(world: World) -> Seen:
+        made = next((one for one in world.schedules if (one.namespace, one.name) == (namespace, name)), None)
+        if made is None:
+            return Seen(f"{name} is not seen yet")
+        if made.spec.paused:
+            return Seen(f"{name} is made and paused; Velero looks at it when it is unpaused", done=True)
+        if made.phase in ("", "New"):
+            return Seen(f"{name} waits for Velero")
+        if problem := invalid(made):
+            return Seen(f"Velero refuses {name}: {problem}", done=True, well=False)
+        return Seen(f"Velero took {name} up: {made.phase}", done=True)
+
+    return look
+
+
+def run(kind: type[Backup] | type[Restore], namespace: str, name: str, to_the_end: bool) -> Look:
+    """A backup or restore until Velero has begun with it, or to its end."""
+
+    def look(world: World) -> Seen:
+        runs = world.backups if kind is Backup else world.restores
+        mine = next((one for one in runs if (one.namespace, one.name) == (namespace, name)), None)
+        if mine is None:
+            return Seen(f"{name} is not seen yet")
+        if not mine.phase:
+            return Seen(f"{name} waits for Velero")
+        sentence = f"{name}: {mine.phase}{_progress(mine)}"
+        ended = has_ended(mine)
+        return Seen(sentence, done=ended or not to_the_end, well=not ended or mine.phase == "Completed")
+
+    return look
+
+
+def deleted_backup(namespace: str, name: str) -> Look:
+    """A DeleteBackupRequest: Processed is not success, its errors tell."""
+
+    def look(world: World) -> Seen:
+        asked = [one for one in world.delete_requests if (one.namespace, one.spec.backup_name) == (namespace, name)]
+        errors = [text for one in asked for text in one.status.errors]
+        if errors:
+            return Seen(f"{name} could not be deleted: {'; '.join(errors)}", done=True, well=False)
+        if not any((one.namespace, one.name) == (namespace, name) for one in world.backups):
+            return Seen(f"{name} is deleted, with its data", done=True)
+        phase = asked[-1].phase if asked else ""
+        return Seen(f"{name} waits for Velero" if not phase else f"deletion of {name}: {phase}")
+
+    return look
+
+
+def deleted_nonadmin(kind: str, namespace: str, name: str) -> Look:
+    """A NAB or NAR on its way out."""
+
+    def look(world: World) -> Seen:
+        items = (*world.nabs, *world.nars)
+        mine = next(
+            (one for one in items if (type(one).__name__, one.namespace, one.name) == (kind, namespace, name)), None
+        )
+        if mine is None:
+            return Seen(f"{name} is gone", done=True)
+        deleting = mine.condition("Deleting")
+        why = f", {deleting.message}" if deleting else ""
+        return Seen(f"{name}: {mine.phase or 'New'}{why}")
+
+    return look
+
+
+def _without_a_run(now: Schedule, nothing_due: bool) -> Seen:
+    if problem := invalid(now):
+        return Seen(f"Velero refuses it: {problem}", done=now.phase == "FailedValidation", well=False)
+    if nothing_due:
+        touched = now.spec.skip_immediately is not None and now.phase not in ("", "New")
+        return Seen("Velero has it: nothing was due" if touched else "it waits for Velero", done=touched)
+    return Seen("it waits for Velero")
+
+
+def _progress(item: Backup | Restore) -> str:
+    progress = item.status.progress
+    if progress is None or not progress.total_items:
+        return ""
+    return f", {progress.done:,} of {words.count(progress.total_items, 'item')}"
+
+
+def _clock(at: datetime) -> str:
+    return f"{at:%H:%M:%SZ}"

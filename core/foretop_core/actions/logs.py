@@ -1,0 +1,69 @@
+"""The logs of backups and restores: the whole from their storage, or what Velero's own pod has of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from foretop_core.actions.download import Progress, Trust, Unfetched
+from foretop_core.actions.files import File, NoFile, Run, asked_of, run_file, tenant_file
+from foretop_core.actions.guard import Refused
+from foretop_core.actions.hand import Hand
+from foretop_core.actions.podlog import pod_log
+from foretop_core.errors import BadInput, ForetopError
+from foretop_core.kube.failures import ApiError, Unreachable
+from foretop_core.models import NonAdmin
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The lines of a log; partial where they come from Velero's pod, with the reason for that."""
+
+    lines: tuple[str, ...]
+    partial: bool = False
+    why: str = ""
+
+    def search(self, text: str) -> tuple[tuple[int, str], ...]:
+        """The lines that hold a text, whatever its case, with their numbers from 1."""
+        wanted = text.casefold()
+        return tuple((at, line) for at, line in enumerate(self.lines, start=1) if wanted in line.casefold())
+
+    def save(self, path: Path) -> None:
+        """Into a new file that its owner alone can read; one that is there is left alone."""
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in self.lines)
+        except OSError as problem:
+            raise BadInput(f"{path} cannot be written", problem.strerror or str(problem)) from None
+
+
+async def log_of(hand: Hand, item: Run | NonAdmin, trust: Trust | None = None, progress: Progress | None = None) -> Log:
+    """The log of a backup or restore, a tenant's included."""
+    if not isinstance(item, NonAdmin):
+        return await _run_log(hand, item, trust, progress)
+    owner = await asked_of(hand, item, File.LOG)
+    if isinstance(owner, NonAdmin):
+        return Log(_lines(await tenant_file(hand, owner, File.LOG, trust, progress)))
+    return await _run_log(hand, owner, trust, progress)
+
+
+async def _run_log(hand: Hand, run: Run, trust: Trust | None, progress: Progress | None) -> Log:
+    """The whole log, or what Velero's pod has of it, said to be partial."""
+    try:
+        return Log(_lines(await run_file(hand, run, File.LOG, trust, progress)))
+    except (Refused, NoFile, Unfetched, ApiError, Unreachable) as problem:
+        found = await _of_pod(hand, run, problem)
+        return Log(found, partial=True, why=str(problem))
+
+
+def _lines(text: bytes) -> tuple[str, ...]:
+    return tuple(text.decode("utf-8", "replace").splitlines())
+
+
+async def _of_pod(hand: Hand, run: Run, problem: ForetopError) -> tuple[str, ...]:
+    try:
+        return await pod_log(hand.client, run.namespace, run.name)
+    except ForetopError as second:
+        raise NoFile(str(problem), f"nor can Velero's own log be read: {second}") from None

@@ -1,0 +1,113 @@
+"""The tenants' objects: ways out of the chart for a NAB, the end of a NAR, a decision about storage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Literal
+
+from foretop_core.actions.intents import DECIDE_STORAGE, DELETE_NAB, DELETE_NAR
+from foretop_core.actions.plans import Plan, Refusal, Step
+from foretop_core.actions.steps import delete_step, patch_step, said, target, wire
+from foretop_core.errors import BadInput
+from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationRequest, NonAdminRestore
+from foretop_core.models.kinds import NAB, NABSL_REQUEST, NAR
+from foretop_core.rules import words
+from foretop_core.rules.lifecycle.paths import Path, path_of
+from foretop_core.rules.world import World
+
+Decision = Literal["approve", "reject"]
+FORCE_FIELD = ("spec", "forceDeleteBackup")
+WAYS = (
+    "spec.deleteBackup: a DeleteBackupRequest removes the data, then the Velero backup and the NAB go",
+    "spec.forceDeleteBackup: the Velero objects and the NAB go at once, the data in storage stays",
+    "a plain delete: the seed's controller waits for one of the two, released ones drop the Velero backup and "
+    "leave the data, from which the sync may bring the NAB back",
+)
+"""The paths of the chart, for the dialog to explain."""
+
+
+def plan_delete_nab(
+    world: World, nabs: Iterable[NonAdminBackup], now: datetime, *, force: bool = False, serves_force: bool = False
+) -> Plan:
+    """`serves_force`: the cluster's NAB has the field `spec.forceDeleteBackup`, without which it would be dropped."""
+    if force and not serves_force:
+        why = "the cluster's NonAdminBackup has no field forceDeleteBackup"
+        raise BadInput("Cannot delete by force", why, "delete without --force, which removes the data too")
+    steps: list[Step] = []
+    refused: list[Refusal] = []
+    for nab in nabs:
+        path = path_of(nab, serves_force)
+        taken = path is Path.FORCE_DELETE or (path is Path.DELETE and not force)
+        if taken:
+            refused.append(Refusal(target(world, NAB, nab), f"it is on its way out already ({path.value})"))
+        else:
+            steps.append(_force(world, nab) if force else _delete(world, nab))
+    return Plan(DELETE_NAB, now, tuple(steps), tuple(refused), _ways(serves_force))
+
+
+def plan_delete_nar(world: World, nars: Iterable[NonAdminRestore], now: datetime) -> Plan:
+    """A plain delete: the controller removes the Velero Restore with it; what was restored stays."""
+    steps = []
+    for nar in nars:
+        velero = nar.velero.name
+        also = f"its Velero restore {velero} goes with it; " if velero else ""
+        forecast = f"{also}what it has restored stays"
+        steps.append(delete_step(target(world, NAR, nar), nar, wire(nar.spec), forecast))
+    return Plan(DELETE_NAR, now, tuple(steps))
+
+
+def plan_decide(
+    world: World, requests: Iterable[NonAdminBackupStorageLocationRequest], decision: Decision, now: datetime
+) -> Plan:
+    """An administrator's word on a tenant's storage location."""
+    steps: list[Step] = []
+    refused: list[Refusal] = []
+    for request in requests:
+        where = target(world, NABSL_REQUEST, request)
+        if request.spec.approval_decision == decision:
+            refused.append(Refusal(where, f"that was decided already ({decision})"))
+            continue
+        source = request.status.non_admin_backup_storage_location
+        name = f"{source.namespace}/{source.name}"
+        forecast = (
+            f"the storage location {name} is made for Velero, and the NABs that wait for it can go on"
+            if decision == "approve"
+            else f"the storage location {name} is not made, or removed where it was, and NABs that use it are refused"
+        )
+        changes = (f"spec.approvalDecision {request.spec.approval_decision or 'absent'} → {decision}",)
+        before = {"spec": {"approvalDecision": request.spec.approval_decision or None}}
+        steps.append(patch_step(where, request, {"spec": {"approvalDecision": decision}}, before, changes, forecast))
+    return Plan(DECIDE_STORAGE, now, tuple(steps), tuple(refused))
+
+
+def _ways(serves_force: bool) -> tuple[str, ...]:
+    shown = WAYS if serves_force else (WAYS[0], WAYS[2])
+    return ("Ways to delete a NAB: " + "; ".join(shown) + ".",)
+
+
+def _delete(world: World, nab: NonAdminBackup) -> Step:
+    nars = [one.name for one in world.nars if one.namespace == nab.namespace and _from(one, nab)]
+    also = f", the NARs made from it ({words.listed(nars)})" if nars else ""
+    velero = nab.velero.name
+    first = f"its data in storage, the Velero backup {velero}{also}" if velero else f"it never led to a backup{also}"
+    forecast = f"{first} and then the NAB itself go for good" if velero else f"{first}: the NAB itself goes"
+    changes = (f"spec.deleteBackup {said(nab.spec.delete_backup or None)} → true",)
+    return _patch(world, nab, "deleteBackup", changes, forecast)
+
+
+def _force(world: World, nab: NonAdminBackup) -> Step:
+    velero = f"the Velero backup {nab.velero.name} and " if nab.velero.name else ""
+    forecast = f"{velero}the NAB go at once; the data stays in storage, from which a sync may bring it back"
+    changes = (f"spec.forceDeleteBackup {said(nab.spec.force_delete_backup or None)} → true",)
+    return _patch(world, nab, "forceDeleteBackup", changes, forecast)
+
+
+def _patch(world: World, nab: NonAdminBackup, name: str, changes: tuple[str, ...], forecast: str) -> Step:
+    held = {"deleteBackup": nab.spec.delete_backup, "forceDeleteBackup": nab.spec.force_delete_backup}
+    before = {"spec": {name: held[name]}}
+    return patch_step(target(world, NAB, nab), nab, {"spec": {name: True}}, before, changes, forecast)
+
+
+def _from(nar: NonAdminRestore, nab: NonAdminBackup) -> bool:
+    return nar.spec.restore_spec.backup_name == nab.name

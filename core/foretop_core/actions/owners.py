@@ -1,0 +1,29 @@
+"""Who else writes an object: a change made here would be undone by them, so the dialog says where to make it."""
+
+from __future__ import annotations
+
+from foretop_core.models import Resource
+
+_MARKS = (
+    ("argocd.argoproj.io/tracking-id", "Argo CD", "change it in the Git repository that the application follows"),
+    ("argocd.argoproj.io/instance", "Argo CD", "change it in the Git repository that the application follows"),
+    ("kustomize.toolkit.fluxcd.io/name", "Flux", "change it in the Git repository that the kustomization follows"),
+    ("helm.toolkit.fluxcd.io/name", "Flux", "change the values of its HelmRelease"),
+    ("meta.helm.sh/release-name", "Helm", "change the values of its release"),
+    ("oadp.openshift.io/oadp", "the OADP operator", "change the DataProtectionApplication"),
+)
+
+
+def owner_warning(item: Resource) -> str:
+    """One sentence that names the owner and where to change the object for good; "" where nobody owns it."""
+    controller = next((owner for owner in item.metadata.owner_references if owner.controller), None)
+    if controller is not None:
+        return f"It belongs to {controller.kind} {controller.name}, which may undo this: change it there for good."
+    for mark, owner, remedy in _MARKS:
+        value = item.annotation(mark) or item.label(mark)
+        if value:
+            return f"It is kept by {owner} ({value}), which may undo this: {remedy} for good."
+    manager = item.label("app.kubernetes.io/managed-by")
+    if manager in {"Helm", "argocd", "flux", "oadp-operator"}:
+        return f"It is managed by {manager}, which may undo this: change it there for good."
+    return ""

@@ -1,0 +1,100 @@
+"""Pausing and unpausing schedules: one merge patch each, with the forecast of what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from foretop_core.actions.intents import PAUSE, UNPAUSE
+from foretop_core.actions.plans import Plan, Refusal, Step, Target
+from foretop_core.actions.steps import patch_step, said, target
+from foretop_core.models import Schedule
+from foretop_core.models.kinds import SCHEDULE
+from foretop_core.rules.forecast import Choice, pause, unpause
+from foretop_core.rules.pauses import MARKS, PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
+from foretop_core.rules.words import rfc3339
+from foretop_core.rules.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Why and until when, for the next shift to see; the batch tells what one window paused."""
+
+    by: str
+    batch: str
+    reason: str = ""
+    until: datetime | None = None
+
+    def marks(self, at: datetime) -> dict[str, str]:
+        marks = {
+            PAUSED_BY: self.by,
+            PAUSED_AT: rfc3339(at) or "",
+            PAUSED_WHY: self.reason,
+            PAUSED_UNTIL: rfc3339(self.until) or "",
+            PAUSED_BATCH: self.batch,
+        }
+        return {key: value for key, value in marks.items() if value}
+
+
+def plan_pause(world: World, schedules: Iterable[Schedule], wish: Pause, now: datetime) -> Plan:
+    steps, refused = [], []
+    for schedule in schedules:
+        where = target(world, SCHEDULE, schedule)
+        if schedule.spec.paused:
+            refused.append(Refusal(where, "it is paused already"))
+            continue
+        runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
+        left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
+        patch = {"metadata": {"annotations": {**left, **wish.marks(now)}}, "spec": {"paused": True}}
+        changes = (f"spec.paused {said(schedule.spec.paused)} → true",)
+        steps.append(_step(where, schedule, patch, changes, pause(schedule, now, runs)))
+    return Plan(PAUSE, now, tuple(steps), tuple(refused))
+
+
+def plan_unpause(world: World, schedules: Iterable[Schedule], choice: Choice, now: datetime) -> Plan:
+    steps, refused = [], []
+    for schedule in schedules:
+        where = target(world, SCHEDULE, schedule)
+        if not schedule.spec.paused:
+            refused.append(Refusal(where, "it is not paused"))
+            continue
+        steps.append(_unpause_step(world, where, schedule, choice, now))
+    return Plan(UNPAUSE, now, tuple(steps), tuple(refused))
+
+
+def of_batch(schedules: Iterable[Schedule], batch: str) -> list[Schedule]:
+    """What one window paused, and nothing that was paused before it."""
+    return [item for item in schedules if item.spec.paused and item.annotation(PAUSED_BATCH) == batch]
+
+
+def _unpause_step(world: World, where: Target, schedule: Schedule, choice: Choice, now: datetime) -> Step:
+    runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
+    forecast = unpause(
+        schedule,
+        now,
+        choice,
+        world.server(schedule.namespace).skip_immediately,
+        beat=world.heartbeat(schedule.namespace),
+        backups=runs,
+    )
+    spec: dict[str, Any] = {"paused": False}
+    changes = ["spec.paused true → false"]
+    held, wanted = schedule.spec.skip_immediately, choice is Choice.SKIP
+    if choice is not Choice.LEAVE and held is not wanted:
+        spec["skipImmediately"] = wanted
+        changes.append(f"spec.skipImmediately {said(held)} → {said(wanted)}")
+    marks = {key: None for key in MARKS if schedule.annotation(key)}
+    patch: dict[str, Any] = {"metadata": {"annotations": marks} if marks else {}, "spec": spec}
+    return _step(where, schedule, patch, tuple(changes), forecast.sentence)
+
+
+def _step(where: Target, schedule: Schedule, patch: dict[str, Any], changes: tuple[str, ...], forecast: str) -> Step:
+    before: dict[str, Any] = {
+        "spec": {"paused": schedule.spec.paused, "skipImmediately": schedule.spec.skip_immediately}
+    }
+    marks = {key: value for key in MARKS if (value := schedule.annotation(key))}
+    if marks:
+        before["metadata"] = {"annotations": marks}
+    return patch_step(where, schedule, patch, before, changes, forecast)

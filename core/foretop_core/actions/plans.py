@@ -1,0 +1,122 @@
+"""A plan: the exact writes, and the sentences by which a person decides about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from foretop_core.actions.intents import Intent
+from foretop_core.models import Resource
+from foretop_core.models.kinds import Kind
+from foretop_core.rules.world import World
+
+Method = Literal["PATCH", "POST", "DELETE"]
+Form = Literal["merge", "strategic"]
+VERBS: dict[Method, str] = {"PATCH": "patch", "POST": "create", "DELETE": "delete"}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which object of which cluster."""
+
+    context: str
+    kind: Kind
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind.name.lower()} {self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One request; `before` holds what it changes, as it was."""
+
+    method: Method
+    body: dict[str, Any]
+    before: dict[str, Any] = field(default_factory=dict)
+    form: Form = "merge"
+    """Lists of built-in kinds are patched strategically, item by item; custom kinds know merge patches only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is done to one object."""
+
+    target: Target
+    write: Write
+    changes: tuple[str, ...]
+    """`spec.paused true → false`."""
+    forecast: str
+    """What will happen, in one sentence."""
+    command: str
+    """The kubectl or velero line that does the same."""
+    warnings: tuple[str, ...] = ()
+
+    def same_as(self, other: Step) -> bool:
+        """Whether a person who agreed to one has agreed to the other: all but the version it was planned on."""
+        return (
+            _without_version(self.write.body) == _without_version(other.write.body)
+            and (self.target, self.write.method) == (other.target, other.write.method)
+            and (self.changes, self.forecast, self.warnings) == (other.changes, other.forecast, other.warnings)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An object for which the wish cannot be granted, and why."""
+
+    target: Target
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that one wish comes to, as of one moment."""
+
+    intent: Intent
+    at: datetime
+    steps: tuple[Step, ...]
+    refused: tuple[Refusal, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+Wish: TypeAlias = Callable[[World, Iterable[Any], datetime], Plan]
+"""An intent with all that a person has chosen: what it comes to for these objects of that world, as of a moment."""
+
+
+def with_fresh(world: World, kind: Kind, item: Resource) -> World:
+    """The same world with one object as it was read just now."""
+    place = _PLACES.get(kind.name)
+    if place is None:
+        return world
+    held: tuple[Resource, ...] = getattr(world, place)
+    others = tuple(one for one in held if (one.namespace, one.name) != (item.namespace, item.name))
+    change: dict[str, Any] = {place: (*others, item)}
+    return replace(world, **change)
+
+
+_PLACES = {
+    "Schedule": "schedules",
+    "Backup": "backups",
+    "Restore": "restores",
+    "NonAdminBackup": "nabs",
+    "NonAdminRestore": "nars",
+    "NonAdminBackupStorageLocationRequest": "storage_requests",
+    "PodVolumeBackup": "movements",
+    "PodVolumeRestore": "movements",
+    "DataUpload": "movements",
+    "DataDownload": "movements",
+}
+
+
+def _without_version(body: dict[str, Any]) -> dict[str, Any]:
+    """A patch names the version in its metadata, a delete in its preconditions."""
+    return {
+        key: {inner: value for inner, value in part.items() if inner != "resourceVersion"}
+        if key in ("metadata", "preconditions")
+        else part
+        for key, part in body.items()
+    }

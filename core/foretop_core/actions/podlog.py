@@ -1,0 +1,66 @@
+"""What Velero's own pods have logged of one object: partial, as a pod keeps only so much and only since its start."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+
+import msgspec
+
+from foretop_core.errors import ForetopError
+from foretop_core.kube.client import ApiClient
+
+SELECTORS = ("deploy=velero", "name=velero", "component=velero")
+"""As velero install, the chart and OADP label the pod."""
+MOST_LINES = "200000"
+
+
+class _Meta(msgspec.Struct):
+    name: str = ""
+
+
+class _Container(msgspec.Struct):
+    name: str = ""
+
+
+class _Spec(msgspec.Struct):
+    containers: list[_Container] = []
+
+
+class _Pod(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+
+
+class _Pods(msgspec.Struct):
+    items: list[_Pod] | None = None
+
+
+async def pod_log(client: ApiClient, namespace: str, name: str) -> tuple[str, ...]:
+    """The lines that name the object, of all Velero pods of the namespace, oldest pod first."""
+    pods = await _pods(client, namespace)
+    if not pods:
+        raise ForetopError(f"There is no Velero pod in {namespace}")
+    wanted = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
+    found: list[str] = []
+    for pod in pods:
+        path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(pod.metadata.name, safe='')}/log"
+        params = {"tailLines": MOST_LINES}
+        if any(one.name == "velero" for one in pod.spec.containers):
+            params["container"] = "velero"
+        async with client.stream(path, params, 60.0) as lines:
+            async for line in lines:
+                text = line.decode("utf-8", "replace")
+                if wanted.search(text):
+                    found.append(text)
+    return tuple(found)
+
+
+async def _pods(client: ApiClient, namespace: str) -> list[_Pod]:
+    for selector in SELECTORS:
+        path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods"
+        answer = await client.request("GET", path, {"labelSelector": selector})
+        pods = msgspec.json.decode(answer.body, type=_Pods).items
+        if pods:
+            return pods
+    return []

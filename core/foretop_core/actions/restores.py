@@ -1,0 +1,177 @@
+"""Restoring from a backup: what it holds, where it would go, and what is there already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from foretop_core.actions import checks
+from foretop_core.actions.intents import RESTORE_FROM
+from foretop_core.actions.plans import Plan, Refusal, Step, Target
+from foretop_core.actions.steps import create_step, said, stamped, target, velero, wire
+from foretop_core.errors import BadInput
+from foretop_core.models import Backup, RestoreSpec
+from foretop_core.models.kinds import BACKUP, RESTORE
+from foretop_core.rules import phases, words
+from foretop_core.rules.world import World
+
+POLICIES = ("", "none", "update")
+BESIDE = "-restored"
+_ALL = ("*",)
+_LONGEST_NAMESPACE = 63
+
+
+@dataclass(frozen=True, slots=True)
+class Restoring:
+    """What to take from a backup, and where to put it."""
+
+    name: str = ""
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    existing: str = ""
+    """What becomes of what is there already: "" or `none` leaves it, `update` overwrites it."""
+    volumes: bool | None = None
+    """Whether volumes are restored too; None leaves it to Velero, which does."""
+    more: RestoreSpec = field(default_factory=RestoreSpec)
+    """The rest of the spec: namespaces, resources, selectors."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def offered_mapping(backup: Backup) -> dict[str, str]:
+    """Each namespace beside itself; nothing where the backup does not name its namespaces."""
+    return {name: _beside(name) for name in backup.spec.included_namespaces if "*" not in name}
+
+
+def holds(backup: Backup, now: datetime) -> str:
+    """What is in a backup, as far as it tells by itself."""
+    names = backup.spec.included_namespaces
+    what = f"namespaces {words.listed(names)}" if names and "*" not in names else "all namespaces"
+    items = f"{words.count(backup.status.progress.done, 'item')} of " if backup.status.progress else ""
+    when = f" as of {words.moment(backup.started, now)}" if backup.started else ""
+    faults = f", {words.count(backup.status.errors, 'error')}" if backup.status.errors else ""
+    until = backup.status.expiration
+    left = f"; it expires {words.moment(until, now)}" if until else ""
+    return f"{items}{what}{when} ({backup.phase}{faults}){left}"
+
+
+def targets(backup: Backup, wish: Restoring) -> tuple[str, ...]:
+    """The namespaces that are written to, where they can be told."""
+    wanted = wish.more.included_namespaces
+    source = backup.spec.included_namespaces if not wanted or wanted == _ALL else wanted
+    left_out = set(wish.more.excluded_namespaces)
+    return tuple(
+        dict.fromkeys(wish.mapping.get(name, name) for name in source if name not in left_out and "*" not in name)
+    )
+
+
+def plan_restore(
+    world: World, backups: Iterable[Backup], wish: Restoring, now: datetime, existing: Iterable[str] | None = None
+) -> Plan:
+    """One Restore for each backup; `existing` are the namespaces there are, None where they may not be seen."""
+    _check(wish)
+    present = None if existing is None else frozenset(existing)
+    steps: list[Step] = []
+    refused: list[Refusal] = []
+    for backup in backups:
+        if backup.phase not in phases.USABLE:
+            why = f"nothing can be restored from it: it is {backup.phase or 'New'}"
+            refused.append(Refusal(target(world, BACKUP, backup), why))
+        else:
+            steps.append(_step(world, backup, wish, now, present))
+    return Plan(RESTORE_FROM, now, tuple(steps), tuple(refused))
+
+
+def _check(wish: Restoring) -> None:
+    if wish.existing not in POLICIES:
+        raise BadInput(f"{wish.existing!r} is no policy for what exists", "", "use none or update")
+    if wish.name:
+        checks.name(wish.name, "restore")
+    checks.namespaces((*wish.mapping, *wish.mapping.values()))
+    twice = [one for one in set(wish.mapping.values()) if list(wish.mapping.values()).count(one) > 1]
+    if twice:
+        raise BadInput(f"Two namespaces are mapped to {twice[0]}", "", "give each its own")
+    if wish.more.item_operation_timeout:
+        checks.go_duration(wish.more.item_operation_timeout, "The item operation timeout")
+
+
+def _step(world: World, backup: Backup, wish: Restoring, now: datetime, present: frozenset[str] | None) -> Step:
+    name = wish.name or stamped(backup.name, now)
+    where = Target(world.context, RESTORE, backup.namespace, name)
+    spec = {"includedNamespaces": ["*"], **wire(wish.more), "backupName": backup.name}
+    if wish.mapping:
+        spec["namespaceMapping"] = dict(wish.mapping)
+    if wish.existing:
+        spec["existingResourcePolicy"] = wish.existing
+    if wish.volumes is not None:
+        spec["restorePVs"] = wish.volumes
+    places = targets(backup, wish)
+    moved = [f"{old} → {new}" for old, new in wish.mapping.items()]
+    changes = (
+        f"{where} is made from {backup.name}: {holds(backup, now)}",
+        f"into {', '.join(places) or 'the namespaces that it holds'}{f' ({words.listed(moved)})' if moved else ''}",
+        f"what exists {_policy(wish.existing)}; {_volumes(wish.volumes)}",
+    )
+    warnings = _warnings(backup, wish, places, present)
+    command = _command(world, backup, wish, name)
+    silence = world.heartbeat(backup.namespace).silence(now)
+    forecast = (
+        f"nothing is restored before Velero is back: {silence}"
+        if silence
+        else "Velero restores it at once, or after the restores ahead of it"
+    )
+    return create_step(where, spec, changes, forecast, command, warnings, {"labels": dict(wish.labels)})
+
+
+def _policy(existing: str) -> str:
+    return "is overwritten with what was backed up" if existing == "update" else "is left as it is"
+
+
+def _volumes(wanted: bool | None) -> str:
+    if wanted is None:
+        return "volumes are restored, as Velero does by itself"
+    return "volumes are restored" if wanted else "volumes are not restored"
+
+
+def _warnings(
+    backup: Backup, wish: Restoring, places: tuple[str, ...], present: frozenset[str] | None
+) -> tuple[str, ...]:
+    found = []
+    if backup.phase == "PartiallyFailed":
+        found.append("The backup failed in part: some of it may be missing.")
+    if not places:
+        found.append("The backup does not name its namespaces: it restores into every one that it holds.")
+    if present is None:
+        found.append("Which of the target namespaces exist already may not be seen.")
+        return tuple(found)
+    there = [name for name in places if name in present]
+    if there:
+        alone = len(there) == 1
+        inside = f"what is in {'it' if alone else 'them'}"
+        fate = f"{inside} is overwritten" if wish.existing == "update" else f"{inside} stays, gaps are filled"
+        offer = ",".join(f"{old}:{new}" for old, new in offered_mapping(backup).items() if old in there)
+        beside = f" (beside it: --namespace-mappings {offer})" if offer and not wish.mapping else ""
+        found.append(f"{words.listed(there)} {'exists' if alone else 'exist'} already: {fate}{beside}.")
+    return tuple(found)
+
+
+def _command(world: World, backup: Backup, wish: Restoring, name: str) -> str:
+    flags = ["--from-backup", backup.name]
+    if wish.mapping:
+        flags += ["--namespace-mappings", ",".join(f"{old}:{new}" for old, new in wish.mapping.items())]
+    if wish.existing:
+        flags += ["--existing-resource-policy", wish.existing]
+    if wish.volumes is not None:
+        flags.append(f"--restore-volumes={said(wish.volumes)}")
+    for flag, names in (
+        ("--include-namespaces", wish.more.included_namespaces),
+        ("--exclude-namespaces", wish.more.excluded_namespaces),
+        ("--include-resources", wish.more.included_resources),
+        ("--exclude-resources", wish.more.excluded_resources),
+    ):
+        if names:
+            flags += [flag, ",".join(names)]
+    return velero(world.context, backup.namespace, "restore", "create", name, *flags)
+
+
+def _beside(name: str) -> str:
+    return f"{name[: _LONGEST_NAMESPACE - len(BESIDE)]}{BESIDE}"

@@ -1,0 +1,161 @@
+"""Making and removing schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+from foretop_core.actions import checks
+from foretop_core.actions.intents import CREATE_SCHEDULE, DELETE_SCHEDULE
+from foretop_core.actions.plans import Plan, Refusal, Step, Target
+from foretop_core.actions.steps import create_step, delete_step, target, wire
+from foretop_core.cron import CronSchedule
+from foretop_core.models import BackupSpec, Schedule
+from foretop_core.models.kinds import SCHEDULE
+from foretop_core.rules import words
+from foretop_core.rules.world import World
+
+NEXT_RUNS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NewSchedule:
+    """A schedule as a person has described it; not yet checked."""
+
+    namespace: str
+    name: str
+    cron: str
+    template: BackupSpec = field(default_factory=BackupSpec)
+    paused: bool = False
+    skip_immediately: bool | None = None
+    own_backups: bool | None = None
+    """`spec.useOwnerReferencesInBackup`."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+
+
+def described_by(item: Schedule, namespace: str) -> NewSchedule:
+    """What a manifest describes; the namespace counts where it names none."""
+    return NewSchedule(
+        item.namespace or namespace,
+        item.name,
+        item.spec.schedule,
+        item.spec.template,
+        item.spec.paused,
+        item.spec.skip_immediately,
+        item.spec.use_owner_references_in_backup,
+        item.metadata.labels,
+        item.metadata.annotations,
+    )
+
+
+def next_runs(parsed: CronSchedule, now: datetime, count: int = NEXT_RUNS) -> list[datetime]:
+    """The runs to show beside an expression."""
+
+    def runs() -> Iterable[datetime]:
+        run = parsed.next(now.astimezone(UTC))
+        while run is not None:
+            yield run
+            run = parsed.next(run)
+
+    return list(islice(runs(), count))
+
+
+def check_schedule(wish: NewSchedule) -> CronSchedule:
+    """What cannot be is BadInput, in one line, with the place of the error; nothing is asked of a cluster."""
+    checks.name(wish.name, "schedule")
+    parsed = checks.cron(wish.cron)
+    template = wish.template
+    for text, what in (
+        (template.ttl, "The TTL"),
+        (template.item_operation_timeout, "The item operation timeout"),
+        (template.csi_snapshot_timeout, "The CSI snapshot timeout"),
+    ):
+        if text:
+            checks.go_duration(text, what)
+    checks.namespaces((*template.included_namespaces, *template.excluded_namespaces))
+    return parsed
+
+
+def plan_create_schedules(world: World, wishes: Iterable[NewSchedule], now: datetime) -> Plan:
+    """One new Schedule for each wish; a name that is taken is refused."""
+    steps: list[Step] = []
+    refused: list[Refusal] = []
+    for wish in wishes:
+        parsed = check_schedule(wish)
+        where = Target(world.context, SCHEDULE, wish.namespace, wish.name)
+        if any((item.namespace, item.name) == (wish.namespace, wish.name) for item in world.schedules):
+            refused.append(Refusal(where, "there is a schedule of that name already"))
+        else:
+            steps.append(_create_step(world, where, wish, parsed, now))
+    return Plan(CREATE_SCHEDULE, now, tuple(steps), tuple(refused))
+
+
+def plan_delete_schedule(world: World, schedules: Iterable[Schedule], now: datetime) -> Plan:
+    return Plan(DELETE_SCHEDULE, now, tuple(_delete_step(world, schedule, now) for schedule in schedules))
+
+
+def _create_step(world: World, where: Target, wish: NewSchedule, parsed: CronSchedule, now: datetime) -> Step:
+    spec: dict[str, Any] = {"schedule": wish.cron, "template": wire(wish.template)}
+    if wish.paused:
+        spec["paused"] = True
+    if wish.skip_immediately is not None:
+        spec["skipImmediately"] = wish.skip_immediately
+    if wish.own_backups is not None:
+        spec["useOwnerReferencesInBackup"] = wish.own_backups
+    runs = next_runs(parsed, now)
+    changes = (
+        f"{where} is made: {wish.cron}, {parsed.describe()}",
+        f"next runs {', '.join(words.moment(run, now) for run in runs) or 'none'}",
+    )
+    meta = {"labels": dict(wish.labels), "annotations": dict(wish.annotations)}
+    forecast = _forecast(world, wish, runs, now)
+    return create_step(where, spec, changes, forecast, warnings=_doubts(world, wish, parsed), meta=meta)
+
+
+def _forecast(world: World, wish: NewSchedule, runs: list[datetime], now: datetime) -> str:
+    """A new schedule's base is its creation, so nothing is due before its first run."""
+    if wish.paused:
+        return "no backup before it is unpaused"
+    if not runs:
+        return "a backup at once and then nearly every minute: the expression never fires, so it is always due"
+    beat = world.heartbeat(wish.namespace)
+    if silence := beat.silence(now):
+        return f"first backup due {words.moment(runs[0], now)}, and not made before Velero is back: {silence}"
+    start = beat.first_look(runs[0])
+    starts = f", starts {words.moment(start, now)}" if start else ", starts within a minute of it"
+    return f"first backup {words.moment(runs[0], now)}{starts}, in {words.span((start or runs[0]) - now)}"
+
+
+def _doubts(world: World, wish: NewSchedule, parsed: CronSchedule) -> tuple[str, ...]:
+    doubts = []
+    location = wish.template.storage_location
+    known = [item.name for item in world.storage if item.namespace == wish.namespace]
+    if location and known and location not in known:
+        doubts.append(f"There is no storage location {location} in {wish.namespace}, only {words.listed(known)}.")
+    if parsed.every is not None:
+        doubts.append("@every counts from the actual last run, so it drifts.")
+    return tuple(doubts)
+
+
+def _delete_step(world: World, schedule: Schedule, now: datetime) -> Step:
+    runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
+    owned = [run for run in runs if any(owner.uid == schedule.metadata.uid for owner in run.metadata.owner_references)]
+    warnings: tuple[str, ...] = ()
+    if schedule.spec.use_owner_references_in_backup or owned:
+        names = [run.name for run in owned or runs]
+        warnings = (
+            f"Its {words.count(len(names), 'Backup object')} {'goes' if len(names) == 1 else 'go'} with it, by "
+            f"useOwnerReferencesInBackup{f' ({words.listed(names)})' if names else ''}; the data in storage stays, "
+            "and the sync brings those that it finds there back.",
+        )
+        kept = ""
+    else:
+        kept = f"; its {words.count(len(runs), 'backup')} stay" + ("s" if len(runs) == 1 else "") if runs else ""
+    running = [run.name for run in runs if run.status.completion_timestamp is None and run.phase == "InProgress"]
+    goes_on = f"; {words.listed(running)} goes on" if running else ""
+    forecast = f"no further backup of {schedule.name}{kept}{goes_on}"
+    return delete_step(target(world, SCHEDULE, schedule), schedule, wire(schedule.spec), forecast, warnings)

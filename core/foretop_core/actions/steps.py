@@ -1,0 +1,118 @@
+"""The steps that planners make: a patch, a new object or a deletion, each with its kubectl line."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from foretop_core.actions.owners import owner_warning
+from foretop_core.actions.plans import Step, Target, Write
+from foretop_core.kube import paths
+from foretop_core.models import Resource
+from foretop_core.models.kinds import Kind
+from foretop_core.rules.reconcile.writes import plain
+from foretop_core.rules.world import World
+
+_STAMP = re.compile(r"-\d{14}$")
+_LONGEST_NAME = 253
+
+
+def target(world: World, kind: Kind, item: Resource) -> Target:
+    return Target(world.context, kind, item.namespace, item.name)
+
+
+def stamped(name: str, now: datetime) -> str:
+    """`<name>-<YYYYMMDDhhmmss>`, as Velero names what it makes; an older stamp gives way to the new one."""
+    base = _STAMP.sub("", name)[: _LONGEST_NAME - 15]
+    return f"{base}-{now.astimezone(UTC):%Y%m%d%H%M%S}"
+
+
+def patch_step(
+    where: Target,
+    item: Resource,
+    patch: Mapping[str, Any],
+    before: Mapping[str, Any],
+    changes: tuple[str, ...],
+    forecast: str,
+    warnings: tuple[str, ...] = (),
+) -> Step:
+    """A merge patch that holds only for the version that was looked at."""
+    meta = {**patch.get("metadata", {}), "resourceVersion": item.metadata.resource_version}
+    said = {key: value for key, value in patch.items() if value}
+    line = kubectl(where.context, where.namespace, "patch", paths.title(where.kind), where.name)
+    command = f"{line} --type merge -p {shlex.quote(_json(said))}"
+    write = Write("PATCH", {**patch, "metadata": meta}, dict(before))
+    return Step(where, write, changes, forecast, command, (*_owner(item), *warnings))
+
+
+def create_step(
+    where: Target,
+    spec: Mapping[str, Any],
+    changes: tuple[str, ...],
+    forecast: str,
+    command: str = "",
+    warnings: tuple[str, ...] = (),
+    meta: Mapping[str, Any] | None = None,
+) -> Step:
+    """A new object; `meta` adds labels and the like, and may ask for a generated name in the place of the name."""
+    named = {} if meta and "generateName" in meta else {"name": where.name}
+    extra = {key: value for key, value in (meta or {}).items() if value}
+    body = {
+        "apiVersion": where.kind.api_version,
+        "kind": where.kind.name,
+        "metadata": {**named, "namespace": where.namespace, **extra},
+        "spec": dict(spec),
+    }
+    line = command or f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{shlex.quote(_json(body))}"
+    return Step(where, Write("POST", body), changes, forecast, line, warnings)
+
+
+def delete_step(
+    where: Target, item: Resource, spec: Mapping[str, Any], forecast: str, warnings: tuple[str, ...] = ()
+) -> Step:
+    """A deletion of this very object as it was looked at, not of a namesake made later."""
+    body = {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "preconditions": {"uid": item.metadata.uid, "resourceVersion": item.metadata.resource_version},
+    }
+    kept = {"labels": item.metadata.labels, "annotations": item.metadata.annotations}
+    before = {"metadata": {key: dict(value) for key, value in kept.items() if value}, "spec": dict(spec)}
+    command = kubectl(where.context, where.namespace, "delete", paths.title(where.kind), where.name)
+    changes = (f"{where} is deleted",)
+    return Step(where, Write("DELETE", body, before), changes, forecast, command, (*_owner(item), *warnings))
+
+
+def kubectl(context: str, namespace: str, *words: str) -> str:
+    return _line("kubectl", "--context", context, namespace, words)
+
+
+def velero(context: str, namespace: str, *words: str) -> str:
+    return _line("velero", "--kubecontext", context, namespace, words)
+
+
+def wire(part: Any) -> dict[str, Any]:
+    """A typed spec as it is sent."""
+    return plain(part)
+
+
+def said(value: bool | None) -> str:
+    return "absent" if value is None else "true" if value else "false"
+
+
+def _line(program: str, flag: str, context: str, namespace: str, words: tuple[str, ...]) -> str:
+    place = (*((flag, context) if context else ()), *(("-n", namespace) if namespace else ()))
+    return shlex.join((program, *place, *words))
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _owner(item: Resource) -> tuple[str, ...]:
+    warning = owner_warning(item)
+    return (warning,) if warning else ()

@@ -1,0 +1,10 @@
+"""The cron dialect of Velero and Kubernetes: robfig/cron, to the second."""
+
+from __future__ import annotations
+
+from foretop_core.cron.errors import CronError
+from foretop_core.cron.fields import Fields
+from foretop_core.cron.parser import parse
+from foretop_core.cron.schedule import CronSchedule
+
+__all__ = ["CronError", "CronSchedule", "Fields", "parse"]

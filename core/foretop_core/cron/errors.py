@@ -1,0 +1,20 @@
+"""What is wrong with an expression, in the words of the library that Velero parses it with."""
+
+from __future__ import annotations
+
+from foretop_core.errors import BadInput
+
+
+class CronError(BadInput):
+    """An expression that does not parse; `str()` is the library's own text, blanks and all.
+
+    `field` (0 to 4) and `offset` (characters into the expression) point at the culprit where there is one.
+    """
+
+    def __init__(self, text: str, field: int | None = None, offset: int | None = None) -> None:
+        super().__init__(text)
+        self.field = field
+        self.offset = offset
+
+    def __str__(self) -> str:
+        return self.what

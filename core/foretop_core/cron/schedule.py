@@ -1,0 +1,154 @@
+"""A parsed expression and the runs that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import MAXYEAR, UTC, datetime, timedelta, tzinfo
+from functools import cached_property
+
+from foretop_core.cron import english
+from foretop_core.cron.calendar import Calendar
+from foretop_core.cron.fields import Fields
+from foretop_core.cron.walk import CLEAR_OF_CHANGE, Walk
+from foretop_core.cron.zones import steady_span, to_local
+
+_HORIZON_YEARS = 5
+_SECOND = timedelta(seconds=1)
+_MINUTE = timedelta(minutes=1)
+_HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class CronSchedule:
+    """An expression that parsed: either five fields or a constant delay.
+
+    `zone` is None where the expression names none: it then runs in the zone of the time it is asked about.
+    """
+
+    expression: str
+    zone: tzinfo | None = field(compare=False)
+    every: timedelta | None = field(compare=False)
+    _spec: Fields | None = field(compare=False, repr=False)
+
+    @property
+    def fields(self) -> Fields:
+        """The bit sets of the five fields; a constant delay has none."""
+        if self._spec is None:
+            raise ValueError(f"{self.expression} is a constant delay and has no fields")
+        return self._spec
+
+    @cached_property
+    def _calendar(self) -> Calendar:
+        return Calendar(self.fields)
+
+    @cached_property
+    def never_fires(self) -> bool:
+        """Whether no date of any year matches; Velero takes such a schedule for always due."""
+        return self._spec is not None and self._calendar.empty
+
+    def describe(self) -> str:
+        """The schedule in plain English."""
+        if self.every is not None:
+            return english.describe_delay(self.every)
+        if self.never_fires:
+            return "never"
+        return english.describe(self.fields, "" if self.zone is None else str(self.zone))
+
+    def next(self, after: datetime) -> datetime | None:
+        """The first run strictly after an aware moment, in that moment's zone.
+
+        None where there is none up to the end of the fifth year from now, which is as far as Velero looks.
+        """
+        own = _zone_of(after)
+        try:
+            if self.every is not None:
+                return (after.astimezone(UTC).replace(microsecond=0) + self.every).astimezone(own)
+            zone = self.zone or own
+            if zone is UTC:
+                found = self._next_in_utc(after if own is UTC else after.astimezone(UTC))
+            else:
+                found = self._next_in_zone(zone, after)
+            return found if found is None or own is UTC else found.astimezone(own)
+        except OverflowError:
+            return None
+
+    def _next_in_utc(self, after: datetime) -> datetime | None:
+        calendar = self._calendar
+        if calendar.empty:
+            return None
+        wall = calendar.first_from(after.year, after.month, after.day, after.hour, after.minute + 1, _last_year(after))
+        return None if wall is None else datetime(*wall, tzinfo=UTC)
+
+    def _next_in_zone(self, zone: tzinfo, after: datetime) -> datetime | None:
+        calendar = self._calendar
+        return None if calendar.empty else Walk(calendar, zone, after.astimezone(UTC), _HORIZON_YEARS).find()
+
+    def previous(self, before: datetime) -> datetime | None:
+        """The last run strictly before an aware moment, in that moment's zone.
+
+        Where the clocks change it is the run of a server that had been following the schedule all along.
+        None where there is none in this year and the five before it. A constant delay counts from its last
+        run, which the expression does not know: it has no previous one.
+        """
+        own = _zone_of(before)
+        if self.every is not None or self._calendar.empty:
+            return None
+        zone = self.zone or own
+        utc = before.astimezone(UTC)
+        try:
+            first_year = to_local(zone, utc).year - _HORIZON_YEARS
+            found = self._previous_in_zone(zone, utc, first_year)
+            return None if found is None else found.astimezone(own)
+        except (OverflowError, ValueError):
+            return None
+
+    def _previous_in_zone(self, zone: tzinfo, utc: datetime, first_year: int) -> datetime | None:
+        local = to_local(zone, utc)
+        offset = local - utc
+        minute = local.minute - (not (local.second or local.microsecond))
+        wall = self._calendar.last_until(local.year, local.month, local.day, local.hour, minute, first_year)
+        begin, end = steady_span(zone, utc)
+        change = begin
+        if wall is not None and not offset % _MINUTE:
+            found = datetime(*wall, tzinfo=UTC) - offset
+            if found >= end - CLEAR_OF_CHANGE:
+                change = end
+            elif datetime(*wall[:3], tzinfo=UTC) - offset >= begin + CLEAR_OF_CHANGE:
+                return found
+        if local.year < first_year:
+            return None
+        return self._previous_around(zone, utc, change, first_year)
+
+    def _previous_around(self, zone: tzinfo, utc: datetime, change: datetime, first_year: int) -> datetime | None:
+        """Go to a quiet day before a change of the clocks, and come forward run by run."""
+        start = change - CLEAR_OF_CHANGE - _HOUR
+        latest = self._previous_in_zone(zone, start, first_year)
+        run = self._next_in_zone(zone, latest or start)
+        while run is not None and run < utc:
+            latest = run
+            run = self._next_in_zone(zone, run)
+        return latest
+
+    def between(self, start: datetime, end: datetime) -> Iterator[datetime]:
+        """The runs later than `start` and not later than `end`, each found from the one before it."""
+        # Two times of one zone compare by the wall clock, which goes wrong where it is put back.
+        last = end.astimezone(UTC)
+        run = self.next(start)
+        while run is not None and run.astimezone(UTC) <= last:
+            yield run
+            run = self.next(run)
+
+
+def _zone_of(moment: datetime) -> tzinfo:
+    if moment.tzinfo is None:
+        raise ValueError("runs are asked about in aware datetimes")
+    return moment.tzinfo
+
+
+def _last_year(local: datetime) -> int:
+    """The last year that is searched: the fifth from that of the coming second."""
+    year = local.year + _HORIZON_YEARS
+    if local.second == 59 and (local + _SECOND).year > local.year:
+        year += 1
+    return min(year, MAXYEAR)

@@ -1,0 +1,154 @@
+"""The search through a zone whose clocks change, step by step as Velero's library makes it.
+
+Wherever the clocks change, the library's answer comes from how it steps, not from a rule: a date may be lost,
+a minute of the following day may be taken for the right one. So near a change the steps are repeated as they
+are; far from one, where every way of searching finds the same, the walk leaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from foretop_core.cron.calendar import Calendar
+from foretop_core.cron.zones import steady_span, to_local, to_utc
+
+# Nearer than this to a change of the clocks, wall times may be missing or come twice.
+CLEAR_OF_CHANGE = timedelta(hours=26)
+_HOUR = timedelta(hours=1)
+_MINUTE = timedelta(minutes=1)
+_SECOND = timedelta(seconds=1)
+# No search that ends needs as many; one that meets a missing date can go on for ever.
+_MOST_STEPS = 10_000
+
+
+class Walk:
+    """One search, from the second after an instant (in UTC) to the first match, up to the end of a year."""
+
+    __slots__ = ("_calendar", "_last_year", "_local", "_reset", "_steps", "_utc", "_zone")
+
+    def __init__(self, calendar: Calendar, zone: tzinfo, after: datetime, years_ahead: int) -> None:
+        self._calendar = calendar
+        self._zone = zone
+        self._reset = False
+        self._steps = 0
+        self._go(after.replace(microsecond=0) + _SECOND)
+        self._last_year = self._local.year + years_ahead
+
+    def _go(self, utc: datetime) -> None:
+        self._utc = utc
+        self._local = to_local(self._zone, utc)
+        self._steps += 1
+
+    def _set_wall(self, local: datetime) -> None:
+        self._go(to_utc(self._zone, local))
+
+    def _first_reset(self, local: datetime) -> None:
+        """Before the first step of a search the smaller fields go to their start, and never again."""
+        if not self._reset:
+            self._reset = True
+            self._set_wall(local)
+
+    def find(self) -> datetime | None:
+        """The instant found; None past the last year, or where the library would go on for ever."""
+        stages: tuple[Callable[[], bool], ...] = (
+            self._reach_month,
+            self._reach_day,
+            self._reach_hour,
+            self._reach_minute,
+            self._reach_second,
+        )
+        while self._local.year <= self._last_year and self._steps < _MOST_STEPS:
+            found = self._leap()
+            if found is not None:
+                return found
+            if all(reached() for reached in stages):
+                return self._utc
+        return None
+
+    def _leap(self) -> datetime | None:
+        """The answer, where no change comes before it; else nothing, after going as near to the change as is safe."""
+        local = self._local
+        offset = local - self._utc
+        begin, end = steady_span(self._zone, self._utc)
+        # A search that has not been reset yet goes back to the start of the day or of the month.
+        day = local.day if self._calendar.has_month(local.month) else 1
+        earliest = datetime(local.year, local.month, day, tzinfo=UTC)
+        safe_end = end - CLEAR_OF_CHANGE
+        if (
+            self._utc >= safe_end
+            or earliest - offset < begin + CLEAR_OF_CHANGE
+            or offset % _MINUTE
+            or (self._reset and local != earliest)
+        ):
+            return None
+        minute = local.minute + bool(local.second)
+        wall = self._calendar.first_from(local.year, local.month, local.day, local.hour, minute, self._last_year)
+        if wall is None:
+            return None
+        found = datetime(*wall, tzinfo=UTC) - offset
+        if found < safe_end:
+            return found
+        target = (safe_end + offset).replace(hour=0, minute=0, second=0, microsecond=0)
+        if not self._calendar.has_month(target.month):
+            target = target.replace(day=1)
+        if target > local:
+            self._reset = True
+            self._go(target - offset)
+        return None
+
+    def _reach_month(self) -> bool:
+        while not self._calendar.has_month(self._local.month):
+            self._first_reset(self._local.replace(day=1, hour=0, minute=0, second=0))
+            here = self._local
+            year, month = (here.year, here.month + 1) if here.month < 12 else (here.year + 1, 1)
+            # A 31st carries over into the month after a short one.
+            self._set_wall(here.replace(year=year, month=month, day=1) + timedelta(days=here.day - 1))
+            if self._local.month == 1:
+                return False
+        return True
+
+    def _reach_day(self) -> bool:
+        while not self._calendar.has_day(self._local.year, self._local.month, self._local.day):
+            self._first_reset(self._local.replace(hour=0, minute=0, second=0))
+            self._set_wall(self._local + timedelta(days=1))
+            if hour := self._local.hour:
+                self._go(self._utc + (24 - hour if hour > 12 else -hour) * _HOUR)
+            if self._local.day == 1 or self._past_change() or self._steps > _MOST_STEPS:
+                return False
+        return True
+
+    def _past_change(self) -> bool:
+        """Whether the walk may leap again: at a midnight of a matching month with no change near."""
+        begin, end = steady_span(self._zone, self._utc)
+        return (
+            begin + CLEAR_OF_CHANGE <= self._utc < end - CLEAR_OF_CHANGE
+            and self._local.hour == self._local.minute == self._local.second == 0
+            and self._calendar.has_month(self._local.month)
+        )
+
+    def _reach_hour(self) -> bool:
+        while not self._calendar.has_hour(self._local.hour):
+            self._first_reset(self._local.replace(minute=0, second=0))
+            self._go(self._utc + _HOUR)
+            if self._local.hour == 0:
+                return False
+        return True
+
+    def _reach_minute(self) -> bool:
+        while not self._calendar.has_minute(self._local.minute):
+            if not self._reset:
+                self._reset = True
+                self._go(self._utc.replace(second=0))
+            self._go(self._utc + _MINUTE)
+            if self._local.minute == 0:
+                return False
+        return True
+
+    def _reach_second(self) -> bool:
+        while self._local.second:
+            self._reset = True
+            self._go(self._utc + _SECOND)
+            if self._local.second == 0:
+                return False
+        return True

@@ -1,0 +1,129 @@
+"""Time zones as the server would load them, and the stretches over which their offset stands still."""
+
+from __future__ import annotations
+
+import zoneinfo
+from bisect import bisect_right
+from datetime import MAXYEAR, UTC, datetime, timedelta, timezone, tzinfo
+from functools import lru_cache
+
+from foretop_core.cron.golang import GoError
+
+Span = tuple[datetime, datetime]
+
+_ALL_TIME: Span = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+_PROBE = timedelta(hours=12)
+_SECOND = timedelta(seconds=1)
+# Wall clocks ahead of UTC and behind it must both stay within what a datetime can hold.
+_FIRST_YEAR = 2
+# Files beside the zones that say how one machine is set up, and name no zone of their own.
+_NOT_ZONES = {"localtime", "posixrules"}
+_LONGEST_NAME = 255
+
+
+def load(name: str) -> tzinfo | None:
+    """The zone that an expression names; None for `Local`, which means that of the time asked about."""
+    if name in ("", "UTC"):
+        return UTC
+    if name == "Local":
+        return None
+    if ".." in name or name[0] in "/\\":
+        raise GoError("time: invalid location name")
+    place = _follow(name)
+    if place in _names():
+        return zoneinfo.ZoneInfo(place)
+    raise GoError("is a directory" if place in _folders() else f"unknown time zone {name}")
+
+
+def _follow(path: str) -> str:
+    """The place that a path leads to, or the refusal of Linux: Go takes the name of a zone for that of a file.
+
+    Asked of the list, because file systems that ignore case would let `america/new_york` through.
+    """
+    if "\0" in path:
+        raise GoError("invalid argument")
+    place = ""
+    for step in path.split("/"):
+        if place in _names():
+            raise GoError("not a directory")
+        if place in _folders() and len(step.encode()) > _LONGEST_NAME:
+            raise GoError("file name too long")
+        if step not in ("", "."):
+            place = f"{place}/{step}" if place else step
+    return place
+
+
+@lru_cache(maxsize=1)
+def _names() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones() - _NOT_ZONES)
+
+
+@lru_cache(maxsize=1)
+def _folders() -> frozenset[str]:
+    return frozenset(name.rpartition("/")[0] for name in _names())
+
+
+def has_daylight_saving(zone: tzinfo, year: int) -> bool:
+    """Whether the clocks of that zone change in that year."""
+    return not isinstance(zone, timezone) and bool(_changes_within(zone, year))
+
+
+def to_local(zone: tzinfo, utc: datetime) -> datetime:
+    """What the wall clock shows at an instant; a reading of the wall clock is carried as if it were UTC."""
+    return zone.fromutc(utc.replace(tzinfo=zone)).replace(tzinfo=UTC)
+
+
+def to_utc(zone: tzinfo, local: datetime) -> datetime:
+    """Go's way from a wall time to an instant, also for wall times that do not exist or come twice."""
+    guess = local - (to_local(zone, local) - local)
+    return local - (to_local(zone, guess) - guess)
+
+
+def steady_span(zone: tzinfo, utc: datetime) -> Span:
+    """From when until when the offset is what it is at an instant, as far as the neighbouring years."""
+    if isinstance(zone, timezone):
+        return _ALL_TIME
+    changes = _changes(zone, utc.year)
+    place = bisect_right(changes, utc)
+    return changes[place - 1], changes[place]
+
+
+@lru_cache(maxsize=4096)
+def _changes(zone: tzinfo, year: int) -> tuple[datetime, ...]:
+    """When the clocks change in a year and its neighbours, between the two ends of that time."""
+    years = range(max(year - 1, _FIRST_YEAR), min(year + 2, MAXYEAR))
+    inner = (change for each in years for change in _changes_within(zone, each))
+    return (_new_year(years.start), *inner, _new_year(years.stop))
+
+
+@lru_cache(maxsize=4096)
+def _changes_within(zone: tzinfo, year: int) -> tuple[datetime, ...]:
+    found = []
+    earlier, end = _new_year(year), _new_year(year + 1)
+    offset = _offset(zone, earlier)
+    while earlier < end:
+        later = min(earlier + _PROBE, end)
+        offset_later = _offset(zone, later)
+        if offset_later != offset:
+            found.append(_first_change(zone, earlier, later))
+        earlier, offset = later, offset_later
+    return tuple(found)
+
+
+def _new_year(year: int) -> datetime:
+    return datetime(year, 1, 1, tzinfo=UTC)
+
+
+def _first_change(zone: tzinfo, earlier: datetime, later: datetime) -> datetime:
+    before = _offset(zone, earlier)
+    while later - earlier > _SECOND:
+        middle = (earlier + (later - earlier) // 2).replace(microsecond=0)
+        if _offset(zone, middle) == before:
+            earlier = middle
+        else:
+            later = middle
+    return later
+
+
+def _offset(zone: tzinfo, utc: datetime) -> timedelta:
+    return to_local(zone, utc) - utc

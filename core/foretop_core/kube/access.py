@@ -1,0 +1,154 @@
+"""What the person may do, as the API server says; asked when it is needed, remembered for a minute."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import msgspec
+
+from foretop_core.clock import Clock
+from foretop_core.kube.client import ApiClient, Response
+from foretop_core.kube.failures import ApiError
+from foretop_core.models.kinds import Kind
+
+REMEMBER = timedelta(minutes=1)
+_ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+_RULES_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """One thing that may be allowed or not; no namespace means all of them."""
+
+    verb: str
+    group: str
+    resource: str
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+
+
+def right(verb: str, kind: Kind, namespace: str = "", name: str = "", subresource: str = "") -> Right:
+    return Right(verb, kind.group, kind.plural, namespace, name, subresource)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`known` is false where the API server would not say; then the attempt itself must tell."""
+
+    allowed: bool
+    reason: str = ""
+    known: bool = True
+
+
+class _ReviewStatus(msgspec.Struct, rename="camel"):
+    allowed: bool = False
+    reason: str = ""
+
+
+class _Review(msgspec.Struct):
+    status: _ReviewStatus = msgspec.field(default_factory=_ReviewStatus)
+
+
+class Rule(msgspec.Struct, rename="camel", frozen=True):
+    """One line of what may be done in a namespace."""
+
+    verbs: tuple[str, ...] = ()
+    api_groups: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    resource_names: tuple[str, ...] = ()
+
+
+class _RulesStatus(msgspec.Struct, rename="camel"):
+    resource_rules: list[Rule] | None = None
+    incomplete: bool = False
+
+
+class _RulesReview(msgspec.Struct):
+    status: _RulesStatus = msgspec.field(default_factory=_RulesStatus)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All that may be done in one namespace; incomplete where an authorizer cannot list its rules."""
+
+    rules: tuple[Rule, ...] = ()
+    incomplete: bool = False
+
+    def allow(self, verb: str, group: str, resource: str) -> bool:
+        return any(
+            not rule.resource_names
+            and _covers(rule.verbs, verb)
+            and _covers(rule.api_groups, group)
+            and _covers(rule.resources, resource)
+            for rule in self.rules
+        )
+
+
+class Access:
+    """Asks once for each right in a minute, however many places want to know it at the same time."""
+
+    def __init__(self, client: ApiClient, clock: Clock) -> None:
+        self._client = client
+        self._clock = clock
+        self._verdicts: dict[Right, tuple[datetime, Verdict]] = {}
+        self._rules: dict[str, tuple[datetime, Rules]] = {}
+        self._asking: dict[Right | str, asyncio.Lock] = {}
+
+    async def verdict(self, wanted: Right) -> Verdict:
+        async with self._asking.setdefault(wanted, asyncio.Lock()):
+            known = self._verdicts.get(wanted)
+            if known is None or not self._fresh(known[0]):
+                known = (self._clock.now(), await self._ask(wanted))
+                self._verdicts[wanted] = known
+            return known[1]
+
+    async def rules(self, namespace: str) -> Rules:
+        async with self._asking.setdefault(namespace, asyncio.Lock()):
+            known = self._rules.get(namespace)
+            if known is None or not self._fresh(known[0]):
+                known = (self._clock.now(), await self._ask_rules(namespace))
+                self._rules[namespace] = known
+            return known[1]
+
+    def _fresh(self, asked: datetime) -> bool:
+        return timedelta() <= self._clock.now() - asked < REMEMBER
+
+    async def _ask(self, wanted: Right) -> Verdict:
+        attributes = {
+            "verb": wanted.verb,
+            "group": wanted.group,
+            "resource": wanted.resource,
+            "namespace": wanted.namespace,
+            "name": wanted.name,
+            "subresource": wanted.subresource,
+        }
+        spec = {"resourceAttributes": {key: value for key, value in attributes.items() if value}}
+        answer = await self._review(_ACCESS_REVIEWS, "SelfSubjectAccessReview", spec)
+        if answer is None:
+            return Verdict(allowed=True, known=False)
+        status = answer.read(_Review).status
+        return Verdict(status.allowed, status.reason)
+
+    async def _ask_rules(self, namespace: str) -> Rules:
+        answer = await self._review(_RULES_REVIEWS, "SelfSubjectRulesReview", {"namespace": namespace})
+        if answer is None:
+            return Rules(incomplete=True)
+        status = answer.read(_RulesReview).status
+        return Rules(tuple(status.resource_rules or ()), status.incomplete)
+
+    async def _review(self, path: str, kind: str, spec: Mapping[str, object]) -> Response | None:
+        body = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}
+        try:
+            return await self._client.request("POST", path, body=body)
+        except ApiError as problem:
+            if problem.status in (403, 404, 405):
+                return None
+            raise
+
+
+def _covers(listed: tuple[str, ...], wanted: str) -> bool:
+    return "*" in listed or wanted in listed

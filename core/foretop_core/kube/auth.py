@@ -1,0 +1,133 @@
+"""Who we are to one cluster, kept fresh: tokens, files that rotate, plugins, certificates."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+
+from foretop_core.clock import Clock
+from foretop_core.errors import BadInput
+from foretop_core.kube.config import ContextConfig, Identity, Reload
+from foretop_core.kube.execplugin import ExecCredential, ExecPlugins
+from foretop_core.kube.failures import SignedOut
+
+REREAD_TOKEN_FILE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What goes with a request; nothing of it shows in its printed form."""
+
+    authorization: str = field(default="", repr=False)
+    certificate: bytes = field(default=b"", repr=False)
+    key: bytes = field(default=b"", repr=False)
+    plugin: ExecCredential | None = None
+
+
+class Authenticator:
+    """Answers with the credentials of the moment for one context."""
+
+    def __init__(self, config: ContextConfig, reload: Reload, plugins: ExecPlugins, clock: Clock) -> None:
+        self.config = config
+        self._reload = reload
+        self._plugins = plugins
+        self._clock = clock
+        self._file_token = ""
+        self._file_read: datetime | None = None
+
+    async def credentials(self) -> Credentials:
+        identity = self.config.identity
+        if identity.token_file or identity.token:
+            return _bearer(self._token_of_file(identity) or identity.token, identity)
+        if identity.username:
+            pair = f"{identity.username}:{identity.password}".encode()
+            basic = f"Basic {base64.b64encode(pair).decode()}"
+            return Credentials(basic, identity.certificate, identity.key)
+        if identity.oidc_token:
+            return _bearer(self._oidc_token(), identity)
+        if identity.plugin is not None:
+            return _from_plugin(await self._plugins.credential(identity.plugin), identity)
+        return Credentials("", identity.certificate, identity.key)
+
+    async def rejected(self, used: Credentials) -> None:
+        """The API server did not know us: read everything again, and say so when nothing new came of it."""
+        if await self.credentials() != used:
+            return
+        if used.plugin is not None and self.config.identity.plugin is not None:
+            self._plugins.reject(self.config.identity.plugin, used.plugin)
+        self._file_read = None
+        self._read_config_again()
+        if await self.credentials() == used:
+            raise SignedOut(
+                f"The API server does not accept the credentials of {self.config.name}",
+                hint="sign in again; foretop reads the kubeconfig anew by itself",
+            )
+
+    def _read_config_again(self) -> None:
+        try:
+            self.config = self._reload()
+        except BadInput as problem:
+            raise SignedOut(problem.what, problem.why, problem.hint) from None
+
+    def _token_of_file(self, identity: Identity) -> str:
+        if not identity.token_file:
+            return ""
+        now = self._clock.now()
+        if self._file_read is None or not timedelta() <= now - self._file_read < REREAD_TOKEN_FILE:
+            try:
+                self._file_token = Path(identity.token_file).read_text("utf-8").strip()
+                self._file_read = now
+            except (OSError, UnicodeDecodeError) as problem:
+                if not (self._file_token or identity.token):
+                    raise SignedOut(f"The token file {identity.token_file} cannot be read", str(problem)) from None
+        return self._file_token
+
+    def _oidc_token(self) -> str:
+        """Never renewed by us: a provider may take a refresh token once only, and kubectl needs it too."""
+        if self._oidc_ended():
+            self._read_config_again()
+        ended = self._oidc_ended()
+        if ended:
+            raise SignedOut(
+                f"The OIDC token of {self.config.name} ended at {ended:%Y-%m-%d %H:%M} UTC",
+                hint="any kubectl command on that context renews it, and foretop sees it",
+            )
+        return self.config.identity.oidc_token
+
+    def _oidc_ended(self) -> datetime | None:
+        expiry = _expiry(self.config.identity.oidc_token)
+        return expiry if expiry is not None and expiry <= self._clock.now() else None
+
+
+def _bearer(token: str, identity: Identity) -> Credentials:
+    return Credentials(f"Bearer {token}", identity.certificate, identity.key)
+
+
+def _from_plugin(answer: ExecCredential, identity: Identity) -> Credentials:
+    return Credentials(
+        authorization=f"Bearer {answer.token}" if answer.token else "",
+        certificate=answer.certificate or identity.certificate,
+        key=answer.key or identity.key,
+        plugin=answer,
+    )
+
+
+class _Claims(msgspec.Struct):
+    exp: float | None = None
+
+
+def _expiry(token: str) -> datetime | None:
+    """When a token says that it ends; one that cannot be read is left to the API server."""
+    parts = token.split(".")
+    if len(parts) != 3:
+        return None
+    try:
+        claims = msgspec.json.decode(base64.urlsafe_b64decode(parts[1] + "=="), type=_Claims)
+    except (binascii.Error, ValueError, msgspec.DecodeError):
+        return None
+    return None if claims.exp is None else datetime.fromtimestamp(claims.exp, UTC)

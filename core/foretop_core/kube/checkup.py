@@ -1,0 +1,178 @@
+"""What a cluster lets foretop see and do, found out line by line, each with how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+
+import msgspec
+
+from foretop_core.clock import Clock
+from foretop_core.errors import ForetopError
+from foretop_core.kube import paths
+from foretop_core.kube.access import Access, right
+from foretop_core.kube.client import ApiClient
+from foretop_core.kube.discovery import served_version
+from foretop_core.kube.failures import ApiError
+from foretop_core.kube.places import Named, Places
+from foretop_core.kube.reach import EVERYWHERE
+from foretop_core.kube.velero import VeleroServer, find_velero
+from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, KINDS, MOVEMENTS, RESTORE, SCHEDULE, STORAGE, Kind
+
+LARGE_SKEW = timedelta(seconds=5)
+_NEEDED = frozenset({SCHEDULE, BACKUP, STORAGE})
+_ACTIONS = (
+    ("patch", SCHEDULE, "pause and unpause schedules"),
+    ("create", BACKUP, "back up now"),
+    ("create", RESTORE, "restore"),
+    ("create", DELETE_REQUEST, "delete backups"),
+)
+
+
+class Verdict(StrEnum):
+    OK = "ok"
+    NOTE = "note"
+    MISSING = "missing"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line: what was looked at, how it is, and what to do where it is not well."""
+
+    about: str
+    verdict: Verdict
+    found: str
+    remedy: str = ""
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    git_version: str = ""
+
+
+async def checkup(client: ApiClient, clock: Clock, named: Named) -> AsyncIterator[Check]:
+    """Everything about one context; ends early, with FAILED, where it cannot be reached."""
+    config = client.config
+    yield Check("context", Verdict.OK, f"{config.name}, {config.address}, namespace {config.namespace}")
+    try:
+        version = await _version(client)
+    except ForetopError as problem:
+        yield Check("connection", Verdict.FAILED, str(problem), "see kubectl --context with the same name")
+        return
+    yield Check("connection", Verdict.OK, f"Kubernetes {version}")
+    yield _tls(client)
+    yield _skew(client)
+    access = Access(client, clock)
+    places = Places(client, access, clock, named)
+    for kind in KINDS:
+        if kind not in MOVEMENTS:
+            yield await _kind(client, access, kind, places)
+    servers = await _servers(client, named)
+    for check in _velero(servers):
+        yield check
+    for place in [server.namespace for server in servers] or [config.namespace]:
+        for verb, kind, purpose in _ACTIONS:
+            yield await _action(access, verb, kind, purpose, place)
+
+
+async def _version(client: ApiClient) -> str:
+    response = await client.request("GET", "/version")
+    try:
+        return msgspec.json.decode(response.body, type=_Version).git_version or "of unknown version"
+    except msgspec.DecodeError:
+        return "of unknown version"
+
+
+def _tls(client: ApiClient) -> Check:
+    config = client.config
+    if config.server.startswith("http://"):
+        return Check("TLS", Verdict.NOTE, "not used: the connection is plain HTTP")
+    if config.insecure:
+        remedy = "remove insecure-skip-tls-verify and give the cluster's CA"
+        return Check("TLS", Verdict.NOTE, "the server's certificate is not checked", remedy)
+    return Check("TLS", Verdict.OK, "the server's certificate is trusted")
+
+
+def _skew(client: ApiClient) -> Check:
+    skew = client.skew or timedelta()
+    if abs(skew) <= LARGE_SKEW:
+        return Check("clock", Verdict.OK, "agrees with the server's")
+    found = (
+        f"the server is {abs(skew).total_seconds():.0f} s {'ahead of' if skew > timedelta() else 'behind'} this machine"
+    )
+    return Check("clock", Verdict.NOTE, found, "foretop counts in the server's time; set this machine's clock")
+
+
+async def _kind(client: ApiClient, access: Access, kind: Kind, places: Places) -> Check:
+    about = paths.title(kind)
+    missing = Verdict.MISSING if kind in _NEEDED else Verdict.NOTE
+    try:
+        if await served_version(client, kind) is None:
+            return Check(about, missing, "not installed", "install Velero's CRDs" if kind in _NEEDED else "")
+        found = await places.of(kind)
+        denied = [place for place in found.namespaces if not await _may_watch(access, kind, place)]
+    except ApiError as problem:
+        return Check(about, missing, str(problem))
+    if found.missing:
+        return Check(about, missing, f"there is no namespace {', '.join(found.missing)}", "name one that is there")
+    if denied:
+        where = ", ".join(place or "all namespaces" for place in denied)
+        remedy = f"ask for a role with list and watch on {about}"
+        return Check(about, missing, f"list and watch are not allowed in {where}", remedy)
+    where = "in all namespaces" if found.namespaces == EVERYWHERE else f"in {', '.join(found.namespaces)}"
+    return Check(about, Verdict.OK, f"may be listed and watched {where}")
+
+
+async def _may_watch(access: Access, kind: Kind, namespace: str) -> bool:
+    verdicts = [await access.verdict(right(verb, kind, namespace)) for verb in ("list", "watch")]
+    return all(verdict.allowed for verdict in verdicts)
+
+
+async def _servers(client: ApiClient, named: Named) -> tuple[VeleroServer, ...]:
+    given = (named.velero,) if named.velero else () if named.with_velero else named.namespaces
+    try:
+        return await find_velero(client, given)
+    except ForetopError:
+        return ()
+
+
+def _velero(servers: tuple[VeleroServer, ...]) -> list[Check]:
+    if not servers:
+        return [
+            Check(
+                "Velero",
+                Verdict.MISSING,
+                "not found in any namespace",
+                "install it, or say where it is with --velero-namespace",
+            )
+        ]
+    checks = []
+    for server in servers:
+        if server.known:
+            skip = "true" if server.known.skip_immediately else "false"
+            found = (
+                f"in {server.namespace}, version {server.known.version or 'not told by its image'}, "
+                f"--schedule-skip-immediately={skip}, --concurrent-backups={server.known.concurrency}"
+            )
+            checks.append(Check("Velero", Verdict.OK, found))
+        else:
+            remedy = f"ask for get on deployments.apps in {server.namespace} to see its flags"
+            checks.append(
+                Check("Velero", Verdict.NOTE, f"in {server.namespace}, its Deployment may not be read", remedy)
+            )
+    return checks
+
+
+async def _action(access: Access, verb: str, kind: Kind, purpose: str, namespace: str) -> Check:
+    about = f"{verb} {paths.title(kind)}"
+    try:
+        verdict = await access.verdict(right(verb, kind, namespace))
+    except ForetopError as problem:
+        return Check(about, Verdict.NOTE, str(problem))
+    if verdict.allowed:
+        return Check(about, Verdict.OK, f"allowed in {namespace}: you can {purpose}")
+    return Check(
+        about, Verdict.NOTE, f"not allowed in {namespace}: you cannot {purpose}", "ask for the role that has it"
+    )

@@ -1,0 +1,254 @@
+"""The raw client of one context: requests in, bytes out, and no write while read-only is on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlencode
+
+import msgspec
+
+from foretop_core.clock import Clock
+from foretop_core.kube.auth import Authenticator, Credentials
+from foretop_core.kube.config import ContextConfig
+from foretop_core.kube.failures import ApiError, ReadOnlyRefused, SignedOut, Silent
+from foretop_core.kube.servertime import ServerTime
+from foretop_core.kube.transport import explain, import_in_background, make_pool
+
+if TYPE_CHECKING:
+    import aiohttp
+
+JSON = "application/json"
+MERGE_PATCH = "application/merge-patch+json"
+REVIEWS = frozenset(
+    {
+        "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+        "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+    }
+)
+CONNECT_LIMIT = 15.0
+ANSWER_LIMIT = 60.0
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer that is not an error, its body as it came."""
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+    def read(self, shape: type[T]) -> T:
+        """The body as this shape; anything else means that something other than an API server answered."""
+        try:
+            return msgspec.json.decode(self.body, type=shape)
+        except (ValueError, RecursionError) as problem:
+            raise ApiError(
+                self.status, "", f"the answer cannot be read: {problem}", hint="is a proxy between?"
+            ) from None
+
+
+class _Status(msgspec.Struct, rename="camel"):
+    message: str | None = None
+    reason: str | None = None
+    code: int | None = None
+    details: dict[str, Any] | None = None
+
+
+class ApiClient:
+    """Speaks to the API server of one context; made without a connection, which the first request opens."""
+
+    def __init__(self, auth: Authenticator, clock: Clock, read_only: bool = False) -> None:
+        self._auth = auth
+        self._clock = clock
+        self._read_only = read_only
+        self._time = ServerTime()
+        self._pool: aiohttp.ClientSession | None = None
+        self._made_for: tuple[ContextConfig, bytes, bytes] | None = None
+
+    @property
+    def config(self) -> ContextConfig:
+        return self._auth.config
+
+    @property
+    def read_only(self) -> bool:
+        return self._read_only
+
+    @property
+    def skew(self) -> timedelta | None:
+        """How far the server's clock is ahead of ours; nothing before the first answer."""
+        return self._time.skew
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, str] | None = None,
+        body: object = None,
+        content_type: str = JSON,
+        limit: float = ANSWER_LIMIT,
+    ) -> Response:
+        """One request; an answer of 400 or above is raised as ApiError, none at all as Unreachable."""
+        async with self._open(method.upper(), path, params, body, content_type, limit) as response:
+            content = await self._read(response)
+            return Response(response.status, response.headers, content)
+
+    @asynccontextmanager
+    async def stream(self, path: str, params: Mapping[str, str], idle: float) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The lines of an answer as they come; silence for longer than `idle` seconds ends it."""
+        async with self._open("GET", path, params, None, JSON, idle) as response:
+            yield self._lines(response)
+
+    async def close(self) -> None:
+        pool, self._pool, self._made_for = self._pool, None, None
+        if pool is not None:
+            await pool.close()
+
+    @asynccontextmanager
+    async def _open(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, str] | None,
+        body: object,
+        content_type: str,
+        silence: float,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        self._hold_read_only(method, path)
+        used = await self._auth.credentials()
+        response = await self._send(used, method, path, params, body, content_type, silence)
+        try:
+            if response.status == 401:
+                await self._auth.rejected(used)
+                response.release()
+                renewed = await self._auth.credentials()
+                response = await self._send(renewed, method, path, params, body, content_type, silence)
+            if response.status == 401:
+                raise SignedOut(
+                    f"The API server does not accept the credentials of {self.config.name}",
+                    hint="sign in again; foretop reads the kubeconfig anew by itself",
+                )
+            if response.status >= 400:
+                content = await self._read(response)
+                raise api_error(response.status, content, response.reason, response.headers.get("Retry-After"))
+            yield response
+        finally:
+            # Not given back to the pool: what is unread of a watch would be read by the next request.
+            if not response.content.at_eof():
+                response.close()
+            response.release()
+
+    async def _send(
+        self,
+        credentials: Credentials,
+        method: str,
+        path: str,
+        params: Mapping[str, str] | None,
+        body: object,
+        content_type: str,
+        silence: float,
+    ) -> aiohttp.ClientResponse:
+        await import_in_background()
+        import aiohttp
+        from yarl import URL
+
+        pool = await self._pool_for(credentials)
+        query = f"?{urlencode(params)}" if params else ""
+        sent = self._clock.now()
+        try:
+            response = await pool.request(
+                method,
+                URL(f"{self.config.server}{path}{query}", encoded=True),
+                headers=self._headers(credentials, content_type),
+                data=None if body is None else msgspec.json.encode(body),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=silence),
+                server_hostname=self.config.tls_server_name or None,
+            )
+        except (aiohttp.ClientError, OSError, ValueError) as problem:
+            raise explain(self.config.address, problem) from None
+        self._time.learn(response.headers.get("Date", ""), sent, self._clock.now())
+        return response
+
+    async def _pool_for(self, credentials: Credentials) -> aiohttp.ClientSession:
+        """The pool that fits; a renewed certificate or a changed kubeconfig ends the old one's watches."""
+        wanted = (self.config, credentials.certificate, credentials.key)
+        if self._pool is not None and self._made_for == wanted:
+            return self._pool
+        old = self._pool
+        pool = make_pool(self.config, credentials)
+        self._pool, self._made_for = pool, wanted
+        if old is not None:
+            await old.close()
+        return pool
+
+    def _headers(self, credentials: Credentials, content_type: str) -> Mapping[str, str]:
+        from multidict import CIMultiDict
+
+        headers = CIMultiDict({"Accept": JSON, "User-Agent": "foretop", "Content-Type": content_type})
+        if credentials.authorization:
+            headers["Authorization"] = credentials.authorization
+        acting = self.config.impersonation
+        if acting.user:
+            headers["Impersonate-User"] = acting.user
+        if acting.uid:
+            headers["Impersonate-Uid"] = acting.uid
+        for group in acting.groups:
+            headers.add("Impersonate-Group", group)
+        for key, value in acting.extra:
+            headers.add(f"Impersonate-Extra-{key}", value)
+        return headers
+
+    def _hold_read_only(self, method: str, path: str) -> None:
+        if not self._read_only or method == "GET" or (method == "POST" and path in REVIEWS):
+            return
+        raise ReadOnlyRefused(
+            f"{method} {path} was not sent",
+            "read-only is on",
+            "start foretop without --read-only to change things",
+        )
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        import aiohttp
+
+        try:
+            return await response.read()
+        except (aiohttp.ClientError, OSError) as problem:
+            raise explain(self.config.address, problem) from None
+
+    async def _lines(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+        import aiohttp
+
+        rest = bytearray()
+        searched = 0
+        try:
+            async for chunk in response.content.iter_any():
+                rest += chunk
+                while (end := rest.find(b"\n", searched)) >= 0:
+                    line = bytes(rest[:end])
+                    del rest[: end + 1]
+                    searched = 0
+                    if line.strip():
+                        yield line
+                searched = len(rest)
+        except aiohttp.SocketTimeoutError:
+            raise Silent(f"{self.config.address} has said nothing for too long") from None
+        except (aiohttp.ClientError, OSError) as problem:
+            raise explain(self.config.address, problem) from None
+
+
+def api_error(status: int, content: bytes, reason: str | None, retry_after: str | None) -> ApiError:
+    """The Status that the API server sent, else what little the answer says (a proxy's error page, say)."""
+    try:
+        told = msgspec.json.decode(content, type=_Status)
+    except msgspec.DecodeError:
+        told = _Status(message="" if content.lstrip()[:1] == b"<" else content[:200].decode("utf-8", "replace"))
+    wait = retry_after if retry_after is not None else str((told.details or {}).get("retryAfterSeconds", ""))
+    try:
+        seconds = float(wait)
+    except ValueError:
+        seconds = None
+    return ApiError(told.code or status, told.reason or reason or "", told.message or "", seconds)

@@ -1,0 +1,229 @@
+"""One context put together: its client, and a watch for every kind in every place that rights reach."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+from foretop_core.clock import Clock
+from foretop_core.errors import ForetopError
+from foretop_core.kube.access import Access
+from foretop_core.kube.client import ApiClient
+from foretop_core.kube.failures import SignedOut
+from foretop_core.kube.pace import Backoff, Pace, Timing
+from foretop_core.kube.places import Named, Places
+from foretop_core.kube.reach import EVERYWHERE, Reach
+from foretop_core.kube.reflector import Reflector
+from foretop_core.kube.sink import Health, Scope, Sink, State
+from foretop_core.models.kinds import (
+    DATA_DOWNLOAD,
+    DATA_UPLOAD,
+    DEPLOYMENT,
+    EVENT,
+    POD_VOLUME_BACKUP,
+    POD_VOLUME_RESTORE,
+    Kind,
+)
+from foretop_core.models.movement import label_value
+from foretop_core.models.velero import BACKUP_LABEL, RESTORE_LABEL
+
+_MOVED_BY: dict[str, tuple[str, tuple[Kind, ...]]] = {
+    "Backup": (BACKUP_LABEL, (POD_VOLUME_BACKUP, DATA_UPLOAD)),
+    "Restore": (RESTORE_LABEL, (POD_VOLUME_RESTORE, DATA_DOWNLOAD)),
+}
+_CHOSEN_FIELDS = {DEPLOYMENT: "metadata.name=velero"}
+"""Of the Deployments only Velero's own: a cluster has thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An unfinished Backup or Restore whose data movements are of interest."""
+
+    kind: Literal["Backup", "Restore"]
+    namespace: str
+    name: str
+
+
+class Sinks:
+    """Where the watches of a cluster write to: one sink for each scope, given back when its watch ends."""
+
+    def __init__(self, open_sink: Callable[[Scope], Sink], drop: Callable[[Scope], None]) -> None:
+        self.open = open_sink
+        self.drop = drop
+
+
+class Cluster:
+    """Runs the watches of one context; what they find goes to the sinks, what fails becomes their health."""
+
+    def __init__(
+        self,
+        client: ApiClient,
+        sinks: Sinks,
+        clock: Clock,
+        kinds: Iterable[Kind],
+        named: Named | None = None,
+        pace: Pace | None = None,
+        timing: Timing | None = None,
+    ) -> None:
+        self.client = client
+        self.access = Access(client, clock)
+        self.pace = pace or Pace()
+        self._sinks = sinks
+        self._clock = clock
+        self.kinds = tuple(kinds)
+        self.places = Places(client, self.access, clock, named or Named())
+        self._timing = timing or Timing()
+        self._watches: dict[Scope, asyncio.Task[None]] = {}
+        self._reflectors: dict[Scope, Reflector] = {}
+        self._runs: frozenset[Scope] = frozenset()
+        self._events: frozenset[Scope] = frozenset()
+        self._elsewhere = asyncio.Event()
+
+    @property
+    def name(self) -> str:
+        return self.client.config.name
+
+    async def run(self) -> None:
+        """Follows every kind until it is cancelled; then ends all watches and the connection."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for kind in self.kinds:
+                    group.create_task(self._follow(kind))
+                await asyncio.Event().wait()
+        finally:
+            await self._end(tuple(self._watches))
+            await self.client.close()
+
+    def follow_movements(self, runs: Iterable[Run]) -> None:
+        """Watches the data movements of these runs, and of no others any more."""
+        wanted = frozenset(scope for run in runs for scope in self._scopes_of(run))
+        self._change(self._runs, wanted)
+        self._runs = wanted
+
+    def follow_events(self, uid: str, namespace: str) -> None:
+        """Watches the events of one object, the one that is open; an empty uid ends it."""
+        fields = f"involvedObject.uid={uid}"
+        wanted = frozenset({Scope(self.name, EVENT, namespace, fields=fields)} if uid else ())
+        self._change(self._events, wanted)
+        self._events = wanted
+
+    def look_into(self, namespace: str) -> None:
+        """Tenants' objects are looked for in this namespace too, at once; "" lets go what was looked into in vain."""
+        self.places.look_into(namespace)
+        self._elsewhere.set()
+        self._elsewhere = asyncio.Event()
+
+    async def _follow(self, kind: Kind) -> None:
+        """Watches one kind wherever it may be listed; where that is not everywhere, looks again each minute."""
+        held: frozenset[Scope] = frozenset()
+        absent: frozenset[Scope] = frozenset()
+        self._sinks.open(self._scope(kind)).health(Health(State.SYNCING, self._clock.now()))
+        while True:
+            elsewhere = self._elsewhere
+            found = await self._reach(kind, quiet=bool(held))
+            wanted = frozenset(self._scope(kind, place) for place in found.namespaces)
+            self._sinks_without_watch(kind, wanted)
+            self._change(held, wanted)
+            held = wanted
+            absent = self._tell_absent(absent, frozenset(self._scope(kind, place) for place in found.missing))
+            await self._until_next_look(kind, found, elsewhere)
+
+    def _tell_absent(self, before: frozenset[Scope], absent: frozenset[Scope]) -> frozenset[Scope]:
+        """A namespace that is not there is told in the place of a watch: an empty list would say that all is well."""
+        for scope in before - absent - self._watches.keys():
+            self._sinks.drop(scope)
+        for scope in absent - before:
+            self._sinks.open(scope).health(Health(State.NO_NAMESPACE, self._clock.now()))
+        return absent
+
+    async def _until_next_look(self, kind: Kind, found: Reach, elsewhere: asyncio.Event) -> None:
+        """Until it is time, or a person wants to look elsewhere too."""
+        waits = {asyncio.ensure_future(elsewhere.wait()), asyncio.ensure_future(self._patience(kind, found))}
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in waits:
+                one.cancel()
+
+    async def _patience(self, kind: Kind, found: Reach) -> None:
+        """A watch of everything that works needs no second look; one that lost its right does."""
+        if found.chosen:
+            await asyncio.Event().wait()
+        await self.pace.wait(self._timing.ask_again)
+        while found.namespaces == EVERYWHERE and not found.missing and not self._is_forbidden(self._scope(kind)):
+            await self.pace.wait(self._timing.ask_again)
+
+    def _is_forbidden(self, scope: Scope) -> bool:
+        reflector = self._reflectors.get(scope)
+        return reflector is not None and reflector.state is State.FORBIDDEN
+
+    async def _reach(self, kind: Kind, quiet: bool) -> Reach:
+        """Asks until there is an answer; before the first one the kind has no watch that could say how it is."""
+        backoff, lost = Backoff(self._timing, self.pace.random), self._clock.now()
+        while True:
+            try:
+                return await self.places.of(kind)
+            except Exception as problem:
+                delay = backoff.next()
+                if not quiet:
+                    state = State.SIGNED_OUT if isinstance(problem, SignedOut) else State.STALE
+                    retry_at = self._clock.now() + timedelta(seconds=delay)
+                    self._sinks.open(self._scope(kind)).health(Health(state, lost, _told(problem), retry_at))
+            await self.pace.wait(delay)
+
+    def _sinks_without_watch(self, kind: Kind, wanted: frozenset[Scope]) -> None:
+        stand_in = self._scope(kind)
+        if stand_in not in wanted and stand_in not in self._watches:
+            self._sinks.drop(stand_in)
+
+    def _scope(self, kind: Kind, namespace: str = "") -> Scope:
+        return Scope(self.name, kind, namespace, fields=_CHOSEN_FIELDS.get(kind, ""))
+
+    def _scopes_of(self, run: Run) -> Iterable[Scope]:
+        label, kinds = _MOVED_BY[run.kind]
+        for kind in kinds:
+            yield Scope(self.name, kind, run.namespace, f"{label}={label_value(run.name)}")
+
+    def _change(self, held: frozenset[Scope], wanted: frozenset[Scope]) -> None:
+        for scope in held - wanted:
+            self._stop(scope)
+        for scope in wanted - held:
+            self._start(scope)
+
+    def _start(self, scope: Scope) -> None:
+        self._watches[scope] = asyncio.create_task(self._watch(scope), name=f"watch {scope.kind.plural}")
+
+    async def _watch(self, scope: Scope) -> None:
+        """A fault of our own costs this one watch a minute and shows in its health; the others go on."""
+        sink = self._sinks.open(scope)
+        while True:
+            reflector = Reflector(self.client, scope, sink, self._clock, self.pace, self._timing)
+            self._reflectors[scope] = reflector
+            try:
+                await reflector.run()
+            except Exception as problem:
+                sink.health(Health(State.STALE, self._clock.now(), _told(problem)))
+                await self.pace.wait(self._timing.ask_again)
+
+    def _stop(self, scope: Scope) -> None:
+        self._watches.pop(scope).cancel()
+        self._reflectors.pop(scope, None)
+        self._sinks.drop(scope)
+
+    async def _end(self, scopes: tuple[Scope, ...]) -> None:
+        tasks = [self._watches.pop(scope) for scope in scopes]
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+def _told(problem: Exception) -> str:
+    if isinstance(problem, ForetopError):
+        return str(problem)
+    return " ".join(f"foretop failed here, which is its own fault: {type(problem).__name__}: {problem}".split())

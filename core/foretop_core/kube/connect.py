@@ -1,0 +1,36 @@
+"""From the command line's wishes to clients, one for each context, sharing their exec plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from foretop_core.clock import Clock
+from foretop_core.kube.auth import Authenticator
+from foretop_core.kube.client import ApiClient
+from foretop_core.kube.config import Options
+from foretop_core.kube.execplugin import ExecPlugins
+from foretop_core.kube.kubeconfig import choose_contexts, reloading
+from foretop_core.kube.settings import read_only_contexts
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """The clients of a run by context, in the order asked for; no connection is open yet."""
+
+    clients: Mapping[str, ApiClient]
+    plugins: ExecPlugins
+
+
+def connect(options: Options, environ: Mapping[str, str], clock: Clock, read_only: bool) -> Connections:
+    """Reads the kubeconfig; what is wrong with it is raised as one line, before anything is sent.
+
+    A context is read-only where the caller or the person's own configuration says so.
+    """
+    protected = read_only_contexts(environ)
+    plugins = ExecPlugins(clock, environ)
+    clients = {}
+    for context in choose_contexts(options, environ):
+        auth = Authenticator(context, reloading(context, options, environ), plugins, clock)
+        clients[context.name] = ApiClient(auth, clock, read_only or context.name in protected)
+    return Connections(clients, plugins)

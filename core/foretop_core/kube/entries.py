@@ -1,0 +1,204 @@
+"""The entries of a kubeconfig, turned into what a connection needs."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from foretop_core.errors import BadInput
+from foretop_core.kube.config import DEFAULT_NAMESPACE, ContextConfig, ExecConfig, Identity, Impersonation, Options
+from foretop_core.kube.proxy import proxy_for
+
+_CLUSTER_EXTENSION = "client.authentication.k8s.io/exec"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One named cluster, user or context, and the file that its relative paths start from."""
+
+    name: str
+    body: Mapping[str, Any] = field(repr=False)
+    file: Path
+
+    def text(self, key: str) -> str:
+        value = self.body.get(key)
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            raise self.bad(key, "it is not text", "put it in quotes")
+        return value
+
+    def flag(self, key: str) -> bool:
+        return self.body.get(key) is True
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self.body.get(key)
+        return tuple(str(item) for item in value) if isinstance(value, list) else ()
+
+    def path(self, key: str) -> str:
+        """A path as the file means it: relative to the folder that the file is in."""
+        value = self.text(key)
+        return os.path.normpath(self.file.parent / value) if value else ""
+
+    def content(self, key: str) -> bytes:
+        """What `<key>-data` holds, else what the file named by `<key>` holds."""
+        if data := self.text(f"{key}-data"):
+            try:
+                return base64.b64decode(data, validate=True)
+            except binascii.Error:
+                raise self.bad(f"{key}-data", "it is not base64", "write the entry again") from None
+        path = self.path(key)
+        if not path:
+            return b""
+        try:
+            return Path(path).read_bytes()
+        except OSError as problem:
+            why = f"{path}: {(problem.strerror or str(problem)).lower()}"
+            raise self.bad(key, why, "check the path and its mode") from None
+
+    def part(self, key: str) -> Entry | None:
+        body = self.body.get(key)
+        return Entry(self.name, body, self.file) if isinstance(body, dict) else None
+
+    def bad(self, key: str, why: str, hint: str) -> BadInput:
+        return BadInput(f"{key} of {self.name!r} in {self.file} cannot be used", why, hint)
+
+
+def read_context(
+    context: Entry, cluster: Entry, user: Entry | None, options: Options, environ: Mapping[str, str]
+) -> ContextConfig:
+    """One context from its three entries; every file that they name is read here, and only here."""
+    ca = _decoded(cluster, "certificate-authority")
+    server = _server(cluster, secure=bool(ca) or cluster.flag("insecure-skip-tls-verify"))
+    insecure = cluster.flag("insecure-skip-tls-verify")
+    if ca and insecure:
+        raise cluster.bad("insecure-skip-tls-verify", "a certificate-authority is given too", "keep one of them")
+    return ContextConfig(
+        name=context.name,
+        server=server,
+        namespace=context.text("namespace") or DEFAULT_NAMESPACE,
+        ca=ca,
+        insecure=insecure,
+        tls_server_name=cluster.text("tls-server-name"),
+        proxy=proxy_for(server, cluster.text("proxy-url"), environ),
+        identity=_identity(user, cluster) if user else Identity(),
+        impersonation=_impersonation(user, options),
+    )
+
+
+def _server(cluster: Entry, secure: bool) -> str:
+    server = cluster.text("server")
+    if not server:
+        raise cluster.bad("server", "it is not set", "see kubectl config set-cluster")
+    if "://" not in server:
+        server = f"{'https' if secure else 'http'}://{server}"
+    if not _is_address(server):
+        raise cluster.bad("server", f"{server} is no http or https address", "see kubectl config set-cluster")
+    return server.rstrip("/")
+
+
+def _is_address(server: str) -> bool:
+    try:
+        parts = urlsplit(server)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+def _identity(user: Entry, cluster: Entry) -> Identity:
+    plugin = user.part("exec")
+    return Identity(
+        token=user.text("token"),
+        token_file=user.path("tokenFile"),
+        username=user.text("username"),
+        password=user.text("password"),
+        certificate=user.content("client-certificate"),
+        key=user.content("client-key"),
+        plugin=_plugin(plugin, cluster) if plugin else None,
+        oidc_token=_oidc_token(user),
+    )
+
+
+def _plugin(plugin: Entry, cluster: Entry) -> ExecConfig:
+    command = plugin.text("command")
+    if not command:
+        raise plugin.bad("exec.command", "it is not set", "see the plugin's own manual")
+    version = plugin.text("apiVersion")
+    if version not in ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"):
+        raise plugin.bad("exec.apiVersion", f"{version or 'nothing'} is not known", "v1 and v1beta1 are")
+    listed = plugin.body.get("env")
+    env = tuple(
+        (str(item.get("name", "")), str(item.get("value", "")))
+        for item in (listed if isinstance(listed, list) else [])
+        if isinstance(item, dict)
+    )
+    return ExecConfig(
+        command=plugin.path("command") if os.sep in command else command,
+        args=plugin.texts("args"),
+        env=env,
+        api_version=version,
+        interactive_mode=plugin.text("interactiveMode") or "IfAvailable",
+        install_hint=plugin.text("installHint"),
+        cluster_info=_cluster_info(cluster) if plugin.flag("provideClusterInfo") else "",
+    )
+
+
+def _cluster_info(cluster: Entry) -> str:
+    """What a plugin that asked for it is told of the cluster, as JSON, so that it can be compared."""
+    info: dict[str, object] = {"server": cluster.text("server")}
+    for key in ("tls-server-name", "proxy-url"):
+        if value := cluster.text(key):
+            info[key] = value
+    if cluster.flag("insecure-skip-tls-verify"):
+        info["insecure-skip-tls-verify"] = True
+    if ca := cluster.content("certificate-authority"):
+        info["certificate-authority-data"] = base64.b64encode(ca).decode()
+    extensions = cluster.body.get("extensions")
+    for item in extensions if isinstance(extensions, list) else []:
+        if isinstance(item, dict) and item.get("name") == _CLUSTER_EXTENSION:
+            info["config"] = item.get("extension")
+    return json.dumps(info, default=str)
+
+
+def _oidc_token(user: Entry) -> str:
+    provider = user.part("auth-provider")
+    if provider is None:
+        return ""
+    name = provider.text("name")
+    if name != "oidc":
+        raise user.bad(f"auth-provider {name!r}", "Kubernetes has dropped it", "use the provider's exec plugin")
+    config = provider.part("config")
+    token = config.text("id-token") if config else ""
+    if not token:
+        raise user.bad("auth-provider oidc", "it has no id-token", "sign in with kubectl first")
+    return token
+
+
+def _impersonation(user: Entry | None, options: Options) -> Impersonation:
+    if options.as_user or options.as_groups:
+        if not options.as_user:
+            raise BadInput("--as-group cannot stand alone", "a group needs a user to be in it", "add --as")
+        return Impersonation(options.as_user, options.as_groups)
+    if user is None:
+        return Impersonation()
+    extra = user.body.get("as-user-extra")
+    pairs = [
+        (str(key), str(value))
+        for key, values in (extra.items() if isinstance(extra, dict) else ())
+        for value in (values if isinstance(values, list) else [values])
+    ]
+    return Impersonation(user.text("as"), user.texts("as-groups"), user.text("as-uid"), tuple(pairs))
+
+
+def _decoded(entry: Entry, key: str) -> str:
+    try:
+        return entry.content(key).decode("ascii")
+    except UnicodeDecodeError:
+        raise entry.bad(key, "it is not a PEM certificate", "convert it with openssl x509") from None

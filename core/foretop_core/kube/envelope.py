@@ -1,0 +1,87 @@
+"""The shapes that lists and watches wrap objects in; the objects stay raw for their own decoders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from foretop_core.errors import Unreadable
+from foretop_core.kube.client import api_error
+from foretop_core.kube.failures import ApiError
+from foretop_core.models.kinds import Kind
+from foretop_core.models.wire import Resource, decode
+
+
+class ListMeta(msgspec.Struct, rename="camel", frozen=True):
+    resource_version: str | None = None
+    next_chunk: str | None = msgspec.field(default=None, name="continue")
+    remaining_item_count: int | None = None
+
+
+class ListPage(msgspec.Struct, frozen=True):
+    """A chunk of a list; Go writes an empty one as null."""
+
+    metadata: ListMeta = ListMeta()
+    items: list[msgspec.Raw] | None = None
+
+
+class WatchEvent(msgspec.Struct, frozen=True):
+    type: str
+    object: msgspec.Raw
+
+
+class Identified(msgspec.Struct, frozen=True):
+    """The little of an object that a watch needs even when the rest cannot be read."""
+
+    namespace: str = ""
+    name: str = ""
+    version: str = ""
+
+
+_PAGE = msgspec.json.Decoder(ListPage)
+_EVENT = msgspec.json.Decoder(WatchEvent)
+
+
+def read_page(body: bytes) -> ListPage:
+    """A chunk of a list; one that is no list at all means that something else than an API server answered."""
+    try:
+        return _PAGE.decode(body)
+    except (ValueError, RecursionError) as problem:
+        raise ApiError(200, "", f"the answer is not a list: {problem}") from None
+
+
+def read_event(line: bytes) -> WatchEvent:
+    try:
+        return _EVENT.decode(line)
+    except (ValueError, RecursionError) as problem:
+        raise Unreadable("A line of the watch cannot be read", str(problem)) from None
+
+
+def read_object(kind: Kind, raw: msgspec.Raw) -> Resource:
+    """One object with a name; whatever is wrong with it (bad UTF-8, no end of nesting) is Unreadable."""
+    try:
+        found = decode(kind.model, raw)
+    except (ValueError, RecursionError) as problem:
+        raise Unreadable(f"{kind.name} cannot be read", str(problem)) from None
+    if not found.name:
+        raise Unreadable(f"{kind.name} cannot be read", "it has no name")
+    return found
+
+
+def identify(raw: msgspec.Raw) -> Identified:
+    """Name and version of an object of any shape, empty where it has none."""
+    try:
+        value: Any = msgspec.json.decode(raw)
+    except (ValueError, RecursionError):
+        return Identified()
+    meta = value.get("metadata") if isinstance(value, dict) else None
+    if not isinstance(meta, dict):
+        return Identified()
+    found = (meta.get(key) for key in ("namespace", "name", "resourceVersion"))
+    return Identified(*(text if isinstance(text, str) else "" for text in found))
+
+
+def error_of(event: WatchEvent) -> ApiError:
+    """What an ERROR event says: the Status that a request would have been refused with."""
+    return api_error(500, bytes(event.object), "", None)

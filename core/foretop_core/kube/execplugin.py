@@ -1,0 +1,186 @@
+"""Exec plugins, run by us: never with a terminal, never for long, never twice at once for the same answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+import msgspec
+
+from foretop_core.clock import Clock
+from foretop_core.kube.config import ExecConfig
+from foretop_core.kube.failures import SignedOut
+
+LIMIT = 60.0
+REST = timedelta(seconds=20)
+RENEW_BEFORE = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, slots=True)
+class ExecCredential:
+    """What a plugin answered; nothing of it shows in its printed form."""
+
+    token: str = field(default="", repr=False)
+    certificate: bytes = field(default=b"", repr=False)
+    key: bytes = field(default=b"", repr=False)
+    expires: datetime | None = None
+
+
+class _Status(msgspec.Struct, rename="camel"):
+    token: str | None = None
+    client_certificate_data: str | None = None
+    client_key_data: str | None = None
+    expiration_timestamp: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+
+
+class _Answer(msgspec.Struct, rename="camel"):
+    kind: str = ""
+    api_version: str = ""
+    status: _Status | None = None
+
+
+@dataclass(slots=True)
+class _Slot:
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    credential: ExecCredential | None = None
+    failure: SignedOut | None = None
+    ran_at: datetime | None = None
+
+
+class ExecPlugins:
+    """Runs plugins for all contexts of a run; equal commands share one run and one answer."""
+
+    def __init__(self, clock: Clock, environ: Mapping[str, str], limit: float = LIMIT) -> None:
+        self._clock = clock
+        self._environ = environ
+        self._limit = limit
+        self._slots: dict[ExecConfig, _Slot] = {}
+
+    async def credential(self, config: ExecConfig) -> ExecCredential:
+        """The plugin's answer while it holds, else a new one."""
+        slot = self._slots.setdefault(config, _Slot())
+        async with slot.lock:
+            now = self._clock.now()
+            # A plugin that fails, or whose answers seem expired at once (a wrong clock), gets its rest.
+            rested = slot.ran_at is None or not timedelta() <= now - slot.ran_at < REST
+            if slot.credential is not None and not (rested and _expired(slot.credential, now)):
+                return slot.credential
+            if slot.failure is not None and not rested:
+                raise slot.failure
+            slot.ran_at = now
+            try:
+                slot.credential = await self._run(config)
+            except SignedOut as problem:
+                slot.failure = problem
+                raise
+            slot.failure = None
+            return slot.credential
+
+    def reject(self, config: ExecConfig, used: ExecCredential) -> None:
+        """The API server did not take this answer; ask again, unless somebody already has."""
+        slot = self._slots.get(config)
+        if slot is not None and slot.credential == used:
+            slot.credential = None
+
+    def sign_in(self, config: ExecConfig) -> None:
+        """Runs the plugin on the plain terminal, where a person can answer it; the screen must be aside."""
+        process = subprocess.run(
+            [config.command, *config.args],
+            env=self._environment(config, interactive=True),
+            stdout=subprocess.PIPE,
+            check=False,
+        )
+        slot = self._slots.setdefault(config, _Slot())
+        slot.credential = _answer(config, process.returncode, process.stdout, b"")
+        slot.failure, slot.ran_at = None, self._clock.now()
+
+    async def _run(self, config: ExecConfig) -> ExecCredential:
+        if config.interactive_mode == "Always":
+            raise SignedOut(f"{_name(config)} asks a person each time", hint="sign in on the plain terminal")
+        try:
+            # A session of its own has no terminal, so that no prompt can be written over the screen.
+            process = await asyncio.create_subprocess_exec(
+                config.command,
+                *config.args,
+                env=self._environment(config, interactive=False),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+            )
+        except FileNotFoundError:
+            hint = config.install_hint or "install it, or mend exec.command in the kubeconfig"
+            raise SignedOut(f"{_name(config)} is not installed", hint=hint) from None
+        except OSError as problem:
+            raise SignedOut(f"{_name(config)} cannot be run", problem.strerror or str(problem)) from None
+        try:
+            async with asyncio.timeout(self._limit):
+                stdout, stderr = await process.communicate()
+        except TimeoutError:
+            await _end(process)
+            raise SignedOut(
+                f"{_name(config)} gave no answer in {self._limit:g} s", hint="does it wait for a person?"
+            ) from None
+        except asyncio.CancelledError:
+            await _end(process)
+            raise
+        return _answer(config, process.returncode, stdout, stderr)
+
+    def _environment(self, config: ExecConfig, interactive: bool) -> dict[str, str]:
+        spec: dict[str, Any] = {"interactive": interactive}
+        if config.cluster_info:
+            spec["cluster"] = json.loads(config.cluster_info)
+        info = {"apiVersion": config.api_version, "kind": "ExecCredential", "spec": spec}
+        return {**self._environ, **dict(config.env), "KUBERNETES_EXEC_INFO": json.dumps(info)}
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Takes the plugin's whole family along: a helper that it started may hold the pipes open."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _answer(config: ExecConfig, code: int | None, stdout: bytes, stderr: bytes) -> ExecCredential:
+    if code != 0:
+        said = _last_line(stderr) or _last_line(stdout)
+        raise SignedOut(said or f"{_name(config)} ended with exit code {code}")
+    try:
+        answer = msgspec.json.decode(stdout, type=_Answer)
+    except msgspec.DecodeError:
+        raise SignedOut(_last_line(stderr) or f"{_name(config)} gave no ExecCredential") from None
+    status = answer.status
+    if answer.api_version != config.api_version:
+        raise SignedOut(
+            f"{_name(config)} answered in {answer.api_version or 'no version'}, not in {config.api_version}"
+        )
+    if status is None or not (status.token or (status.client_certificate_data and status.client_key_data)):
+        raise SignedOut(f"{_name(config)} gave neither a token nor a certificate with its key")
+    return ExecCredential(
+        token=status.token or "",
+        certificate=(status.client_certificate_data or "").encode(),
+        key=(status.client_key_data or "").encode(),
+        expires=status.expiration_timestamp,
+    )
+
+
+def _expired(credential: ExecCredential, now: datetime) -> bool:
+    return credential.expires is not None and credential.expires - RENEW_BEFORE <= now
+
+
+def _last_line(output: bytes) -> str:
+    lines = output.decode("utf-8", "replace").splitlines()
+    clean = ["".join(mark for mark in line if mark.isprintable()).strip() for line in lines]
+    return next((line for line in reversed(clean) if line), "")
+
+
+def _name(config: ExecConfig) -> str:
+    return f"the exec plugin {os.path.basename(config.command)}"

@@ -1,0 +1,160 @@
+"""Kubeconfig files the way kubectl reads them: of several, the first to name something wins."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from foretop_core.errors import BadInput
+from foretop_core.kube.config import ContextConfig, Options, Reload
+from foretop_core.kube.entries import Entry, read_context
+from foretop_core.kube.incluster import SERVICE_ACCOUNT, in_cluster, read_service_account
+
+_SECTIONS = ("clusters", "users", "contexts")
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Kubeconfig:
+    """The files of one run, merged; each entry remembers the file that it came from."""
+
+    files: tuple[Path, ...]
+    current: str
+    clusters: Mapping[str, Entry] = field(repr=False)
+    users: Mapping[str, Entry] = field(repr=False)
+    contexts: Mapping[str, Entry] = field(repr=False)
+
+    @property
+    def place(self) -> str:
+        return ", ".join(str(path) for path in self.files) or "any kubeconfig file"
+
+
+def choose_contexts(options: Options, environ: Mapping[str, str]) -> tuple[ContextConfig, ...]:
+    """The contexts named on the command line, else the current one, else the pod's own service account."""
+    kubeconfig = read_kubeconfig(options, environ)
+    if not kubeconfig.contexts and not options.contexts and not options.kubeconfig and in_cluster(environ):
+        return (read_service_account(environ, options),)
+    names = tuple(dict.fromkeys(options.contexts)) or (_current(kubeconfig),)
+    return tuple(_context(kubeconfig, name, options, environ) for name in names)
+
+
+def reloading(context: ContextConfig, options: Options, environ: Mapping[str, str]) -> Reload:
+    """Reads the same context again, by the name that it had at the start, whatever is current by now."""
+
+    def reload() -> ContextConfig:
+        kubeconfig = read_kubeconfig(options, environ)
+        if context.name == SERVICE_ACCOUNT and SERVICE_ACCOUNT not in kubeconfig.contexts:
+            return read_service_account(environ, options)
+        return _context(kubeconfig, context.name, options, environ)
+
+    return reload
+
+
+def read_kubeconfig(options: Options, environ: Mapping[str, str]) -> Kubeconfig:
+    """Every file that kubectl would read; of those in KUBECONFIG, missing ones are passed over."""
+    merged: dict[str, dict[str, Entry]] = {section: {} for section in _SECTIONS}
+    current = ""
+    files = []
+    for path in _paths(options, environ):
+        content = _read(path, required=bool(options.kubeconfig))
+        if content is None:
+            continue
+        files.append(path)
+        current = current or _text(content.get("current-context"))
+        for section in _SECTIONS:
+            for name, body in _named(content.get(section), section, path):
+                merged[section].setdefault(name, Entry(name, body, path))
+    return Kubeconfig(tuple(files), current, merged["clusters"], merged["users"], merged["contexts"])
+
+
+def _paths(options: Options, environ: Mapping[str, str]) -> list[Path]:
+    if options.kubeconfig:
+        return [Path(options.kubeconfig)]
+    if listed := environ.get("KUBECONFIG"):
+        return [Path(part) for part in dict.fromkeys(listed.split(os.pathsep)) if part]
+    home = environ.get("HOME")
+    return [Path(home) / ".kube" / "config"] if home else []
+
+
+def _read(path: Path, required: bool) -> Mapping[str, Any] | None:
+    what = f"Cannot read the kubeconfig {path}"
+    try:
+        content = yaml.load(path.read_bytes(), Loader=_Loader)
+    except FileNotFoundError:
+        if required:
+            raise BadInput(what, "there is no such file", "check --kubeconfig") from None
+        return None
+    except OSError as problem:
+        raise BadInput(what, (problem.strerror or str(problem)).lower(), "check its owner and mode") from None
+    except yaml.MarkedYAMLError as problem:
+        mark = problem.problem_mark
+        line = f"line {mark.line + 1}: " if mark else ""
+        raise BadInput(what, f"{line}{problem.problem}", "mend the file, or name another") from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise BadInput(what, "it is not YAML", "mend the file, or name another") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise BadInput(what, "it holds no mapping", "mend the file, or name another")
+    return content
+
+
+def _named(section: object, title: str, path: Path) -> list[tuple[str, Mapping[str, Any]]]:
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    for item in section if isinstance(section, list) else []:
+        name = item.get("name") if isinstance(item, dict) else None
+        if not isinstance(name, str):
+            raise BadInput(f"Cannot read the kubeconfig {path}", f"an entry of {title} has no name", "name it")
+        body = item.get(title.removesuffix("s"))
+        found.append((name, body if isinstance(body, dict) else {}))
+    return found
+
+
+def _current(kubeconfig: Kubeconfig) -> str:
+    if kubeconfig.current:
+        return kubeconfig.current
+    if not kubeconfig.contexts:
+        raise BadInput(
+            "No cluster to look at",
+            f"no context is in {kubeconfig.place}",
+            "set KUBECONFIG or give --kubeconfig",
+        )
+    raise BadInput(
+        "No context is chosen",
+        f"current-context is not set in {kubeconfig.place}",
+        f"give --context: {_listed(kubeconfig.contexts)}",
+    )
+
+
+def _context(kubeconfig: Kubeconfig, name: str, options: Options, environ: Mapping[str, str]) -> ContextConfig:
+    entry = kubeconfig.contexts.get(name)
+    if entry is None:
+        known = f"it has {_listed(kubeconfig.contexts)}" if kubeconfig.contexts else "it has none"
+        raise BadInput(f"There is no context {name!r}", f"looked in {kubeconfig.place}", known)
+    cluster = _referred(entry, "cluster", kubeconfig.clusters, kubeconfig)
+    user = _referred(entry, "user", kubeconfig.users, kubeconfig) if entry.text("user") else None
+    return read_context(entry, cluster, user, options, environ)
+
+
+def _referred(context: Entry, key: str, entries: Mapping[str, Entry], kubeconfig: Kubeconfig) -> Entry:
+    name = context.text(key)
+    found = entries.get(name)
+    if found is None:
+        why = f"its {key} {name!r} is not in {kubeconfig.place}" if name else f"it names no {key}"
+        raise BadInput(f"The context {context.name!r} cannot be used", why, "see kubectl config view")
+    return found
+
+
+def _listed(names: Mapping[str, Entry], most: int = 8) -> str:
+    shown = sorted(names)
+    more = f" and {len(shown) - most} more" if len(shown) > most else ""
+    return ", ".join(shown[:most]) + more
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

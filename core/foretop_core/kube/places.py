@@ -1,0 +1,125 @@
+"""Where each kind is looked for: what a person named, and where Velero lives, which may have to be found."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from urllib.parse import quote
+
+from foretop_core.clock import Clock
+from foretop_core.kube.access import Access
+from foretop_core.kube.client import ApiClient
+from foretop_core.kube.failures import ApiError
+from foretop_core.kube.reach import EVERYWHERE, Reach, reach
+from foretop_core.kube.velero import USUAL_NAMESPACES, find_velero
+from foretop_core.models.kinds import BESIDE_VELERO, Kind
+
+_REMEMBERED = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The places that a person named; none of a sort means that foretop finds them itself."""
+
+    namespaces: tuple[str, ...] = ()
+    velero: str = ""
+    """Where Velero lives."""
+    with_velero: bool = False
+    """Velero's own kinds are looked at where they are, though other namespaces were named."""
+
+
+class Places:
+    """Finds the places of every kind of one cluster; what all kinds need to know is asked once in a minute."""
+
+    def __init__(self, client: ApiClient, access: Access, clock: Clock, named: Named) -> None:
+        self._client = client
+        self._access = access
+        self._clock = clock
+        self._named = named
+        self._also: tuple[str, ...] = ()
+        self._existing: dict[str, tuple[datetime, bool]] = {}
+        self._veleros: tuple[datetime, tuple[str, ...]] | None = None
+        self._asking = asyncio.Lock()
+
+    def look_into(self, namespace: str) -> None:
+        """The tenants' kinds are looked for in this namespace too; one looked into in vain before is let go."""
+        there = (name for name in self._also if self._existing.get(name, (None, True))[1])
+        self._also = tuple(dict.fromkeys((*there, namespace) if namespace else there))
+        self._existing.pop(namespace, None)
+
+    async def of(self, kind: Kind) -> Reach:
+        found = await self._found(kind)
+        also = () if kind in BESIDE_VELERO else self._also
+        named = (*(found.namespaces if found.chosen else ()), *also)
+        missing = [name for name in dict.fromkeys(named) if not await self.exists(name)]
+        places = found.namespaces if found.namespaces == EVERYWHERE else (*await self._sure(kind, found, also), *also)
+        seen = tuple(name for name in dict.fromkeys(places) if name not in missing)
+        return Reach(seen, chosen=found.chosen and not missing, missing=tuple(missing))
+
+    async def _sure(self, kind: Kind, found: Reach, also: tuple[str, ...]) -> tuple[str, ...]:
+        """Once a person has said where to look, a place that was only guessed is not complained about."""
+        if not found.guessed or not also:
+            return found.namespaces
+        return tuple([name for name in found.namespaces if await self._may_list(kind, name)])
+
+    async def exists(self, namespace: str) -> bool:
+        """False only where the API server says so; one who may not ask is left to what the attempt tells."""
+        async with self._asking:
+            known = self._existing.get(namespace)
+            if known is None or self._is_old(known[0]):
+                known = self._existing[namespace] = (self._clock.now(), await self._ask(namespace))
+            return known[1]
+
+    async def _found(self, kind: Kind) -> Reach:
+        if kind not in BESIDE_VELERO:
+            return await reach(self._client, self._access, kind, self._named.namespaces)
+        if self._named.velero and (self._named.with_velero or not self._named.namespaces):
+            return Reach((self._named.velero,), chosen=True)
+        if not self._named.namespaces or not self._named.with_velero:
+            found = await reach(self._client, self._access, kind, self._named.namespaces)
+            return found if found.chosen or found.namespaces == EVERYWHERE else await self._with_usual(kind, found)
+        veleros = await self._where_velero_is()
+        mine = tuple(name for name in veleros if name in self._named.namespaces)
+        return Reach(mine or veleros, chosen=True) if veleros else await self._with_usual(kind, Reach(EVERYWHERE))
+
+    async def _with_usual(self, kind: Kind, found: Reach) -> Reach:
+        """Who cannot list namespaces may yet read where Velero usually lives."""
+        allowed = [
+            name
+            for name in USUAL_NAMESPACES
+            if name not in found.namespaces and await self._may_list(kind, name) and await self.exists(name)
+        ]
+        if not allowed:
+            return found
+        kept = [name for name in found.namespaces if name and await self._may_list(kind, name)]
+        return replace(found, namespaces=tuple(sorted((*kept, *allowed))))
+
+    async def _may_list(self, kind: Kind, namespace: str) -> bool:
+        return (await self._access.rules(namespace)).allow("list", kind.group, kind.plural)
+
+    async def _where_velero_is(self) -> tuple[str, ...]:
+        async with self._asking:
+            if self._veleros is None or self._is_old(self._veleros[0]):
+                found = await find_velero(self._client)
+                self._veleros = (self._clock.now(), _names(server.namespace for server in found))
+            return self._veleros[1]
+
+    async def _ask(self, namespace: str) -> bool:
+        try:
+            await self._client.request("GET", f"/api/v1/namespaces/{quote(namespace, safe='')}")
+        except ApiError as problem:
+            if problem.status == 403:
+                return True
+            if problem.status == 404:
+                return False
+            raise
+        return True
+
+    def _is_old(self, asked: datetime) -> bool:
+        return not timedelta() <= self._clock.now() - asked < _REMEMBERED
+
+
+def _names(found: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(found)))

@@ -1,0 +1,106 @@
+"""How far a person's rights reach: all namespaces at once, or which ones."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+import msgspec
+
+from foretop_core.kube import paths
+from foretop_core.kube.access import Access, right
+from foretop_core.kube.client import ApiClient
+from foretop_core.kube.failures import ApiError
+from foretop_core.models.kinds import Kind
+
+_NAMESPACES = "/api/v1/namespaces"
+_PROJECTS = "/apis/project.openshift.io/v1/projects"
+_CHUNK = "500"
+_REVIEWS_AT_ONCE = 16
+EVERYWHERE = ("",)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Where to watch a kind; `chosen` when a person said so, and it is never to be looked at again.
+
+    `missing` are namespaces that a person named and that are not there; `guessed` says that nobody could tell which
+    ones may be seen.
+    """
+
+    namespaces: tuple[str, ...]
+    chosen: bool = False
+    missing: tuple[str, ...] = ()
+    guessed: bool = False
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    name: str = ""
+    next_chunk: str | None = msgspec.field(default=None, name="continue")
+
+
+class _Named(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+
+
+class _NamedList(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+    items: list[_Named] | None = None
+
+
+async def reach(client: ApiClient, access: Access, kind: Kind, given: tuple[str, ...]) -> Reach:
+    """The namespaces given; else all, where they may be listed at once; else those that the person may see."""
+    if given:
+        return Reach(given, chosen=True)
+    if await _may_list_everywhere(client, access, kind):
+        return Reach(EVERYWHERE)
+    own = client.config.namespace
+    visible = await visible_namespaces(client)
+    turns = asyncio.Semaphore(_REVIEWS_AT_ONCE)
+    verdicts = await asyncio.gather(*(_may_list(access, kind, name, turns) for name in visible))
+    allowed = sorted(name for name, may in zip(visible, verdicts, strict=True) if may)
+    return Reach(tuple(allowed) or (own,), guessed=not allowed)
+
+
+async def visible_namespaces(client: ApiClient) -> tuple[str, ...]:
+    """Every namespace, or every OpenShift project of the person, or none that can be told."""
+    for path in (_NAMESPACES, _PROJECTS):
+        names = await _names(client, path)
+        if names is not None:
+            return names
+    return ()
+
+
+async def _names(client: ApiClient, path: str) -> tuple[str, ...] | None:
+    names: list[str] = []
+    params = {"limit": _CHUNK}
+    while True:
+        try:
+            response = await client.request("GET", path, params)
+        except ApiError as problem:
+            if problem.status in (403, 404):
+                return None
+            raise
+        page = response.read(_NamedList)
+        names += [item.metadata.name for item in page.items or []]
+        if not page.metadata.next_chunk:
+            return tuple(names)
+        params = {"limit": _CHUNK, "continue": page.metadata.next_chunk}
+
+
+async def _may_list_everywhere(client: ApiClient, access: Access, kind: Kind) -> bool:
+    verdict = await access.verdict(right("list", kind))
+    if verdict.known:
+        return verdict.allowed
+    try:
+        await client.request("GET", paths.collection(kind), {"limit": "1"})
+    except ApiError as problem:
+        return problem.status != 403
+    return True
+
+
+async def _may_list(access: Access, kind: Kind, namespace: str, turns: asyncio.Semaphore) -> bool:
+    """One review for each namespace serves all kinds; rules that are incomplete are left to the attempt."""
+    async with turns:
+        rules = await access.rules(namespace)
+    return rules.incomplete or rules.allow("list", kind.group, kind.plural)

@@ -1,0 +1,285 @@
+"""One watch: list everything, then follow what changes, and find the way back after any fault."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import get_args
+
+import msgspec
+
+from foretop_core.clock import Clock
+from foretop_core.errors import ForetopError, Unreadable
+from foretop_core.kube import paths
+from foretop_core.kube.client import ApiClient
+from foretop_core.kube.discovery import served_version
+from foretop_core.kube.envelope import WatchEvent, error_of, identify, read_event, read_object, read_page
+from foretop_core.kube.failures import ApiError, SignedOut, Silent, Unreachable
+from foretop_core.kube.pace import Backoff, Pace, Timing
+from foretop_core.kube.sink import EventType, Health, Scope, Sink, State
+from foretop_core.models.wire import Resource, from_builtins
+
+_CHANGES: dict[str, EventType] = {name: name for name in get_args(EventType)}
+_WORTH_RESUMING = frozenset({429, 500, 502, 503, 504})
+_RESUMES_BEFORE_A_NEW_LIST = 5
+
+
+class Reflector:
+    """Keeps a sink equal to what the API server has in one scope, for as long as it runs."""
+
+    def __init__(
+        self,
+        client: ApiClient,
+        scope: Scope,
+        sink: Sink,
+        clock: Clock,
+        pace: Pace,
+        timing: Timing | None = None,
+    ) -> None:
+        self._client = client
+        self._scope = scope
+        self._sink = sink
+        self._clock = clock
+        self._pace = pace
+        self._timing = timing or Timing()
+        self._backoff = Backoff(self._timing, pace.random)
+        self._api_version = scope.kind.version
+        self._version = ""
+        self._verb = "list"
+        self._synced = False
+        self._in_doubt = False
+        self._settled = True
+        self._whole = False
+        self._silent_since: datetime | None = None
+        self._health: Health | None = None
+
+    @property
+    def state(self) -> State:
+        return self._health.state if self._health else State.SYNCING
+
+    async def run(self) -> None:
+        """Never ends by itself; whatever goes wrong becomes the health of this watch."""
+        self._report(State.SYNCING)
+        while True:
+            try:
+                if not self._version or self._in_doubt:
+                    await self._list()
+                await self._watch()
+            except ForetopError as problem:
+                await self._pace.wait(await self._recover(problem))
+
+    async def _list(self) -> None:
+        self._verb, self._version = "list", ""
+        self._sink.replace_begin()
+        seen, chunk, version = 0, "", ""
+        while True:
+            params = self._selection()
+            if not self._whole:
+                params["limit"] = str(self._timing.chunk)
+            if chunk:
+                params["continue"] = chunk
+            response = await self._client.request("GET", self._path, params)
+            page = read_page(response.body)
+            items = page.items or []
+            self._sink.page(self._readable(items))
+            seen += len(items)
+            version = page.metadata.resource_version or version
+            chunk = page.metadata.next_chunk or ""
+            if not chunk:
+                break
+            left = page.metadata.remaining_item_count
+            self._report(State.SYNCING, seen=seen, expected=None if left is None else seen + left)
+        self._sink.replace_end()
+        self._version, self._in_doubt, self._whole, self._synced = version, False, False, True
+        if self._settled:
+            self._backoff.reset()
+
+    def _readable(self, items: list[msgspec.Raw]) -> list[Resource]:
+        objects = []
+        for raw in items:
+            try:
+                objects.append(read_object(self._scope.kind, raw))
+            except Unreadable as problem:
+                self._show_unreadable(raw, problem)
+        return objects
+
+    async def _watch(self) -> None:
+        self._verb = "watch"
+        params = {
+            **self._selection(),
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": self._version,
+            "timeoutSeconds": str(self._pace.random.randint(*self._timing.watch)),
+        }
+        self._settled = False
+        opened = heard = self._clock.now()
+        try:
+            async with self._client.stream(self._path, params, self._timing.idle) as lines:
+                self._report(State.LIVE)
+                async for line in lines:
+                    self._take(line)
+                    self._settle()
+                    heard = self._clock.now()
+        except Silent:
+            # Some servers send no bookmark while nothing happens; only if it cannot be resumed is it stale.
+            self._silent_since = heard
+            self._settle()
+        finally:
+            if self._clock.now() - opened >= timedelta(seconds=self._timing.short_watch):
+                self._settle()
+        if not self._settled:
+            raise Unreachable(f"The watch of {self._title} ended as soon as it had begun")
+
+    def _settle(self) -> None:
+        """A watch that works is what ends a row of failures; a list alone may be followed by the next one."""
+        self._settled = True
+        self._backoff.reset()
+
+    def _take(self, line: bytes) -> None:
+        """One line of the watch; what cannot be read is shown, and is settled by the next list."""
+        try:
+            event = read_event(line)
+        except Unreadable as problem:
+            self._lose_track(problem)
+            return
+        if event.type == "ERROR":
+            raise error_of(event)
+        change = _CHANGES.get(event.type)
+        if change is not None:
+            self._change(change, event)
+        elif event.type == "BOOKMARK":
+            self._version = identify(event.object).version or self._version
+        else:
+            self._lose_track(Unreadable("A line of the watch cannot be read", f"its type is {event.type!r}"))
+
+    def _change(self, change: EventType, event: WatchEvent) -> None:
+        try:
+            changed = read_object(self._scope.kind, event.object)
+        except Unreadable as problem:
+            self._change_unreadable(change, event.object, problem)
+            return
+        self._sink.apply(change, changed)
+        self._version = changed.metadata.resource_version or self._version
+
+    def _change_unreadable(self, change: EventType, raw: msgspec.Raw, problem: Unreadable) -> None:
+        known = identify(raw)
+        if change == "DELETED" and known.name:
+            meta = {"namespace": known.namespace, "name": known.name, "resourceVersion": known.version}
+            self._sink.apply(change, from_builtins(self._scope.kind.model, {"metadata": meta}))
+        else:
+            self._show_unreadable(raw, problem)
+        self._version = known.version or self._version
+
+    def _show_unreadable(self, raw: msgspec.Raw, problem: Unreadable) -> None:
+        known = identify(raw)
+        if known.name:
+            # A new list holds whatever its versions say: a restored server starts again from lower ones.
+            version = known.version if self._verb == "watch" else ""
+            self._sink.unreadable(known.namespace, known.name, str(problem), version)
+        else:
+            self._lose_track(problem)
+
+    def _lose_track(self, problem: Unreadable) -> None:
+        """Something was said that we do not know; the watch goes on, and a new list follows it."""
+        self._sink.unreadable("", "", str(problem))
+        self._in_doubt = self._verb == "watch"
+
+    async def _recover(self, problem: ForetopError) -> float:
+        """Makes a failure this watch's health; answers how many seconds to wait before the next try."""
+        if isinstance(problem, SignedOut):
+            return self._report_pause(State.SIGNED_OUT, problem, self._backoff.next())
+        if not isinstance(problem, ApiError):
+            return self._report_pause(State.STALE, problem, self._backoff.next())
+        match problem.status:
+            case 403:
+                return self._forbidden()
+            case 404:
+                return await self._missing()
+            case 410:
+                return self._expire(problem)
+            case _:
+                return self._refused(problem)
+
+    def _forbidden(self) -> float:
+        """Rows stay: right after its own start an API server refuses what it will allow in a second."""
+        self._version = ""
+        where = f"in {self._scope.namespace}" if self._scope.namespace else "in all namespaces"
+        problem = ForetopError(
+            f"{self._verb} on {self._title} {where} is not allowed", hint="ask for the role that has it"
+        )
+        delay = self._backoff.next() if self._synced else self._timing.ask_again
+        return self._report_pause(State.FORBIDDEN, problem, delay)
+
+    async def _missing(self) -> float:
+        """No such resource: served in another version, or not installed, and then there is nothing of it."""
+        self._version = ""
+        if self._verb == "watch":
+            return self._backoff.next()
+        try:
+            served = await served_version(self._client, self._scope.kind)
+        except ForetopError as problem:
+            return self._report_pause(State.STALE, problem, self._backoff.next())
+        if served is None:
+            return self._not_installed()
+        if served == self._api_version:
+            early = ForetopError(f"{self._title} is announced but not served yet")
+            return self._report_pause(State.STALE, early, self._backoff.next())
+        self._api_version = served
+        return 0.0
+
+    def _not_installed(self) -> float:
+        self._api_version, self._synced = self._scope.kind.version, False
+        self._sink.replace_begin()
+        self._sink.replace_end()
+        problem = ForetopError(f"{self._title} is not installed in {self._scope.context}")
+        return self._report_pause(State.NOT_INSTALLED, problem, self._timing.ask_again)
+
+    def _expire(self, problem: ApiError) -> float:
+        """The server has forgotten our place: list again at once, but not in a circle."""
+        first = self._backoff.failures == 0
+        self._whole = self._verb == "list"
+        self._version = ""
+        delay = self._backoff.next()
+        return 0.0 if first else self._report_pause(State.STALE, problem, delay)
+
+    def _refused(self, problem: ApiError) -> float:
+        hopeless = self._backoff.failures >= _RESUMES_BEFORE_A_NEW_LIST
+        ahead_of_server = "resource version" in problem.message.lower()
+        if problem.status not in _WORTH_RESUMING or hopeless or ahead_of_server:
+            self._version = ""
+        delay = max(self._backoff.next(), problem.retry_after or 0.0)
+        return self._report_pause(State.STALE, problem, delay)
+
+    def _report_pause(self, state: State, problem: ForetopError, delay: float) -> float:
+        retry_at = self._clock.now() + timedelta(seconds=delay)
+        self._report(state, error=str(problem), retry_at=retry_at)
+        return delay
+
+    def _report(
+        self,
+        state: State,
+        error: str = "",
+        retry_at: datetime | None = None,
+        seen: int = 0,
+        expected: int | None = None,
+    ) -> None:
+        since = self._clock.now()
+        if state is State.STALE:
+            since = self._silent_since or since
+        self._silent_since = None
+        if self._health is not None and self._health.state is state:
+            since = self._health.since
+        self._health = Health(state, since, error, retry_at, seen, expected)
+        self._sink.health(self._health)
+
+    def _selection(self) -> dict[str, str]:
+        wanted = {"labelSelector": self._scope.selector, "fieldSelector": self._scope.fields}
+        return {name: value for name, value in wanted.items() if value}
+
+    @property
+    def _path(self) -> str:
+        return paths.collection(self._scope.kind, self._scope.namespace, self._api_version)
+
+    @property
+    def _title(self) -> str:
+        return paths.title(self._scope.kind)

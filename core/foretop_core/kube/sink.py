@@ -1,0 +1,76 @@
+"""Where a reflector puts what it sees: the agreement between the watches and the store."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from foretop_core.models.kinds import Kind
+from foretop_core.models.wire import Resource
+
+EventType = Literal["ADDED", "MODIFIED", "DELETED"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What one watch covers, and so what a new list of it replaces; no namespace means all of them."""
+
+    context: str
+    kind: Kind
+    namespace: str = ""
+    selector: str = ""
+    fields: str = ""
+
+
+class State(enum.Enum):
+    """How a watch is; the value is the word that a person reads."""
+
+    SYNCING = "syncing"
+    LIVE = "live"
+    STALE = "stale"
+    SIGNED_OUT = "signed out"
+    FORBIDDEN = "not allowed"
+    NOT_INSTALLED = "not installed"
+    NO_NAMESPACE = "no such namespace"
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """One watch's state, since when, the last error in one line, and when it is tried again.
+
+    While it is syncing, `seen` of `expected` objects have come, as far as the server tells how many there are.
+    """
+
+    state: State
+    since: datetime
+    error: str = ""
+    retry_at: datetime | None = None
+    seen: int = 0
+    expected: int | None = None
+
+
+class Sink(Protocol):
+    """One watch's way into the store; calls come in the order in which the server spoke."""
+
+    def replace_begin(self) -> None:
+        """A new list starts; one that was begun before and not ended is forgotten."""
+
+    def page(self, objects: Iterable[Resource]) -> None:
+        """A chunk of that list."""
+
+    def replace_end(self) -> None:
+        """The list is whole: what this watch had and the list has not is gone."""
+
+    def apply(self, event: EventType, resource: Resource) -> None:
+        """One event of the watch; for DELETED the metadata is enough."""
+
+    def unreadable(self, namespace: str, name: str, problem: str, version: str = "") -> None:
+        """An object of the list or an event that could not be decoded; no name where even that is lost.
+
+        An event comes with its resourceVersion, where it has one, so that an older event does not undo it.
+        """
+
+    def health(self, health: Health) -> None: ...

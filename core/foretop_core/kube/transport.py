@@ -1,0 +1,150 @@
+"""aiohttp, set up so that it behaves as kubectl's transport does.
+
+It is imported here only when a connection is made: it costs more than the first paint may.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import os
+import ssl
+import sys
+import tempfile
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from foretop_core.errors import BadInput
+from foretop_core.kube.auth import Credentials
+from foretop_core.kube.config import ContextConfig
+from foretop_core.kube.failures import NotConnected, SignedOut, Unreachable
+
+if TYPE_CHECKING:
+    import aiohttp
+
+UNLIMITED = 0
+READ_BUFFER = 2**18
+_CONNECTOR = "foretop_core.kube.connector"
+
+
+async def import_in_background() -> None:
+    """The library takes a good while to load; the screen stays alive meanwhile."""
+    # A module is listed from the moment that its loading begins; what is defined last in it tells that it has ended.
+    if not hasattr(sys.modules.get(_CONNECTOR), "PromptConnector"):
+        await asyncio.to_thread(importlib.import_module, _CONNECTOR)
+
+
+def make_pool(config: ContextConfig, credentials: Credentials) -> aiohttp.ClientSession:
+    """A pool of connections to one server with one client certificate."""
+    import aiohttp
+
+    from foretop_core.kube.connector import PromptConnector
+
+    return aiohttp.ClientSession(
+        # A limit would hold back the watch above it without a word.
+        connector=PromptConnector(limit=UNLIMITED, ssl=_trust(config, credentials)),
+        # The environment's proxies are settled by our own rules, and a netrc is none of kubectl's business.
+        trust_env=False,
+        proxy=config.proxy or None,
+        read_bufsize=READ_BUFFER,
+        cookie_jar=aiohttp.DummyCookieJar(),
+    )
+
+
+def _trust(config: ContextConfig, credentials: Credentials) -> ssl.SSLContext | bool:
+    """Whom to believe, and who we are; plain HTTP asks neither, and reading the system's authorities takes a while."""
+    if config.server.startswith("http:"):
+        return True
+    try:
+        context = ssl.create_default_context(cadata=config.ca or None)
+    except ssl.SSLError:
+        raise BadInput(
+            f"The certificate-authority of {config.name} cannot be used",
+            "it is not a PEM certificate",
+            "see kubectl config view --raw",
+        ) from None
+    if config.insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    # Go does not ask for the key usages that newer Pythons insist on, and many clusters' CAs lack them.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if credentials.certificate:
+        load_certificate(context, config.name, credentials)
+    return context
+
+
+def load_certificate(context: ssl.SSLContext, name: str, credentials: Credentials) -> None:
+    """OpenSSL wants files; these have no name, so that no key outlives the process, however it ends."""
+    try:
+        with _nameless(credentials.certificate) as certificate, _nameless(credentials.key) as key:
+            context.load_cert_chain(certificate, key, password=_no_password)
+    except (ssl.SSLError, _EncryptedKey):
+        raise SignedOut(
+            f"The client certificate of {name} cannot be used",
+            "certificate and key do not belong together, are not PEM, or the key has a passphrase",
+            "see kubectl config view --raw",
+        ) from None
+
+
+class _EncryptedKey(Exception):
+    """OpenSSL would ask the terminal for a passphrase."""
+
+
+def _no_password() -> bytes:
+    raise _EncryptedKey
+
+
+@contextlib.contextmanager
+def _nameless(content: bytes) -> Iterator[str]:
+    memory = os.fdopen(os.memfd_create("certificate"), "w+b") if hasattr(os, "memfd_create") else None
+    with memory or tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        yield f"/dev/fd/{file.fileno()}"
+
+
+def explain(server: str, problem: Exception) -> Unreachable:
+    """One line for whatever the transport raises."""
+    import aiohttp
+
+    what = f"{server} cannot be reached"
+    match problem:
+        case aiohttp.ClientConnectorCertificateError():
+            return NotConnected(f"{server} is not trusted", *_certificate_trouble(problem.certificate_error))
+        case aiohttp.ClientConnectorSSLError():
+            return NotConnected(what, f"TLS: {problem.strerror or problem}", "is it really an https server?")
+        case aiohttp.ClientConnectorDNSError():
+            return NotConnected(what, "its name is not known", "check the server's name, the network or the VPN")
+        case aiohttp.ClientProxyConnectionError():
+            return NotConnected(what, "the proxy does not answer", "check proxy-url and HTTPS_PROXY")
+        case aiohttp.ClientHttpProxyError():
+            return NotConnected(what, f"the proxy answered {problem.status} {problem.message}", "check the proxy")
+        case aiohttp.ClientConnectorError():
+            return NotConnected(what, _system_reason(problem.os_error), "check the address, the network or the VPN")
+        case TimeoutError():
+            return Unreachable(what, "no answer in time", "check the network or the VPN")
+        case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError() | ConnectionError():
+            return Unreachable(f"The connection to {server} was cut")
+        case aiohttp.InvalidURL():
+            return Unreachable(what, "its address is malformed", "see kubectl config view")
+        case _:
+            return Unreachable(what, str(problem) or type(problem).__name__)
+
+
+def _certificate_trouble(problem: Exception) -> tuple[str, str]:
+    reason = getattr(problem, "verify_message", "") or str(problem)
+    if "expired" in reason:
+        return "its certificate has expired", "renew it, or check this machine's clock"
+    if "not yet valid" in reason:
+        return "its certificate is not valid yet", "check this machine's clock"
+    if "ostname mismatch" in reason or "IP address mismatch" in reason:
+        return reason.rstrip("."), "set tls-server-name in the kubeconfig to a name in the certificate"
+    return f"{reason}: the CA is not the one in the kubeconfig", "check certificate-authority"
+
+
+def _system_reason(problem: OSError) -> str:
+    if problem.errno is None:
+        return str(problem)
+    reason = os.strerror(problem.errno) if problem.errno > 0 else str(problem)
+    return reason.lower()

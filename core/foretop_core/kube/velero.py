@@ -1,0 +1,95 @@
+"""Where Velero lives in a cluster, and what its Deployment tells about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from foretop_core.errors import Unreadable
+from foretop_core.kube import paths
+from foretop_core.kube.client import ApiClient
+from foretop_core.kube.envelope import read_object, read_page
+from foretop_core.kube.failures import ApiError
+from foretop_core.models.kinds import DEPLOYMENT, STORAGE
+from foretop_core.models.wire import decode
+from foretop_core.models.workload import Deployment
+from foretop_core.rules.servers import server
+from foretop_core.rules.world import Server
+
+NAME = "velero"
+USUAL_NAMESPACES = ("velero", "openshift-adp")
+
+
+@dataclass(frozen=True, slots=True)
+class VeleroServer:
+    """One Velero, and what its Deployment tells where that may be read."""
+
+    namespace: str
+    known: Server | None = None
+
+
+async def find_velero(
+    client: ApiClient, given: Iterable[str] = (), seen_storage: Iterable[str] = ()
+) -> tuple[VeleroServer, ...]:
+    """Every Velero of the cluster, or those in the namespaces given.
+
+    Storage locations lie beside their Velero, so their namespaces are looked at where Deployments may not be
+    listed; with none known, the usual names are tried.
+    """
+    wanted = tuple(given)
+    everywhere = () if wanted else await _deployments(client)
+    if everywhere:
+        return everywhere
+    likely = wanted or tuple(seen_storage) or await _storage_namespaces(client)
+    places = likely or (*USUAL_NAMESPACES, client.config.namespace)
+    found = []
+    for namespace in sorted(dict.fromkeys(places)):
+        velero = await _deployment(client, namespace)
+        if velero.known or namespace in likely:
+            found.append(velero)
+    return tuple(found)
+
+
+def _read(deployment: Deployment) -> VeleroServer:
+    return VeleroServer(deployment.namespace, server(deployment))
+
+
+async def _deployments(client: ApiClient) -> tuple[VeleroServer, ...]:
+    try:
+        response = await client.request("GET", paths.collection(DEPLOYMENT), {"fieldSelector": f"metadata.name={NAME}"})
+    except ApiError as problem:
+        if problem.status in (403, 404):
+            return ()
+        raise
+    found = []
+    for raw in read_page(response.body).items or []:
+        with suppress(Unreadable):
+            found.append(_read(decode(Deployment, raw)))
+    return tuple(sorted(found, key=lambda velero: velero.namespace))
+
+
+async def _deployment(client: ApiClient, namespace: str) -> VeleroServer:
+    try:
+        response = await client.request("GET", paths.item(DEPLOYMENT, namespace, NAME))
+        return _read(decode(Deployment, response.body))
+    except Unreadable:
+        return VeleroServer(namespace)
+    except ApiError as problem:
+        if problem.status in (403, 404):
+            return VeleroServer(namespace)
+        raise
+
+
+async def _storage_namespaces(client: ApiClient) -> tuple[str, ...]:
+    try:
+        response = await client.request("GET", paths.collection(STORAGE))
+    except ApiError as problem:
+        if problem.status in (403, 404):
+            return ()
+        raise
+    found = []
+    for raw in read_page(response.body).items or []:
+        with suppress(Unreadable):
+            found.append(read_object(STORAGE, raw).namespace)
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,129 @@
+"""Deleting backups for good: requests, and the collection of what has expired."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+
+from foretop_core.minicluster.controllers.bucket import ObjectStorage
+from foretop_core.minicluster.controllers.engine import Process, Scope
+from foretop_core.minicluster.controllers.hand import Hand
+from foretop_core.minicluster.journal import Key
+from foretop_core.minicluster.kinds import Json
+from foretop_core.models import Backup, BackupStorageLocation, DeleteBackupRequest, Resource, Restore
+from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, RESTORE, STORAGE
+from foretop_core.models.velero import BACKUP_LABEL, GC_FAILURE_LABEL
+from foretop_core.rules.phases import HOLDS_SLOT
+from foretop_core.rules.reconcile.nab_delete import BACKUP_UID_LABEL
+
+_HOP = timedelta(milliseconds=8)
+_BRIEF = timedelta(milliseconds=40)
+_KEPT = timedelta(hours=24)
+
+
+class DeletionController:
+    """InProgress, the backup Deleting, its data gone, then the objects; what went wrong stays for a day."""
+
+    def __init__(self, scope: Scope, hand: Hand, namespace: str, storage: ObjectStorage) -> None:
+        self._scope = scope
+        self._hand = hand
+        self._namespace = namespace
+        self._storage = storage
+        scope.hear(DELETE_REQUEST, self._heard)
+
+    def start(self) -> None:
+        for request in self._scope.cabinet.all(DELETE_REQUEST, DeleteBackupRequest):
+            key = (request.namespace, request.name)
+            if request.phase == "Processed":
+                self._scope.after(_KEPT, partial(self._drop, key))
+            else:
+                self._scope.look(self._take, key, _HOP)
+
+    def collect_expired(self) -> None:
+        """The hourly pass: a request for every backup that has outlived its time, or a label that says why not."""
+        now = self._scope.now()
+        for backup in self._scope.cabinet.all(BACKUP, Backup):
+            expires = backup.status.expiration
+            if backup.namespace != self._namespace or expires is None or expires > now or backup.phase == "Deleting":
+                continue
+            if backup.phase not in HOLDS_SLOT:
+                self._collect(backup)
+
+    def _collect(self, backup: Backup) -> None:
+        key = (backup.namespace, backup.name)
+        location = self._scope.cabinet.get(STORAGE, (key[0], backup.spec.storage_location), BackupStorageLocation)
+        reason = "BSLNotFound" if location is None else "BSLReadOnly" if location.spec.access_mode == "ReadOnly" else ""
+        if reason != backup.label(GC_FAILURE_LABEL):
+            self._hand.patch(BACKUP, key, {"metadata": {"labels": {GC_FAILURE_LABEL: reason or None}}})
+        if location is None or reason or location.phase == "Unavailable":
+            return
+        pending = self._scope.cabinet.under(DELETE_REQUEST, "backup", backup.name, DeleteBackupRequest)
+        if any(request.phase != "Processed" for request in pending):
+            return
+        labels = {BACKUP_LABEL: backup.name, BACKUP_UID_LABEL: backup.metadata.uid}
+        meta = {"generateName": f"{backup.name}-", "namespace": backup.namespace, "labels": labels}
+        self._hand.create(DELETE_REQUEST.name, {"metadata": meta, "spec": {"backupName": backup.name}, "status": {}})
+
+    def _heard(self, key: Key, old: Resource | None, new: Resource | None) -> None:
+        if old is None and key[0] == self._namespace:
+            self._scope.look(self._take, key, _HOP)
+
+    def _take(self, key: Key) -> None:
+        request = self._scope.cabinet.get(DELETE_REQUEST, key, DeleteBackupRequest)
+        if request is None or request.phase == "Processed":
+            return
+        backup = self._scope.cabinet.get(BACKUP, (key[0], request.spec.backup_name), Backup)
+        refused = self._refusal(request, backup)
+        if refused or backup is None:
+            self._hand.patch(DELETE_REQUEST, key, {"status": {"phase": "Processed", "errors": [refused]}})
+            self._scope.after(_KEPT, partial(self._drop, key))
+            return
+        self._hand.patch(DELETE_REQUEST, key, {"status": {"phase": "InProgress"}})
+        self._scope.start(self._delete(key, (backup.namespace, backup.name)))
+
+    def _refusal(self, request: DeleteBackupRequest, backup: Backup | None) -> str:
+        if not request.spec.backup_name:
+            return "spec.backupName is required"
+        if backup is None:
+            return "backup not found"
+        if backup.phase == "InProgress":
+            return "backup is still in progress"
+        location = self._scope.cabinet.get(
+            STORAGE, (backup.namespace, backup.spec.storage_location), BackupStorageLocation
+        )
+        if location is None:
+            return f"backup storage location {backup.spec.storage_location} not found"
+        where = f"cannot delete backup because backup storage location {location.name} is currently"
+        if location.spec.access_mode == "ReadOnly":
+            return f"{where} in read-only mode"
+        if location.phase == "Unavailable":
+            return f"{where} in Unavailable state"
+        return ""
+
+    def _delete(self, request: Key, backup: Key) -> Process:
+        yield _HOP
+        found = self._scope.cabinet.get(BACKUP, backup, Backup)
+        if found is not None:
+            self._hand.patch(BACKUP, backup, {"status": {"phase": "Deleting"}})
+            yield _BRIEF
+            yield self._storage
+            self._empty(found)
+            for restore in self._scope.cabinet.under(RESTORE, "backup", "/".join(backup), Restore):
+                self._hand.delete(RESTORE.name, (restore.namespace, restore.name))
+            self._hand.delete(BACKUP.name, backup)
+        yield _HOP
+        done: Json = {"status": {"phase": "Processed"}}
+        self._hand.patch(DELETE_REQUEST, request, done)
+        yield _HOP
+        self._drop(request)
+
+    def _empty(self, backup: Backup) -> None:
+        location = self._scope.cabinet.get(
+            STORAGE, (backup.namespace, backup.spec.storage_location), BackupStorageLocation
+        )
+        bucket = self._storage.bucket(location.spec.object_storage.bucket) if location is not None else None
+        if bucket is not None:
+            bucket.pop(backup.name, None)
+
+    def _drop(self, key: Key) -> None:
+        self._hand.delete(DELETE_REQUEST.name, key)

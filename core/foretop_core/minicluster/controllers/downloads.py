@@ -1,0 +1,123 @@
+"""Logs and results for those who ask: DownloadRequests, and the small server that holds what they lead to."""
+
+from __future__ import annotations
+
+import gzip
+import secrets
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from types import TracebackType
+from typing import Self
+
+from aiohttp import web
+
+from foretop_core.minicluster.controllers.engine import Scope
+from foretop_core.minicluster.controllers.hand import Hand
+from foretop_core.minicluster.controllers.runfiles import Run, log_text, results_text
+from foretop_core.minicluster.journal import Change, ChangeType, Key
+from foretop_core.minicluster.kinds import Json
+from foretop_core.models import Backup, BackupStorageLocation, Restore
+from foretop_core.models.kinds import BACKUP, RESTORE, STORAGE
+from foretop_core.rules.phases import READABLE
+from foretop_core.rules.reconcile.writes import wire_time
+
+_KIND = "DownloadRequest"
+_HOP = timedelta(milliseconds=20)
+_LIVES = timedelta(minutes=10)
+_FILES: Mapping[str, Callable[[Run], str]] = {
+    "BackupLog": log_text,
+    "BackupResults": results_text,
+    "RestoreLog": log_text,
+    "RestoreResults": results_text,
+}
+
+
+class LogShelf:
+    """Texts behind addresses that nobody can guess, as an object store signs them."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, bytes] = {}
+        self._runner: web.ServerRunner | None = None
+
+    async def __aenter__(self) -> Self:
+        self._runner = web.ServerRunner(web.Server(self._serve, access_log=None), shutdown_timeout=1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    def put(self, text: str) -> str:
+        """Keep a text and say where it can be fetched, gzipped."""
+        name = secrets.token_urlsafe(18)
+        self._texts[name] = gzip.compress(text.encode(), mtime=0)
+        port = self._runner.addresses[0][1] if self._runner else 0
+        return f"http://127.0.0.1:{port}/backups/{name}.gz"
+
+    def drop(self, url: str) -> None:
+        self._texts.pop(url.rpartition("/")[2].removesuffix(".gz"), None)
+
+    async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        body = self._texts.get(request.path.rpartition("/")[2].removesuffix(".gz"))
+        if body is None:
+            return web.Response(status=404, text="NoSuchKey")
+        return web.Response(body=body, content_type="application/x-gzip")
+
+
+class DownloadController:
+    """Answers a request with an address that lives for ten minutes, and removes it then."""
+
+    def __init__(self, scope: Scope, hand: Hand, namespace: str, shelf: LogShelf) -> None:
+        self._scope = scope
+        self._hand = hand
+        self._namespace = namespace
+        self._shelf = shelf
+        scope.hear_raw(_KIND, self._heard)
+
+    def start(self) -> None:
+        served = self._scope.engine.storage.kind(_KIND)
+        for body in self._scope.engine.storage.list(served, self._namespace):
+            self._scope.look(self._answer, (self._namespace, body["metadata"]["name"]), _HOP)
+
+    def _heard(self, change: Change) -> None:
+        if change.type is ChangeType.ADDED and change.key[0] == self._namespace:
+            self._scope.look(self._answer, change.key, _HOP)
+
+    def _answer(self, key: Key) -> None:
+        """No answer at all while the storage location is broken, as in Velero."""
+        body = self._scope.engine.storage.find(self._scope.engine.storage.kind(_KIND), *key)
+        if body is None or body.get("status", {}).get("phase") == "Processed":
+            return
+        text = self._text(body["spec"]["target"])
+        if text is None:
+            return
+        url = self._shelf.put(text)
+        expires = wire_time(self._scope.now() + _LIVES)
+        status: Json = {"phase": "Processed", "downloadURL": url, "expiration": expires}
+        self._hand.patch_raw(_KIND, key, {"status": status})
+        self._scope.after(_LIVES, lambda: self._expire(key, url))
+
+    def _expire(self, key: Key, url: str) -> None:
+        self._shelf.drop(url)
+        self._hand.delete(_KIND, key)
+
+    def _text(self, target: Json) -> str | None:
+        make = _FILES.get(target["kind"])
+        key = (self._namespace, target["name"])
+        run: Run | None
+        run = backup = self._scope.cabinet.get(BACKUP, key, Backup)
+        if target["kind"].startswith("Restore"):
+            run = restore = self._scope.cabinet.get(RESTORE, key, Restore)
+            source = (key[0], restore.spec.backup_name if restore else "")
+            backup = self._scope.cabinet.get(BACKUP, source, Backup)
+        if make is None or run is None or backup is None or run.phase not in READABLE:
+            return None
+        where = (self._namespace, backup.spec.storage_location)
+        location = self._scope.cabinet.get(STORAGE, where, BackupStorageLocation)
+        if location is None or location.phase != "Available":
+            return None
+        return make(run)

@@ -1,0 +1,118 @@
+"""Velero's storage locations in the box: the check and the sync that make its pulse."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from foretop_core.minicluster.controllers.bucket import ObjectStorage
+from foretop_core.minicluster.controllers.engine import Process, Scope
+from foretop_core.minicluster.controllers.hand import Hand
+from foretop_core.minicluster.journal import Key
+from foretop_core.minicluster.kinds import Json
+from foretop_core.models import BackupStorageLocation, Resource
+from foretop_core.models.kinds import BACKUP, STORAGE
+from foretop_core.rules.durations import duration
+from foretop_core.rules.reconcile.writes import wire_time
+
+_HOP = timedelta(milliseconds=30)
+_MINUTE = timedelta(minutes=1)
+_NOTHING = timedelta()
+_MISSING = (
+    'BackupStorageLocation "{}" is unavailable: rpc error: code = Unknown desc = operation error S3: ListObjectsV2, '
+    "https response error StatusCode: 404, api error NoSuchBucket: The specified bucket does not exist"
+)
+
+
+class LocationController:
+    """Validates on change and on the beat, syncs on the beat; while storage stands still, neither ends."""
+
+    def __init__(self, scope: Scope, hand: Hand, namespace: str, storage: ObjectStorage) -> None:
+        self._scope = scope
+        self._hand = hand
+        self._namespace = namespace
+        self._storage = storage
+        self._checking: set[Key] = set()
+        self._syncing: set[Key] = set()
+        self._next_check: dict[Key, datetime] = {}
+        self._next_sync: dict[Key, datetime] = {}
+        scope.hear(STORAGE, self._heard)
+
+    def check_all(self) -> None:
+        for location in self._mine():
+            self._check((location.namespace, location.name))
+
+    def beat(self) -> None:
+        """The once-a-minute pass, for each location as often as it asks for."""
+        now = self._scope.now()
+        for location in self._mine():
+            key = (location.namespace, location.name)
+            if _due(location.spec.validation_frequency, self._next_check.get(key), now):
+                self._next_check[key] = now + _period(location.spec.validation_frequency)
+                self._check(key)
+            if _due(location.spec.backup_sync_period, self._next_sync.get(key), now):
+                self._next_sync[key] = now + _period(location.spec.backup_sync_period)
+                self._sync(key)
+
+    def _mine(self) -> list[BackupStorageLocation]:
+        found = self._scope.cabinet.all(STORAGE, BackupStorageLocation)
+        return [location for location in found if location.namespace == self._namespace]
+
+    def _heard(self, key: Key, old: Resource | None, new: Resource | None) -> None:
+        changed = isinstance(new, BackupStorageLocation) and not (
+            isinstance(old, BackupStorageLocation) and old.spec == new.spec
+        )
+        if changed and key[0] == self._namespace:
+            self._scope.look(self._check, key, _HOP)
+
+    def _check(self, key: Key) -> None:
+        if key not in self._checking:
+            self._checking.add(key)
+            self._scope.start(self._validate(key))
+
+    def _sync(self, key: Key) -> None:
+        if key not in self._syncing:
+            self._syncing.add(key)
+            self._scope.start(self._bring_back(key))
+
+    def _validate(self, key: Key) -> Process:
+        yield self._storage
+        self._checking.discard(key)
+        location = self._scope.cabinet.get(STORAGE, key, BackupStorageLocation)
+        if location is None:
+            return
+        there = self._storage.bucket(location.spec.object_storage.bucket) is not None
+        status: Json = {"lastValidationTime": wire_time(self._scope.now())}
+        status["phase"] = "Available" if there else "Unavailable"
+        status["message"] = None if there else _MISSING.format(location.name)
+        self._hand.patch(STORAGE, key, {"status": status})
+
+    def _bring_back(self, key: Key) -> Process:
+        """Make Backup objects for what lies in the bucket and has none."""
+        yield self._storage
+        self._syncing.discard(key)
+        location = self._scope.cabinet.get(STORAGE, key, BackupStorageLocation)
+        bucket = self._storage.bucket(location.spec.object_storage.bucket) if location is not None else None
+        if location is None or bucket is None or location.phase != "Available":
+            return
+        served = self._scope.engine.storage.kind(BACKUP.name)
+        present = self._scope.engine.storage.shelves.shelf(served).objects
+        for name in sorted(bucket):
+            if (self._namespace, name) not in present:
+                self._hand.create(BACKUP.name, _synced(bucket[name]))
+        self._hand.patch(STORAGE, key, {"status": {"lastSyncedTime": wire_time(self._scope.now())}})
+
+
+def _synced(body: Json) -> Json:
+    kept = ("name", "namespace", "labels", "annotations")
+    meta = {key: value for key, value in body["metadata"].items() if key in kept}
+    return {"metadata": meta, "spec": body["spec"], "status": body["status"]}
+
+
+def _period(text: str) -> timedelta:
+    given = duration(text)
+    return _MINUTE if given is None else given
+
+
+def _due(text: str, at: datetime | None, now: datetime) -> bool:
+    """A period of nothing switches a check off; the beat comes a little early or late."""
+    return _period(text) > _NOTHING and (at is None or now + timedelta(seconds=1) >= at)

@@ -1,0 +1,78 @@
+"""Velero's backup queue in the box: who waits at which place, and who may start next."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from foretop_core.minicluster.controllers.engine import Scope
+from foretop_core.minicluster.controllers.hand import Hand
+from foretop_core.minicluster.journal import Key
+from foretop_core.models import Backup, Resource
+from foretop_core.models.kinds import BACKUP
+from foretop_core.rules.phases import HOLDS_SLOT, WAITING
+from foretop_core.rules.queue.holds import find_holds
+from foretop_core.rules.queue.positions import order
+
+_HOP = timedelta(milliseconds=5)
+_EVERYBODY: Key = ("", "")
+
+
+class QueueController:
+    """Queued with the next free number, then ReadyToStart when a slot is free and no namespace is in the way."""
+
+    def __init__(self, scope: Scope, hand: Hand, namespace: str, concurrency: int) -> None:
+        self._scope = scope
+        self._hand = hand
+        self._namespace = namespace
+        self._concurrency = concurrency
+        scope.hear(BACKUP, self._heard)
+
+    def start(self) -> None:
+        """Take up what was left when the server last ended, oldest first."""
+        for backup in sorted(self._line(), key=order):
+            if backup.phase in ("", "New"):
+                self._enqueue((backup.namespace, backup.name))
+        self._hand_over(_EVERYBODY)
+
+    def _heard(self, key: Key, old: Resource | None, new: Resource | None) -> None:
+        if key[0] != self._namespace:
+            return
+        joined = _was(new, "Queued") and not _was(old, "Queued")
+        freed = _was(old, *HOLDS_SLOT) and not _was(new, *HOLDS_SLOT)
+        if _was(new, "", "New"):
+            self._scope.look(self._enqueue, key, _HOP)
+        elif joined or freed:
+            self._scope.look(self._hand_over, _EVERYBODY, _HOP)
+
+    def _line(self) -> list[Backup]:
+        return self._scope.cabinet.under(BACKUP, "line", self._namespace, Backup)
+
+    def _enqueue(self, key: Key) -> None:
+        backup = self._scope.cabinet.get(BACKUP, key, Backup)
+        if backup is None or backup.phase not in ("", "New"):
+            return
+        last = max((entry.status.queue_position or 0 for entry in self._line()), default=0)
+        self._hand.patch(BACKUP, key, {"status": {"phase": "Queued", "queuePosition": last + 1}})
+
+    def _hand_over(self, _: Key) -> None:
+        """Free slots go to the first who meet nobody ahead; after each the others move up."""
+        while (chosen := self._next()) is not None:
+            self._hand.patch(BACKUP, (chosen.namespace, chosen.name), _READY)
+            for place, backup in enumerate(self._queued(), start=1):
+                if backup.status.queue_position != place:
+                    self._hand.patch(BACKUP, (backup.namespace, backup.name), {"status": {"queuePosition": place}})
+
+    def _next(self) -> Backup | None:
+        line = [entry for entry in sorted(self._line(), key=order) if entry.phase not in ("", "New")]
+        held = find_holds(line, self._concurrency, by_namespace=True).of
+        return next((entry for at, entry in enumerate(line) if entry.phase in WAITING and at not in held), None)
+
+    def _queued(self) -> list[Backup]:
+        return sorted((entry for entry in self._line() if entry.phase == "Queued"), key=order)
+
+
+_READY = {"status": {"phase": "ReadyToStart", "queuePosition": None}}
+
+
+def _was(item: Resource | None, *phases: str) -> bool:
+    return isinstance(item, Backup) and item.phase in phases

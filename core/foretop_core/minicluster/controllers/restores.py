@@ -1,0 +1,148 @@
+"""Velero's restore controller in the box: one at a time, oldest first."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from foretop_core.minicluster.controllers.backups import RESTARTED
+from foretop_core.minicluster.controllers.bucket import ObjectStorage
+from foretop_core.minicluster.controllers.engine import Process, Scope
+from foretop_core.minicluster.controllers.hand import Hand
+from foretop_core.minicluster.controllers.work import Work, Workload
+from foretop_core.minicluster.journal import Key
+from foretop_core.minicluster.kinds import Json
+from foretop_core.models import Backup, Resource, Restore
+from foretop_core.models.kinds import BACKUP, RESTORE
+from foretop_core.rules.phases import USABLE
+from foretop_core.rules.queue.positions import order
+from foretop_core.rules.reconcile.writes import wire_time
+
+_HOP = timedelta(milliseconds=7)
+_BRIEF = timedelta(milliseconds=80)
+FINALIZER = "restores.velero.io/external-resources-finalizer"
+_NEVER_RESTORED = (
+    "nodes",
+    "events",
+    "events.events.k8s.io",
+    "backups.velero.io",
+    "restores.velero.io",
+    "resticrepositories.velero.io",
+    "csinodes.storage.k8s.io",
+    "volumeattachments.storage.k8s.io",
+    "backuprepositories.velero.io",
+)
+
+
+class RestoreController:
+    """Holds a Restore by a finalizer, works on it, and lets it go with its data."""
+
+    def __init__(self, scope: Scope, hand: Hand, namespace: str, storage: ObjectStorage, workload: Workload) -> None:
+        self._scope = scope
+        self._hand = hand
+        self._namespace = namespace
+        self._storage = storage
+        self._workload = workload
+        self._leaving: set[Key] = set()
+        scope.hear(RESTORE, self._heard)
+
+    def start(self) -> None:
+        for restore in self._scope.cabinet.all(RESTORE, Restore):
+            key = (restore.namespace, restore.name)
+            self._heard(key, restore, restore)
+            if restore.namespace == self._namespace and restore.phase == "InProgress":
+                ended = wire_time(self._scope.now())
+                self._write(key, phase="Failed", failureReason=RESTARTED.format("restore"), completionTimestamp=ended)
+        self._next((self._namespace, ""))
+
+    def _heard(self, key: Key, old: Resource | None, new: Resource | None) -> None:
+        if key[0] != self._namespace:
+            return
+        if _is_held(new) and key not in self._leaving:
+            self._leaving.add(key)
+            self._scope.start(self._leave(key))
+        elif old is None or new is None or (isinstance(old, Restore) and old.phase == "InProgress"):
+            self._scope.look(self._next, (self._namespace, ""), _HOP)
+
+    def _next(self, _: Key) -> None:
+        line = sorted(self._scope.cabinet.under(RESTORE, "open", self._namespace, Restore), key=order)
+        waiting = [item for item in line if item.phase in ("", "New") and item.metadata.deletion_timestamp is None]
+        if waiting and not any(item.phase == "InProgress" for item in line):
+            restore = waiting[0]
+            key = (restore.namespace, restore.name)
+            self._hand.patch(RESTORE, key, {"metadata": {"finalizers": [*restore.metadata.finalizers, FINALIZER]}})
+            self._begin(key, restore)
+
+    def _begin(self, key: Key, restore: Restore) -> None:
+        spec: Json = {"itemOperationTimeout": "4h0m0s"}
+        spec["excludedResources"] = [*restore.spec.excluded_resources, *_NEVER_RESTORED]
+        refused = self._refusal(restore)
+        if refused:
+            status: Json = {"phase": "FailedValidation", "validationErrors": [refused]}
+        else:
+            status = {"phase": "InProgress", "startTimestamp": wire_time(self._scope.now())}
+        self._hand.patch(RESTORE, key, {"spec": spec, "status": status})
+        if refused:
+            self._scope.look(self._next, (self._namespace, ""), _HOP)
+        else:
+            self._scope.start(self._run(key, self._workload.of(restore)))
+
+    def _refusal(self, restore: Restore) -> str:
+        name = restore.spec.backup_name
+        backup = self._scope.cabinet.get(BACKUP, (self._namespace, name), Backup)
+        if backup is None:
+            return f'Error retrieving backup: Backup.velero.io "{name}" not found'
+        if backup.phase not in USABLE:
+            return f"the status of backup is {backup.phase or 'New'}. only completed or partially failed backups"
+        return ""
+
+    def _run(self, key: Key, work: Work) -> Process:
+        yield _BRIEF
+        yield self._storage
+        if work.steps > 1:
+            yield from self._items(key, work)
+        else:
+            yield work.duration
+        if work.failure:
+            ended = wire_time(self._scope.now())
+            self._step(key, "InProgress", phase="Failed", failureReason=work.failure, completionTimestamp=ended)
+            return
+        suffix = "PartiallyFailed" if work.errors else ""
+        counts = {"errors": work.errors or None, "warnings": work.warnings or None}
+        if not self._step(key, "InProgress", phase=f"Finalizing{suffix}", **counts):
+            return
+        yield _BRIEF
+        yield self._storage
+        self._step(key, f"Finalizing{suffix}", hookStatus={})
+        ended = wire_time(self._scope.now())
+        self._step(key, f"Finalizing{suffix}", phase=suffix or "Completed", completionTimestamp=ended)
+
+    def _items(self, key: Key, work: Work) -> Process:
+        for step in range(1, work.steps + 1):
+            yield work.duration / work.steps
+            yield self._storage
+            done = {"totalItems": work.items, "itemsRestored": work.items * step // work.steps}
+            if not self._step(key, "InProgress", progress=done):
+                return
+
+    def _leave(self, key: Key) -> Process:
+        """What the restore left in the bucket goes before the object does."""
+        yield _BRIEF
+        yield self._storage
+        self._leaving.discard(key)
+        restore = self._scope.cabinet.get(RESTORE, key, Restore)
+        if restore is not None:
+            kept = [entry for entry in restore.metadata.finalizers if entry != FINALIZER]
+            self._hand.patch(RESTORE, key, {"metadata": {"finalizers": kept}})
+
+    def _step(self, key: Key, expected: str, **status: Any) -> bool:
+        restore = self._scope.cabinet.get(RESTORE, key, Restore)
+        return restore is not None and restore.phase == expected and self._write(key, **status)
+
+    def _write(self, key: Key, **status: Any) -> bool:
+        return not self._hand.patch(RESTORE, key, {"status": status})
+
+
+def _is_held(item: Resource | None) -> bool:
+    """Being deleted, and waiting for this controller to let it go."""
+    return item is not None and item.metadata.deletion_timestamp is not None and FINALIZER in item.metadata.finalizers

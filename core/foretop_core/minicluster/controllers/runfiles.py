@@ -1,0 +1,124 @@
+"""What a run leaves in its bucket: a log and results that tell of as many errors and warnings as its status counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import cycle, islice
+
+from foretop_core.minicluster.kinds import Json
+from foretop_core.models import Backup, Restore
+from foretop_core.rules.reconcile.writes import wire_time
+
+Run = Backup | Restore
+_MOST_LOGGED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One line of a log at the level of an error or a warning; without a namespace it is about the cluster."""
+
+    level: str
+    namespace: str
+    resource: str
+    name: str
+    message: str
+    error: str = ""
+
+
+def log_text(run: Run) -> str:
+    """What Velero's log would say of this run, as far as its status tells."""
+    return "".join(f"{line}\n" for line in _log(run))
+
+
+def results_text(run: Run) -> str:
+    """The same errors and warnings, by namespace."""
+    found = troubles(run)
+    return json.dumps({f"{level}s": _part(run, level, found) for level in ("error", "warning")})
+
+
+def troubles(run: Run) -> tuple[Trouble, ...]:
+    """Always the same for the same run."""
+    makers = _backup_errors, _backup_warnings
+    if isinstance(run, Restore):
+        makers = _restore_errors, _restore_warnings
+    errors, warnings = (make(run) for make in makers)
+    return (*islice(warnings, run.status.warnings), *islice(errors, run.status.errors))
+
+
+def _numbered(run: Run) -> Iterator[tuple[int, str]]:
+    spaces = [name for name in run.spec.included_namespaces if name != "*"] or ["default"]
+    return enumerate(cycle(spaces))
+
+
+def _backup_errors(run: Run) -> Iterator[Trouble]:
+    failed = "Error backing up item"
+    for number, space in _numbered(run):
+        claim = Trouble(
+            "error", space, "persistentvolumeclaims", f"data-{space}-{number}", failed, "no snapshot in time"
+        )
+        pod = Trouble("error", space, "pods", f"{space}-{number}", "Error executing hook", "exit code 1")
+        volume = Trouble("error", "", "persistentvolumes", f"pv-{space}-{number}", failed, "its driver does not answer")
+        yield (claim, pod, volume)[number % 3]
+
+
+def _backup_warnings(run: Run) -> Iterator[Trouble]:
+    for number, space in _numbered(run):
+        yield Trouble("warning", space, "pods", f"{space}-{number}", "volume scratch is mounted nowhere and left out")
+
+
+def _restore_errors(run: Run) -> Iterator[Trouble]:
+    for number, space in _numbered(run):
+        yield Trouble("error", space, "persistentvolumeclaims", f"data-{space}-{number}", "quota exceeded: storage")
+
+
+def _restore_warnings(run: Run) -> Iterator[Trouble]:
+    for number, space in _numbered(run):
+        yield Trouble("warning", space, "ConfigMap", f"settings-{number}", "it differs from the one in the backup")
+
+
+def _part(run: Run, level: str, found: tuple[Trouble, ...]) -> Json:
+    """Empty parts are left out, as Velero does."""
+    part: Json = {}
+    for trouble in found:
+        if trouble.level != level:
+            continue
+        sentence = _of_restore(trouble) if isinstance(run, Restore) else _of_backup(trouble)
+        if trouble.namespace:
+            part.setdefault("namespaces", {}).setdefault(trouble.namespace, []).append(sentence)
+        else:
+            part.setdefault("cluster", []).append(sentence)
+    return part
+
+
+def _of_backup(trouble: Trouble) -> str:
+    error = f" error: /{trouble.error}" if trouble.error else ""
+    return f" resource: /{trouble.resource} name: /{trouble.name} message: /{trouble.message}{error}"
+
+
+def _of_restore(trouble: Trouble) -> str:
+    if trouble.level == "warning":
+        return f'could not restore, {trouble.resource} "{trouble.name}" already exists. Warning: {trouble.message}'
+    return f"error restoring {trouble.resource}/{trouble.namespace}/{trouble.name}: {trouble.message}"
+
+
+def _log(run: Run) -> Iterator[str]:
+    status, word = run.status, "backup" if isinstance(run, Backup) else "restore"
+    begun = wire_time(status.start_timestamp) if status.start_timestamp else ""
+    ended = wire_time(status.completion_timestamp) if status.completion_timestamp else begun
+    subject = f"{word}={run.namespace}/{run.name}"
+    total = status.progress.total_items if status.progress else 0
+    yield f'time="{begun}" level=info msg="Setting up {word} log" {subject}'
+    yield f'time="{begun}" level=info msg="Starting {word}" {subject}'
+    for name in run.spec.included_namespaces or ("*",):
+        yield f'time="{begun}" level=info msg="Including namespace {name}" {subject}'
+    for number in range(1, min(total, _MOST_LOGGED) + 1):
+        done = f"Processing item {number} of {total}"
+        yield f'time="{begun}" level=info msg="{done}" progress={number}/{total} {subject}'
+    for one in troubles(run):
+        about = f'namespace={one.namespace} resource={one.resource} name={one.name} error="{one.error}"'
+        yield f'time="{ended}" level={one.level} msg="{one.message}" {subject} {about}'
+    if status.failure_reason:
+        yield f'time="{ended}" level=error msg="{status.failure_reason}" {subject}'
+    yield f'time="{ended}" level=info msg="{word.capitalize()} ended: {run.phase}" {subject}'

@@ -1,0 +1,116 @@
+"""One Velero server of the box: its flags, its controllers and its beat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from foretop_core.minicluster.controllers.backups import BackupController
+from foretop_core.minicluster.controllers.bucket import ObjectStorage
+from foretop_core.minicluster.controllers.deletions import DeletionController
+from foretop_core.minicluster.controllers.downloads import DownloadController, LogShelf
+from foretop_core.minicluster.controllers.engine import Engine, Process, Scope
+from foretop_core.minicluster.controllers.hand import Hand
+from foretop_core.minicluster.controllers.locations import LocationController
+from foretop_core.minicluster.controllers.movements import Movements
+from foretop_core.minicluster.controllers.queueing import QueueController
+from foretop_core.minicluster.controllers.restores import RestoreController
+from foretop_core.minicluster.controllers.schedules import ScheduleController
+from foretop_core.minicluster.controllers.work import Workload
+from foretop_core.minicluster.journal import Change, ChangeType, Key
+from foretop_core.minicluster.kinds import Json
+from foretop_core.rules.reconcile import Behaviour
+from foretop_core.rules.reconcile.writes import wire_time
+
+MINUTE = timedelta(minutes=1)
+_COLLECT_EVERY = 60
+_STATUS = "ServerStatusRequest"
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """How a server was started. Releases before 1.18 have no phase for waiting backups (`queued` false)."""
+
+    namespace: str = "velero"
+    skip_immediately: bool = False
+    concurrent_backups: int = 1
+    version: str = "1.18.3"
+    behaviour: Behaviour = Behaviour.RELEASED
+
+    @property
+    def queued(self) -> bool:
+        major, minor = self.version.split(".")[:2]
+        return (int(major), int(minor)) >= (1, 18)
+
+
+class VeleroServer:
+    """Started and killed at will; what lies in the bucket and in the cluster outlives it."""
+
+    def __init__(
+        self, engine: Engine, flags: Flags, storage: ObjectStorage, workload: Workload, shelf: LogShelf
+    ) -> None:
+        self._engine = engine
+        self.flags = flags
+        self._storage = storage
+        self._workload = workload
+        self._shelf = shelf
+        self._scope: Scope | None = None
+
+    def start(self) -> None:
+        """Take up what was left, look at everything, and keep this second as the beat."""
+        assert self._scope is None, "the server is running already"
+        scope = self._scope = self._engine.scope()
+        hand = Hand(self._engine.storage, "velero-server")
+        flags, home = self.flags, self.flags.namespace
+        schedules = ScheduleController(scope, hand, home, flags.skip_immediately, flags.behaviour)
+        movements = Movements(scope, hand)
+        backups = BackupController(scope, hand, home, self._storage, self._workload, flags.queued, movements)
+        restores = RestoreController(scope, hand, home, self._storage, self._workload)
+        deletions = DeletionController(scope, hand, home, self._storage)
+        locations = LocationController(scope, hand, home, self._storage)
+        downloads = DownloadController(scope, hand, home, self._shelf)
+        scope.hear_raw(_STATUS, lambda change: self._tell_version(scope, hand, change))
+        backups.start()
+        restores.start()
+        deletions.start()
+        downloads.start()
+        locations.check_all()
+        schedules.look_at_all()
+        if flags.queued:
+            QueueController(scope, hand, home, flags.concurrent_backups).start()
+        scope.start(_beat((schedules.look_at_all, locations.beat), deletions.collect_expired))
+
+    def kill(self) -> None:
+        """End at once, with everything that was under way."""
+        assert self._scope is not None, "the server is not running"
+        self._scope.close()
+        self._scope = None
+
+    def _tell_version(self, scope: Scope, hand: Hand, change: Change) -> None:
+        if change.type is not ChangeType.ADDED or change.key[0] != self.flags.namespace:
+            return
+        status = {
+            "phase": "Processed",
+            "processedTimestamp": wire_time(scope.now()),
+            "serverVersion": f"v{self.flags.version}",
+        }
+        scope.start(_answer_and_forget(hand, change.key, {"status": status}))
+
+
+def _answer_and_forget(hand: Hand, key: Key, change: Json) -> Process:
+    yield timedelta(milliseconds=20)
+    hand.patch_raw(_STATUS, key, change)
+    yield MINUTE
+    hand.delete(_STATUS, key)
+
+
+def _beat(every_minute: tuple[Callable[[], None], ...], every_hour: Callable[[], None]) -> Process:
+    minutes = 0
+    while True:
+        yield MINUTE
+        minutes += 1
+        for action in every_minute:
+            action()
+        if minutes % _COLLECT_EVERY == 1:
+            every_hour()

@@ -1,0 +1,84 @@
+"""The form in which a client wants its answer: plain objects, a table, or metadata alone."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+
+from foretop_core.minicluster.journal import Stored, watch_frame
+from foretop_core.minicluster.kinds import Json, Kind
+from foretop_core.minicluster.reading import Page
+from foretop_core.minicluster.status import bad_request, not_acceptable
+from foretop_core.minicluster.table import partial, table
+from foretop_core.minicluster.watch import Event
+
+_PLAIN = ("application/json", "application/*", "*/*")
+_TABLE = "Table"
+_PARTIAL = ("PartialObjectMetadata", "PartialObjectMetadataList")
+
+
+class Form(NamedTuple):
+    """What to make of an object (`kind` is empty for the object itself), and what a table's rows hold."""
+
+    kind: str = ""
+    include: str = "Metadata"
+
+
+def choose(accept: str, include: str) -> Form:
+    """The first form in an Accept header that this server can make."""
+    if include not in ("", "None", "Metadata", "Object"):
+        raise bad_request(f'unrecognized includeObject value: "{include}"')
+    for clause in accept.split(",") if accept.strip() else ["*/*"]:
+        media, *parameters = (part.strip() for part in clause.split(";"))
+        wanted = dict(part.partition("=")[::2] for part in parameters)
+        if media not in _PLAIN:
+            continue
+        if "as" not in wanted:
+            return Form()
+        if wanted.get("g") == "meta.k8s.io" and wanted.get("v") == "v1" and wanted["as"] in (_TABLE, *_PARTIAL):
+            return Form(wanted["as"], include or "Metadata")
+    raise not_acceptable("application/json")
+
+
+def single(form: Form, kind: Kind, stored: Stored, now: datetime) -> bytes:
+    if form.kind == _TABLE:
+        meta = {"resourceVersion": stored.body["metadata"].get("resourceVersion", "")}
+        return msgspec.json.encode(table(kind, [stored.body], meta, form.include, now))
+    if form.kind in _PARTIAL:
+        return msgspec.json.encode(partial(stored.body))
+    return stored.raw
+
+
+def listed(form: Form, kind: Kind, page: Page, now: datetime) -> bytes:
+    meta: Json = {"resourceVersion": str(page.version)}
+    if page.token or kind.custom:
+        meta["continue"] = page.token
+    if page.remaining is not None:
+        meta["remainingItemCount"] = page.remaining
+    if form.kind == _TABLE:
+        return msgspec.json.encode(table(kind, [each.body for each in page.items], meta, form.include, now))
+    if form.kind in _PARTIAL:
+        items = [partial(each.body) for each in page.items]
+        head: Json = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
+        return msgspec.json.encode({**head, "metadata": meta, "items": items})
+    raws = [each.raw for each in page.items] if kind.custom else [_bare(each) for each in page.items]
+    start = msgspec.json.encode({"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": meta})
+    return b'%s,"items":[%s]}' % (start[:-1], b",".join(raws))
+
+
+def _bare(stored: Stored) -> bytes:
+    """Items in a list of built-in kinds do not repeat what they are."""
+    return msgspec.json.encode({key: value for key, value in stored.body.items() if key not in ("apiVersion", "kind")})
+
+
+def event_frame(form: Form, kind: Kind, event: Event, now: datetime, first: bool) -> bytes:
+    """A line of a watch in the wanted form; errors and bookmarks stay what they are."""
+    if not form.kind or event.type == "ERROR":
+        return event.frame
+    if form.kind in _PARTIAL:
+        return watch_frame(event.type, msgspec.json.encode(partial(event.stored.body)))
+    meta = {"resourceVersion": event.stored.body["metadata"].get("resourceVersion", "")}
+    bodies = [] if event.type == "BOOKMARK" else [event.stored.body]
+    return watch_frame(event.type, msgspec.json.encode(table(kind, bodies, meta, form.include, now, headed=first)))

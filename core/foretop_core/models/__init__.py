@@ -1,0 +1,54 @@
+"""Typed views of the API objects that foretop reads; beyond this package nobody touches a raw dict."""
+
+from foretop_core.models.movement import DataDownload, DataMovement, DataUpload, PodVolumeBackup, PodVolumeRestore
+from foretop_core.models.nonadmin import (
+    DataProtectionApplication,
+    NonAdmin,
+    NonAdminBackup,
+    NonAdminBackupStorageLocation,
+    NonAdminBackupStorageLocationRequest,
+    NonAdminRestore,
+)
+from foretop_core.models.velero import (
+    Backup,
+    BackupRepository,
+    BackupSpec,
+    BackupStorageLocation,
+    DeleteBackupRequest,
+    Restore,
+    RestoreSpec,
+    Schedule,
+)
+from foretop_core.models.wire import Condition, Resource, decode, from_builtins, to_builtins
+from foretop_core.models.workload import CronJob, Deployment, Event, PreScaledCronJob
+
+__all__ = [
+    "Backup",
+    "BackupRepository",
+    "BackupSpec",
+    "BackupStorageLocation",
+    "Condition",
+    "CronJob",
+    "DataDownload",
+    "DataMovement",
+    "DataProtectionApplication",
+    "DataUpload",
+    "DeleteBackupRequest",
+    "Deployment",
+    "Event",
+    "NonAdmin",
+    "NonAdminBackup",
+    "NonAdminBackupStorageLocation",
+    "NonAdminBackupStorageLocationRequest",
+    "NonAdminRestore",
+    "PodVolumeBackup",
+    "PodVolumeRestore",
+    "PreScaledCronJob",
+    "Resource",
+    "Restore",
+    "RestoreSpec",
+    "Schedule",
+    "decode",
+    "from_builtins",
+    "to_builtins",
+]

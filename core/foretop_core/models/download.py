@@ -1,0 +1,44 @@
+"""Requests for an address from which a file of a backup or restore can be fetched; made for once, never watched."""
+
+from __future__ import annotations
+
+import msgspec
+
+from foretop_core.models.kinds import OADP, VELERO, Kind
+from foretop_core.models.wire import Condition, Resource, Time, Wire
+
+
+class DownloadStatus(Wire, frozen=True):
+    phase: str = ""
+    download_url: str = msgspec.field(default="", name="downloadURL")
+    expiration: Time | None = None
+
+
+class DownloadRequest(Resource, frozen=True):
+    status: DownloadStatus = DownloadStatus()
+
+
+class VeleroDownload(Wire, frozen=True):
+    status: DownloadStatus = DownloadStatus()
+
+
+class NonAdminDownloadStatus(Wire, frozen=True):
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+    velero: VeleroDownload = VeleroDownload()
+
+
+class NonAdminDownloadRequest(Resource, frozen=True):
+    status: NonAdminDownloadStatus = NonAdminDownloadStatus()
+
+
+DOWNLOAD_REQUEST = Kind("DownloadRequest", DownloadRequest, VELERO, "v1", "downloadrequests")
+NONADMIN_DOWNLOAD = Kind(
+    "NonAdminDownloadRequest",
+    NonAdminDownloadRequest,
+    OADP,
+    "v1alpha1",
+    "nonadmindownloadrequests",
+    ("nadr",),
+    status_subresource=True,
+)

@@ -1,0 +1,109 @@
+"""The kinds that foretop reads, as the API names them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from foretop_core.models import movement, nonadmin, velero, workload
+from foretop_core.models.wire import Resource
+
+VELERO = "velero.io"
+OADP = "oadp.openshift.io"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of object: where the API keeps it, and the type that it becomes here."""
+
+    name: str
+    model: type[Resource]
+    group: str
+    version: str
+    plural: str
+    short: tuple[str, ...] = ()
+    status_subresource: bool = False
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+SCHEDULE = Kind("Schedule", velero.Schedule, VELERO, "v1", "schedules")
+BACKUP = Kind("Backup", velero.Backup, VELERO, "v1", "backups")
+RESTORE = Kind("Restore", velero.Restore, VELERO, "v1", "restores")
+DELETE_REQUEST = Kind("DeleteBackupRequest", velero.DeleteBackupRequest, VELERO, "v1", "deletebackuprequests")
+STORAGE = Kind("BackupStorageLocation", velero.BackupStorageLocation, VELERO, "v1", "backupstoragelocations", ("bsl",))
+POD_VOLUME_BACKUP = Kind("PodVolumeBackup", movement.PodVolumeBackup, VELERO, "v1", "podvolumebackups")
+POD_VOLUME_RESTORE = Kind("PodVolumeRestore", movement.PodVolumeRestore, VELERO, "v1", "podvolumerestores")
+DATA_UPLOAD = Kind("DataUpload", movement.DataUpload, VELERO, "v2alpha1", "datauploads")
+DATA_DOWNLOAD = Kind("DataDownload", movement.DataDownload, VELERO, "v2alpha1", "datadownloads")
+NAB = Kind("NonAdminBackup", nonadmin.NonAdminBackup, OADP, "v1alpha1", "nonadminbackups", ("nab",), True)
+NAR = Kind("NonAdminRestore", nonadmin.NonAdminRestore, OADP, "v1alpha1", "nonadminrestores", ("nar",), True)
+NABSL = Kind(
+    "NonAdminBackupStorageLocation",
+    nonadmin.NonAdminBackupStorageLocation,
+    OADP,
+    "v1alpha1",
+    "nonadminbackupstoragelocations",
+    ("nabsl",),
+    True,
+)
+NABSL_REQUEST = Kind(
+    "NonAdminBackupStorageLocationRequest",
+    nonadmin.NonAdminBackupStorageLocationRequest,
+    OADP,
+    "v1alpha1",
+    "nonadminbackupstoragelocationrequests",
+    (),
+    True,
+)
+DPA = Kind(
+    "DataProtectionApplication",
+    nonadmin.DataProtectionApplication,
+    OADP,
+    "v1alpha1",
+    "dataprotectionapplications",
+    ("dpa",),
+    True,
+)
+REPOSITORY = Kind("BackupRepository", velero.BackupRepository, VELERO, "v1", "backuprepositories")
+PRESCALED = Kind("PreScaledCronJob", workload.PreScaledCronJob, "psc.cronprimer.local", "v1alpha1", "prescaledcronjobs")
+CRON_JOB = Kind("CronJob", workload.CronJob, "batch", "v1", "cronjobs", ("cj",), True)
+EVENT = Kind("Event", workload.Event, "", "v1", "events", ("ev",))
+DEPLOYMENT = Kind("Deployment", workload.Deployment, "apps", "v1", "deployments", ("deploy",), True)
+
+MOVEMENTS = (POD_VOLUME_BACKUP, POD_VOLUME_RESTORE, DATA_UPLOAD, DATA_DOWNLOAD)
+KINDS = (
+    SCHEDULE,
+    BACKUP,
+    RESTORE,
+    DELETE_REQUEST,
+    STORAGE,
+    *MOVEMENTS,
+    NAB,
+    NAR,
+    NABSL,
+    NABSL_REQUEST,
+    DPA,
+    REPOSITORY,
+    PRESCALED,
+    CRON_JOB,
+    EVENT,
+    DEPLOYMENT,
+)
+
+BESIDE_VELERO = frozenset({*(kind for kind in KINDS if kind.group == VELERO), NABSL_REQUEST, DPA, DEPLOYMENT})
+"""What lies in the namespace of a Velero server; the other kinds are in the namespaces of those who use it."""
+
+_BY_GROUP_AND_NAME = {(kind.group, kind.name): kind for kind in KINDS}
+_BY_PLURAL = {kind.plural: kind for kind in KINDS}
+
+
+def find(api_version: str, name: str) -> Kind | None:
+    """The kind that a manifest names; another version of a known group is read as the one we know."""
+    group = api_version.rpartition("/")[0]
+    return _BY_GROUP_AND_NAME.get((group, name))
+
+
+def by_plural(plural: str) -> Kind | None:
+    return _BY_PLURAL.get(plural)

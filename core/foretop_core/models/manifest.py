@@ -1,0 +1,90 @@
+"""Objects from a file: manifests, and what `kubectl get -o yaml|json` prints, lists and several documents included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import msgspec
+import yaml
+
+from foretop_core.errors import BadInput, Unreadable
+from foretop_core.models.kinds import Kind, find
+from foretop_core.models.wire import Resource, from_builtins
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a file holds: the objects that were read, those that could not be, and how many others there were."""
+
+    objects: tuple[tuple[Kind, Resource], ...]
+    unreadable: tuple[Unreadable, ...]
+    others: int
+
+    def of(self, kind: Kind) -> tuple[Resource, ...]:
+        return tuple(item for known, item in self.objects if known is kind)
+
+
+class _Loader(yaml.CSafeLoader):
+    """YAML with times left as text: the models read them, and name the field where one is wrong."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def read(text: str, source: str) -> Manifest:
+    """The objects in a text; one that is wrong costs itself only, a text that does not parse is an error."""
+    objects: list[tuple[Kind, Resource]] = []
+    unreadable: list[Unreadable] = []
+    others = 0
+    for number, (document, kind_hint) in enumerate(_flat(_documents(text, source)), start=1):
+        try:
+            kind = _kind(document, kind_hint, f"object {number} of {source}")
+            if kind is None:
+                others += 1
+            else:
+                objects.append((kind, from_builtins(kind.model, document)))
+        except Unreadable as problem:
+            unreadable.append(problem)
+    return Manifest(tuple(objects), tuple(unreadable), others)
+
+
+def _documents(text: str, source: str) -> list[object]:
+    if text.lstrip()[:1] in {"{", "["}:
+        try:
+            return [msgspec.json.decode(text)]
+        except (msgspec.DecodeError, RecursionError):
+            pass
+    try:
+        return [document for document in yaml.load_all(text, _Loader) if document is not None]
+    except yaml.MarkedYAMLError as problem:
+        mark = problem.problem_mark
+        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise BadInput(f"{source} is not valid YAML{where}", problem.problem or "") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as problem:
+        raise BadInput(f"{source} is not valid YAML", str(problem) or "it is nested too deeply") from None
+
+
+def _flat(documents: list[object]) -> Iterator[tuple[object, Mapping[str, object]]]:
+    """The objects themselves; an item of a typed list may leave out its kind, which the list then tells."""
+    for document in documents:
+        items = document.get("items") if isinstance(document, Mapping) else None
+        if isinstance(document, Mapping) and isinstance(items, list) and str(document.get("kind", "")).endswith("List"):
+            hint = {"apiVersion": document.get("apiVersion"), "kind": str(document["kind"]).removesuffix("List")}
+            for item in items:
+                yield item, hint
+        else:
+            yield document, {}
+
+
+def _kind(document: object, hint: Mapping[str, object], where: str) -> Kind | None:
+    if not isinstance(document, Mapping):
+        raise Unreadable(f"{where} cannot be read", "it is no object with apiVersion and kind")
+    api_version = document.get("apiVersion") or hint.get("apiVersion")
+    name = document.get("kind") or hint.get("kind")
+    if not isinstance(api_version, str) or not isinstance(name, str) or not name:
+        raise Unreadable(f"{where} cannot be read", "it names no apiVersion and kind")
+    return find(api_version, name)

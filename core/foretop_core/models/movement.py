@@ -1,0 +1,93 @@
+"""Velero's data movements: the volumes of a backup or restore on their way to or from storage."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+
+from foretop_core.models.velero import BACKUP_LABEL, RESTORE_LABEL
+from foretop_core.models.wire import Resource, Time, Wire
+
+_LONGEST_LABEL = 63
+
+
+def label_value(name: str) -> str:
+    """How Velero writes a name into a label: one that is too long is cut and ends in six digits of its hash."""
+    if len(name) <= _LONGEST_LABEL:
+        return name
+    return name[: _LONGEST_LABEL - 6] + hashlib.sha256(name.encode()).hexdigest()[:6]
+
+
+class PodReference(Wire, frozen=True):
+    name: str = ""
+    namespace: str = ""
+
+
+class MovementSpec(Wire, frozen=True):
+    """The specs of all four kinds in one: each fills the fields that it has."""
+
+    cancel: bool = False
+    node: str = ""
+    volume: str = ""
+    pod: PodReference = PodReference()
+    source_namespace: str = ""
+    source_pvc: str = msgspec.field(default="", name="sourcePVC")
+    backup_storage_location: str = ""
+
+
+class BytesProgress(Wire, frozen=True):
+    bytes_done: int = 0
+    total_bytes: int = 0
+
+
+class MovementStatus(Wire, frozen=True):
+    phase: str = ""
+    message: str = ""
+    node: str = ""
+    accepted_by_node: str = ""
+    accepted_timestamp: Time | None = None
+    start_timestamp: Time | None = None
+    completion_timestamp: Time | None = None
+    progress: BytesProgress = BytesProgress()
+
+
+class DataMovement(Resource, frozen=True):
+    spec: MovementSpec = MovementSpec()
+    status: MovementStatus = MovementStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase
+
+    @property
+    def node(self) -> str:
+        return self.status.node or self.spec.node or self.status.accepted_by_node
+
+    @property
+    def volume(self) -> str:
+        return self.spec.volume or self.spec.source_pvc
+
+    @property
+    def backup_name(self) -> str:
+        return self.label(BACKUP_LABEL)
+
+    @property
+    def restore_name(self) -> str:
+        return self.label(RESTORE_LABEL)
+
+
+class PodVolumeBackup(DataMovement, frozen=True):
+    pass
+
+
+class PodVolumeRestore(DataMovement, frozen=True):
+    pass
+
+
+class DataUpload(DataMovement, frozen=True):
+    pass
+
+
+class DataDownload(DataMovement, frozen=True):
+    pass

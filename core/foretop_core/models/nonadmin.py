@@ -1,0 +1,193 @@
+"""The kinds of OADP's non-admin controller."""
+
+from __future__ import annotations
+
+from foretop_core.models.velero import (
+    BackupSpec,
+    BackupStatus,
+    BackupStorageLocationSpec,
+    BackupStorageLocationStatus,
+    DeleteBackupRequestStatus,
+    RestoreSpec,
+    RestoreStatus,
+)
+from foretop_core.models.wire import Condition, Resource, Wire
+
+NAB_UUID_LABEL = "openshift.io/oadp-nab-origin-nacuuid"
+NAR_UUID_LABEL = "openshift.io/oadp-nar-origin-nacuuid"
+NAB_NAME_ANNOTATION = "openshift.io/oadp-nab-origin-name"
+NAB_NAMESPACE_ANNOTATION = "openshift.io/oadp-nab-origin-namespace"
+NAR_NAME_ANNOTATION = "openshift.io/oadp-nar-origin-name"
+NAR_NAMESPACE_ANNOTATION = "openshift.io/oadp-nar-origin-namespace"
+NAB_FINALIZER = "nonadminbackup.oadp.openshift.io/finalizer"
+NAR_FINALIZER = "nonadminrestore.oadp.openshift.io/finalizer"
+
+
+class QueueInfo(Wire, frozen=True):
+    estimated_queue_position: int = 0
+
+
+class VolumeCounts(Wire, frozen=True):
+    total: int = 0
+    new: int = 0
+    accepted: int = 0
+    prepared: int = 0
+    in_progress: int = 0
+    canceling: int = 0
+    canceled: int = 0
+    completed: int = 0
+    failed: int = 0
+
+
+class VeleroObject(Wire, frozen=True):
+    """Which Velero object a non-admin one led to."""
+
+    nacuuid: str = ""
+    name: str = ""
+    namespace: str = ""
+
+
+class VeleroBackup(VeleroObject, frozen=True):
+    status: BackupStatus | None = None
+
+
+class VeleroRestore(VeleroObject, frozen=True):
+    status: RestoreStatus | None = None
+
+
+class VeleroDeleteBackupRequest(VeleroObject, frozen=True):
+    status: DeleteBackupRequestStatus | None = None
+
+
+class NonAdminStatus(Wire, frozen=True):
+    """What every non-admin kind reports."""
+
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+    queue_info: QueueInfo | None = None
+
+
+class NonAdmin(Resource, frozen=True):
+    """A NonAdminBackup or NonAdminRestore, as the lifecycle sees it."""
+
+    @property
+    def state(self) -> NonAdminStatus:
+        raise TypeError(f"{type(self).__name__} reports no status")
+
+    @property
+    def velero(self) -> VeleroBackup | VeleroRestore:
+        raise TypeError(f"{type(self).__name__} leads to no Velero object")
+
+    @property
+    def phase(self) -> str:
+        return self.state.phase
+
+    def condition(self, kind: str) -> Condition | None:
+        return next((entry for entry in self.state.conditions if entry.type == kind), None)
+
+
+class NonAdminBackupSpec(Wire, frozen=True):
+    backup_spec: BackupSpec = BackupSpec()
+    delete_backup: bool = False
+    force_delete_backup: bool = False
+
+
+class NonAdminBackupStatus(NonAdminStatus, frozen=True):
+    velero_backup: VeleroBackup = VeleroBackup()
+    velero_delete_backup_request: VeleroDeleteBackupRequest | None = None
+    data_mover_data_uploads: VolumeCounts | None = None
+    file_system_pod_volume_backups: VolumeCounts | None = None
+
+
+class NonAdminBackup(NonAdmin, frozen=True):
+    spec: NonAdminBackupSpec = NonAdminBackupSpec()
+    status: NonAdminBackupStatus = NonAdminBackupStatus()
+
+    @property
+    def state(self) -> NonAdminBackupStatus:
+        return self.status
+
+    @property
+    def velero(self) -> VeleroBackup:
+        return self.status.velero_backup
+
+
+class NonAdminRestoreSpec(Wire, frozen=True):
+    restore_spec: RestoreSpec = RestoreSpec()
+
+
+class NonAdminRestoreStatus(NonAdminStatus, frozen=True):
+    velero_restore: VeleroRestore = VeleroRestore()
+    data_mover_data_downloads: VolumeCounts | None = None
+    file_system_pod_volume_restores: VolumeCounts | None = None
+
+
+class NonAdminRestore(NonAdmin, frozen=True):
+    spec: NonAdminRestoreSpec = NonAdminRestoreSpec()
+    status: NonAdminRestoreStatus = NonAdminRestoreStatus()
+
+    @property
+    def state(self) -> NonAdminRestoreStatus:
+        return self.status
+
+    @property
+    def velero(self) -> VeleroRestore:
+        return self.status.velero_restore
+
+
+class VeleroStorageLocation(VeleroObject, frozen=True):
+    status: BackupStorageLocationStatus | None = None
+
+
+class NonAdminBackupStorageLocationSpec(Wire, frozen=True):
+    backup_storage_location_spec: BackupStorageLocationSpec = BackupStorageLocationSpec()
+
+
+class NonAdminBackupStorageLocationStatus(Wire, frozen=True):
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+    velero_backup_storage_location: VeleroStorageLocation = VeleroStorageLocation()
+
+
+class NonAdminBackupStorageLocation(Resource, frozen=True):
+    spec: NonAdminBackupStorageLocationSpec = NonAdminBackupStorageLocationSpec()
+    status: NonAdminBackupStorageLocationStatus = NonAdminBackupStorageLocationStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase
+
+
+class StorageRequestSpec(Wire, frozen=True):
+    approval_decision: str = ""
+
+
+class StorageRequestSource(Wire, frozen=True):
+    nacuuid: str = ""
+    name: str = ""
+    namespace: str = ""
+    requested_spec: BackupStorageLocationSpec = BackupStorageLocationSpec()
+
+
+class StorageRequestStatus(Wire, frozen=True):
+    phase: str = ""
+    non_admin_backup_storage_location: StorageRequestSource = StorageRequestSource()
+
+
+class NonAdminBackupStorageLocationRequest(Resource, frozen=True):
+    spec: StorageRequestSpec = StorageRequestSpec()
+    status: StorageRequestStatus = StorageRequestStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase
+
+
+class DataProtectionApplicationStatus(Wire, frozen=True):
+    conditions: tuple[Condition, ...] = ()
+
+
+class DataProtectionApplication(Resource, frozen=True):
+    """What the OADP operator is told; it owns the Velero Deployment that it makes of it."""
+
+    status: DataProtectionApplicationStatus = DataProtectionApplicationStatus()

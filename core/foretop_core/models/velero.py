@@ -1,0 +1,277 @@
+"""Velero's own kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from foretop_core.models.wire import NONE, Metadata, Resource, Time, Wire
+
+SCHEDULE_LABEL = "velero.io/schedule-name"
+BACKUP_LABEL = "velero.io/backup-name"
+RESTORE_LABEL = "velero.io/restore-name"
+STORAGE_LABEL = "velero.io/storage-location"
+GC_FAILURE_LABEL = "velero.io/gc-failure"
+
+
+class BackupSpec(Wire, frozen=True):
+    """All the fields that Velero 1.18 knows, so that a template can be written out again as it came."""
+
+    csi_snapshot_timeout: str = ""
+    datamover: str = ""
+    default_volumes_to_fs_backup: bool | None = None
+    default_volumes_to_restic: bool | None = None
+    excluded_cluster_scoped_resources: tuple[str, ...] = ()
+    excluded_namespace_scoped_resources: tuple[str, ...] = ()
+    excluded_namespaces: tuple[str, ...] = ()
+    excluded_resources: tuple[str, ...] = ()
+    hooks: Mapping[str, Any] = NONE
+    include_cluster_resources: bool | None = None
+    included_cluster_scoped_resources: tuple[str, ...] = ()
+    included_namespace_scoped_resources: tuple[str, ...] = ()
+    included_namespaces: tuple[str, ...] = ()
+    included_resources: tuple[str, ...] = ()
+    item_operation_timeout: str = ""
+    label_selector: Mapping[str, Any] = NONE
+    metadata: Mapping[str, Any] = NONE
+    or_label_selectors: tuple[dict[str, Any], ...] = ()
+    ordered_resources: Mapping[str, str] = NONE
+    resource_policy: Mapping[str, Any] = NONE
+    snapshot_move_data: bool | None = None
+    snapshot_volumes: bool | None = None
+    storage_location: str = ""
+    ttl: str = ""
+    uploader_config: Mapping[str, Any] = NONE
+    volume_group_snapshot_label_key: str = ""
+    volume_snapshot_locations: tuple[str, ...] = ()
+
+
+class RestoreSpec(Wire, frozen=True):
+    """All the fields that Velero 1.18 knows, for the same reason."""
+
+    backup_name: str = ""
+    schedule_name: str = ""
+    excluded_namespaces: tuple[str, ...] = ()
+    excluded_resources: tuple[str, ...] = ()
+    existing_resource_policy: str = ""
+    hooks: Mapping[str, Any] = NONE
+    include_cluster_resources: bool | None = None
+    included_namespaces: tuple[str, ...] = ()
+    included_resources: tuple[str, ...] = ()
+    item_operation_timeout: str = ""
+    label_selector: Mapping[str, Any] = NONE
+    namespace_mapping: Mapping[str, str] = NONE
+    or_label_selectors: tuple[dict[str, Any], ...] = ()
+    preserve_node_ports: bool | None = None
+    resource_modifier: Mapping[str, Any] = NONE
+    restore_pvs: bool | None = msgspec.field(default=None, name="restorePVs")
+    restore_status: Mapping[str, Any] = NONE
+    uploader_config: Mapping[str, Any] = NONE
+
+
+class OwnedSpec(Wire, frozen=True):
+    """Of the fields that a manager owns, the one that tells who paused a schedule."""
+
+    paused: dict[str, Any] | None = msgspec.field(default=None, name="f:paused")
+
+
+class OwnedFields(Wire, frozen=True):
+    spec: OwnedSpec = msgspec.field(default=OwnedSpec(), name="f:spec")
+
+
+class ManagedFields(Wire, frozen=True):
+    manager: str = ""
+    time: Time | None = None
+    fields: OwnedFields = msgspec.field(default=OwnedFields(), name="fieldsV1")
+
+
+class ScheduleMetadata(Metadata, frozen=True):
+    managed_fields: tuple[ManagedFields, ...] = ()
+
+
+class ScheduleSpec(Wire, frozen=True):
+    schedule: str = ""
+    template: BackupSpec = BackupSpec()
+    paused: bool = False
+    skip_immediately: bool | None = None
+    use_owner_references_in_backup: bool | None = None
+
+
+class ScheduleStatus(Wire, frozen=True):
+    phase: str = ""
+    last_backup: Time | None = None
+    last_skipped: Time | None = None
+    validation_errors: tuple[str, ...] = ()
+
+
+class Schedule(Resource, frozen=True):
+    metadata: ScheduleMetadata = ScheduleMetadata()
+    spec: ScheduleSpec = ScheduleSpec()
+    status: ScheduleStatus = ScheduleStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase
+
+    @property
+    def paused_field_set(self) -> ManagedFields | None:
+        """Who last wrote `spec.paused`, and when: the latest moment at which the pause can have begun."""
+        owners = [entry for entry in self.metadata.managed_fields if entry.fields.spec.paused is not None]
+        return max(owners, key=lambda entry: entry.time.timestamp() if entry.time else 0.0, default=None)
+
+
+class ItemProgress(Wire, frozen=True):
+    total_items: int = 0
+    items_backed_up: int = 0
+    items_restored: int = 0
+
+    @property
+    def done(self) -> int:
+        return self.items_backed_up or self.items_restored
+
+
+class HookStatus(Wire, frozen=True):
+    hooks_attempted: int = 0
+    hooks_failed: int = 0
+
+
+class RunStatus(Wire, frozen=True):
+    """What the status of a Backup and of a Restore have in common."""
+
+    phase: str = ""
+    start_timestamp: Time | None = None
+    completion_timestamp: Time | None = None
+    errors: int = 0
+    warnings: int = 0
+    failure_reason: str = ""
+    validation_errors: tuple[str, ...] = ()
+    progress: ItemProgress | None = None
+    hook_status: HookStatus | None = None
+
+    @property
+    def item_operations(self) -> tuple[int, int]:
+        """How many plugins worked on after the items were done, and how many of those failed."""
+        return 0, 0
+
+
+class BackupStatus(RunStatus, frozen=True):
+    expiration: Time | None = None
+    queue_position: int | None = None
+    format_version: str = ""
+    version: int = 0
+    backup_item_operations_attempted: int = 0
+    backup_item_operations_failed: int = 0
+
+    @property
+    def item_operations(self) -> tuple[int, int]:
+        return self.backup_item_operations_attempted, self.backup_item_operations_failed
+
+
+class Backup(Resource, frozen=True):
+    spec: BackupSpec = BackupSpec()
+    status: BackupStatus = BackupStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase
+
+    @property
+    def schedule_name(self) -> str:
+        return self.label(SCHEDULE_LABEL)
+
+    @property
+    def started(self) -> datetime | None:
+        return self.status.start_timestamp
+
+
+class RestoreStatus(RunStatus, frozen=True):
+    restore_item_operations_attempted: int = 0
+    restore_item_operations_failed: int = 0
+
+    @property
+    def item_operations(self) -> tuple[int, int]:
+        return self.restore_item_operations_attempted, self.restore_item_operations_failed
+
+
+class Restore(Resource, frozen=True):
+    spec: RestoreSpec = RestoreSpec()
+    status: RestoreStatus = RestoreStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase
+
+
+class DeleteBackupRequestSpec(Wire, frozen=True):
+    backup_name: str = ""
+
+
+class DeleteBackupRequestStatus(Wire, frozen=True):
+    phase: str = ""
+    errors: tuple[str, ...] = ()
+
+
+class DeleteBackupRequest(Resource, frozen=True):
+    spec: DeleteBackupRequestSpec = DeleteBackupRequestSpec()
+    status: DeleteBackupRequestStatus = DeleteBackupRequestStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase
+
+
+class ObjectStorage(Wire, frozen=True):
+    bucket: str = ""
+    prefix: str = ""
+
+
+class BackupStorageLocationSpec(Wire, frozen=True):
+    provider: str = ""
+    default: bool = False
+    access_mode: str = ""
+    config: Mapping[str, str] = NONE
+    object_storage: ObjectStorage = ObjectStorage()
+    validation_frequency: str = ""
+    backup_sync_period: str = ""
+
+
+class BackupStorageLocationStatus(Wire, frozen=True):
+    phase: str = ""
+    message: str = ""
+    last_validation_time: Time | None = None
+    last_synced_time: Time | None = None
+
+
+class BackupStorageLocation(Resource, frozen=True):
+    spec: BackupStorageLocationSpec = BackupStorageLocationSpec()
+    status: BackupStorageLocationStatus = BackupStorageLocationStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase
+
+
+class BackupRepositorySpec(Wire, frozen=True):
+    volume_namespace: str = ""
+    backup_storage_location: str = ""
+    repository_type: str = ""
+
+
+class BackupRepositoryStatus(Wire, frozen=True):
+    phase: str = ""
+    message: str = ""
+    last_maintenance_time: Time | None = None
+
+
+class BackupRepository(Resource, frozen=True):
+    """Where the volumes of one namespace are kept within a storage location."""
+
+    spec: BackupRepositorySpec = BackupRepositorySpec()
+    status: BackupRepositoryStatus = BackupRepositoryStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase

@@ -1,0 +1,147 @@
+"""How API objects become typed values: the shapes they share, and the one door through which they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from types import MappingProxyType
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+
+from foretop_core.errors import Unreadable
+
+Time = Annotated[datetime, msgspec.Meta(tz=True)]
+"""A moment; one without a zone cannot be compared with the others and makes its object unreadable."""
+
+
+NONE: Mapping[str, Any] = MappingProxyType({})
+"""What an object does not have, once for all of them: most have no hooks, no selector, no policy."""
+
+
+class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
+    """A part of an API object: unknown fields are passed over, missing ones have their default.
+
+    What is read from JSON and frozen has no cycles, so the collector is not to walk through it.
+    """
+
+
+class OwnerReference(Wire, frozen=True):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool = False
+
+
+class Metadata(Wire, frozen=True):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    creation_timestamp: Time | None = None
+    deletion_timestamp: Time | None = None
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    finalizers: tuple[str, ...] = ()
+    owner_references: tuple[OwnerReference, ...] = ()
+
+
+class Condition(Wire, frozen=True):
+    type: str
+    status: str = "Unknown"
+    reason: str = ""
+    message: str = ""
+    last_transition_time: Time | None = None
+
+
+class Resource(Wire, frozen=True):
+    """Any object of the API; the kinds add their spec and status."""
+
+    metadata: Metadata = Metadata()
+
+    @property
+    def name(self) -> str:
+        return self.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        return self.metadata.namespace
+
+    @property
+    def created(self) -> datetime | None:
+        return self.metadata.creation_timestamp
+
+    def label(self, key: str) -> str:
+        return self.metadata.labels.get(key, "")
+
+    def annotation(self, key: str) -> str:
+        return self.metadata.annotations.get(key, "")
+
+
+R = TypeVar("R", bound=Resource)
+
+
+@cache
+def _decoder(model: type[Resource]) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(model)
+
+
+def decode(model: type[R], data: bytes | msgspec.Raw) -> R:
+    """One object from the bytes of the API server.
+
+    The API takes null for absent, so an object with a null somewhere goes the slow way without its nulls.
+    """
+    raw = memoryview(data).tobytes() if isinstance(data, msgspec.Raw) else data
+    try:
+        if b"null" in raw:
+            return from_builtins(model, msgspec.json.decode(raw))
+        made: R = _decoder(model).decode(raw)
+    except msgspec.ValidationError as problem:
+        raise _unreadable(model, msgspec.json.decode(raw), problem) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        raise Unreadable(f"{model.__name__} cannot be read", str(problem)) from None
+    return made
+
+
+def from_builtins(model: type[R], value: object) -> R:
+    """One object from plain dicts and lists, as a manifest gives them."""
+    try:
+        made: R = msgspec.convert(_without_nulls(value), model)
+    except msgspec.ValidationError as problem:
+        raise _unreadable(model, value, problem) from None
+    except RecursionError:
+        raise Unreadable(f"{model.__name__} {object_name(value)} cannot be read", "it is nested without end") from None
+    return made
+
+
+def to_builtins(part: Wire) -> dict[str, Any]:
+    """The plain form of a typed part, defaults left out: what a write sends."""
+    plain: dict[str, Any] = msgspec.to_builtins(part)
+    return plain
+
+
+def object_name(value: object) -> str:
+    """`namespace/name` of an object that may be of any shape, for messages."""
+    meta = value.get("metadata") if isinstance(value, Mapping) else None
+    if not isinstance(meta, Mapping):
+        return "without a name"
+    name, namespace = meta.get("name"), meta.get("namespace")
+    shown = name if isinstance(name, str) and name else "without a name"
+    return f"{namespace}/{shown}" if isinstance(namespace, str) and namespace else shown
+
+
+def _without_nulls(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value if item is not None]
+    return value
+
+
+def _unreadable(model: type[Resource], value: object, problem: msgspec.ValidationError) -> Unreadable:
+    text, _, path = str(problem).partition(" - at `$.")
+    field = path.rstrip("`") or "the object itself"
+    return Unreadable(f"{model.__name__} {object_name(value)} cannot be read", f"{field}: {text}")

@@ -1,0 +1,76 @@
+"""The world that the rules look at, put together from objects kept by type."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Protocol, TypeVar
+
+from foretop_core.models import (
+    Backup,
+    BackupStorageLocation,
+    CronJob,
+    DataDownload,
+    DataUpload,
+    DeleteBackupRequest,
+    Deployment,
+    NonAdminBackup,
+    NonAdminBackupStorageLocation,
+    NonAdminBackupStorageLocationRequest,
+    NonAdminRestore,
+    PodVolumeBackup,
+    PodVolumeRestore,
+    PreScaledCronJob,
+    Resource,
+    Restore,
+    Schedule,
+)
+from foretop_core.rules.servers import server
+from foretop_core.rules.world import Seen, Server, Unseen, World
+
+R = TypeVar("R", bound=Resource)
+
+
+class Every(Protocol):
+    """All objects of one model, wherever they are kept."""
+
+    def __call__(self, model: type[R], /) -> tuple[R, ...]: ...
+
+
+def world_of(context: str, every: Every, unseen: tuple[Unseen, ...] = (), seen: Seen | None = None) -> World:
+    movements = (PodVolumeBackup, PodVolumeRestore, DataUpload, DataDownload)
+    return World(
+        context=context,
+        schedules=every(Schedule),
+        backups=every(Backup),
+        restores=every(Restore),
+        delete_requests=every(DeleteBackupRequest),
+        storage=every(BackupStorageLocation),
+        movements=tuple(item for model in movements for item in every(model)),
+        nabs=every(NonAdminBackup),
+        nars=every(NonAdminRestore),
+        nabsls=every(NonAdminBackupStorageLocation),
+        storage_requests=every(NonAdminBackupStorageLocationRequest),
+        prescaled=every(PreScaledCronJob),
+        cron_jobs=every(CronJob),
+        servers=servers_of(every(Deployment)),
+        unseen=unseen,
+        seen=seen or Seen(),
+    )
+
+
+def servers_of(deployments: Iterable[Deployment]) -> dict[str, Server]:
+    """By namespace, the Velero servers among them."""
+    return {item.namespace: known for item in deployments if (known := server(item)) is not None}
+
+
+def assemble(objects: Iterable[Resource], context: str = "", unseen: tuple[Unseen, ...] = ()) -> World:
+    """A world out of objects that were read once, from a file: there it is all there is."""
+    by_type: defaultdict[type[Resource], list[Resource]] = defaultdict(list)
+    for item in objects:
+        by_type[type(item)].append(item)
+
+    def only(model: type[R], /) -> tuple[R, ...]:
+        return tuple(by_type[model])  # type: ignore[arg-type]  # grouped by exactly that type
+
+    return world_of(context, only, unseen)

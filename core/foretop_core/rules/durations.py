@@ -1,0 +1,15 @@
+"""Go's durations as they stand in the API: `720h0m0s`, `1m`, `0`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from foretop_core.cron.golang import GoError, parse_duration
+
+
+def duration(text: str) -> timedelta | None:
+    """None where there is none or it cannot be read: the API server has let it through, so nobody is told here."""
+    try:
+        return timedelta(microseconds=parse_duration(text) // 1000)
+    except GoError:
+        return None

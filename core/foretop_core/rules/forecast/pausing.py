@@ -1,0 +1,161 @@
+"""What pausing and unpausing would do, in sentences to decide by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from enum import StrEnum
+
+from foretop_core.cron import CronError
+from foretop_core.models import Backup, Schedule
+from foretop_core.rules import words
+from foretop_core.rules.forecast.timing import (
+    MOST_RUNS,
+    base_time,
+    blocker,
+    expression,
+    invalid,
+    is_due,
+    missed_runs,
+    next_run,
+    run_after,
+)
+from foretop_core.rules.heartbeat import Heartbeat
+
+
+class Choice(StrEnum):
+    """What to do with `spec.skipImmediately` when unpausing."""
+
+    SKIP = "skip"
+    DO_NOT_SKIP = "do not skip"
+    LEAVE = "leave alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Unpausing:
+    """What unpausing a schedule now would do."""
+
+    choice: Choice
+    at_once: bool
+    """One backup is made at once."""
+    skips: bool
+    """lastSkipped is set, and what was due is passed over."""
+    next_run: datetime | None
+    """When the schedule is due after that; None where it never is."""
+    starts: datetime | None
+    """When Velero will start that run, to the second, where its beat is known."""
+    missed: int
+    predictable: bool
+    """False where the server's default decides and cannot be relied on."""
+    sentence: str
+    silence: str = ""
+    """Why Velero does none of it before it is back; "" where it has a pulse."""
+
+
+def pause(schedule: Schedule, now: datetime, backups: Iterable[Backup] = (), zone: tzinfo = UTC) -> str:
+    """What pausing does, and what it does not."""
+    unfinished = [backup.name for backup in backups if _goes_on(backup, schedule)]
+    running = f"{words.listed(unfinished)} goes on" if unfinished else "nothing of it is running"
+    if schedule.spec.paused:
+        return f"{schedule.name} is paused already; {running}."
+    if problem := invalid(schedule):
+        return f"{schedule.name} makes no backups now ({problem}), and none while it is paused."
+    run = next_run(schedule, zone)
+    if run is None:
+        return f"No further backup of {schedule.name}, which is always due as its expression never fires; {running}."
+    when = "now due" if now > run else f"of {words.moment(run, now)}"
+    return (
+        f"No further backup of {schedule.name}: the run {when} is not made; {running}. "
+        "Unpaused after that, it makes one backup at once unless told to skip."
+    )
+
+
+def unpause(
+    schedule: Schedule,
+    now: datetime,
+    choice: Choice = Choice.LEAVE,
+    server_default: bool | None = False,
+    *,
+    beat: Heartbeat | None = None,
+    backups: Iterable[Backup] = (),
+    zone: tzinfo = UTC,
+) -> Unpausing:
+    """What Velero does when the schedule is unpaused now with this choice.
+
+    `server_default` is the server's --schedule-skip-immediately, None where it cannot be read. It counts only
+    where the field is absent and left alone, and even then releases up to mid-2026 forget it after one use.
+    """
+    skips, predictable = _skips(schedule, choice, server_default)
+    parsed = expression(schedule.spec.schedule)
+    if isinstance(parsed, CronError):
+        sentence = f"no backup: Velero refuses the schedule ({parsed})"
+        return Unpausing(choice, False, skips, None, None, 0, True, sentence)
+    due = is_due(schedule, now, zone)
+    missed = missed_runs(schedule, now, zone) if due else 0
+    held = blocker(schedule, backups)
+    if parsed.never_fires or next_run(schedule, zone) is None:
+        sentence = "a backup at once and then nearly every minute: the expression never fires, so it is always due"
+        return Unpausing(choice, held is None, skips, None, None, 0, predictable, sentence)
+    at_once = due and not skips and held is None
+    base = now if skips or at_once else base_time(schedule) or now
+    following = run_after(schedule, base, zone)
+    waiting_due = due and not skips and held is not None
+    silence = beat.silence(now) if beat else ""
+    starts = None
+    if beat and following and not waiting_due and not silence:
+        starts = beat.first_look(max(following, now))
+    then = _then(following, starts, now, silent=bool(silence))
+    sentence = _unpause_sentence(schedule, now, skips, due, held, missed, then, zone)
+    if not predictable:
+        sentence = f"{sentence}, if the server still has its default (say skip or do not skip to be sure)"
+    if silence:
+        sentence = f"nothing before Velero is back ({silence}), then {sentence}"
+    return Unpausing(choice, at_once, skips, following, starts, missed, predictable, sentence, silence)
+
+
+def _skips(schedule: Schedule, choice: Choice, server_default: bool | None) -> tuple[bool, bool]:
+    """Whether the field will say skip when Velero looks, and whether that can be relied on."""
+    match choice:
+        case Choice.SKIP:
+            return True, True
+        case Choice.DO_NOT_SKIP:
+            return False, True
+        case Choice.LEAVE:
+            if schedule.spec.skip_immediately is not None:
+                return schedule.spec.skip_immediately, True
+            return bool(server_default), server_default is False
+
+
+def _goes_on(backup: Backup, schedule: Schedule) -> bool:
+    mine = backup.schedule_name == schedule.name and backup.namespace == schedule.namespace
+    return mine and backup.status.completion_timestamp is None and backup.phase not in {"FailedValidation", "Deleting"}
+
+
+def _unpause_sentence(
+    schedule: Schedule,
+    now: datetime,
+    skips: bool,
+    due: bool,
+    held: Backup | None,
+    missed: int,
+    then: str,
+    zone: tzinfo,
+) -> str:
+    if not due:
+        return f"no backup now: none is due; {then}"
+    since = next_run(schedule, zone)
+    number = f"over {MOST_RUNS:,} runs" if missed >= MOST_RUNS else words.count(missed, "run")
+    owed = f"due since {words.moment(since, now)}, {number} missed" if since else f"{number} missed"
+    if skips:
+        return f"no backup now: skips what is {owed}; {then}"
+    if held is not None:
+        return f"one backup when {held.name} has ended, within a minute of it: {owed}, one will be made"
+    return f"one backup starts at once: {owed}, one will be made; {then}"
+
+
+def _then(following: datetime | None, starts: datetime | None, now: datetime, *, silent: bool) -> str:
+    if following is None:
+        return "no run after that"
+    start = "" if silent else f", starts {words.moment(starts, now)}" if starts else ", starts within a minute of it"
+    return f"next run {words.moment(following, now)}{start}, in {words.span((starts or following) - now)}"

@@ -1,0 +1,150 @@
+"""Velero's pulse and beat, read from what it leaves in the cluster.
+
+Velero looks at its schedules once a minute and keeps the second at which it was started. Its storage locations
+carry two times that move with it: together they show that the server lives, and when its next look will be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from foretop_core.models import Backup, BackupStorageLocation, Schedule
+from foretop_core.rules import words
+from foretop_core.rules.durations import duration
+
+PERIOD = timedelta(minutes=1)
+SILENT_PERIODS = 3
+_HALF_LIFE = timedelta(minutes=3)
+_SYNC, _VALIDATION = 1.5, 0.75
+_STARTING = "during the server starting"
+
+Evidence = tuple[datetime, float]
+"""A moment of Velero's own doing, and how surely it was on the beat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """What is known of one Velero server's rhythm."""
+
+    second: int | None = None
+    """The second of the minute at which it looks at its schedules; None while that is not known."""
+    pulse: datetime | None = None
+    """The newest sign of life from a storage location."""
+    period: timedelta | None = None
+    """How often a sign of life is due; None where none is to be expected."""
+
+    def silent_for(self, now: datetime) -> timedelta | None:
+        """How long the pulse has been missing, where it has for three periods: server down, or storage hanging."""
+        if self.pulse is None or self.period is None:
+            return None
+        silence = now - self.pulse
+        return silence if silence > SILENT_PERIODS * self.period else None
+
+    def silence(self, now: datetime) -> str:
+        """Why nobody can tell what this server will do next; "" where it has a pulse, or none is to be expected."""
+        if self.pulse is None or self.silent_for(now) is None:
+            return ""
+        return f"no pulse of Velero since {words.moment(self.pulse, now)}"
+
+    def first_look(self, at: datetime) -> datetime | None:
+        """The first look at the schedules at or after a moment."""
+        if self.second is None:
+            return None
+        whole = at.replace(microsecond=0) + timedelta(seconds=1 if at.microsecond else 0)
+        return whole + timedelta(seconds=(self.second - whole.second) % 60)
+
+
+def heartbeat(
+    locations: Iterable[BackupStorageLocation], schedules: Iterable[Schedule], backups: Iterable[Backup] = ()
+) -> Heartbeat:
+    """Learn pulse and beat of one server (one namespace of one context)."""
+    watched = [(location, period) for location in locations if (period := _period(location)) is not None]
+    signs = [sign for location, _ in watched for sign in _signs(location)]
+    waiting = [made for location, _ in watched if not _signs(location) and (made := location.created)]
+    runs = tuple(backups)
+    looks = [(at, 1.0) for at in _looks(tuple(schedules), _recent(runs))]
+    return Heartbeat(
+        second=_beat([*signs, *looks], last_start(runs)),
+        pulse=max((at for at, _ in signs), default=max(waiting, default=None)),
+        period=max(PERIOD, min(period for _, period in watched)) if watched else None,
+    )
+
+
+def unchecked_for(location: BackupStorageLocation, now: datetime) -> timedelta | None:
+    """How long ago its phase was found out, where a new look has been due three times since."""
+    period = duration(location.spec.validation_frequency)
+    every = PERIOD if period is None else period
+    checked = location.status.last_validation_time
+    if checked is None or not every or now - checked <= SILENT_PERIODS * max(every, PERIOD):
+        return None
+    return now - checked
+
+
+def last_start(backups: Iterable[Backup]) -> datetime | None:
+    """When Velero was last started, where it left a trace: what ran before a restart is Failed at the next start."""
+    ended = (
+        backup.status.completion_timestamp
+        for backup in backups
+        if backup.phase == "Failed" and _STARTING in backup.status.failure_reason
+    )
+    return max((at for at in ended if at is not None), default=None)
+
+
+def _signs(location: BackupStorageLocation) -> list[Evidence]:
+    """The sync keeps to the beat; the validation is asked every ten seconds and may have slipped."""
+    synced, validated = location.status.last_synced_time, location.status.last_validation_time
+    signs = [(synced, _SYNC)] if synced else []
+    if validated and not (synced and abs(validated - synced) <= timedelta(seconds=1)):
+        signs.append((validated, _VALIDATION))
+    return signs
+
+
+def _period(location: BackupStorageLocation) -> timedelta | None:
+    """How often this location shows a sign of life; each of its two checks can be switched off."""
+    texts = (location.spec.validation_frequency, location.spec.backup_sync_period)
+    lengths = [PERIOD if (length := duration(text)) is None else length for text in texts]
+    return min((length for length in lengths if length > timedelta()), default=None)
+
+
+def _looks(schedules: tuple[Schedule, ...], backups: tuple[Backup, ...]) -> set[datetime]:
+    """When the controller submitted something at its once-a-minute look; a look that made ten backups counts once.
+
+    A new schedule is looked at when it is made, off the beat. A backup made by hand from a schedule is named like
+    a scheduled one and moves no lastBackup: one such among many is outvoted.
+    """
+    made = {(schedule.namespace, schedule.name): schedule.created for schedule in schedules}
+    looks = [(schedule.created, schedule.status.last_backup) for schedule in schedules]
+    looks += [(made.get((backup.namespace, backup.schedule_name)), _named_time(backup)) for backup in backups]
+    return {at for created, at in looks if at and not (created and at - created <= timedelta(seconds=2))}
+
+
+def _recent(backups: tuple[Backup, ...]) -> tuple[Backup, ...]:
+    """Ten half-lives back the evidence weighs nothing any more."""
+    newest = max((backup.created for backup in backups if backup.created), default=None)
+    if newest is None:
+        return ()
+    oldest = newest - 10 * _HALF_LIFE
+    return tuple(backup for backup in backups if backup.created and backup.created >= oldest)
+
+
+def _named_time(backup: Backup) -> datetime | None:
+    created = backup.created
+    scheduled = created and backup.schedule_name and backup.name.endswith(f"{created:-%Y%m%d%H%M%S}")
+    return created if scheduled else None
+
+
+def _beat(evidence: list[Evidence], restarted: datetime | None) -> int | None:
+    """The second on which the evidence agrees, the newer the heavier; what is older than a restart counts nothing."""
+    current = [(at, weight) for at, weight in evidence if restarted is None or at >= restarted]
+    newest = max((at for at, _ in current), default=None)
+    if newest is None:
+        return None
+    weights = [0.0] * 60
+    for at, weight in current:
+        weights[at.second] += weight * math.pow(0.5, (newest - at) / _HALF_LIFE)
+    together = [weights[second - 1] + weights[second] + weights[(second + 1) % 60] for second in range(60)]
+    best = max(range(60), key=lambda second: (together[second], weights[second]))
+    return best if together[best] >= sum(weights) / 2 else None

@@ -1,0 +1,19 @@
+"""NAB and NAR as the state machine of the seed's chart: where one stands, what comes next, what is odd."""
+
+from foretop_core.rules.lifecycle.paths import Path, is_synced, path_of
+from foretop_core.rules.lifecycle.steps import State, Step, run_steps
+from foretop_core.rules.lifecycle.transition import Transition, transition
+from foretop_core.rules.lifecycle.view import Lifecycle, lifecycle
+
+__all__ = [
+    "Lifecycle",
+    "Path",
+    "State",
+    "Step",
+    "Transition",
+    "is_synced",
+    "lifecycle",
+    "path_of",
+    "run_steps",
+    "transition",
+]

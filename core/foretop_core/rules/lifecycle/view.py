@@ -1,0 +1,172 @@
+"""Where an object stands, in words that an operator or a team can act on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import assert_never
+
+from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, Restore
+from foretop_core.models.velero import RunStatus
+from foretop_core.rules import words
+from foretop_core.rules.lifecycle.paths import CONDITIONS, DELETING, Path, is_lost, is_synced, is_true, path_of
+from foretop_core.rules.lifecycle.steps import Step, run_of, steps_of
+from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, WAITING
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """The path that is drawn, what comes next, and the sentence that explains it."""
+
+    path: Path
+    steps: tuple[Step, ...]
+    conditions: tuple[Condition, ...]
+    next: str
+    why: str
+    synced: bool
+
+
+def lifecycle(obj: NonAdmin, live: Backup | Restore | None, now: datetime) -> Lifecycle:
+    """Where a NAB or NAR stands; `live` is its Velero object where the viewer may read it."""
+    path = path_of(obj)
+    following, why = _explain(obj, path, live, now)
+    return Lifecycle(
+        path=path,
+        steps=steps_of(obj, path, live),
+        conditions=_ordered(obj.state.conditions),
+        next=following,
+        why=why,
+        synced=is_synced(obj),
+    )
+
+
+def _ordered(conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    places = {kind: place for place, kind in enumerate(CONDITIONS)}
+    return tuple(sorted(conditions, key=lambda entry: places.get(entry.type, len(places))))
+
+
+def _explain(obj: NonAdmin, path: Path, live: Backup | Restore | None, now: datetime) -> tuple[str, str]:
+    match path:
+        case Path.CREATE_UPDATE:
+            if obj.phase in DELETING:
+                return _explain_api_delete(obj, now)
+            return _explain_making(obj, live)
+        case Path.API_DELETE:
+            return _explain_api_delete(obj, now)
+        case Path.FORCE_DELETE:
+            return (
+                "the Velero objects go, then the finalizer",
+                f"It is being deleted by force{_for(obj, now)}: data in the bucket may stay behind.",
+            )
+        case Path.DELETE:
+            return _explain_delete(obj, now)
+        case never:
+            assert_never(never)
+
+
+def _explain_making(obj: NonAdmin, live: Backup | Restore | None) -> tuple[str, str]:
+    noun = _noun(obj)
+    accepted = obj.condition("Accepted")
+    if not obj.phase and not is_synced(obj):
+        return (
+            "the controller takes it up",
+            "The controller has not looked at it yet: if this lasts, it is down.",
+        )
+    if is_lost(obj):
+        return (
+            f"a new {type(obj).__name__}",
+            f"Its Velero {noun} is gone, and it will not run again ({_said(accepted)}).",
+        )
+    if accepted is not None and not is_true(accepted):
+        return (
+            f"a corrected spec.{noun.lower()}Spec",
+            f"The controller refuses it: {_said(accepted)}. It waits until the spec is corrected.",
+        )
+    if not is_true(obj.condition("Queued")):
+        step = "judge its spec" if accepted is None else f"make the Velero {noun}"
+        return f"the controller is to {step}", f"The controller is to {step}: if this lasts, it is down."
+    run = run_of(obj, live)
+    following, why = _explain_run(noun, run)
+    return following, f"Brought back by the sync from the bucket. {why}" if is_synced(obj) else why
+
+
+def _explain_run(noun: str, run: RunStatus | None) -> tuple[str, str]:
+    phase = run.phase if run is not None else ""
+    if run is None or phase in WAITING:
+        return "InProgress", f"The Velero {noun} is made and waits for its turn in Velero's queue."
+    if phase in FAULTY:
+        return "nothing more", f"The Velero {noun} ended {phase}{_fault(run)}. Read its log; start a new one."
+    if phase in ENDED:
+        after = "Gone" if phase == "Deleting" else "nothing more"
+        return after, f"The Velero {noun} is {phase}."
+    if phase == "ReadyToStart":
+        return "InProgress", f"The Velero {noun} has left the queue and is about to start."
+    if phase in FINISHING:
+        return "Completed", f"The Velero {noun} has all items and is finishing ({phase})."
+    return "Completed", f"The Velero {noun} is running ({phase})."
+
+
+def _explain_api_delete(obj: NonAdmin, now: datetime) -> tuple[str, str]:
+    """After a plain delete: a NAB may wait for a word on its data, a NAR only for its Velero Restore."""
+    noun = _noun(obj)
+    deleting = obj.condition("Deleting")
+    if deleting is None:
+        return (
+            "the controller marks it as Deleting",
+            f"It was deleted{_for(obj, now)}; the controller is to act.",
+        )
+    if not isinstance(obj, NonAdminBackup):
+        return f"the Velero {noun} goes", f"It is being deleted{_for(obj, now)}: {_said(deleting)}."
+    return (
+        "spec.deleteBackup: true, or the finalizer goes",
+        f"It is being deleted{_for(obj, now)}: {_said(deleting)}. "
+        "If it stays, set spec.deleteBackup to true (deletes the data too).",
+    )
+
+
+def _explain_delete(obj: NonAdmin, now: datetime) -> tuple[str, str]:
+    request = obj.status.velero_delete_backup_request if isinstance(obj, NonAdminBackup) else None
+    status = request.status if request is not None else None
+    if not is_true(obj.condition("Deleting")):
+        return "the controller marks it as Deleting", "spec.deleteBackup is set; the controller is to act."
+    if status is None:
+        return (
+            "Velero takes the DeleteBackupRequest up",
+            f"Backup and data are to be deleted{_for(obj, now)}.",
+        )
+    if status.errors:
+        return (
+            "the cause is mended and a new DeleteBackupRequest made",
+            f"Velero could not delete the backup: {'; '.join(status.errors)}.",
+        )
+    return (
+        "the Velero Backup goes, then this object",
+        f"Velero deletes backup and data ({status.phase}{_for(obj, now)}).",
+    )
+
+
+def _noun(obj: NonAdmin) -> str:
+    return "Backup" if isinstance(obj, NonAdminBackup) else "Restore"
+
+
+def _said(condition: Condition | None) -> str:
+    if condition is None:
+        return "no reason given"
+    return f"{condition.reason}: {condition.message}".strip(": ").rstrip(".")
+
+
+def _fault(run: RunStatus) -> str:
+    if run.failure_reason:
+        return f": {run.failure_reason}"
+    if run.validation_errors:
+        return f": {'; '.join(run.validation_errors)}"
+    return f" with {words.count(run.errors, 'error')}" if run.errors else ""
+
+
+def _for(obj: NonAdmin, now: datetime) -> str:
+    """` for 3 minutes`: how long the deletion has lasted, empty where it has not begun."""
+    deleting = obj.condition("Deleting")
+    since = obj.metadata.deletion_timestamp or (deleting.last_transition_time if deleting else None)
+    if since is None:
+        return ""
+    return f" for {words.span(now - since)}"

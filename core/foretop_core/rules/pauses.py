@@ -1,0 +1,54 @@
+"""Who paused a schedule, why and until when, as far as the schedule itself tells."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from foretop_core.models import Schedule
+
+ANNOTATIONS = "foretop.io/"
+PAUSED_BY = f"{ANNOTATIONS}paused-by"
+PAUSED_AT = f"{ANNOTATIONS}paused-at"
+PAUSED_WHY = f"{ANNOTATIONS}paused-reason"
+PAUSED_UNTIL = f"{ANNOTATIONS}paused-until"
+PAUSED_BATCH = f"{ANNOTATIONS}paused-batch"
+MARKS = (PAUSED_BY, PAUSED_AT, PAUSED_WHY, PAUSED_UNTIL, PAUSED_BATCH)
+OWN_MANAGER = "foretop"
+_PROGRAM = re.compile(r"(?:foretop|kubectl|oc|velero|helm|argocd|flux|kustomize|manager)\b.*|.*-(?:controller|manager)")
+
+
+@dataclass(frozen=True, slots=True)
+class Pausing:
+    """`who` reads on after "paused": `by maria`, `with kubectl-patch`, or nothing."""
+
+    since: datetime | None
+    who: str = ""
+    why: str = ""
+    until: datetime | None = None
+
+
+def pausing(schedule: Schedule) -> Pausing:
+    """The API server knows the program that wrote; the person stands in the note that foretop leaves.
+
+    The note counts while foretop was the last to write the field: what others pause later is not its doing.
+    """
+    field = schedule.paused_field_set
+    since, program = (field.time, field.manager) if field else (None, "")
+    person = schedule.annotation(PAUSED_BY) if program in ("", OWN_MANAGER) else ""
+    if person:
+        why, until = schedule.annotation(PAUSED_WHY), _time(schedule.annotation(PAUSED_UNTIL))
+        return Pausing(since or _time(schedule.annotation(PAUSED_AT)), f"by {person}", why, until)
+    if not program:
+        return Pausing(since)
+    return Pausing(since, f"{'with' if _PROGRAM.fullmatch(program) else 'by'} {program}")
+
+
+def _time(text: str) -> datetime | None:
+    """None for what a person has made of the note."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else None

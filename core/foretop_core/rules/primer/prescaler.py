@@ -1,0 +1,125 @@
+"""What the published prescaler operator answers, its wrong answers included."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from foretop_core.cron import CronError, golang, parse
+from foretop_core.rules.primer.errors import PrimerError
+from foretop_core.rules.primer.years import missed_and_extra
+
+_STEPPED = re.compile(r"(\*|[^*,/-]+)/([^,/-]+)")
+_RANGE = re.compile(r"([^,/-]+)-([^,/-]+)")
+_UNTOUCHED = ["*", "*", "*"]
+
+
+@dataclass(frozen=True, slots=True)
+class PrescalerVerdict:
+    """Whether the operator accepts a schedule, whether its own document allows that, and what it costs."""
+
+    supported: bool
+    documented: bool
+    expression: str | None
+    reason: str
+    missed_in_8_years: int = 0
+    extra_in_8_years: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    expression: str
+    negative: bool
+    several: bool
+    parts: list[str]
+
+
+def prescaler(text: str, minutes: int) -> str:
+    """The operator's primed schedule; raises PrimerError for all that it refuses."""
+    return _answer(text, minutes).expression
+
+
+def prescaler_verdict(text: str, minutes: int) -> PrescalerVerdict:
+    """The operator's answer, judged by its own document and by the runs."""
+    try:
+        answer = _answer(text, minutes)
+    except PrimerError as error:
+        return PrescalerVerdict(supported=False, documented=False, expression=None, reason=str(error))
+    against = _against_the_document(answer)
+    if not against:
+        return PrescalerVerdict(supported=True, documented=True, expression=answer.expression, reason="")
+    missed, extra = missed_and_extra(parse(text).fields, [parse(answer.expression).fields], minutes)
+    reason = f"{against}; in eight years it misses {missed} warm-ups and makes {extra} for nothing"
+    return PrescalerVerdict(True, False, answer.expression, reason, missed, extra)
+
+
+def _against_the_document(answer: _Answer) -> str:
+    if not answer.negative:
+        return ""
+    if answer.several and answer.parts[1:5] != ["*", *_UNTOUCHED]:
+        return "a list of minutes that goes below zero is documented only for x * * * *"
+    if answer.parts[2:5] != _UNTOUCHED:
+        return "minutes that go below zero are documented only where day, month and weekday are not set"
+    return ""
+
+
+def _answer(text: str, minutes: int) -> _Answer:
+    _check(text, "the schedule does not parse")
+    parts = text.split(" ")
+    if parts[0] == "*":
+        raise PrimerError("a schedule that runs every minute is always warm")
+    starts = [_minute(value) for value in _listed_minutes(parts[0])]
+    warm = [start - minutes if start >= minutes else start - minutes + 60 for start in starts]
+    negative = any(start < minutes for start in starts)
+    several = len(starts) > 1
+    if negative and several and parts[1] != "*":
+        raise PrimerError("the prescaler moves no hour under several minutes")
+    if negative and not several:
+        parts[1] = _hour_before(parts)
+    primed = " ".join([",".join(map(str, warm)), *parts[1:]])
+    _check(primed, f"the prescaler's own answer ({primed}) does not parse")
+    return _Answer(primed, negative, several, text.split(" "))
+
+
+def _hour_before(parts: list[str]) -> str:
+    hour = parts[1]
+    if hour != "*":
+        try:
+            number = golang.atoi(hour)
+        except golang.GoError as error:
+            raise PrimerError("the prescaler moves only a plain hour") from error
+        if number > 0:
+            return str(number - 1)
+    if parts[2:5] != _UNTOUCHED:
+        raise PrimerError("the prescaler moves neither day, month nor weekday")
+    return hour if hour == "*" else "23"
+
+
+def _listed_minutes(field: str) -> list[str]:
+    """The minute field as a list; the operator takes a step or a range apart only where it stands alone."""
+    if "/" in field:
+        stepped = _STEPPED.fullmatch(field)
+        if stepped is None:
+            raise PrimerError("the prescaler takes no step apart inside a list or a range")
+        start = 0 if stepped[1] == "*" else _minute(stepped[1])
+        return [str(value) for value in range(start, 60, _minute(stepped[2]))]
+    if "-" in field:
+        spanned = _RANGE.fullmatch(field)
+        if spanned is None:
+            raise PrimerError("the prescaler takes no range apart inside a list")
+        return [str(value) for value in range(_minute(spanned[1]), _minute(spanned[2]) + 1)]
+    return field.split(",")
+
+
+def _minute(text: str) -> int:
+    try:
+        return golang.atoi(text)
+    except golang.GoError as error:
+        raise PrimerError("the prescaler reads only plain numbers in the minute field") from error
+
+
+def _check(text: str, what: str) -> None:
+    try:
+        parse(text)
+    except CronError as error:
+        raise PrimerError(what, str(error)) from error

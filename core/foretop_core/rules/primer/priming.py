@@ -1,0 +1,134 @@
+"""The exact primed schedule, or the nearest one that misses nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from foretop_core.cron import CronError, CronSchedule, parse
+from foretop_core.cron.fields import HOUR
+from foretop_core.cron.zones import has_daylight_saving
+from foretop_core.rules.primer.days import moved_days
+from foretop_core.rules.primer.errors import PrimerError
+from foretop_core.rules.primer.text import time_fields
+from foretop_core.rules.primer.years import FIRST_DAY, LAST_DAY, MINUTES_A_DAY, minutes_of_day, missed_and_extra
+
+MOST_MINUTES = 10_080
+_CHECK_FROM = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Primed:
+    """Expressions that warm up before every run; `exact` if they do so before nothing else."""
+
+    expressions: tuple[str, ...]
+    exact: bool
+    note: str
+    extra_in_8_years: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A run and the warm-up before it."""
+
+    warmup: datetime
+    run: datetime
+
+
+def prime(text: str, minutes: int) -> Primed:
+    """The smallest set of expressions that fires so many minutes before each run."""
+    schedule = _primable(text, minutes)
+    bare, exact = _moved(schedule, minutes)
+    _validate(bare)
+    extra = 0
+    notes = []
+    if not exact:
+        _, extra = missed_and_extra(schedule.fields, [parse(one).fields for one in bare], minutes)
+        counted = "one warm-up" if extra == 1 else f"{extra} warm-ups"
+        notes.append(f"no set of cron expressions is exact here: {counted} too many in eight years, none missed")
+    if _off_at_changes(schedule):
+        exact = False
+        notes.append(
+            f"{schedule.zone} has daylight saving: around a change of the clocks a warm-up may be missing or "
+            "come at the wrong distance from its run"
+        )
+    prefix = "" if schedule.zone is None else text[: text.index(" ") + 1]
+    return Primed(tuple(prefix + one for one in bare), exact, "; ".join(notes), extra)
+
+
+def warmups(text: str, minutes: int, after: datetime, count: int) -> tuple[Pair, ...]:
+    """The warm-ups to come after a moment and their runs, found from the runs themselves: right in every zone."""
+    schedule = _parsed(text)
+    ahead = timedelta(minutes=minutes)
+    start = after.astimezone(UTC)
+    if schedule.every is None:
+        start += ahead
+    else:
+        # A constant delay counts from the moment given, so whole delays only may be passed over.
+        start += ahead // schedule.every * schedule.every
+    run = schedule.next(start.astimezone(after.tzinfo))
+    pairs: list[Pair] = []
+    while run is not None and len(pairs) < count:
+        pairs.append(Pair((run.astimezone(UTC) - ahead).astimezone(after.tzinfo), run))
+        run = schedule.next(run)
+    return tuple(pairs)
+
+
+def _parsed(text: str) -> CronSchedule:
+    try:
+        return parse(text)
+    except CronError as error:
+        raise PrimerError("the schedule does not parse", str(error)) from error
+
+
+def _primable(text: str, minutes: int) -> CronSchedule:
+    schedule = _parsed(text)
+    if not 0 <= minutes <= MOST_MINUTES:
+        raise PrimerError(f"cannot warm up {minutes} minutes ahead", f"it takes 0 to {MOST_MINUTES}")
+    if schedule.every is not None:
+        raise PrimerError(f"cannot prime {text}", "it counts from its last run, which no cron expression can know")
+    if schedule.never_fires:
+        raise PrimerError(f"cannot prime {text}", "it never fires, there is nothing to warm up for")
+    return schedule
+
+
+def _moved(schedule: CronSchedule, minutes: int) -> tuple[list[str], bool]:
+    """The primed expressions without a zone, and whether they are exact."""
+    fields = schedule.fields
+    days, rest = divmod(minutes, MINUTES_A_DAY)
+    times = minutes_of_day(fields)
+    same = moved_days(fields, days)
+    before = moved_days(fields, days + 1)
+    on_the_day = times >> rest
+    the_day_before = (times & ((1 << rest) - 1)) << (MINUTES_A_DAY - rest)
+    if same.texts == before.texts:
+        on_the_day, the_day_before = on_the_day | the_day_before, 0
+    bare: list[str] = []
+    exact = True
+    for part, groups in ((on_the_day, same), (the_day_before, before)):
+        if part:
+            exact &= groups.exact
+            bare += [f"{time} {day}" for day in groups.texts for time in time_fields(part)]
+    return bare, exact
+
+
+def _validate(expressions: list[str]) -> None:
+    """A second, independent reader must find the first run where ours does."""
+    # Only what primes pays for loading it: most sessions never do.
+    from croniter import croniter
+
+    for expression in expressions:
+        expected = parse(expression).next(_CHECK_FROM)
+        found = croniter(expression, _CHECK_FROM).get_next(datetime) if croniter.is_valid(expression) else None
+        if found is None or found != expected:
+            raise PrimerError(f"the primed schedule {expression} failed its check", f"{found} is not {expected}")
+
+
+def _off_at_changes(schedule: CronSchedule) -> bool:
+    """Whether the zone's changes come between warm-up and run; what runs in every hour of every day is spared."""
+    zone = schedule.zone
+    if zone is None or zone is UTC:
+        return False
+    if schedule.fields.hour == HOUR.full and moved_days(schedule.fields, 1).texts == ("* * *",):
+        return False
+    return any(has_daylight_saving(zone, year) for year in range(FIRST_DAY.year, LAST_DAY.year + 1))

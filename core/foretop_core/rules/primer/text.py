@@ -1,0 +1,41 @@
+"""Bit sets as the plain lists and ranges that every cron reads alike."""
+
+from __future__ import annotations
+
+from foretop_core.cron.fields import HOUR, MINUTE, Bounds
+
+
+def listed(bits: int, bounds: Bounds) -> str:
+    """`*`, or numbers with three and more in a row as a range."""
+    if bits & bounds.full == bounds.full:
+        return "*"
+    rows: list[list[int]] = []
+    for value in range(bounds.low, bounds.high + 1):
+        if bits >> value & 1:
+            if rows and rows[-1][-1] == value - 1:
+                rows[-1].append(value)
+            else:
+                rows.append([value])
+    parts: list[str] = []
+    for row in rows:
+        parts += [f"{row[0]}-{row[-1]}"] if len(row) > 2 else [str(value) for value in row]
+    return ",".join(parts)
+
+
+def time_fields(minutes_of_day: int) -> list[str]:
+    """Minute and hour fields that together are a set of minutes of the day (1440 bits), without overlap."""
+    by_hour = [(minutes_of_day >> (60 * hour)) & MINUTE.full for hour in range(24)]
+    minutes_with_hours: dict[int, int] = {}
+    for minute in range(60):
+        hours = sum(1 << hour for hour in range(24) if by_hour[hour] >> minute & 1)
+        if hours:
+            minutes_with_hours[hours] = minutes_with_hours.get(hours, 0) | 1 << minute
+    hours_with_minutes: dict[int, int] = {}
+    for hour, minutes in enumerate(by_hour):
+        if minutes:
+            hours_with_minutes[minutes] = hours_with_minutes.get(minutes, 0) | 1 << hour
+    if len(minutes_with_hours) <= len(hours_with_minutes):
+        pairs = [(minutes, hours) for hours, minutes in minutes_with_hours.items()]
+    else:
+        pairs = list(hours_with_minutes.items())
+    return [f"{listed(minutes, MINUTE)} {listed(hours, HOUR)}" for minutes, hours in pairs]

@@ -1,0 +1,41 @@
+"""Who is ahead of whom in Velero's queue, what holds a backup back, and when it should start and end."""
+
+from foretop_core.rules.queue.checks import Disagreement, Positions, Stall, disagreement, queue_stalled
+from foretop_core.rules.queue.history import Expectation, History, Owner, OwnerKind, learn, owner_of
+from foretop_core.rules.queue.holds import Hold, HoldKind
+from foretop_core.rules.queue.positions import (
+    Run,
+    estimated_position,
+    estimated_positions,
+    has_ended,
+    live_positions,
+)
+from foretop_core.rules.queue.volumes import NOT_MOVING_YET, WaitingVolume, waiting_volume
+from foretop_core.rules.queue.work import Queue, QueueItem, queue
+
+__all__ = [
+    "NOT_MOVING_YET",
+    "Disagreement",
+    "Expectation",
+    "History",
+    "Hold",
+    "HoldKind",
+    "Owner",
+    "OwnerKind",
+    "Positions",
+    "Queue",
+    "QueueItem",
+    "Run",
+    "Stall",
+    "WaitingVolume",
+    "disagreement",
+    "estimated_position",
+    "estimated_positions",
+    "has_ended",
+    "learn",
+    "live_positions",
+    "owner_of",
+    "queue",
+    "queue_stalled",
+    "waiting_volume",
+]

@@ -1,0 +1,36 @@
+"""Which volume a run waits for, and where that stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from foretop_core.models import DataMovement
+
+NOT_MOVING_YET = frozenset({"", "New", "Accepted", "Prepared"})
+"""The phases of a data movement before its first byte."""
+PATIENCE = timedelta(minutes=1)
+"""A node takes up a volume within seconds; after a minute it is what the run waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingVolume:
+    """A volume of which nothing has been moved yet; `node` is "" where none has taken it."""
+
+    name: str
+    phase: str
+    node: str
+    since: datetime
+
+
+def waiting_volume(movements: Iterable[DataMovement], now: datetime) -> WaitingVolume | None:
+    """The one that has waited longest, where that is longer than usual."""
+    found = [one for one in movements if one.phase in NOT_MOVING_YET]
+    waiting = [(since, one) for one in found if (since := one.status.accepted_timestamp or one.created)]
+    since, first = min(
+        waiting, key=lambda pair: (pair[0], pair[1].name), default=(datetime.max.replace(tzinfo=UTC), None)
+    )
+    if first is None or now - since < PATIENCE:
+        return None
+    return WaitingVolume(first.volume or first.name, first.phase or "New", first.node, since)

@@ -1,0 +1,46 @@
+"""How the non-admin controller names what it makes, and finds it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from foretop_core.models import NonAdminBackup, NonAdminRestore, Resource
+from foretop_core.models.nonadmin import (
+    NAB_NAME_ANNOTATION,
+    NAB_NAMESPACE_ANNOTATION,
+    NAB_UUID_LABEL,
+    NAR_NAME_ANNOTATION,
+    NAR_NAMESPACE_ANNOTATION,
+    NAR_UUID_LABEL,
+)
+
+_LONGEST = 63
+_OURS = {"openshift.io/oadp": "True", "app.kubernetes.io/managed-by": "oadp-nac-controller"}
+
+R = TypeVar("R", bound=Resource)
+
+
+def nacuuid(namespace: str, name: str, uuid: str) -> str:
+    """`<namespace>-<name>-<uuid>`, short enough for a label: the name gives way first, then the namespace."""
+    room = _LONGEST - len(uuid) - 2
+    if len(namespace) > room:
+        return f"{namespace[:room]}-{uuid}"
+    kept = name[: room - len(namespace)]
+    return "-".join(part for part in (namespace, kept, uuid) if part)
+
+
+def origin_labels(owner: NonAdminBackup | NonAdminRestore, uuid: str) -> dict[str, str]:
+    key = NAB_UUID_LABEL if isinstance(owner, NonAdminBackup) else NAR_UUID_LABEL
+    return {**_OURS, key: uuid}
+
+
+def origin_annotations(owner: NonAdminBackup | NonAdminRestore) -> dict[str, str]:
+    if isinstance(owner, NonAdminBackup):
+        return {NAB_NAME_ANNOTATION: owner.name, NAB_NAMESPACE_ANNOTATION: owner.namespace}
+    return {NAR_NAME_ANNOTATION: owner.name, NAR_NAMESPACE_ANNOTATION: owner.namespace}
+
+
+def led_to(objects: Sequence[R], key: str, uuid: str) -> R | None:
+    """The Velero object that carries a NACUUID."""
+    return next((entry for entry in objects if uuid and entry.label(key) == uuid), None)

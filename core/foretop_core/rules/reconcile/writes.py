@@ -1,0 +1,109 @@
+"""What a reconciler wants written: small values for whoever keeps the objects to apply in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any, TypeAlias
+
+import msgspec
+
+from foretop_core.models.kinds import Kind
+from foretop_core.models.wire import OwnerReference, Wire
+
+Fields: TypeAlias = Mapping[str, Any]
+
+
+class Behaviour(Enum):
+    """Whom to follow where the documents and the released controllers differ."""
+
+    RELEASED = "released"
+    SEED = "seed"
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """A new object; with `generate_name` the name is only a prefix, as in the API."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    spec: Fields
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    owner_references: tuple[OwnerReference, ...] = ()
+    generate_name: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A merge patch of the object itself; its status too, where the kind has no status subresource."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    patch: Fields
+
+
+@dataclass(frozen=True, slots=True)
+class PatchStatus:
+    """A merge patch of the status subresource: `patch` is what goes under `status`."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    patch: Fields
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    kind: Kind
+    namespace: str
+    name: str
+
+
+Write: TypeAlias = Create | Patch | PatchStatus | Delete
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """One small step: apply the writes in order, read the objects again, and ask again until none is left.
+
+    `requeue` asks for another look though nothing may have changed; `problem` says why a controller stopped.
+    """
+
+    writes: tuple[Write, ...] = ()
+    requeue: bool = False
+    problem: str = ""
+    server_default_used: bool = False
+
+
+def plain(part: Wire) -> dict[str, Any]:
+    """A typed part as it travels: dicts, lists and strings, defaults left out."""
+    sent: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(part))
+    return sent
+
+
+def merge_patch(before: Fields, after: Fields) -> dict[str, Any]:
+    """The merge patch that turns one plain value into the other; lists are replaced whole."""
+    patch: dict[str, Any] = {key: None for key in before if key not in after}
+    for key, wanted in after.items():
+        present = before.get(key)
+        if isinstance(wanted, Mapping) and isinstance(present, Mapping):
+            inner = merge_patch(present, wanted)
+            if inner:
+                patch[key] = inner
+        elif key not in before or present != wanted:
+            patch[key] = wanted
+    return patch
+
+
+def to_second(moment: datetime) -> datetime:
+    """The API keeps whole seconds."""
+    return moment.astimezone(UTC).replace(microsecond=0)
+
+
+def wire_time(moment: datetime) -> str:
+    return to_second(moment).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,167 @@
+"""What went wrong in a backup or restore, as Velero writes it down in the bucket: by namespace and resource.
+
+The file is one JSON object, `{"errors": …, "warnings": …}`; each part holds sentences under `velero`, `cluster` and, by
+name, `namespaces`. The sentences are made for people and differ from release to release: what names its
+resource in one of the known ways is put under it, and every other sentence is kept as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, assert_never
+
+import msgspec
+
+from foretop_core.errors import Unreadable
+
+_OF_BACKUP = ("resource: /", "name: /")
+_ABOUT_AN_ITEM = re.compile(
+    r"(error (?:restoring(?: additional item)?|preparing|executing \S{1,253}))(?: for)? (\S{1,800}): (.*)", re.DOTALL
+)
+_NOT_READY = re.compile(r"([Aa]dditional items for) (\S{1,800}) (are not ready to use\.?)")
+_IS_THERE = re.compile(
+    r'(could not restore,) ([\w.-]{1,253})(?: "([^"]{1,253})"|:(\S{1,253})) (already exists\b.*)', re.DOTALL
+)
+
+
+class Scope(Enum):
+    """What a problem is about."""
+
+    VELERO = "velero"
+    CLUSTER = "cluster"
+    NAMESPACE = "namespace"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One object and what was said of it, how often; `resource` is empty where the sentence names none."""
+
+    resource: str
+    name: str
+    message: str
+    times: int = 1
+
+    @property
+    def subject(self) -> str:
+        return "/".join(filter(None, (self.resource, self.name)))
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """All that was said of Velero itself, of what belongs to no namespace, or of one namespace."""
+
+    scope: Scope
+    namespace: str
+    problems: tuple[Problem, ...]
+
+    @property
+    def title(self) -> str:
+        match self.scope:
+            case Scope.VELERO:
+                return "Velero itself"
+            case Scope.CLUSTER:
+                return "the cluster, outside of namespaces"
+            case Scope.NAMESPACE:
+                return f"namespace {self.namespace}"
+            case _:
+                assert_never(self.scope)
+
+    @property
+    def count(self) -> int:
+        return sum(problem.times for problem in self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Errors and warnings apart; in each, Velero itself first, then the cluster, then the namespaces by name."""
+
+    errors: tuple[Group, ...] = ()
+    warnings: tuple[Group, ...] = ()
+
+    @property
+    def error_count(self) -> int:
+        return sum(group.count for group in self.errors)
+
+    @property
+    def warning_count(self) -> int:
+        return sum(group.count for group in self.warnings)
+
+
+def parse(text: bytes) -> Results:
+    """Reads the file; raises Unreadable where it is no such file at all."""
+    try:
+        told = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as problem:
+        raise Unreadable("The results cannot be read", f"they are no JSON: {problem}") from None
+    if not isinstance(told, dict):
+        raise Unreadable("The results cannot be read", f"they are a {type(told).__name__} and no object")
+    return Results(_groups(told.get("errors")), _groups(told.get("warnings")))
+
+
+def _groups(part: Any) -> tuple[Group, ...]:
+    if not isinstance(part, Mapping):
+        return ()
+    spaces = part.get("namespaces")
+    named = sorted(spaces.items()) if isinstance(spaces, Mapping) else []
+    made = [
+        _group(Scope.VELERO, "", part.get("velero")),
+        _group(Scope.CLUSTER, "", part.get("cluster")),
+        *(_group(Scope.NAMESPACE, name, lines) for name, lines in named),
+    ]
+    return tuple(group for group in made if group.problems)
+
+
+def _group(scope: Scope, namespace: str, lines: Any) -> Group:
+    sentences = lines if isinstance(lines, list) else [] if lines is None else [lines]
+    return Group(scope, namespace, _together(_problem(str(line)) for line in sentences))
+
+
+def _together(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """By resource and name, each in the order in which it was said; what was said twice is counted."""
+    times: dict[Problem, int] = {}
+    for problem in problems:
+        times[problem] = times.get(problem, 0) + 1
+    counted = [Problem(one.resource, one.name, one.message, number) for one, number in times.items()]
+    return tuple(sorted(counted, key=lambda one: (not one.resource, one.resource, one.name)))
+
+
+def _problem(line: str) -> Problem:
+    text = line.strip()
+    return _of_backup(text) or _of_restore(text) or Problem("", "", text)
+
+
+def _of_backup(text: str) -> Problem | None:
+    """`resource: /pods name: /x message: /what was done error: /what went wrong`, each part only where it is known."""
+    found: list[str] = []
+    for label in _OF_BACKUP:
+        value = ""
+        if text.startswith(label):
+            value, _, text = text.removeprefix(label).partition(" ")
+            text = text.lstrip()
+        found.append(value)
+    resource, name = found
+    before, error_follows, error = f" {text}".partition(" error: /")
+    if not before.startswith(" message: /") and (before.strip() or not error_follows):
+        return Problem(resource, name, text) if resource or name else None
+    message = before.removeprefix(" message: /").strip()
+    return Problem(resource, name, ": ".join(filter(None, (message, error.strip()))))
+
+
+def _of_restore(text: str) -> Problem | None:
+    """`error restoring pods/ns/x: why`, and `could not restore, ConfigMap "x" already exists. …`."""
+    if (told := _ABOUT_AN_ITEM.fullmatch(text)) and "/" in told[2]:
+        return _named(told[2], f"{told[1]}: {told[3]}")
+    if (told := _NOT_READY.fullmatch(text)) and "/" in told[2]:
+        return _named(told[2], f"{told[1]} it {told[3]}")
+    if told := _IS_THERE.fullmatch(text):
+        return Problem(told[2], told[3] or told[4], f"{told[1]} {told[5]}")
+    return None
+
+
+def _named(path: str, message: str) -> Problem:
+    """From `pods/ns/x` or, without a namespace, `persistentvolumes/x`."""
+    resource, _, rest = path.partition("/")
+    return Problem(resource, rest.rpartition("/")[2], message)

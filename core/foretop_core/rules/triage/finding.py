@@ -1,0 +1,87 @@
+"""What triage finds: a fault, whose it is, since when, what shows it, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from foretop_core.models import Resource
+
+QUEUE = ""
+"""The kind of a finding that is about no object, such as the queue itself."""
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Subject:
+    kind: str
+    namespace: str
+    name: str
+
+    @classmethod
+    def of(cls, item: Resource) -> Subject:
+        """The model types are named as the API names the kinds."""
+        return cls(type(item).__name__, item.namespace, item.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    code: str
+    severity: Severity
+    subject: Subject
+    since: datetime | None
+    what: str
+    """A few words for the row."""
+    evidence: str
+    """What shows it, in sentences."""
+    remedy: str
+    """What to do."""
+    related: tuple[Subject, ...] = ()
+    cause: str = ""
+    """What tells it apart from another finding of the same code on the same subject."""
+    blames: Subject | None = None
+    """The object whose own finding, where it has one, explains this one."""
+    context: str = ""
+    because: Finding | None = None
+    """The finding that explains this one."""
+    weight: Severity | None = None
+    """How grave the gravest is of itself and what it explains."""
+
+    @property
+    def id(self) -> str:
+        where = f"{self.subject.kind}/{self.subject.namespace}/{self.subject.name}"
+        return f"{self.code}:{where}:{self.cause}" if self.cause else f"{self.code}:{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """How long is too long; every rule takes its limits from here."""
+
+    overdue: timedelta = timedelta(minutes=2)
+    forgotten_pause: timedelta = timedelta(hours=24)
+    nothing_moved: timedelta = timedelta(minutes=15)
+    movement_waiting: timedelta = timedelta(minutes=15)
+    ready_to_start: timedelta = timedelta(minutes=2)
+    queue_idle: timedelta = timedelta(minutes=2)
+    deleting: timedelta = timedelta(minutes=10)
+    expired: timedelta = timedelta(hours=2)
+    not_synced_periods: int = 5
+    recent_failure: timedelta = timedelta(hours=24)
+    recent_restart: timedelta = timedelta(hours=1)
+    storage_request: timedelta = timedelta(minutes=10)
+    position_off: timedelta = timedelta(seconds=10)
+    expiring_soon: timedelta = timedelta(hours=24)
+    gap: timedelta = timedelta(minutes=30)
+    """However often a schedule runs, a good backup younger than this is no gap."""
+    most_collisions: int = 5
+    fewest_paused: int = 3
+    """From so many schedules on, all of them paused is told: that is a window, and not one schedule's own matter."""
+    comes_after: timedelta = timedelta(seconds=5)
+    """How long a finding must hold before it is shown; its rule has already waited where that matters."""
+    goes_after: timedelta = timedelta(seconds=20)

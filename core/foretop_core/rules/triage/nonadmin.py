@@ -1,0 +1,271 @@
+"""Findings about non-admin backups and restores, and about the tenants' storage."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from itertools import chain
+
+from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminBackupStorageLocationRequest, Restore
+from foretop_core.rules import words
+from foretop_core.rules.phases import FAULTY
+from foretop_core.rules.queue import Positions, disagreement
+from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresholds
+from foretop_core.rules.triage.outcomes import OUTCOMES, blamed_location, reason
+from foretop_core.rules.world import World
+
+_FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
+Pair = tuple[NonAdmin, Backup | Restore]
+_VANISHED = frozenset({"VeleroBackupNotFound", "VeleroRestoreNotFound"})
+
+
+def refused(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """For whoever runs Velero no error: nothing is broken, and it is the owner's to mend."""
+    for item in (*world.nabs, *world.nars):
+        if item.phase != "BackingOff":
+            continue
+        accepted = item.condition("Accepted")
+        if accepted and (accepted.status == "True" or accepted.reason in _VANISHED):
+            continue
+        message = accepted.message if accepted else "the controller gives no reason"
+        request = _awaited(world, item)
+        what, wait, remedy = _refusal(item, message, request, now)
+        yield Finding(
+            "nonadmin-refused",
+            Severity.WARNING,
+            Subject.of(item),
+            accepted.last_transition_time if accepted else item.created,
+            what,
+            f"The controller does not accept it ({accepted.reason if accepted else 'no condition'}): {message}. {wait}",
+            remedy,
+            (Subject.of(request),) if request else (),
+            accepted.reason if accepted else "",
+            Subject.of(request) if request else None,
+        )
+
+
+def _refusal(
+    item: NonAdmin, message: str, request: NonAdminBackupStorageLocationRequest | None, now: datetime
+) -> tuple[str, str, str]:
+    """What is wrong, what it waits for, and who must do something about it."""
+    meanwhile = "no backup is made" if isinstance(item, NonAdminBackup) else "nothing is restored"
+    if request is None:
+        return (
+            f"refused: {_FIELD_PREFIX.sub('', message)}",
+            "It waits until its owner changes it.",
+            f"Tell the owner in {item.namespace} what to change; {meanwhile} meanwhile.",
+        )
+    name = request.status.non_admin_backup_storage_location.name
+    asked = f" since {words.moment(request.created, now)}" if request.created else ""
+    return (
+        f"refused: its storage {name} waits for your approval",
+        f"Its storage location {name} waits for an administrator's decision{asked}.",
+        f"Decide about the request {request.name} (9 Storage); the owner need change nothing; {meanwhile} meanwhile.",
+    )
+
+
+def _awaited(world: World, item: NonAdmin) -> NonAdminBackupStorageLocationRequest | None:
+    """The undecided request for the storage location that it uses."""
+    wanted = item.spec.backup_spec.storage_location if isinstance(item, NonAdminBackup) else ""
+    sources = ((request, request.status.non_admin_backup_storage_location) for request in world.storage_requests)
+    mine = (request for request, source in sources if (source.namespace, source.name) == (item.namespace, wanted))
+    return next((request for request in mine if wanted and not _is_decided(request)), None)
+
+
+def _is_decided(request: NonAdminBackupStorageLocationRequest) -> bool:
+    return request.spec.approval_decision in {"approve", "reject"} or request.phase in {"Approved", "Rejected"}
+
+
+def went_back(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """The phase may only go forward; the released controller breaks that when the Velero object vanishes."""
+    watched = {(namespace, name) for _, namespace, name in world.seen.went_back}
+    for item in (*world.nabs, *world.nars):
+        if item.phase != "BackingOff" and (not watched or (item.namespace, item.name) not in watched):
+            continue
+        subject = Subject.of(item)
+        seen = world.seen.went_back.get((subject.kind, subject.namespace, subject.name))
+        accepted = item.condition("Accepted")
+        vanished = item.phase == "BackingOff" and accepted is not None and accepted.reason in _VANISHED
+        if not vanished and (seen is None or seen.after != item.phase):
+            continue
+        before = seen.before if seen else "Created"
+        since = seen.at if seen else accepted.last_transition_time if accepted else None
+        why = f": {accepted.message}" if accepted and vanished else ""
+        yield Finding(
+            "nonadmin-went-back",
+            Severity.WARNING,
+            subject,
+            since,
+            f"went back from {before} to {item.phase}",
+            f"A phase only moves forward, yet this one went from {before} to {item.phase}{why}.",
+            "Its Velero object is gone: make a new one, and find out who deleted it."
+            if vanished
+            else "Look at the non-admin controller's log.",
+        )
+
+
+def stuck_deleting(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for item in (*world.nabs, *world.nars):
+        if item.phase != "Deleting" and item.metadata.deletion_timestamp is None:
+            continue
+        deleting = item.condition("Deleting")
+        since = item.metadata.deletion_timestamp or (deleting.last_transition_time if deleting else None)
+        if since is None or now - since < limits.deleting:
+            continue
+        evidence, remedy = _way_out(world, item)
+        yield Finding(
+            "nonadmin-stuck-deleting",
+            Severity.WARNING,
+            Subject.of(item),
+            since,
+            f"deleting for {words.span(now - since)}",
+            evidence,
+            remedy,
+        )
+
+
+def velero_failed(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    pairs: Iterable[tuple[NonAdmin, Backup | Restore | None]] = chain(
+        ((nab, world.velero_backup(nab)) for nab in world.nabs),
+        ((nar, world.velero_restore(nar)) for nar in world.nars),
+    )
+    for item, live in pairs:
+        copied = item.velero.status
+        status = live.status if live is not None else copied
+        if item.phase != "Created" or status is None or status.phase not in FAULTY:
+            continue
+        since = status.completion_timestamp or status.start_timestamp or item.created
+        said = "; ".join(status.validation_errors) or status.failure_reason
+        why = reason(live) if live is not None else said or words.count(status.errors, "error")
+        yield Finding(
+            "nonadmin-velero-failed",
+            Severity.WARNING if status.phase == "PartiallyFailed" else Severity.ERROR,
+            Subject.of(item),
+            since,
+            f"Created, but Velero's {'backup' if isinstance(item, NonAdminBackup) else 'restore'} "
+            f"{OUTCOMES[status.phase]}",
+            f"The phase stays Created; {item.velero.name} {OUTCOMES[status.phase]}: {why}.",
+            "Read its logs, mend the cause, and let the owner make a new one.",
+            (Subject.of(live),) if live is not None else (),
+            status.phase,
+            blamed_location(world, live) if isinstance(live, Backup) else None,
+        )
+
+
+def positions_off(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """The reported place in the queue is an estimate that freezes; say where it misleads."""
+    backups = _reporting((nab, world.velero_backup(nab)) for nab in world.nabs)
+    restores = _reporting((nar, world.velero_restore(nar)) for nar in world.nars)
+    yield from _all_off(backups, world.backups, now, limits)
+    yield from _all_off(restores, world.restores, now, limits)
+
+
+def waiting_storage_requests(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for request in world.storage_requests:
+        source = request.status.non_admin_backup_storage_location
+        if _is_decided(request) or request.created is None or now - request.created < limits.storage_request:
+            continue
+        asker = f"{source.namespace}/{source.name}" if source.name else request.name
+        yield Finding(
+            "storage-request-waiting",
+            Severity.WARNING,
+            Subject.of(request),
+            request.created,
+            f"{asker} waits for the administrator",
+            f"{asker} asked for a storage location at {words.moment(request.created, now)}; backups that use it are "
+            "refused until somebody decides.",
+            "Set spec.approvalDecision of the request to approve or reject.",
+            (Subject("NonAdminBackupStorageLocation", source.namespace, source.name),) if source.name else (),
+        )
+
+
+def _reporting(pairs: Iterable[tuple[NonAdmin, Backup | Restore | None]]) -> list[Pair]:
+    """Without those, the many, that have ended and report it: they agree."""
+    return [
+        (item, live)
+        for item, live in pairs
+        if live is not None
+        and (info := item.state.queue_info) is not None
+        and (info.estimated_queue_position or live.status.completion_timestamp is None)
+    ]
+
+
+def _all_off(
+    pairs: list[Pair], runs: Iterable[Backup | Restore], now: datetime, limits: Thresholds
+) -> Iterator[Finding]:
+    ended = [live for _, live in pairs if live.status.completion_timestamp is not None]
+    positions = Positions.of([*ended, *(run for run in runs if run.status.completion_timestamp is None)])
+    for item, live in pairs:
+        yield from _off(item, live, positions, now, limits)
+
+
+def _off(
+    item: NonAdmin, live: Backup | Restore, positions: Positions, now: datetime, limits: Thresholds
+) -> Iterator[Finding]:
+    found = disagreement(item, positions)
+    if found is None or found.reported == found.live or item.phase != "Created":
+        return
+    if not _settled(item, live, now, limits.position_off):
+        return
+    where = "has ended" if found.live == 0 else f"is number {found.live} in Velero's order"
+    why = (
+        f"it has not looked since, and would report {found.recomputed} now"
+        if found.is_stale
+        else "it counts by the second of creation alone"
+    )
+    yield Finding(
+        "position-off",
+        Severity.NOTE,
+        Subject.of(item),
+        None,
+        f"reports place {found.reported}, is at {found.live}",
+        f"The controller reports place {found.reported}, but {live.name} {where} ({live.phase or 'waiting'}): {why}.",
+        "Trust the queue, not the estimate; nothing needs to be done.",
+        (Subject.of(live),),
+    )
+
+
+def _settled(item: NonAdmin, live: Backup | Restore, now: datetime, limit: timedelta) -> bool:
+    """The controller follows a change within the second: only an older difference counts."""
+    queued = item.condition("Queued")
+    latest = max(
+        (
+            at
+            for at in (
+                queued.last_transition_time if queued else None,
+                live.status.start_timestamp,
+                live.status.completion_timestamp,
+                live.created,
+            )
+            if at is not None
+        ),
+        default=now,
+    )
+    return now - latest >= limit
+
+
+def _way_out(world: World, item: NonAdmin) -> tuple[str, str]:
+    if isinstance(item, NonAdminBackup) and not (item.spec.delete_backup or item.spec.force_delete_backup):
+        return (
+            "It was deleted without spec.deleteBackup, so the controller keeps it and the data.",
+            "Set spec.deleteBackup to true to delete the data too, or remove the finalizer to let go of the object.",
+        )
+    request = item.status.velero_delete_backup_request if isinstance(item, NonAdminBackup) else None
+    if request and request.status and request.status.errors:
+        return (
+            f"Velero could not delete the data: {'; '.join(request.status.errors)}.",
+            "Mend the cause; the controller tries again.",
+        )
+    backup = world.velero_backup(item) if isinstance(item, NonAdminBackup) else None
+    location = world.location(backup.namespace, backup.spec.storage_location) if backup else None
+    if location is not None and location.phase == "Unavailable":
+        return (
+            f"Its data lies in {location.name}, which is unavailable: {location.status.message}.",
+            f"Mend storage location {location.name}; the deletion then goes on by itself.",
+        )
+    return (
+        "The controller has accepted the deletion and waits for Velero.",
+        "Look at the DeleteBackupRequest and the Velero log; removing the finalizer lets go of the object and "
+        "leaves the data.",
+    )

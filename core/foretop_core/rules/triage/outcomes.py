@@ -1,0 +1,117 @@
+"""Findings about backups and restores that ended badly, and deletions that did not happen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from foretop_core.models import Backup, Restore
+from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
+from foretop_core.rules import words
+from foretop_core.rules.history import began, faults_in_a_row
+from foretop_core.rules.phases import FAULTY
+from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresholds
+from foretop_core.rules.world import World
+
+OUTCOMES = {"Failed": "failed", "PartiallyFailed": "partially failed", "FailedValidation": "was refused"}
+
+
+def failing_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for schedule in world.schedules:
+        faults = faults_in_a_row(world.runs(schedule))
+        if not faults:
+            continue
+        last, first = faults[0], faults[-1]
+        row = f", {len(faults)} in a row" if len(faults) > 1 else ""
+        yield Finding(
+            "schedule-failing",
+            _severity(last),
+            Subject.of(schedule),
+            began(first),
+            f"last backup {OUTCOMES[last.phase]}{row}",
+            f"{last.name} {OUTCOMES[last.phase]} at {words.moment(began(last), now)}{row}: {reason(last)}.",
+            _remedy(last),
+            (Subject.of(last),),
+            blames=blamed_location(world, last),
+        )
+
+
+def failed_backups(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Those that no schedule and no non-admin backup answers for."""
+    faulty = [backup for backup in world.backups if backup.phase in FAULTY]
+    known = {(schedule.namespace, schedule.name) for schedule in world.schedules}
+    tenants = {nab.velero.nacuuid for nab in world.nabs if nab.velero.nacuuid} if faulty else set()
+    for backup in faulty:
+        owned = (backup.namespace, backup.schedule_name) in known or backup.label(NAB_UUID_LABEL) in tenants
+        if not owned:
+            yield from _failed("backup-failed", backup, now, limits, blamed_location(world, backup))
+
+
+def failed_restores(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    tenants = {nar.velero.nacuuid for nar in world.nars if nar.velero.nacuuid}
+    for restore in world.restores:
+        if restore.phase in FAULTY and restore.label(NAR_UUID_LABEL) not in tenants:
+            yield from _failed("restore-failed", restore, now, limits)
+
+
+def delete_errors(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for request in world.delete_requests:
+        if request.phase != "Processed" or not request.status.errors:
+            continue
+        yield Finding(
+            "delete-failed",
+            Severity.ERROR,
+            Subject.of(request),
+            request.created,
+            f"deletion of {request.spec.backup_name} had errors",
+            f"Processed is not success: {'; '.join(request.status.errors)}.",
+            "Mend the cause and delete the backup again; the data is still in the bucket, at least in part.",
+            (Subject("Backup", request.namespace, request.spec.backup_name),),
+        )
+
+
+def _failed(
+    code: str, run: Backup | Restore, now: datetime, limits: Thresholds, blames: Subject | None = None
+) -> Iterator[Finding]:
+    ended = run.status.completion_timestamp or run.status.start_timestamp or run.created
+    if ended is None or now - ended > limits.recent_failure:
+        return
+    yield Finding(
+        code,
+        _severity(run),
+        Subject.of(run),
+        ended,
+        OUTCOMES[run.phase],
+        f"{run.name} {OUTCOMES[run.phase]} at {words.moment(ended, now)}: {reason(run)}.",
+        _remedy(run),
+        blames=blames,
+    )
+
+
+def blamed_location(world: World, run: Backup) -> Subject | None:
+    """The storage location that Velero's own words name; an older fault of another kind is not its doing."""
+    location = world.location(run.namespace, run.spec.storage_location)
+    named = location is not None and re.search(rf"(?<![\w.-]){re.escape(location.name)}(?![\w-])", reason(run))
+    return Subject.of(location) if location is not None and named else None
+
+
+def _severity(run: Backup | Restore) -> Severity:
+    return Severity.WARNING if run.phase == "PartiallyFailed" else Severity.ERROR
+
+
+def reason(run: Backup | Restore) -> str:
+    """Why a run ended as it did, in Velero's words or by its counts."""
+    status = run.status
+    said = "; ".join(status.validation_errors) or status.failure_reason
+    counts = words.count(status.errors, "error") if status.errors else ""
+    if status.warnings:
+        counts = f"{counts} and {words.count(status.warnings, 'warning')}" if counts else ""
+    return (said or counts or "Velero gives no reason").rstrip(".")
+
+
+def _remedy(run: Backup | Restore) -> str:
+    if run.phase == "FailedValidation":
+        return "Mend what the message names; Velero does not try this one again."
+    again = "run it again" if isinstance(run, Backup) else "restore again"
+    return f"Read its logs for the errors, mend them and {again}."

@@ -1,0 +1,87 @@
+"""Findings about warm-ups: a primed cron job that warms at the wrong time warms nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+
+from foretop_core.cron import CronError, CronSchedule
+from foretop_core.models import CronJob, PreScaledCronJob
+from foretop_core.rules import words
+from foretop_core.rules.forecast import expression
+from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresholds
+from foretop_core.rules.world import World
+
+_AHEAD = timedelta(days=62)
+"""Long enough to cross the ends of two months, where priming goes wrong."""
+_MOST = 2_000
+
+
+def wrong_warmups(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    jobs = {(job.namespace, job.name): job for job in world.cron_jobs}
+    for prescaled in world.prescaled:
+        job = jobs.get((prescaled.namespace, f"autogen-{prescaled.name}"))
+        if job is None:
+            yield _finding(
+                prescaled,
+                None,
+                "has no primed cron job",
+                f"The prescaler has made no CronJob autogen-{prescaled.name}: it may refuse "
+                f"{prescaled.spec.cron_job.spec.schedule!r}.",
+            )
+            continue
+        yield from _compare(prescaled, job, now)
+
+
+def _compare(prescaled: PreScaledCronJob, job: CronJob, now: datetime) -> Iterator[Finding]:
+    wanted = expression(prescaled.spec.cron_job.spec.schedule)
+    actual = expression(job.spec.schedule)
+    if isinstance(wanted, CronError) or isinstance(actual, CronError):
+        return
+    ahead = timedelta(minutes=prescaled.spec.warm_up_time_mins)
+    right = [run - ahead for run in _runs(wanted, now + ahead)]
+    made = _runs(actual, now)
+    if not right and not made:
+        return
+    until = min(last[-1] for last in (right, made) if last) if right and made else now + _AHEAD
+    needed = {run for run in right if run <= until}
+    done = {run for run in made if run <= until}
+    missed, extra = sorted(needed - done), sorted(done - needed)
+    if not missed and not extra:
+        return
+    first = min((missed or extra)[0], (extra or missed)[0])
+    yield _finding(
+        prescaled,
+        job,
+        f"warms at the wrong time: {words.count(len(missed), 'warm-up')} missed",
+        f"{job.spec.schedule!r} should fire {words.span(ahead)} before {prescaled.spec.cron_job.spec.schedule!r}; "
+        f"up to {words.moment(until, now)} it misses {len(missed):,} and makes {len(extra):,} too many, "
+        f"first at {words.moment(first, now)}.",
+        Severity.ERROR if missed else Severity.WARNING,
+    )
+
+
+def _runs(schedule: CronSchedule, after: datetime) -> list[datetime]:
+    return list(islice(schedule.between(after.astimezone(UTC), after.astimezone(UTC) + _AHEAD), _MOST))
+
+
+def _finding(
+    prescaled: PreScaledCronJob,
+    job: CronJob | None,
+    what: str,
+    evidence: str,
+    severity: Severity = Severity.WARNING,
+) -> Finding:
+    minutes = prescaled.spec.warm_up_time_mins
+    return Finding(
+        "warmup-wrong",
+        severity,
+        Subject.of(prescaled),
+        None,
+        what,
+        evidence,
+        f"See `foretop primer '{prescaled.spec.cron_job.spec.schedule}' --warmup {minutes}` for expressions that are "
+        "right, and set spec.primerSchedule to one that covers it.",
+        (Subject.of(job),) if job else (),
+    )

@@ -1,0 +1,245 @@
+"""Findings about schedules: they do not run, or not as somebody believes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from foretop_core.cron import CronError, CronSchedule
+from foretop_core.models import Backup, Schedule
+from foretop_core.rules import words
+from foretop_core.rules.collisions import crowds
+from foretop_core.rules.forecast import Choice, Holdup, expression, invalid, is_due, never_fires, overdue, unpause
+from foretop_core.rules.forecast.timing import next_run
+from foretop_core.rules.history import newest_good
+from foretop_core.rules.pauses import pausing
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
+from foretop_core.rules.world import World
+
+
+def invalid_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for schedule in world.schedules:
+        problem = invalid(schedule)
+        if not problem:
+            continue
+        paused = " It is paused, so Velero has not looked at it yet." if schedule.spec.paused else ""
+        yield Finding(
+            "schedule-invalid",
+            Severity.ERROR,
+            Subject.of(schedule),
+            schedule.created,
+            "invalid cron, makes no backups",
+            f"{schedule.spec.schedule!r} is refused: {problem}.{paused}",
+            "Mend spec.schedule. Mending it starts a backup at once where a run lay between its creation and now, "
+            "unless spec.skipImmediately is set to true in the same change.",
+        )
+
+
+def never_firing(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for schedule in world.schedules:
+        if not never_fires(schedule) or schedule.spec.paused:
+            continue
+        made = len(world.runs(schedule))
+        yield Finding(
+            "schedule-never-fires",
+            Severity.ERROR,
+            Subject.of(schedule),
+            schedule.created,
+            "matches no date, so it runs every minute",
+            f"No date matches {schedule.spec.schedule!r}; Velero takes that for always due and makes a backup at "
+            f"nearly every look, once a minute. {words.count(made, 'backup')} of it are here now.",
+            "Pause the schedule, then mend its expression.",
+        )
+
+
+def overdue_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for schedule in world.schedules:
+        if schedule.spec.paused:
+            continue
+        beat = world.heartbeat(schedule.namespace)
+        held_by = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
+        late = overdue(schedule, now, beat, held_by, grace=limits.overdue)
+        if late is None or late.reason in {Holdup.INVALID, Holdup.NEVER_FIRES}:
+            continue
+        what = "overdue, held by its last backup" if late.blocker else "overdue"
+        look = f" at its first look (:{beat.second:02d}) after that" if beat.second is not None else " within a minute"
+        remedy = (
+            f"Look at {late.blocker.name}: one backup is made{look} once it has ended; missed runs are not made up."
+            if late.blocker
+            else "Look at the Velero pod and its log; pause the schedule if the backup is not wanted."
+        )
+        yield Finding(
+            "schedule-overdue",
+            Severity.ERROR,
+            Subject.of(schedule),
+            late.since,
+            what,
+            f"Due at {words.moment(late.since, now)}, {words.span(now - late.since)} ago, and no backup was made: "
+            f"{late.sentence}.",
+            remedy,
+            (Subject.of(late.blocker),) if late.blocker else (),
+            late.reason.value,
+            Subject.of(late.blocker) if late.blocker else None,
+        )
+
+
+def forgotten_pauses(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for schedule in world.schedules:
+        if not schedule.spec.paused or invalid(schedule):
+            continue
+        paused = pausing(schedule)
+        since = paused.since or next_run(schedule)
+        if since is None or now - since < limits.forgotten_pause:
+            continue
+        choices = [
+            unpause(
+                schedule,
+                now,
+                choice,
+                world.server(schedule.namespace).skip_immediately,
+                beat=world.heartbeat(schedule.namespace),
+            )
+            for choice in (Choice.LEAVE, Choice.SKIP)
+        ]
+        due = ", due at once" if choices[0].at_once else ""
+        who = f" {paused.who}" if paused.who else ""
+        good = newest_good(world.runs(schedule))
+        kept = f" Its newest good backup is {words.span(now - good.started)} old." if good and good.started else ""
+        yield Finding(
+            "schedule-paused-long",
+            Severity.WARNING,
+            Subject.of(schedule),
+            since,
+            f"paused for {words.span(now - since)}{due}",
+            f"Paused since {words.moment(since, now)} at the latest{who}. Unpausing now: {choices[0].sentence}.{kept}",
+            f"Unpause it if the work is done. With skip: {choices[1].sentence}.",
+        )
+
+
+def all_paused(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """A maintenance window, or one that was never ended: nothing is broken, and nothing is backed up either."""
+    for namespace, schedules in _by_server(world).items():
+        paused = [schedule for schedule in schedules if schedule.spec.paused]
+        if len(paused) < max(limits.fewest_paused, len(schedules)):
+            continue
+        due = [schedule.name for schedule in paused if is_due(schedule, now)]
+        owners = [owner for schedule in paused if (owner := schedule.paused_field_set) and owner.time]
+        since = max((owner.time for owner in owners if owner.time), default=None)
+        names = list(dict.fromkeys(owner.manager for owner in owners if owner.manager))
+        who = f" by {words.listed(names)}" if names else ""
+        lasts = f" The last of them was paused at {words.moment(since, now)} at the latest{who}." if since else ""
+        at_once = f" Unpaused without skip, {words.count(len(due), 'backup')} would start at once." if due else ""
+        yield Finding(
+            "velero-all-paused",
+            Severity.WARNING,
+            Subject(QUEUE, namespace, ""),
+            since,
+            f"all {len(paused)} schedules are paused, {len(due)} due",
+            f"No schedule in {namespace} makes a backup.{lasts}{at_once}",
+            "Unpause them when the work is done, with skip where a backup at once would come at a bad time.",
+            tuple(Subject.of(schedule) for schedule in paused),
+        )
+
+
+def _by_server(world: World) -> dict[str, list[Schedule]]:
+    grouped: defaultdict[str, list[Schedule]] = defaultdict(list)
+    for schedule in world.schedules:
+        grouped[schedule.namespace].append(schedule)
+    return grouped
+
+
+def colliding_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Only where it is known how many backups the server works on at a time."""
+    for namespace, schedules in _by_server(world).items():
+        slots = world.server(namespace).concurrency
+        if slots is None:
+            continue
+        for crowd in crowds(schedules, now, slots, limits.most_collisions):
+            names = [schedule.name for schedule in crowd.schedules]
+            at = crowd.following or crowd.at
+            when = f"{at:%H:%M}Z" if at.date() == now.astimezone(UTC).date() else words.moment(at, now)
+            rhythm = f", {crowd.rhythm}" if crowd.rhythm else ""
+            yield Finding(
+                "schedules-collide",
+                Severity.NOTE,
+                Subject(QUEUE, namespace, ""),
+                None,
+                f"{len(names)} schedules start together, next {when}",
+                f"{words.listed(names)} are due in the same minute{rhythm}, next at {when}, and Velero works on "
+                f"{words.count(slots, 'backup')} at a time: the others wait.",
+                "Give them different minutes, or raise --concurrent-backups.",
+                tuple(Subject.of(schedule) for schedule in crowd.schedules),
+                f"{crowd.at:%H:%M}",
+            )
+
+
+def protection_gaps(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Two expected runs without a good backup, or a good one that is about to expire with none after it."""
+    for schedule in world.schedules:
+        parsed = expression(schedule.spec.schedule)
+        if isinstance(parsed, CronError) or parsed.never_fires:
+            continue
+        good = newest_good(world.runs(schedule))
+        if good and (expires := _expires_first(schedule, good, now, limits)):
+            what = "last good backup expires with none after it"
+            evidence = f"{good.name} is the newest good backup and expires at {words.moment(expires, now)}."
+            yield _gap(schedule, good.started, what, evidence, good)
+            continue
+        made = schedule.created
+        if schedule.spec.paused or made is None or _last_run_was_good(schedule, good):
+            continue
+        should = _should_have_by(parsed, now, limits)
+        if should is None or made >= should:
+            continue
+        if good is None:
+            evidence = f"None of its backups has completed since it was made at {words.moment(made, now)}."
+            yield _gap(schedule, made, "no good backup at all", evidence, None)
+        elif good.started is not None and good.started < should:
+            evidence = (
+                f"{good.name}, started {words.moment(good.started, now)}, is the newest good backup; "
+                "at least two runs since then should have made a newer one."
+            )
+            yield _gap(
+                schedule, good.started, f"newest good backup {words.span(now - good.started)} old", evidence, good
+            )
+
+
+def _last_run_was_good(schedule: Schedule, good: Backup | None) -> bool:
+    """Then there is no gap, unless the next run is overdue, which is told by itself."""
+    submitted = schedule.status.last_backup
+    return good is not None and submitted is not None and good.started is not None and good.started >= submitted
+
+
+def _should_have_by(parsed: CronSchedule, now: datetime, limits: Thresholds) -> datetime | None:
+    """The run before the last one: a good backup should have been started by then, or since."""
+    if parsed.every is not None:
+        before = now - 2 * parsed.every
+    elif (last := parsed.previous(now)) is None or (found := parsed.previous(last)) is None:
+        return None
+    else:
+        before = found
+    return min(before, now - limits.gap)
+
+
+def _expires_first(schedule: Schedule, good: Backup, now: datetime, limits: Thresholds) -> datetime | None:
+    """When the backup is gone, where that is soon for its lifetime and before the schedule can make another."""
+    expires, started = good.status.expiration, good.started
+    if expires is None or started is None or expires <= now:
+        return None
+    soon = min(limits.expiring_soon, (expires - started) / 4)
+    run = None if schedule.spec.paused else next_run(schedule)
+    return expires if expires - now <= soon and (run is None or run > expires) else None
+
+
+def _gap(schedule: Schedule, since: datetime | None, what: str, evidence: str, good: Backup | None) -> Finding:
+    return Finding(
+        "protection-gap",
+        Severity.ERROR,
+        Subject.of(schedule),
+        since,
+        what,
+        evidence,
+        "Find out why its runs fail or are not made, and back up now; until then a restore goes back that far.",
+        (Subject.of(good),) if good else (),
+    )

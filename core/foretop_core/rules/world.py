@@ -1,0 +1,196 @@
+"""All that the rules look at: the objects of one context, what was seen of them over time, and what was not seen."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+from foretop_core.models import (
+    Backup,
+    BackupStorageLocation,
+    CronJob,
+    DataMovement,
+    DeleteBackupRequest,
+    NonAdminBackup,
+    NonAdminBackupStorageLocation,
+    NonAdminBackupStorageLocationRequest,
+    NonAdminRestore,
+    PreScaledCronJob,
+    Restore,
+    Schedule,
+)
+from foretop_core.models.movement import label_value
+from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
+from foretop_core.rules.heartbeat import Heartbeat, heartbeat
+from foretop_core.rules.history import history
+
+Key = tuple[str, str, str]
+"""Kind, namespace and name of an object in a context that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What is known of one Velero server; None where its Deployment may not be read."""
+
+    skip_immediately: bool | None = None
+    concurrency: int | None = None
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """Something the rules would have needed and could not see."""
+
+    context: str
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseChange:
+    before: str
+    after: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What foretop has watched happen since it runs; a manifest has none of it."""
+
+    phase_since: Mapping[Key, datetime] = field(default_factory=dict)
+    moved: Mapping[Key, datetime] = field(default_factory=dict)
+    """When the items or bytes of an unfinished object last changed."""
+    unmoved: frozenset[Key] = frozenset()
+    """Of those, the ones that were not seen to move: they have stood since they were first seen, or for longer."""
+    went_back: Mapping[Key, PhaseChange] = field(default_factory=dict)
+    restarted: Mapping[str, datetime] = field(default_factory=dict)
+    """By namespace: when the Velero server's beat was seen to change."""
+    free_slot_since: Mapping[str, datetime] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class World:
+    """One context at one moment. Empty tuples mean none there, unless `unseen` says otherwise."""
+
+    context: str = ""
+    schedules: tuple[Schedule, ...] = ()
+    backups: tuple[Backup, ...] = ()
+    restores: tuple[Restore, ...] = ()
+    delete_requests: tuple[DeleteBackupRequest, ...] = ()
+    storage: tuple[BackupStorageLocation, ...] = ()
+    movements: tuple[DataMovement, ...] = ()
+    nabs: tuple[NonAdminBackup, ...] = ()
+    nars: tuple[NonAdminRestore, ...] = ()
+    nabsls: tuple[NonAdminBackupStorageLocation, ...] = ()
+    storage_requests: tuple[NonAdminBackupStorageLocationRequest, ...] = ()
+    prescaled: tuple[PreScaledCronJob, ...] = ()
+    cron_jobs: tuple[CronJob, ...] = ()
+    servers: Mapping[str, Server] = field(default_factory=dict)
+    unseen: tuple[Unseen, ...] = ()
+    seen: Seen = Seen()
+
+    def server(self, namespace: str) -> Server:
+        return self.servers.get(namespace, Server())
+
+    def runs(self, schedule: Schedule) -> tuple[Backup, ...]:
+        """The schedule's own backups, newest first."""
+        key = (schedule.namespace, schedule.name)
+        found = self._runs.get(key)
+        if found is None:
+            found = self._runs[key] = history(schedule, self.backups_by_schedule.get(key, ()))
+        return found
+
+    def location(self, namespace: str, name: str) -> BackupStorageLocation | None:
+        """The storage location of that name, or the server's default where no name is given."""
+        if name:
+            return self.storage_by_key.get((namespace, name))
+        mine = [location for location in self.storage if location.namespace == namespace]
+        chosen = [location for location in mine if location.spec.default] or [
+            location for location in mine if location.name == "default"
+        ]
+        return chosen[0] if chosen else None
+
+    def velero_backup(self, nab: NonAdminBackup) -> Backup | None:
+        return self.backups_by_nacuuid.get(nab.velero.nacuuid) if nab.velero.nacuuid else None
+
+    def velero_restore(self, nar: NonAdminRestore) -> Restore | None:
+        return self.restores_by_nacuuid.get(nar.velero.nacuuid) if nar.velero.nacuuid else None
+
+    @cached_property
+    def _runs(self) -> dict[tuple[str, str], tuple[Backup, ...]]:
+        """Half a dozen rules ask for the same histories."""
+        return {}
+
+    @cached_property
+    def velero_namespaces(self) -> tuple[str, ...]:
+        """Where a Velero server is to be expected: wherever its schedules, backups or locations are."""
+        found = {item.namespace for item in (*self.schedules, *self.storage, *self.backups)}
+        return tuple(sorted(found | set(self.servers)))
+
+    @cached_property
+    def backups_by_schedule(self) -> Mapping[tuple[str, str], tuple[Backup, ...]]:
+        grouped: defaultdict[tuple[str, str], list[Backup]] = defaultdict(list)
+        for backup in self.backups:
+            if name := backup.schedule_name:
+                grouped[backup.namespace, name].append(backup)
+        return {key: tuple(runs) for key, runs in grouped.items()}
+
+    @cached_property
+    def backups_by_namespace(self) -> Mapping[str, tuple[Backup, ...]]:
+        grouped: defaultdict[str, list[Backup]] = defaultdict(list)
+        for backup in self.backups:
+            grouped[backup.namespace].append(backup)
+        return {namespace: tuple(backups) for namespace, backups in grouped.items()}
+
+    @cached_property
+    def backups_by_nacuuid(self) -> Mapping[str, Backup]:
+        return {uuid: backup for backup in self.backups if (uuid := backup.label(NAB_UUID_LABEL))}
+
+    @cached_property
+    def restores_by_nacuuid(self) -> Mapping[str, Restore]:
+        return {uuid: restore for restore in self.restores if (uuid := restore.label(NAR_UUID_LABEL))}
+
+    @cached_property
+    def storage_by_key(self) -> Mapping[tuple[str, str], BackupStorageLocation]:
+        return {(location.namespace, location.name): location for location in self.storage}
+
+    def movements_of(self, run: Backup | Restore) -> tuple[DataMovement, ...]:
+        """The volumes of a backup or restore on their way."""
+        known = self.movements_by_backup if isinstance(run, Backup) else self.movements_by_restore
+        return known.get((run.namespace, label_value(run.name)), ())
+
+    @cached_property
+    def movements_by_restore(self) -> Mapping[tuple[str, str], tuple[DataMovement, ...]]:
+        grouped: defaultdict[tuple[str, str], list[DataMovement]] = defaultdict(list)
+        for movement in self.movements:
+            if name := movement.restore_name:
+                grouped[movement.namespace, name].append(movement)
+        return {key: tuple(movements) for key, movements in grouped.items()}
+
+    @cached_property
+    def movements_by_backup(self) -> Mapping[tuple[str, str], tuple[DataMovement, ...]]:
+        grouped: defaultdict[tuple[str, str], list[DataMovement]] = defaultdict(list)
+        for movement in self.movements:
+            if name := movement.backup_name:
+                grouped[movement.namespace, name].append(movement)
+        return {key: tuple(movements) for key, movements in grouped.items()}
+
+    @cached_property
+    def heartbeats(self) -> Mapping[str, Heartbeat]:
+        """The rhythm of each Velero server, by its namespace."""
+        schedules: defaultdict[str, list[Schedule]] = defaultdict(list)
+        storage: defaultdict[str, list[BackupStorageLocation]] = defaultdict(list)
+        for schedule in self.schedules:
+            schedules[schedule.namespace].append(schedule)
+        for location in self.storage:
+            storage[location.namespace].append(location)
+        return {
+            namespace: heartbeat(storage[namespace], schedules[namespace], self.backups_by_namespace.get(namespace, ()))
+            for namespace in self.velero_namespaces
+        }
+
+    def heartbeat(self, namespace: str) -> Heartbeat:
+        return self.heartbeats.get(namespace, Heartbeat())

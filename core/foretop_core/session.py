@@ -1,0 +1,197 @@
+"""One run put together: the contexts, their watches, the store they fill, and the clock of each cluster."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from foretop_core.clock import Clock, ShiftedClock, SystemClock
+from foretop_core.errors import ForetopError
+from foretop_core.kube import paths
+from foretop_core.kube.client import ApiClient
+from foretop_core.kube.cluster import Cluster, Run, Sinks
+from foretop_core.kube.config import Wishes
+from foretop_core.kube.connect import Connections, connect
+from foretop_core.kube.pace import Timing
+from foretop_core.kube.places import Named
+from foretop_core.kube.sink import State
+from foretop_core.models import Backup, Resource, Restore
+from foretop_core.models.kinds import BACKUP, KINDS, MOVEMENTS, RESTORE, Kind, by_plural
+from foretop_core.models.kinds import EVENT as EVENTS
+from foretop_core.rules.queue import has_ended
+from foretop_core.rules.triage import Triage, triage
+from foretop_core.rules.world import World
+from foretop_core.store import Key, Store
+
+if TYPE_CHECKING:
+    from foretop_core.actions.hand import Hand
+    from foretop_core.actions.journal import Journal
+
+WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*MOVEMENTS, EVENTS))
+"""Data movements are watched for unfinished runs only, events for the object that is open."""
+_SETTLED = frozenset({State.LIVE, State.FORBIDDEN, State.NOT_INSTALLED, State.NO_NAMESPACE})
+
+
+class Session:
+    """Facts come down through here: whoever shows something reads the store and drains its feed."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        named: Named | None = None,
+        clock: Clock | None = None,
+        kinds: tuple[Kind, ...] = WATCHED,
+        timing: Timing | None = None,
+    ) -> None:
+        self.store = Store()
+        self.connections = connections
+        self.namespaces = named.namespaces if named else ()
+        self.local_clock = clock or SystemClock()
+        self._clocks = {name: self._clock_of(client) for name, client in connections.clients.items()}
+        sinks = {name: self._sinks(name) for name in connections.clients}
+        self.clusters: Mapping[str, Cluster] = {
+            name: Cluster(client, sinks[name], self._clocks[name], kinds, named, timing=timing)
+            for name, client in connections.clients.items()
+        }
+        self._running: asyncio.Task[None] | None = None
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        return tuple(self.clusters)
+
+    def clock(self, context: str) -> Clock:
+        """The cluster's own time."""
+        return self._clocks[context]
+
+    def skew(self, context: str) -> timedelta | None:
+        return self.connections.clients[context].skew
+
+    def world(self, context: str) -> World:
+        return self.store.world(context)
+
+    def triage(self, context: str) -> Triage:
+        return triage(self.world(context), self.clock(context).now())
+
+    def hand(self, context: str, journal: Journal, user: str) -> Hand:
+        """What wishes are carried out with in one context; loaded with the first wish, for the rows come before it."""
+        from foretop_core.actions.hand import Hand
+
+        cluster = self.clusters[context]
+        return Hand(cluster.client, cluster.access, self.clock(context), journal, user, lambda: self.world(context))
+
+    def look_at(self, context: str, uid: str, namespace: str) -> None:
+        """Follows the events of the one object that is open; no uid ends it."""
+        for name, cluster in self.clusters.items():
+            cluster.follow_events(uid if name == context else "", namespace)
+
+    def look_into(self, namespace: str) -> None:
+        """Looks for tenants' objects in this namespace too, where not all are watched anyway; "" for no further one."""
+        for cluster in self.clusters.values():
+            cluster.look_into(namespace)
+
+    async def whole(self, context: str, plural: str, namespace: str, name: str) -> dict[str, Any]:
+        """An object as the server has it, with the fields that foretop does not read."""
+        kind = by_plural(plural)
+        if kind is None:
+            raise ForetopError(f"{plural} are no kind that foretop knows")
+        answer = await self.clusters[context].client.request("GET", paths.item(kind, namespace, name))
+        return answer.read(dict[str, Any])
+
+    def start(self) -> None:
+        """Begins to watch; nothing that a cluster does ends it."""
+        self._running = asyncio.create_task(self._run(), name="session")
+
+    async def stop(self) -> None:
+        if self._running is not None:
+            self._running.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._running
+            self._running = None
+
+    async def settled(self, context: str) -> None:
+        """Returns once every watch of the context has seen what it may see; raises where it cannot be reached."""
+        revision = -1
+        while True:
+            if revision != self.store.health.revision:
+                revision = self.store.health.revision
+                states = [health for _, health in self.store.health.watches(context)]
+                failed = [health for health in states if health.state in (State.STALE, State.SIGNED_OUT)]
+                if failed:
+                    raise ForetopError(f"Cannot look at {context}", failed[0].error)
+                kinds = {scope.kind for scope, _ in self.store.health.watches(context)}
+                wanted = len(self.clusters[context].kinds)
+                if len(kinds) >= wanted and all(health.state in _SETTLED for health in states):
+                    return
+            await asyncio.sleep(0.01)
+
+    def hurry(self) -> None:
+        """Whatever waits before trying again tries now."""
+        for cluster in self.clusters.values():
+            cluster.pace.hurry()
+
+    def can_sign_in(self, context: str) -> bool:
+        """Whether a person can help: there is a plugin that can ask them."""
+        return self.connections.clients[context].config.identity.plugin is not None
+
+    def sign_in(self, context: str) -> None:
+        """Runs the plugin on the plain terminal until it is done; whoever shows a screen puts it aside before."""
+        client = self.connections.clients[context]
+        if plugin := client.config.identity.plugin:
+            self.connections.plugins.sign_in(plugin)
+            self.hurry()
+
+    async def _run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for name, cluster in self.clusters.items():
+                group.create_task(cluster.run(), name=f"cluster {name}")
+            group.create_task(self._follow_movements(), name="movements")
+
+    async def _follow_movements(self) -> None:
+        """Keeps the watches of data movements to the runs that are not finished."""
+        changed = asyncio.Event()
+        unfinished: dict[str, dict[Key, Run]] = {name: {} for name in self.clusters}
+        feed = self.store.feed.subscribe((BACKUP.plural, RESTORE.plural), changed.set)
+        try:
+            while True:
+                await changed.wait()
+                changed.clear()
+                for key, change in feed.drain().items():
+                    if run := _unfinished(change.after):
+                        unfinished[key.context][key] = run
+                    else:
+                        unfinished[key.context].pop(key, None)
+                for context, runs in unfinished.items():
+                    self.clusters[context].follow_movements(runs.values())
+        finally:
+            self.store.feed.unsubscribe(feed)
+
+    def _clock_of(self, client: ApiClient) -> Clock:
+        return ShiftedClock(self.local_clock, lambda: client.skew)
+
+    def _sinks(self, context: str) -> Sinks:
+        return Sinks(lambda scope: self.store.sink(scope, self._clocks[context]), self.store.drop)
+
+
+def open_session(
+    wishes: Wishes,
+    environ: Mapping[str, str],
+    clock: Clock | None = None,
+    kinds: tuple[Kind, ...] = WATCHED,
+) -> Session:
+    """Reads the configuration, which may fail in one line; connects to nothing yet."""
+    local = clock or SystemClock()
+    named = Named(wishes.namespaces, wishes.velero_namespace, wishes.with_velero)
+    return Session(connect(wishes.connect, environ, local, wishes.read_only), named, local, kinds)
+
+
+def _unfinished(found: Resource | None) -> Run | None:
+    """A run that may be moving data, or None."""
+    match found:
+        case Backup() if not has_ended(found) and found.phase not in ("", "Queued"):
+            return Run("Backup", found.namespace, found.name)
+        case Restore() if not has_ended(found):
+            return Run("Restore", found.namespace, found.name)
+    return None

@@ -1,0 +1,137 @@
+"""How every watch is, and what that makes of a cluster as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.models.kinds import EVENT
+
+_GRAVEST_FIRST = (State.SIGNED_OUT, State.STALE, State.SYNCING, State.NO_NAMESPACE, State.FORBIDDEN)
+LOST = frozenset({State.STALE, State.SIGNED_OUT})
+_SETTLED = frozenset({State.LIVE, State.FORBIDDEN, State.NOT_INSTALLED, State.NO_NAMESPACE})
+
+
+@dataclass(frozen=True, slots=True)
+class ContextHealth:
+    """One cluster: the gravest state among its watches, and what the status line says of it."""
+
+    state: State
+    synced: int = 0
+    watches: int = 0
+    since: datetime | None = None
+    retry_at: datetime | None = None
+    error: str = ""
+    forbidden: tuple[str, ...] = ()
+    not_installed: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    """The kinds of which nothing new comes in."""
+    lost_at: datetime | None = None
+    """Since when nothing at all comes in of what did, or should have."""
+    missing: tuple[str, ...] = ()
+    """Namespaces that a person named and that are not there."""
+    unreadable: int = 0
+
+
+@dataclass(slots=True)
+class _Entry:
+    health: Health
+    lost_lines: int = 0
+
+
+@dataclass(slots=True)
+class HealthBoard:
+    """Written by the watches; `revision` moves with every change, so a reader can tell whether to look."""
+
+    revision: int = 0
+    _entries: dict[Scope, _Entry] = field(default_factory=dict)
+
+    def report(self, scope: Scope, health: Health) -> None:
+        entry = self._entries.get(scope)
+        if entry is None:
+            self._entries[scope] = _Entry(health)
+        elif entry.health == health:
+            return
+        else:
+            entry.health = health
+        self.revision += 1
+
+    def lost_line(self, scope: Scope) -> None:
+        """Something came that had not even a name; it can only be counted."""
+        if entry := self._entries.get(scope):
+            entry.lost_lines += 1
+            self.revision += 1
+
+    def forget(self, scope: Scope) -> None:
+        if self._entries.pop(scope, None) is not None:
+            self.revision += 1
+
+    def of(self, scope: Scope) -> Health | None:
+        entry = self._entries.get(scope)
+        return entry.health if entry else None
+
+    def watches(self, context: str | None = None) -> Iterator[tuple[Scope, Health]]:
+        for scope, entry in self._entries.items():
+            if context is None or scope.context == context:
+                yield scope, entry.health
+
+    def contexts(self) -> Mapping[str, ContextHealth]:
+        """Every cluster in the order in which it was first heard of."""
+        grouped: dict[str, dict[Scope, _Entry]] = {}
+        for scope, entry in self._entries.items():
+            grouped.setdefault(scope.context, {})[scope] = entry
+        return {name: _together(entries) for name, entries in grouped.items()}
+
+    def context(self, name: str) -> ContextHealth:
+        return _together({scope: entry for scope, entry in self._entries.items() if scope.context == name})
+
+
+def _is_in_passing(scope: Scope, health: Health) -> bool:
+    """A watch of the open object's events, or one of a run's movements that only begins: no trouble of the cluster."""
+    return scope.kind is EVENT or (bool(scope.selector) and health.state is State.SYNCING)
+
+
+def _together(every: Mapping[Scope, _Entry]) -> ContextHealth:
+    entries = {scope: entry for scope, entry in every.items() if not _is_in_passing(scope, entry.health)}
+    if not entries:
+        return ContextHealth(State.SYNCING)
+    states = [entry.health.state for entry in entries.values()]
+    gravest = next((state for state in _GRAVEST_FIRST if state in states), State.LIVE)
+    telling = [entry.health for entry in entries.values() if entry.health.state is gravest]
+    errors = [health.error for health in telling if health.error]
+    retries = [health.retry_at for health in telling if health.retry_at]
+    return ContextHealth(
+        state=gravest,
+        synced=sum(state in _SETTLED for state in states),
+        watches=len(states),
+        since=min((health.since for health in telling), default=None),
+        retry_at=min(retries, default=None),
+        error=errors[-1] if errors else "",
+        forbidden=_kinds(entries, State.FORBIDDEN),
+        not_installed=_kinds(entries, State.NOT_INSTALLED),
+        stale=tuple(sorted({*_kinds(entries, State.STALE), *_kinds(entries, State.SIGNED_OUT)})),
+        lost_at=_lost_at([entry.health for entry in entries.values()]),
+        missing=_missing(entries),
+        unreadable=sum(entry.lost_lines for entry in entries.values()),
+    )
+
+
+def _kinds(entries: Mapping[Scope, _Entry], state: State) -> tuple[str, ...]:
+    """The kinds of which nothing at all is seen for this reason; one namespace of many is not the kind."""
+    plurals = {scope.kind.plural for scope, entry in entries.items() if entry.health.state is state}
+    seen = {scope.kind.plural for scope, entry in entries.items() if entry.health.state is not state}
+    return tuple(sorted(plurals - seen))
+
+
+def _missing(entries: Mapping[Scope, _Entry]) -> tuple[str, ...]:
+    absent = {scope.namespace for scope, entry in entries.items() if entry.health.state is State.NO_NAMESPACE}
+    return tuple(sorted(absent))
+
+
+def _lost_at(watches: list[Health]) -> datetime | None:
+    """The moment to which everything that is known belongs; None while anything comes in."""
+    if any(health.state in (State.LIVE, State.SYNCING) for health in watches):
+        return None
+    return max((health.since for health in watches if health.state in LOST), default=None)

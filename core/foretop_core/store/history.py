@@ -1,0 +1,138 @@
+"""What was seen to change in this run, bounded: phases, conditions, pauses, and whether work moves."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackupStorageLocation, Restore, Schedule
+from foretop_core.models.wire import Resource
+from foretop_core.store.keys import Key
+
+PER_OBJECT = 32
+OVERALL = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One change as this run saw it; `what` is `phase`, `paused` or the name of a condition."""
+
+    at: datetime
+    key: Key
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How far work has come, in items or bytes, and since when it stands there.
+
+    Until it was seen to move, `since` is the moment at which it was first seen: it may stand for longer.
+    """
+
+    phase: str
+    done: int
+    total: int
+    since: datetime
+    seen_moving: bool = False
+
+
+class History:
+    """The last changes of every object that still exists, and the last ones overall."""
+
+    def __init__(self, per_object: int = PER_OBJECT, overall: int = OVERALL) -> None:
+        self._per_object = per_object
+        self._of: dict[Key, deque[Transition]] = {}
+        self._all: deque[Transition] = deque(maxlen=overall)
+        self._paces: dict[Key, Pace] = {}
+
+    def of(self, key: Key) -> tuple[Transition, ...]:
+        """Oldest first."""
+        return tuple(self._of.get(key, ()))
+
+    def recent(self) -> tuple[Transition, ...]:
+        """Of all objects, gone ones included, oldest first."""
+        return tuple(self._all)
+
+    def pace(self, key: Key) -> Pace | None:
+        return self._paces.get(key)
+
+    def paces(self, context: str) -> Iterator[tuple[Key, Pace]]:
+        """All work under way in one cluster."""
+        return ((key, pace) for key, pace in self._paces.items() if key.context == context)
+
+    def phases(self, context: str) -> Iterator[Transition]:
+        """The phase changes of the objects of one cluster that still exist, oldest first for each of them."""
+        for key, steps in self._of.items():
+            if key.context == context:
+                yield from (step for step in steps if step.what == "phase")
+
+    def note(self, key: Key, before: Resource | None, after: Resource | None, at: datetime) -> None:
+        """Compares two versions; an object that is gone, or another one of the same name, starts afresh."""
+        if before is None or after is None or before.metadata.uid != after.metadata.uid:
+            self._of.pop(key, None)
+            self._paces.pop(key, None)
+        else:
+            self._compare(key, before, after, at)
+        if after is not None:
+            self._measure(key, after, at)
+
+    def _compare(self, key: Key, before: Resource, after: Resource, at: datetime) -> None:
+        old, new = _facts(before), _facts(after)
+        for what in {**old, **new}:
+            was, now = old.get(what, ""), new.get(what, "")
+            if was != now:
+                seen = Transition(at, key, what, was, now)
+                self._all.append(seen)
+                self._of.setdefault(key, deque(maxlen=self._per_object)).append(seen)
+
+    def _measure(self, key: Key, resource: Resource, at: datetime) -> None:
+        amount = _amount(resource)
+        if amount is None:
+            self._paces.pop(key, None)
+            return
+        phase, done, total = amount
+        held = self._paces.get(key)
+        if held is None:
+            self._paces[key] = Pace(phase, done, total, _ended(resource) or at)
+        elif (held.phase, held.done) != (phase, done):
+            self._paces[key] = Pace(phase, done, total, at, seen_moving=True)
+        elif held.total != total:
+            self._paces[key] = Pace(phase, done, total, held.since, held.seen_moving)
+
+
+def _facts(resource: Resource) -> dict[str, str]:
+    """What is worth remembering when it changes."""
+    phase = getattr(resource, "phase", None)
+    facts = {"phase": phase} if isinstance(phase, str) else {}
+    if isinstance(resource, Schedule):
+        facts["paused"] = "true" if resource.spec.paused else "false"
+    elif isinstance(resource, NonAdmin):
+        facts |= {entry.type: entry.status for entry in resource.state.conditions}
+    elif isinstance(resource, NonAdminBackupStorageLocation):
+        facts |= {entry.type: entry.status for entry in resource.status.conditions}
+    return facts
+
+
+def _amount(resource: Resource) -> tuple[str, int, int] | None:
+    """Phase, items or bytes done, and in all, for work that is under way.
+
+    A volume that has ended still counts: its end is the last move of the backup that it belongs to.
+    """
+    if isinstance(resource, Backup | Restore):
+        status = resource.status
+        if status.start_timestamp is None or status.completion_timestamp is not None:
+            return None
+        progress = status.progress
+        return (status.phase, progress.done, progress.total_items) if progress else (status.phase, 0, 0)
+    if isinstance(resource, DataMovement):
+        progress_in_bytes = resource.status.progress
+        return resource.status.phase, progress_in_bytes.bytes_done, progress_in_bytes.total_bytes
+    return None
+
+
+def _ended(resource: Resource) -> datetime | None:
+    return resource.status.completion_timestamp if isinstance(resource, DataMovement) else None

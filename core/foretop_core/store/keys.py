@@ -1,0 +1,41 @@
+"""How objects are named within one run, over all clusters."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from foretop_core.models.kinds import KINDS, Kind
+from foretop_core.models.wire import Metadata, Resource
+
+_KIND_OF_MODEL: dict[type[Resource], Kind] = {kind.model: kind for kind in KINDS}
+
+
+class Key(NamedTuple):
+    """One object of one cluster; the kind is its plural, which is also the order in which kinds sort."""
+
+    context: str
+    kind: str
+    namespace: str
+    name: str
+
+
+class Garbled(Resource, frozen=True):
+    """Stands in for an object that could not be read, so that it is one bad row and not a gap."""
+
+    problem: str = ""
+
+
+def garbled(namespace: str, name: str, problem: str, version: str = "") -> Garbled:
+    meta = Metadata(namespace=namespace, name=name, resource_version=version)
+    return Garbled(metadata=meta, problem=problem)
+
+
+def kind_of(model: type[Resource]) -> Kind:
+    """The kind that a model belongs to; every model that foretop decodes into has one."""
+    return _KIND_OF_MODEL[model]
+
+
+def is_older(candidate: Resource, held: Resource) -> bool:
+    """Whether the server made `candidate` before `held`; versions that are not numbers cannot be compared."""
+    mine, theirs = candidate.metadata.resource_version, held.metadata.resource_version
+    return mine.isdecimal() and theirs.isdecimal() and int(mine) < int(theirs)

@@ -1,0 +1,147 @@
+"""The objects of all clusters by key; only a watch's sink, or a file read in its place, writes here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import TypeVar
+
+from foretop_core.clock import Clock
+from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.models.kinds import Kind
+from foretop_core.models.wire import Resource
+from foretop_core.rules.world import World
+from foretop_core.store.beats import Beats
+from foretop_core.store.feed import Feed
+from foretop_core.store.health import HealthBoard
+from foretop_core.store.history import History
+from foretop_core.store.indexes import Indexes
+from foretop_core.store.keys import Garbled, Key, kind_of
+from foretop_core.store.sink import WatchSink
+from foretop_core.store.slots import Slots
+from foretop_core.store.worlds import Worlds
+
+R = TypeVar("R", bound=Resource)
+
+
+class Store:
+    """Typed, frozen objects, the indexes over them, what changed, and how every watch is."""
+
+    def __init__(self) -> None:
+        self.indexes = Indexes()
+        self.feed = Feed()
+        self.history = History()
+        self.slots = Slots()
+        self.beats = Beats()
+        self.health = HealthBoard()
+        self._worlds = Worlds(self)
+        self._tables: dict[tuple[str, str], dict[Key, Resource]] = {}
+        self._listed: dict[tuple[str, str], tuple[Resource, ...]] = {}
+        self._revisions: dict[str, int] = {}
+        self._garbled: dict[Key, Garbled] = {}
+        self._sinks: dict[Scope, WatchSink] = {}
+        self._holders: dict[Key, int] = {}
+
+    def get(self, key: Key) -> Resource | None:
+        """The object, or what stands in for one that cannot be read."""
+        return self._tables.get(key[:2], {}).get(key) or self._garbled.get(key)
+
+    def find(self, model: type[R], context: str, namespace: str, name: str) -> R | None:
+        found = self.get(Key(context, kind_of(model).plural, namespace, name))
+        return found if isinstance(found, model) else None
+
+    def all(self, context: str, model: type[R]) -> tuple[R, ...]:
+        """Every readable object of one kind in one cluster; made once for each change of that kind."""
+        place = (context, kind_of(model).plural)
+        listed = self._listed.get(place)
+        if listed is None:
+            listed = self._listed[place] = tuple(self._tables.get(place, {}).values())
+        return listed  # type: ignore[return-value]  # a table holds its kind's model and nothing else
+
+    def items(self, context: str, plural: str) -> Iterator[tuple[Key, Resource]]:
+        """Every row of one kind: the readable objects, then the garbled ones."""
+        yield from self._tables.get((context, plural), {}).items()
+        for key, stand_in in self._garbled.items():
+            if key[:2] == (context, plural):
+                yield key, stand_in
+
+    @property
+    def unreadable(self) -> Mapping[Key, Garbled]:
+        return self._garbled
+
+    def revision(self, context: str) -> int:
+        """Moves with every change of an object of that cluster."""
+        return self._revisions.get(context, 0)
+
+    def world(self, context: str) -> World:
+        """What the rules look at; the same value again as long as nothing has changed."""
+        return self._worlds.of(context)
+
+    def contexts(self) -> tuple[str, ...]:
+        """The clusters that a watch or a file has spoken of."""
+        return tuple(dict.fromkeys(scope.context for scope in self._sinks))
+
+    def sink(self, scope: Scope, clock: Clock) -> WatchSink:
+        """The way in for one watch; the clock is that of its cluster."""
+        if scope not in self._sinks:
+            self._sinks[scope] = WatchSink(self, scope, clock)
+        return self._sinks[scope]
+
+    def drop(self, scope: Scope) -> None:
+        """The watch has ended for good: what only it held goes with it."""
+        if sink := self._sinks.pop(scope, None):
+            sink.release_all()
+        self.health.forget(scope)
+
+    def fill(self, context: str, resources: Iterable[Resource], clock: Clock) -> None:
+        """Objects from a file, in the place of a watch of each of their kinds."""
+        by_kind: dict[Kind, list[Resource]] = {}
+        for resource in resources:
+            by_kind.setdefault(kind_of(type(resource)), []).append(resource)
+        for kind, members in by_kind.items():
+            sink = self.sink(Scope(context, kind), clock)
+            sink.replace_begin()
+            sink.page(members)
+            sink.replace_end()
+            sink.health(Health(State.LIVE, clock.now()))
+
+    def hold(self, key: Key) -> None:
+        """One more watch sees this object."""
+        self._holders[key] = self._holders.get(key, 0) + 1
+
+    def release(self, key: Key, at: datetime) -> None:
+        """One watch fewer sees it; with the last one it is gone."""
+        left = self._holders.pop(key) - 1
+        if left:
+            self._holders[key] = left
+        else:
+            self.put(key, None, at)
+
+    def put(self, key: Key, after: Resource | None, at: datetime) -> None:
+        """The one place where anything changes."""
+        before = self.get(key)
+        if after is before or (after is not None and before is not None and _same(before, after)):
+            return
+        place = (key.context, key.kind)
+        self._listed.pop(place, None)
+        self._revisions[key.context] = self.revision(key.context) + 1
+        if isinstance(after, Garbled):
+            self._tables.get(place, {}).pop(key, None)
+            self._garbled[key] = after
+        else:
+            self._garbled.pop(key, None)
+            table = self._tables.setdefault(place, {})
+            if after is None:
+                table.pop(key, None)
+            else:
+                table[key] = after
+        self.indexes.move(key, before, after)
+        self.history.note(key, before, after, at)
+        self.slots.note(key, before, after, at)
+        self.beats.note(key, before, after)
+        self.feed.publish(key, before, after)
+
+
+def _same(before: Resource, after: Resource) -> bool:
+    """The version tells first; where it does not move (a file, a restored etcd) the content decides."""
+    return before.metadata.resource_version == after.metadata.resource_version and before == after

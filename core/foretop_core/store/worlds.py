@@ -1,0 +1,89 @@
+"""The store as the rules want it: one frozen World for a cluster, made anew only when something has changed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from foretop_core.models import Deployment, Resource
+from foretop_core.models.kinds import by_plural
+from foretop_core.rules.assemble import servers_of, world_of
+from foretop_core.rules.world import Key as RuleKey
+from foretop_core.rules.world import PhaseChange, Seen, Server, Unseen, World
+from foretop_core.store.beats import Beats
+from foretop_core.store.health import HealthBoard
+from foretop_core.store.history import History
+from foretop_core.store.keys import Key
+from foretop_core.store.slots import Slots
+from foretop_core.store.unseen import unseen
+
+R = TypeVar("R", bound=Resource)
+_WAY = {"": 0, "New": 0, "BackingOff": 1, "Created": 2, "Deleting": 3}
+"""A non-admin object goes forward through these; a step to a smaller number is one back."""
+
+
+class Facts(Protocol):
+    """The part of the store that a World is made from."""
+
+    history: History
+    slots: Slots
+    beats: Beats
+    health: HealthBoard
+
+    def all(self, context: str, model: type[R]) -> tuple[R, ...]: ...
+
+    def revision(self, context: str) -> int: ...
+
+
+class Worlds:
+    """Remembers the last World of each cluster."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._made: dict[str, tuple[tuple[int, int], World]] = {}
+
+    def of(self, context: str) -> World:
+        version = (self._facts.revision(context), self._facts.health.revision)
+        held = self._made.get(context)
+        if held is not None and held[0] == version:
+            return held[1]
+        blind = unseen(context, self._facts.health)
+        if held is not None and held[0][0] == version[0] and held[1].unseen == blind:
+            world = held[1]
+        else:
+            world = self._make(context, blind)
+        self._made[context] = (version, world)
+        return world
+
+    def _make(self, context: str, blind: tuple[Unseen, ...]) -> World:
+        def every(model: type[R], /) -> tuple[R, ...]:
+            return self._facts.all(context, model)
+
+        return world_of(context, every, blind, self._seen(context, servers_of(every(Deployment))))
+
+    def _seen(self, context: str, running: dict[str, Server]) -> Seen:
+        since: dict[RuleKey, datetime] = {}
+        back: dict[RuleKey, PhaseChange] = {}
+        for step in self._facts.history.phases(context):
+            since[rule_key(step.key)] = step.at
+            if _WAY.get(step.after, 9) < _WAY.get(step.before, 0):
+                back[rule_key(step.key)] = PhaseChange(step.before, step.after, step.at)
+        paces = [(rule_key(key), pace) for key, pace in self._facts.history.paces(context)]
+        return Seen(
+            phase_since=since,
+            moved={key: pace.since for key, pace in paces},
+            unmoved=frozenset(key for key, pace in paces if not pace.seen_moving),
+            went_back=back,
+            restarted=self._facts.beats.restarted(context),
+            free_slot_since=self._facts.slots.free_since(context, lambda place: _slots(running.get(place))),
+        )
+
+
+def rule_key(key: Key) -> RuleKey:
+    """The rules know one cluster at a time, and name kinds as the API does."""
+    kind = by_plural(key.kind)
+    return (kind.name if kind else key.kind), key.namespace, key.name
+
+
+def _slots(server: Server | None) -> int:
+    return server.concurrency if server and server.concurrency else 1

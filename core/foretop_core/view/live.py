@@ -1,0 +1,79 @@
+"""A view of a store that lives: what changed is derived anew, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, TypeVar
+
+from foretop_core.store import Key, Store
+from foretop_core.view.columns import Row, Spoiled, View
+from foretop_core.view.filter import parse_filter
+from foretop_core.view.scene import Scene
+from foretop_core.view.table import Table
+
+E = TypeVar("E")
+
+
+class LiveTable(Generic[E]):
+    """The rows of one view over some clusters, in order and filtered; `pump` brings them up to date."""
+
+    def __init__(
+        self, view: View[E], store: Store, contexts: Iterable[str], wake: Callable[[], None] | None = None
+    ) -> None:
+        self.view = view
+        self._store = store
+        self._contexts = frozenset(contexts)
+        self._changes = store.feed.subscribe(view.watched, wake)
+        self.filter_text = ""
+        self._column = view.column(view.order)
+        self.reversed = False
+        self.derived = 0
+        self.table: Table[tuple[Key, E | Spoiled]] = Table(self._sort_value)
+        self.table.replace(
+            (key, (key, entry)) for context in sorted(self._contexts) for key, entry in view.all(store, context)
+        )
+
+    @property
+    def sorted_by(self) -> str:
+        return self._column.name
+
+    def close(self) -> None:
+        self._store.feed.unsubscribe(self._changes)
+
+    def pump(self) -> bool:
+        """Takes what changed since the last time; whether a visible row is other than before.
+
+        Each row touched is derived once, however often it changed.
+        """
+        touched: dict[Key, None] = {}
+        for key, change in self._changes.drain().items():
+            touched.update(dict.fromkeys(self.view.touched(self._store, key, change)))
+        rows: dict[Key, tuple[Key, E | Spoiled] | None] = {}
+        for key in touched:
+            if key.context not in self._contexts:
+                continue
+            self.derived += 1
+            entry = self.view.derive(self._store, key)
+            rows[key] = None if entry is None else (key, entry)
+        return self.table.update(rows)
+
+    def filter(self, text: str) -> None:
+        """Shows what fits only; a filter that cannot be read is refused, and the old one stays."""
+        wanted = parse_filter(text, self.view.fields)
+        self.filter_text = text
+        self.table.filter(lambda held: wanted(self.view.facets(*held)) if wanted else True)
+
+    def sort(self, column: str, *, reverse: bool = False) -> None:
+        self._column = self.view.column(column)
+        self.reversed = reverse
+        self.table.sort(self._sort_value, reverse=reverse)
+
+    def paint(self, start: int, stop: int, scene_of: Callable[[str], Scene]) -> list[Row]:
+        """The lines that are on the screen, at the moment of their scenes."""
+        return [
+            self.view.paint(key, entry, scene_of(key.context)) for key, (_, entry) in self.table.window(start, stop)
+        ]
+
+    def _sort_value(self, held: tuple[Key, E | Spoiled]) -> Any:
+        entry = held[1]
+        return None if isinstance(entry, Spoiled) else self._column.sort(entry)

@@ -1,0 +1,84 @@
+"""Glyphs, and what colour repeats of them: a state is always glyph and word before it is colour."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from foretop_core.rules.phases import FAULTY, FINISHING, HOLDS_SLOT, WAITING
+
+RESTORE_GLYPH = "↺"
+"""Before the name of a restore that stands among backups."""
+
+
+class Tone(Enum):
+    """A name for a style; what it looks like is the screen's business."""
+
+    PLAIN = "plain"
+    DIM = "dim"
+    GOOD = "good"
+    RUNNING = "running"
+    WAITING = "waiting"
+    PAUSED = "paused"
+    WARN = "warn"
+    BAD = "bad"
+
+
+class Mark(Enum):
+    """The state of a row in one glyph."""
+
+    HEALTHY = "●"
+    RUNNING = "◐"
+    WAITING = "○"
+    PAUSED = "‖"
+    BROKEN = "✗"
+    LOOK = "▲"
+    TRUE = "✓"
+    UNSET = "·"
+
+    @property
+    def tone(self) -> Tone:
+        return _TONES[self]
+
+
+_TONES = {
+    Mark.HEALTHY: Tone.GOOD,
+    Mark.RUNNING: Tone.RUNNING,
+    Mark.WAITING: Tone.WAITING,
+    Mark.PAUSED: Tone.PAUSED,
+    Mark.BROKEN: Tone.BAD,
+    Mark.LOOK: Tone.WARN,
+    Mark.TRUE: Tone.GOOD,
+    Mark.UNSET: Tone.DIM,
+}
+
+Standing = tuple[Mark, str]
+"""What is worth telling of a row where many are told together, in a word: `refused`."""
+
+_ASCII = str.maketrans("●◐○‖✗▲✓·▶↺▇▁…–→≠", "o~.=x!+->R#.$->!")
+
+
+def ascii_only(text: str) -> str:
+    """For a terminal that has not these glyphs, or draws them two cells wide."""
+    return text.translate(_ASCII)
+
+
+def run_mark(phase: str) -> Mark:
+    """How a backup or restore is; an unknown phase is not judged."""
+    if phase in WAITING:
+        return Mark.WAITING
+    if phase in HOLDS_SLOT or phase in FINISHING:
+        return Mark.RUNNING
+    if phase == "Completed":
+        return Mark.HEALTHY
+    if phase in FAULTY:
+        return Mark.LOOK if phase == "PartiallyFailed" else Mark.BROKEN
+    return Mark.LOOK if phase == "Deleting" else Mark.UNSET
+
+
+def run_standing(phase: str) -> Standing | None:
+    """None for what is well, or not judged."""
+    mark = run_mark(phase)
+    words = {Mark.WAITING: "waiting", Mark.RUNNING: "running", Mark.BROKEN: "failed", Mark.LOOK: "partly failed"}
+    if phase == "Deleting":
+        return mark, "deleting"
+    return (mark, words[mark]) if mark in words else None

@@ -1,0 +1,238 @@
+"""The table of schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from foretop_core.cron import CronError
+from foretop_core.models import Backup, Schedule
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, SCHEDULE, STORAGE
+from foretop_core.models.wire import Resource
+from foretop_core.rules.forecast import (
+    GRACE,
+    Choice,
+    expression,
+    invalid,
+    is_due,
+    never_fires,
+    next_run,
+    overdue,
+    unpause,
+)
+from foretop_core.rules.history import began, history, last_outcome, was_synced
+from foretop_core.rules.phases import FAULTY, WAITING
+from foretop_core.store import Change, Key, Store
+from foretop_core.view import times
+from foretop_core.view.columns import Column, View, plain
+from foretop_core.view.items import Item, schedule_item
+from foretop_core.view.marks import Mark, Standing, Tone
+from foretop_core.view.scene import Scene
+
+SHOWN_RUNS = 10
+RUN_WORDS = {
+    ".": "good",
+    "w": "warnings",
+    "P": "partly failed",
+    "F": "failed",
+    "V": "refused",
+    "_": "missed",
+    "~": "running",
+}
+"""The signs of a strip of runs, in words."""
+_LETTERS = {"PartiallyFailed": "P", "Failed": "F", "FailedValidation": "V", "Deleting": "."}
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleEntry:
+    """A schedule, its own backups, newest first, and how the last runs went."""
+
+    schedule: Schedule
+    runs: tuple[Backup, ...]
+    letters: str
+
+
+class Schedules(View[ScheduleEntry]):
+    name = "schedules"
+    kinds = frozenset({SCHEDULE.plural})
+    watched = frozenset({SCHEDULE.plural, BACKUP.plural})
+    beside = frozenset({STORAGE.plural, DEPLOYMENT.plural})
+    order = "name"
+    fields = (*View.fields, "cron", "paused", "outcome")
+
+    def __init__(self) -> None:
+        self.columns = _COLUMNS
+
+    def entry(self, store: Store, key: Key, resource: Resource) -> ScheduleEntry | None:
+        if not isinstance(resource, Schedule):
+            return None
+        labelled = store.indexes.backups_by_schedule.get(key.context, key.namespace, key.name)
+        runs = history(resource, labelled)
+        return ScheduleEntry(resource, runs, _letters(resource, runs))
+
+    def touched(self, store: Store, key: Key, change: Change) -> Iterable[Key]:
+        """A backup shows in the row of the schedule that it belongs to, and of the one it belonged to."""
+        if key.kind == SCHEDULE.plural:
+            return (key,)
+        sides = (change.before, change.after)
+        names = {side.schedule_name for side in sides if isinstance(side, Backup)}
+        return [Key(key.context, SCHEDULE.plural, key.namespace, name) for name in sorted(names) if name]
+
+    def resource(self, entry: ScheduleEntry) -> Schedule:
+        return entry.schedule
+
+    def phase(self, entry: ScheduleEntry) -> str:
+        return entry.schedule.phase or "New"
+
+    def details(self, entry: ScheduleEntry) -> Mapping[str, str]:
+        spec = entry.schedule.spec
+        return {"cron": spec.schedule, "paused": "true" if spec.paused else "false", "outcome": _outcome(entry)}
+
+    def mark(self, entry: ScheduleEntry, scene: Scene) -> Mark:
+        schedule = entry.schedule
+        if schedule.spec.paused:
+            return Mark.PAUSED
+        if never_fires(schedule) or overdue(schedule, scene.now, scene.beat(schedule.namespace), entry.runs):
+            return Mark.BROKEN
+        newest = entry.runs[0] if entry.runs else None
+        if scene.beat(schedule.namespace).silent_for(scene.now) is not None:
+            return Mark.LOOK
+        if newest is not None and newest.phase in WAITING:
+            return Mark.WAITING
+        return Mark.LOOK if newest is not None and newest.phase in FAULTY else Mark.HEALTHY
+
+    def standing(self, entry: ScheduleEntry) -> Standing | None:
+        if entry.schedule.spec.paused:
+            return Mark.PAUSED, "paused"
+        if never_fires(entry.schedule):
+            return Mark.BROKEN, "broken"
+        return (Mark.LOOK, "failed last") if entry.runs and entry.runs[0].phase in FAULTY else None
+
+    def item(self, entry: ScheduleEntry, scene: Scene) -> Item:
+        return schedule_item(scene.world, entry.schedule, scene.now)
+
+
+def _next(entry: ScheduleEntry, scene: Scene) -> str:
+    schedule, now = entry.schedule, scene.now
+    if schedule.spec.paused:
+        return _if_unpaused(entry, scene)
+    if invalid(schedule):
+        return "invalid cron" if isinstance(expression(schedule.spec.schedule), CronError) else "refused"
+    if never_fires(schedule):
+        return "never fires"
+    run = next_run(schedule)
+    if run is None:
+        return "none"
+    if now <= run:
+        return times.until(run - now)
+    return "due" if now - run <= GRACE else f"overdue {times.short(now - run)}"
+
+
+def _if_unpaused(entry: ScheduleEntry, scene: Scene) -> str:
+    """What unpausing it now would do: a backup at once, or the next run."""
+    schedule = entry.schedule
+    if invalid(schedule):
+        return "paused"
+    default = scene.world.server(schedule.namespace).skip_immediately
+    told = unpause(schedule, scene.now, Choice.LEAVE, default, backups=entry.runs)
+    if is_due(schedule, scene.now) and not told.skips:
+        return "paused, due"
+    return f"paused, {times.until(told.next_run - scene.now)}" if told.next_run else "paused"
+
+
+def _last(entry: ScheduleEntry, scene: Scene) -> str:
+    """How long ago, and how it went."""
+    when = _age(entry, scene)
+    return f"{when} {_word(entry.runs[0])}" if entry.runs else when
+
+
+def _age(entry: ScheduleEntry, scene: Scene) -> str:
+    return times.age(entry.schedule.status.last_backup, scene.now) or "never"
+
+
+def _word(run: Backup) -> str:
+    return "waiting" if run.phase in WAITING else RUN_WORDS[_letter(run)]
+
+
+def _skip(entry: ScheduleEntry, scene: Scene) -> str:
+    field = entry.schedule.spec.skip_immediately
+    if field is not None:
+        return "yes, once" if field else "no"
+    default = scene.world.server(entry.schedule.namespace).skip_immediately
+    return "server: ?" if default is None else "server: yes" if default else "server: no"
+
+
+def last_runs(entry: ScheduleEntry, scene: Scene) -> str:
+    schedule = entry.schedule
+    run = None if schedule.spec.paused or invalid(schedule) else next_run(schedule)
+    late = run is not None and scene.now - run > GRACE
+    return f"{entry.letters}_"[-SHOWN_RUNS:] if late else entry.letters
+
+
+def _letters(schedule: Schedule, runs: tuple[Backup, ...]) -> str:
+    """The last runs that were expected, oldest first; one that was missed stands between those that were made."""
+    last = sorted(runs[:SHOWN_RUNS], key=_submitted)
+    parsed = expression(schedule.spec.schedule)
+    letters = ""
+    for earlier, run in zip([None, *last], last, strict=False):
+        if earlier is not None and not isinstance(parsed, CronError) and parsed.every is None:
+            between = islice(parsed.between(_submitted(earlier), _submitted(run)), SHOWN_RUNS + 1)
+            letters += "_" * (sum(1 for _ in between) - 1)
+        letters += _letter(run)
+    return letters[-SHOWN_RUNS:]
+
+
+def _submitted(run: Backup) -> datetime:
+    """When the schedule made it, however long it then waited; of a synced one only the start is known."""
+    return run.created if run.created is not None and not was_synced(run) else began(run)
+
+
+def _letter(run: Backup) -> str:
+    if run.phase == "Completed":
+        return "w" if run.status.warnings else "."
+    return _LETTERS.get(run.phase, "~")
+
+
+def _meaning(entry: ScheduleEntry) -> str:
+    parsed = expression(entry.schedule.spec.schedule)
+    return "" if isinstance(parsed, CronError) else parsed.describe()
+
+
+def _outcome(entry: ScheduleEntry) -> str:
+    return last_outcome(entry.runs) or ""
+
+
+_COLUMNS: tuple[Column[ScheduleEntry], ...] = (
+    plain("namespace", "NAMESPACE", lambda entry: entry.schedule.namespace, wide=True),
+    plain("name", "NAME", lambda entry: entry.schedule.name, from_middle=True),
+    plain("cron", "CRON", lambda entry: entry.schedule.spec.schedule),
+    plain("meaning", "MEANING", _meaning, wide=True),
+    Column(
+        "next",
+        "NEXT",
+        _next,
+        lambda entry: next_run(entry.schedule),
+        briefs=lambda entry, _: ("paused",) if entry.schedule.spec.paused else (),
+    ),
+    Column(
+        "last",
+        "LAST",
+        _last,
+        lambda entry: entry.schedule.status.last_backup,
+        lambda entry, _: Tone.BAD if entry.runs and entry.runs[0].phase in FAULTY else Tone.PLAIN,
+        falls=True,
+        briefs=lambda entry, scene: (_age(entry, scene),),
+    ),
+    Column("runs", f"LAST {SHOWN_RUNS} RUNS", last_runs, lambda entry: entry.letters),
+    Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),
+    plain("phase", "PHASE", lambda entry: entry.schedule.phase or "New", wide=True),
+    plain(
+        "outcome",
+        "LAST OUTCOME",
+        _outcome,
+        tone=lambda entry, _: Tone.BAD if _outcome(entry) in FAULTY else Tone.PLAIN,
+        wide=True,
+    ),
+)

@@ -1,0 +1,45 @@
+"""The state of the connection in the few words of the status line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import assert_never
+
+from foretop_core.kube.sink import State
+from foretop_core.store import ContextHealth
+from foretop_core.view import times
+from foretop_core.view.marks import Mark
+
+_SEEING = frozenset({State.LIVE, State.FORBIDDEN, State.NO_NAMESPACE})
+
+
+def status_line(contexts: Mapping[str, ContextHealth], now: datetime) -> tuple[Mark, str]:
+    """One cluster in its own words; of several, how many are seen as they are now."""
+    if len(contexts) == 1:
+        return one_context(next(iter(contexts.values())), now)
+    live = sum(health.state in _SEEING for health in contexts.values())
+    mark = Mark.HEALTHY if live == len(contexts) else Mark.LOOK
+    return mark, f"{live} of {len(contexts)} live"
+
+
+def one_context(health: ContextHealth, now: datetime) -> tuple[Mark, str]:
+    match health.state:
+        case State.LIVE | State.NOT_INSTALLED:
+            return Mark.HEALTHY, "live"
+        case State.SYNCING:
+            return Mark.RUNNING, f"syncing {health.synced}/{health.watches}"
+        case State.STALE:
+            since = f"stale {times.age(health.since, now)}"
+            if health.retry_at is None:
+                return Mark.LOOK, since
+            waits = int((health.retry_at - now).total_seconds()) > 0
+            return Mark.LOOK, f"{since}, again {times.until(health.retry_at - now)}" if waits else f"{since}, trying"
+        case State.FORBIDDEN:
+            kinds = len(health.forbidden)
+            return Mark.LOOK, f"{kinds} kind{'' if kinds == 1 else 's'} not allowed"
+        case State.NO_NAMESPACE:
+            return Mark.LOOK, health.state.value
+        case State.SIGNED_OUT:
+            return Mark.LOOK, health.state.value
+    assert_never(health.state)

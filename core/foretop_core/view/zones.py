@@ -1,0 +1,73 @@
+"""In which zone the times of an object are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
+from enum import Enum
+
+from foretop_core.cron import CronError
+from foretop_core.models import Backup, CronJob, PreScaledCronJob, Schedule
+from foretop_core.rules.forecast import expression
+from foretop_core.view.calendar import zoned
+
+
+class Told(Enum):
+    UTC = "UTC"
+    MINE = "mine"
+    EXPRESSION = "the expression's"
+
+
+@dataclass(frozen=True, slots=True)
+class Zoning:
+    """What a person asked for; `zone` is that of whatever has no cron expression of its own."""
+
+    told: Told = Told.UTC
+    zone: tzinfo = UTC
+
+    @property
+    def is_named(self) -> bool:
+        """Beside a short time stands its zone, because it is not what the clusters write."""
+        return self.told is not Told.UTC
+
+    def following(self, mine: tzinfo) -> Zoning:
+        """UTC, mine, the expression's, and round again."""
+        match self.told:
+            case Told.UTC:
+                return Zoning(Told.MINE, mine)
+            case Told.MINE:
+                return Zoning(Told.EXPRESSION)
+            case Told.EXPRESSION:
+                return Zoning()
+
+    def of(self, resource: object, schedule_of: Callable[[Backup], Schedule | None]) -> tzinfo:
+        """A backup has the zone of the schedule that made it, as long as that is there."""
+        if self.told is not Told.EXPRESSION:
+            return self.zone
+        owner = schedule_of(resource) if isinstance(resource, Backup) and resource.schedule_name else resource
+        return zone_of_expression(expression_of(owner)) or self.zone
+
+
+IN_UTC = Zoning()
+
+
+def expression_of(resource: object) -> str:
+    """With the zone that stands beside it; "" for what has none."""
+    match resource:
+        case Schedule():
+            return resource.spec.schedule
+        case CronJob():
+            return zoned(resource.spec)
+        case PreScaledCronJob():
+            return zoned(resource.spec.cron_job.spec)
+        case _:
+            return ""
+
+
+def zone_of_expression(text: str) -> tzinfo | None:
+    """None where it names none, which to Velero and Kubernetes is UTC."""
+    if not text.startswith(("TZ=", "CRON_TZ=")):
+        return None
+    parsed = expression(text)
+    return None if isinstance(parsed, CronError) else parsed.zone

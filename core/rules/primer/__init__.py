@@ -1,9 +1,0 @@
-"""Priming: when to warm the cluster up before a schedule runs, and what the prescaler would have done."""
-
-from __future__ import annotations
-
-from core.rules.primer.errors import PrimerError
-from core.rules.primer.prescaler import PrescalerVerdict, prescaler, prescaler_verdict
-from core.rules.primer.priming import Pair, Primed, prime, warmups
-
-__all__ = ["Pair", "PrescalerVerdict", "Primed", "PrimerError", "prescaler", "prescaler_verdict", "prime", "warmups"]

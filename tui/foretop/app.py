@@ -1,0 +1,198 @@
+"""The dashboard: opens the session after the first paint, and pumps what changes onto the screen."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from rich.console import RenderableType
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from foretop.canvas import Canvas
+from foretop.keys import OrderlyApp
+from foretop.screens.frame import Frame
+from foretop.source import Looks, Source
+from foretop_core.errors import ForetopError
+from foretop_core.view.text import clean
+
+if TYPE_CHECKING:
+    from foretop.desk import Desk
+
+PACE = 1 / 15
+"""The pump looks this often for changes; what did not change is not drawn."""
+TRY_AGAIN = 5.0
+"""Seconds after which a configuration that could not be used is read again."""
+_KEPT_MESSAGES = 200
+
+
+class Dashboard(OrderlyApp):
+    """One frame over one session."""
+
+    CSS_PATH = "styles/foretop.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    TITLE = "foretop"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "leave", show=False)]
+
+    def __init__(self, open_source: Callable[[], Source], looks: Looks | None = None) -> None:
+        self.looks = looks or Looks()
+        super().__init__(ansi_color=True, typed=self.looks.typed)
+        self.theme = "ansi-dark"
+        self.told: deque[tuple[str, str]] = deque(maxlen=_KEPT_MESSAGES)
+        self._open_source = open_source
+        self._source: Source | None = None
+        self._pumping: asyncio.Task[None] | None = None
+        self._mouse = self.looks.mouse
+        self._last_fault = ""
+        self._again = asyncio.Event()
+        self._canvas = Canvas()
+
+    def get_default_screen(self) -> Frame:
+        return Frame(self.looks)
+
+    @property
+    def frame(self) -> Frame:
+        found = self.screen_stack[0]
+        assert isinstance(found, Frame)
+        return found
+
+    @property
+    def my_zone(self) -> tzinfo:
+        """The zone of the machine that foretop runs on."""
+        from foretop_core.clock import local_zone
+
+        return local_zone(os.environ)
+
+    def on_mount(self) -> None:
+        self.app_resume_signal.subscribe(self, lambda _: self._canvas.forget())
+
+    def on_resize(self) -> None:
+        """A terminal that changes its size may move or drop what it shows."""
+        self._canvas.forget()
+
+    def on_ready(self) -> None:
+        """Ready is not painted yet, and what comes next takes the processor for itself."""
+        self.frame.show_frame()
+        self.call_after_refresh(self._begin)
+
+    async def _begin(self) -> None:
+        """Keys that are pressed before the first page is there wait for it in order; the screen is drawn meanwhile."""
+        self._pumping = asyncio.create_task(self._run(), name="pump")
+        await self.frame.arrive()
+
+    async def on_unmount(self) -> None:
+        if self._pumping is not None:
+            self._pumping.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._pumping
+        if self._source is not None:
+            await self._source.stop()
+
+    async def _run(self) -> None:
+        """The frame is on the screen; only now come the libraries that speak to clusters."""
+        try:
+            self._source = await self._opened()
+            from foretop.desk import Desk
+
+            self._source.start()
+            desk = Desk(self._source, asyncio.get_running_loop().time)
+            self.frame.attach(desk)
+            await self._pump(desk)
+        except Exception as problem:
+            self._handle_exception(problem)
+
+    async def _opened(self) -> Source:
+        """What cannot be used is told, and tried again: somebody may mend it meanwhile."""
+        while True:
+            try:
+                return await asyncio.to_thread(self._open_source)
+            except ForetopError as problem:
+                self.frame.stand_by(problem)
+            self._again.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(TRY_AGAIN):
+                    await self._again.wait()
+
+    def try_again(self) -> None:
+        """Whatever waits before it is tried again is tried now; what others wrote over the screen goes."""
+        self._canvas.forget()
+        self.screen.refresh(layout=True)
+        self._again.set()
+        if self._source is not None:
+            self._source.hurry()
+
+    async def _pump(self, desk: Desk) -> None:
+        seen: tuple[object, ...] = ()
+        while True:
+            found = self._state(desk)
+            if found != seen:
+                seen = found
+                self.pulse()
+            await asyncio.sleep(PACE)
+
+    def _state(self, desk: Desk) -> tuple[object, ...]:
+        """What moves when there is something to draw: the facts, their health, and the second."""
+        store = desk.store
+        revisions = tuple(store.revision(context) for context in desk.contexts)
+        clock = desk.source.clock(desk.contexts[0]).now() if desk.contexts else None
+        return revisions, store.health.revision, clock.replace(microsecond=0) if clock else None
+
+    def pulse(self) -> None:
+        """Draws; a fault in drawing is told once and is not the end of the screen."""
+        try:
+            self.frame.pulse()
+        except Exception as problem:
+            text = f"The screen could not be drawn: {type(problem).__name__}: {problem}"
+            if text != self._last_fault:
+                self._last_fault = text
+                self.notify(text, severity="error")
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        """Textual writes the whole of every line that it touches; we write the cells that differ."""
+        super()._display(screen, self._canvas.sparing(renderable))
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: Literal["information", "warning", "error"] = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """A toast, kept in the list of messages; nothing in it is markup."""
+        now = self.frame.desk.clock() if self.frame.desk else datetime.now(UTC)
+        text = "\n".join(clean(line) for line in message.splitlines())
+        self.told.append((f"{now:%H:%M:%S}Z", text.replace("\n", " ")))
+        super().notify(text, title=title, severity=severity, timeout=timeout, markup=False)
+
+    def _fatal_error(self) -> None:
+        """The way to the fault, without the values on it: one of them may be a token."""
+        from rich.segment import Segments
+        from rich.traceback import Traceback
+
+        found = self._exception or RuntimeError("no exception")
+        told = Traceback.from_exception(type(found), found, found.__traceback__, width=None, show_locals=False)
+        self._exit_renderables.append(Segments(self.console.render(told, self.console.options)))
+        self._close_messages_no_wait()
+
+    def action_leave(self) -> None:
+        self.exit()
+
+    def toggle_mouse(self) -> None:
+        """The terminal's own selection and our mouse exclude each other."""
+        driver = self._driver
+        if driver is None:
+            return
+        self._mouse = not self._mouse
+        switch = getattr(driver, "_enable_mouse_support" if self._mouse else "_disable_mouse_support", None)
+        if switch is not None:
+            driver._mouse = True
+            switch()
+            driver._mouse = self._mouse
+        self.notify(f"Mouse {'on' if self._mouse else 'off'}")

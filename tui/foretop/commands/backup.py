@@ -1,0 +1,159 @@
+"""`foretop backup`: make one now or again, delete one with its data, cancel its movements, read its log and results."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import click
+
+from foretop.commands.acting import (
+    ActCommand,
+    Manner,
+    acting_options,
+    desk,
+    go,
+    perform,
+    wait_option,
+    wants_to_wait,
+)
+from foretop.commands.choosing import choosing_options, chosen, one, pairs
+from foretop.commands.connection import connection_options
+from foretop.commands.logs import Wanted, log_options, show_log
+from foretop.commands.movements import movements_of
+from foretop.commands.results import add_results
+from foretop_core.actions import follow
+from foretop_core.actions.backups import (
+    plan_back_up_now,
+    plan_cancel_movements,
+    plan_delete_backup,
+    plan_run_again,
+    replan_cancel,
+)
+from foretop_core.actions.plans import Plan, Step
+from foretop_core.kube.config import Wishes
+from foretop_core.models import Backup
+from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
+from foretop_core.rules.world import World
+
+KINDS = (SCHEDULE, BACKUP, RESTORE, DELETE_REQUEST, STORAGE, DEPLOYMENT)
+
+
+@click.group("backup")
+def command() -> None:
+    """Make, delete and cancel backups, and read their logs and results.
+
+    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
+    """
+
+
+@command.command("create", cls=ActCommand)
+@click.argument("name", required=False)
+@click.option("--from-schedule", metavar="SCHEDULE", help="Back up now what this schedule backs up.")
+@click.option("--same-as", metavar="BACKUP", help="Run an ended backup again with the same spec.")
+@click.option("--labels", multiple=True, metavar="KEY=VALUE", help="More labels for the backup.")
+@wait_option
+@connection_options
+@acting_options
+def create(
+    name: str | None,
+    from_schedule: str | None,
+    same_as: str | None,
+    labels: tuple[str, ...],
+    wait: bool | None,
+    wishes: Wishes,
+    manner: Manner,
+) -> int:
+    """Back up now: --from-schedule SCHEDULE, or --same-as BACKUP."""
+    if (from_schedule is None) is (same_as is None):
+        raise click.UsageError("give --from-schedule or --same-as")
+    if same_as is not None and (name or labels):
+        raise click.UsageError("--same-as takes name and labels from the backup")
+    return go(
+        _create(wishes, manner, name or "", from_schedule, same_as, pairs(labels, "--labels"), wants_to_wait(wait))
+    )
+
+
+async def _create(
+    wishes: Wishes,
+    manner: Manner,
+    name: str,
+    from_schedule: str | None,
+    same_as: str | None,
+    labels: dict[str, str],
+    wait: bool,
+) -> int:
+    def look(step: Step) -> follow.Look:
+        return follow.run(Backup, step.target.namespace, step.target.name, to_the_end=True)
+
+    def from_it(world: World, some: Any, now: datetime) -> Plan:
+        return plan_back_up_now(world, some, now, name, labels)
+
+    async with desk(wishes, KINDS) as at:
+        follows = look if wait else None
+        if from_schedule is not None:
+            schedule = one(at.world, SCHEDULE, at.world.schedules, from_schedule)
+            return await perform(at, from_it, [schedule], manner, look=follows, to_the_end=True)
+        backup = one(at.world, BACKUP, at.world.backups, same_as or "")
+        return await perform(at, plan_run_again, [backup], manner, look=follows, to_the_end=True)
+
+
+@command.command("delete", cls=ActCommand)
+@choosing_options
+@wait_option
+@connection_options
+@acting_options
+def delete(
+    names: tuple[str, ...], labels: str | None, everything: bool, wait: bool | None, wishes: Wishes, manner: Manner
+) -> int:
+    """Delete backups with their data, by a DeleteBackupRequest each; --wait shows its errors."""
+    return go(_delete(wishes, manner, names, labels, everything, wants_to_wait(wait)))
+
+
+async def _delete(
+    wishes: Wishes, manner: Manner, names: tuple[str, ...], labels: str | None, everything: bool, wait: bool
+) -> int:
+    def look(step: Step) -> follow.Look:
+        return follow.deleted_backup(step.target.namespace, step.target.name)
+
+    async with desk(wishes, KINDS) as at:
+        items = chosen(at.world, BACKUP, at.world.backups, names, labels, everything)
+        return await perform(at, plan_delete_backup, items, manner, look=look if wait else None)
+
+
+@command.command("cancel", cls=ActCommand)
+@click.argument("name")
+@connection_options
+@acting_options
+def cancel(name: str, wishes: Wishes, manner: Manner) -> int:
+    """Cancel the data movements of a running backup."""
+    return go(_cancel(wishes, manner, name))
+
+
+async def _cancel(wishes: Wishes, manner: Manner, name: str) -> int:
+    async with desk(wishes, KINDS) as at:
+        backup = one(at.world, BACKUP, at.world.backups, name)
+        moving = await movements_of(at.hand.client, backup)
+
+        def wish(world: World, some: Any, now: datetime) -> Plan:
+            return plan_cancel_movements(replace(world, movements=moving), some, now)
+
+        return await perform(at, wish, [backup], manner, again=replan_cancel)
+
+
+@command.command("logs")
+@click.argument("name")
+@log_options
+@connection_options
+def logs(name: str, wanted: Wanted, wishes: Wishes) -> int:
+    """Print the log of a backup, or what Velero's own log has of it where the whole cannot be had."""
+    return go(_logs(wishes, name, wanted))
+
+
+async def _logs(wishes: Wishes, name: str, wanted: Wanted) -> int:
+    async with desk(wishes, KINDS) as at:
+        return await show_log(at, one(at.world, BACKUP, at.world.backups, name), wanted)
+
+
+add_results(command, BACKUP, lambda world: world.backups, KINDS, "a backup, by namespace and resource")

@@ -1,0 +1,76 @@
+"""The options that say which clusters to look at; they are taken before and after the subcommand."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from foretop_core.kube.config import Wishes
+
+_OPTIONS = (
+    click.option("--kubeconfig", metavar="FILE", help="The kubeconfig to use instead of KUBECONFIG."),
+    click.option("--context", "contexts", multiple=True, metavar="NAME", help="A context; may be repeated."),
+    click.option(
+        "-n",
+        "--namespace",
+        "namespaces",
+        multiple=True,
+        metavar="NAME",
+        help="Only this one; repeatable. The dashboard and report show Velero's own objects besides.",
+    ),
+    click.option("-A", "--all-namespaces", is_flag=True, help="All namespaces that may be seen (the default)."),
+    click.option("--velero-namespace", metavar="NAME", help="Where Velero lives, if it is not to be searched for."),
+    click.option("--as", "as_user", metavar="USER", help="Act as this user."),
+    click.option("--as-group", "as_groups", multiple=True, metavar="GROUP", help="Act as this group; repeatable."),
+    click.option("--read-only", is_flag=True, help="Send no write whatever is pressed (also FORETOP_READ_ONLY=1)."),
+)
+_NAMES = (
+    "kubeconfig",
+    "contexts",
+    "namespaces",
+    "all_namespaces",
+    "velero_namespace",
+    "as_user",
+    "as_groups",
+    "read_only",
+)
+_NO = frozenset({"", "0", "false", "no"})
+
+
+def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options to a command, which is handed `wishes`: those given before it, and its own over them."""
+
+    @functools.wraps(command)
+    def with_wishes(*arguments: Any, **options: Any) -> Any:
+        given = {name: options.pop(name) for name in _NAMES}
+        return command(*arguments, wishes=_merge(wishes_of(click.get_current_context()), given), **options)
+
+    for option in reversed(_OPTIONS):
+        with_wishes = option(with_wishes)
+    return with_wishes
+
+
+def wishes_of(context: click.Context) -> Wishes:
+    """What was said so far; the environment speaks first."""
+    found = context.find_object(Wishes)
+    if found is not None:
+        return found
+    return Wishes(read_only=os.environ.get("FORETOP_READ_ONLY", "").strip().lower() not in _NO)
+
+
+def _merge(before: Wishes, given: dict[str, Any]) -> Wishes:
+    connect = replace(
+        before.connect,
+        kubeconfig=given["kubeconfig"] or before.connect.kubeconfig,
+        contexts=given["contexts"] or before.connect.contexts,
+        as_user=given["as_user"] or before.connect.as_user,
+        as_groups=given["as_groups"] or before.connect.as_groups,
+    )
+    namespaces = () if given["all_namespaces"] else given["namespaces"] or before.namespaces
+    velero = given["velero_namespace"] or before.velero_namespace
+    return Wishes(connect, namespaces, before.read_only or given["read_only"], velero)

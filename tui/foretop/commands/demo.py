@@ -1,0 +1,147 @@
+"""`foretop demo`: a cluster in a box, to look at or to serve."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from foretop.commands.connection import wishes_of
+from foretop.commands.screen import Tastes, has_terminal, screen_options, show
+from foretop.source import Source
+from foretop_core.kube.config import Options, Wishes
+from foretop_core.minicluster.live import FIXED_START, LiveBox
+from foretop_core.minicluster.scenes import SCENES, Scene, find_scene
+from foretop_core.minicluster.scenes import Wishes as SceneWishes
+from foretop_core.rules.reconcile import Behaviour
+
+_SETTLE = timedelta(seconds=20)
+_SPEED, _SERVED_SPEED = 60.0, 1.0
+
+
+@click.command("demo")
+@click.option("--scene", "name", default="default", metavar="NAME", help=f"One of {', '.join(SCENES)}.")
+@click.option("--speed", type=click.FloatRange(0.01, 3600), metavar="N", help="Times real time (60; with --serve 1).")
+@click.option("--seed", type=int, metavar="N", help="Repeat the scene exactly, its times included.")
+@click.option("--schedule-skip-immediately", is_flag=True, default=None, help="Velero's flag of that name.")
+@click.option("--concurrent-backups", type=click.IntRange(1, 100), metavar="N", help="Velero's flag of that name.")
+@click.option(
+    "--behaviour",
+    type=click.Choice([each.value for each in Behaviour]),
+    default=Behaviour.RELEASED.value,
+    help="Follow the released controllers, or the design documents.",
+    show_default=True,
+)
+@click.option("--serve", is_flag=True, help="Print the path of a kubeconfig and serve until ctrl+c.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Serve on this port.")
+@screen_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    name: str,
+    speed: float | None,
+    seed: int | None,
+    schedule_skip_immediately: bool | None,
+    concurrent_backups: int | None,
+    behaviour: str,
+    serve: bool,
+    port: int,
+    tastes: Tastes,
+) -> int:
+    """A cluster in a box: Velero, the non-admin controller and their objects, on this machine alone.
+
+    Without a terminal one plain report is printed.
+    """
+    wishes = SceneWishes(
+        seed=1 if seed is None else seed,
+        skip_immediately=schedule_skip_immediately,
+        concurrent_backups=concurrent_backups,
+        behaviour=Behaviour(behaviour),
+    )
+    rate = speed or (_SERVED_SPEED if serve else _SPEED)
+    scene = find_scene(name)
+
+    def build() -> LiveBox:
+        return LiveBox(scene, wishes, FIXED_START if seed is not None else None, rate)
+
+    if serve:
+        return asyncio.run(_serve(build(), port))
+    if not has_terminal():
+        return _report(build())
+    return _look(build, port, tastes, wishes_of(ctx).read_only, rate)
+
+
+def _report(box: LiveBox) -> int:
+    """The same text as `foretop report`, once the scene has settled; its findings are no fault of the demo."""
+    from foretop.commands.report import tell
+    from foretop_core.rules.assemble import assemble
+
+    box.settle(_SETTLE)
+    tell([(assemble(box.objects(), "minicluster"), box.clock.now())], (), "text")
+    return 0
+
+
+def _look(build: Callable[[], LiveBox], port: int, tastes: Tastes, read_only: bool, speed: float) -> int:
+    """The screen first; the box is built behind it, and then looked at as any cluster is."""
+    with ExitStack() as stack:
+
+        def open_source() -> Source:
+            from foretop_core.session import open_session
+
+            box = build()
+            kubeconfig = stack.enter_context(_served(box, port))
+            return open_session(Wishes(Options(kubeconfig=str(kubeconfig)), read_only=read_only), {}, box.running_clock)
+
+        return show(open_source, tastes, read_only=read_only, speed=speed)
+
+
+@contextmanager
+def _served(box: LiveBox, port: int) -> Iterator[Path]:
+    """Serves the box on a thread of its own, so that its bustle does not hold up the screen."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="box", daemon=True)
+    thread.start()
+    try:
+        with tempfile.TemporaryDirectory(prefix="foretop-") as folder:
+            cluster = asyncio.run_coroutine_threadsafe(box.open(port=port), loop).result()
+            try:
+                yield cluster.kubeconfig(Path(folder) / "kubeconfig")
+            finally:
+                asyncio.run_coroutine_threadsafe(box.close(), loop).result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _serve(box: LiveBox, port: int) -> int:
+    """The path alone on the first line, flushed: whoever started this may be waiting for it."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    with tempfile.TemporaryDirectory(prefix="foretop-") as folder:
+        try:
+            cluster = await box.open(port=port)
+            click.echo(cluster.kubeconfig(Path(folder) / "kubeconfig"))
+            sys.stdout.flush()
+            click.echo(_about(box.scene, box), err=True)
+            await stop.wait()
+        finally:
+            await box.close()
+    return 0
+
+
+def _about(scene: Scene, box: LiveBox) -> str:
+    return (
+        f"scene {scene.name}: {scene.shows}; {box.stage.wishes.behaviour.value} behaviour; "
+        f"time runs at x{box.speed:g}; ctrl+c ends it"
+    )

@@ -1,0 +1,61 @@
+"""`foretop doctor`: what was found, line by line, and how to mend what is missing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+import click
+
+from foretop.commands.connection import connection_options
+from foretop.commands.output import emit, output_option, say
+from foretop_core.clock import SystemClock
+from foretop_core.kube.checkup import Check, Verdict, checkup
+from foretop_core.kube.config import Wishes
+from foretop_core.kube.connect import connect
+from foretop_core.kube.places import Named
+from foretop_core.view.items import as_list
+
+_SIGNS = {Verdict.OK: "✓", Verdict.NOTE: "·", Verdict.MISSING: "✗", Verdict.FAILED: "✗"}
+
+
+@click.command("doctor")
+@connection_options
+@output_option
+def command(wishes: Wishes, form: str) -> int:
+    """What foretop finds in the cluster, and what it lacks.
+
+    Exit code: 0 all there, 1 something needed is missing or not allowed, 2 no connection.
+    """
+    return asyncio.run(_examine(wishes, form))
+
+
+async def _examine(wishes: Wishes, form: str) -> int:
+    clock = SystemClock()
+    named = Named(wishes.namespaces, wishes.velero_namespace, with_velero=True)
+    connections = connect(wishes.connect, os.environ, clock, read_only=True)
+    items: list[dict[str, Any]] = []
+    verdicts: set[Verdict] = set()
+    for context, client in connections.clients.items():
+        try:
+            async for check in checkup(client, clock, named):
+                verdicts.add(check.verdict)
+                items.append({"context": context, **_item(check)})
+                if form == "text":
+                    _print(check)
+        finally:
+            await client.close()
+    if form != "text":
+        emit(as_list(items), form)
+    return 2 if Verdict.FAILED in verdicts else 1 if Verdict.MISSING in verdicts else 0
+
+
+def _item(check: Check) -> dict[str, Any]:
+    return {"about": check.about, "verdict": check.verdict.value, "found": check.found, "remedy": check.remedy}
+
+
+def _print(check: Check) -> None:
+    say(f"{_SIGNS[check.verdict]} {check.about}: {check.found}")
+    if check.remedy:
+        say(f"    {check.remedy}")

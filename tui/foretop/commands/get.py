@@ -1,0 +1,217 @@
+"""`foretop get`: the rows of the screen on the command line, once or as they change."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
+import click
+
+from foretop.commands.connection import connection_options
+from foretop.commands.live import running, seen
+from foretop.commands.output import emit, say, table, warn
+from foretop_core.kube.config import Wishes
+from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAB, NAR, Kind
+from foretop_core.rules.triage import Settled, settle
+from foretop_core.rules.triage.ranking import place
+from foretop_core.session import WATCHED, Session
+from foretop_core.store import Key
+from foretop_core.view import findings
+from foretop_core.view.columns import Row, View
+from foretop_core.view.filter import parse_filter
+from foretop_core.view.items import Item, as_list, finding_item
+from foretop_core.view.live import LiveTable
+from foretop_core.view.scene import Scene, Stage
+from foretop_core.view.views import VIEWS
+
+_TABLES: dict[str, tuple[str, frozenset[str] | None]] = {
+    "schedules": ("schedules", None),
+    "backups": ("backups", None),
+    "restores": ("restores", None),
+    "nab": ("nonadmin", frozenset({NAB.plural})),
+    "nar": ("nonadmin", frozenset({NAR.plural})),
+    "nonadmin": ("nonadmin", None),
+    "queue": ("queue", None),
+    "storage": ("storage", None),
+    "findings": ("findings", None),
+}
+_SAME = {"schedule": "schedules", "backup": "backups", "restore": "restores", "bsl": "storage"}
+_EACH = 0.1
+"""Changes are told at most ten times a second, findings looked for as often as something changed or a second passed."""
+
+
+@click.command("get")
+@click.argument("what", type=click.Choice([*_TABLES, *_SAME]))
+@click.argument("wanted", nargs=-1, metavar="[FILTER]...")
+@connection_options
+@click.option(
+    "-o", "--output", "form", type=click.Choice(["text", "wide", "json", "yaml"]), default="text", show_default=True
+)
+@click.option("-w", "--watch", is_flag=True, help="Go on and tell what changes; with -o json one event a line.")
+def command(what: str, wanted: tuple[str, ...], wishes: Wishes, form: str, watch: bool) -> int:
+    """The rows of a view: schedules, backups, restores, nab, nar, queue, storage or findings.
+
+    FILTER is what the screen takes: text, !text, phase:Failed, -l app=x (put -- before it), -f fuzzy.
+    """
+    name = _SAME.get(what, what)
+    if watch and form == "yaml":
+        raise click.UsageError("--watch goes with text, wide and json")
+    return asyncio.run(_get(name, " ".join(wanted), wishes, form, watch))
+
+
+async def _get(name: str, wanted: str, wishes: Wishes, form: str, watch: bool) -> int:
+    view_name, plurals = _TABLES[name]
+    kinds = WATCHED if view_name == "findings" else _needed(VIEWS[view_name])
+    async with running(wishes, kinds) as session:
+        source = Findings(session, wanted) if view_name == "findings" else Rows(session, view_name, wanted, plurals)
+        if watch:
+            await _watch(session, source, form)
+            return 0
+        _, bad = await seen(session)
+        warn(bad)
+        source.pump()
+        if form in ("json", "yaml"):
+            emit(as_list(source.items().values()), form)
+        else:
+            _print(source, form == "wide", len(session.contexts) > 1)
+        return 1 if bad else 0
+
+
+def _needed(view: type[View[Any]]) -> tuple[Kind, ...]:
+    """Only the kinds that the view tells of; rights for the others are not needed."""
+    return tuple(kind for kind in KINDS if kind.plural in view.watched | view.beside and kind in WATCHED)
+
+
+class Rows:
+    """The rows of a view of the store."""
+
+    def __init__(self, session: Session, name: str, wanted: str, plurals: frozenset[str] | None) -> None:
+        self.changed = asyncio.Event()
+        view = VIEWS[name]()
+        self._live: LiveTable[Any] = LiveTable(view, session.store, session.contexts, self.changed.set)
+        self._live.filter(wanted)
+        self._plurals = plurals
+        self._scene = _scenes(session)
+        self.titles = [(column.title, column.wide) for column in view.columns]
+        self._session = session
+        self._kinds = {kind for kind in KINDS if kind.plural in (plurals or view.kinds)}
+
+    @property
+    def empty(self) -> str:
+        """What was not seen may be there all the same, and Velero's own objects are in no team's namespace."""
+        gaps = _not_seen(self._session, {"", *(kind.name for kind in self._kinds)})
+        if gaps:
+            return f"Nothing that can be seen. Not seen: {gaps}."
+        places = ", ".join(self._session.namespaces)
+        if places and self._kinds <= BESIDE_VELERO:
+            return f"Nothing in {places}. Velero's objects lie in its own namespace: name that one, or leave -n away."
+        return f"Nothing in {places}." if places else "Nothing there."
+
+    def pump(self) -> None:
+        self._live.pump()
+
+    def items(self) -> dict[Key, Item]:
+        view = self._live.view
+        return {
+            key: view.describe(key, entry, self._scene(key.context))
+            for key, (_, entry) in self._live.table.window(0, len(self._live.table))
+            if self._plurals is None or key.kind in self._plurals
+        }
+
+    def rows(self) -> list[Row]:
+        painted = self._live.paint(0, len(self._live.table), self._scene)
+        return [row for row in painted if self._plurals is None or row.key.kind in self._plurals]
+
+
+class Findings:
+    """What triage finds in all contexts, settled so that nothing flickers."""
+
+    def __init__(self, session: Session, wanted: str) -> None:
+        self.changed = asyncio.Event()
+        self._session = session
+        self._feed = session.store.feed.subscribe(None, self.changed.set)
+        self._wanted = parse_filter(wanted, findings.FIELDS)
+        self._settled: dict[str, Settled] = {}
+        self._scene = _scenes(session)
+        self.titles = [(column.title, column.wide) for column in findings.COLUMNS]
+
+    def pump(self) -> None:
+        self._feed.drain()
+        for context in self._session.contexts:
+            now = self._session.clock(context).now()
+            found = self._session.triage(context).findings
+            self._settled[context] = settle(self._settled.get(context), found, now)
+
+    @property
+    def empty(self) -> str:
+        """What was not seen never counts as healthy."""
+        gaps = _not_seen(self._session)
+        return f"Nothing wrong in what can be seen. Not seen: {gaps}." if gaps else "Nothing wrong."
+
+    def _shown(self) -> list[Any]:
+        every = [finding for state in self._settled.values() for finding in state.shown.values()]
+        return sorted((found for found in every if self._wanted(findings.facets(found))), key=place)
+
+    def items(self) -> dict[Key, Item]:
+        return {findings.key_of(found): finding_item(found) for found in self._shown()}
+
+    def rows(self) -> list[Row]:
+        return [findings.paint(found, self._scene(found.context)) for found in self._shown()]
+
+
+def _not_seen(session: Session, kinds: Collection[str] | None = None) -> str:
+    unseen = [gap for context in session.contexts for gap in session.world(context).unseen]
+    shown = [gap for gap in unseen if kinds is None or gap.kind in kinds]
+    return ", ".join(f"{gap.kind or gap.context} ({gap.reason})" for gap in shown)
+
+
+def _scenes(session: Session) -> Callable[[str], Scene]:
+    stages = {name: Stage(session.store, name) for name in session.contexts}
+    return lambda context: stages[context].scene(session.clock(context).now())
+
+
+async def _watch(session: Session, source: Rows | Findings, form: str) -> None:
+    """First all that is there, then what changes, until it is interrupted; a lost API server is waited out."""
+    told: dict[Key, Item] = {}
+    while True:
+        source.pump()
+        items = source.items()
+        events = [
+            *(("ADDED", key, item) for key, item in items.items() if key not in told),
+            *(("MODIFIED", key, item) for key, item in items.items() if key in told and told[key] != item),
+            *(("DELETED", key, item) for key, item in told.items() if key not in items),
+        ]
+        _tell(events, source, form)
+        told = items
+        source.changed.clear()
+        await asyncio.wait({asyncio.ensure_future(source.changed.wait())}, timeout=1.0)
+        await asyncio.sleep(_EACH)
+
+
+def _tell(events: Iterable[tuple[str, Key, Item]], source: Rows | Findings, form: str) -> None:
+    if form == "json":
+        for kind, _, item in events:
+            sys.stdout.write(
+                json.dumps({"type": kind, "object": item}, separators=(",", ":"), ensure_ascii=False) + "\n"
+            )
+    else:
+        painted = {row.key: row for row in source.rows()}
+        for kind, key, item in events:
+            row = painted.get(key)
+            cells = [cell.text for cell in row.cells] if row else [item["namespace"], item["name"]]
+            say("  ".join([kind.ljust(8), *cells]))
+    sys.stdout.flush()
+
+
+def _print(source: Rows | Findings, wide: bool, several: bool) -> None:
+    rows = source.rows()
+    shown = [at for at, (_, only_wide) in enumerate(source.titles) if wide or not only_wide]
+    head = [*(["CONTEXT"] if several else []), *(source.titles[at][0] for at in shown)]
+    lines = [[*([row.key.context] if several else []), *(row.cells[at].text for at in shown)] for row in rows]
+    if lines:
+        table(head, lines, indent="")
+    else:
+        say(source.empty)

@@ -1,0 +1,64 @@
+"""What a person types or hands over: times, zones, files; each refusal says what and why."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+
+from foretop_core.actions.checks import cron
+from foretop_core.clock import SystemClock
+from foretop_core.cron.golang import GoError
+from foretop_core.cron.zones import load
+from foretop_core.errors import BadInput
+from foretop_core.models import manifest
+from foretop_core.models.manifest import Manifest
+
+__all__ = ["cron", "moment", "objects", "zone"]
+
+
+def zone(name: str | None) -> tzinfo:
+    if not name or name == "UTC":
+        return UTC
+    try:
+        return load(name) or UTC
+    except GoError:
+        raise BadInput(f"{name!r} is no time zone", "", "use a name such as Europe/Berlin") from None
+
+
+def moment(text: str | None, local: tzinfo = UTC) -> datetime:
+    """The time given, or now; a time that names no zone is one of the zone in use."""
+    if text is None:
+        return SystemClock().now()
+    try:
+        given = datetime.fromisoformat(text)
+    except ValueError:
+        hint = "use RFC 3339, such as 2026-11-15T02:30:00Z"
+        raise BadInput(f"{text!r} is no time", "", hint) from None
+    try:
+        return (given if given.tzinfo else given.replace(tzinfo=local)).astimezone(UTC)
+    except OverflowError:
+        raise BadInput(f"{text!r} is out of range", "", "use a year from 2 to 9998") from None
+
+
+def objects(source: str) -> Manifest:
+    """The objects in a file, or on standard input for `-`."""
+    name = "standard input" if source == "-" else source
+    try:
+        text = sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
+    except UnicodeDecodeError as problem:
+        raise BadInput(f"{name} cannot be read", f"it is no UTF-8 text (byte {problem.start})") from None
+    except (OSError, ValueError) as problem:
+        why = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+        raise BadInput(f"{name} cannot be read", why) from None
+    read = manifest.read(text, name)
+    if not read.objects:
+        why = str(read.unreadable[0]) if read.unreadable else _why_nothing(read)
+        raise BadInput(f"{name} holds nothing to look at", why)
+    return read
+
+
+def _why_nothing(read: Manifest) -> str:
+    if read.others:
+        return f"{read.others} objects of kinds that foretop does not read"
+    return "it is empty"

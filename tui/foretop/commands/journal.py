@@ -1,0 +1,41 @@
+"""`foretop journal`: what was written to which cluster, when and by whom."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import click
+import msgspec
+
+from foretop.commands.output import emit, output_option, say
+from foretop_core.actions.journal import Entry, Journal, default_path
+from foretop_core.view.items import as_list
+
+
+@click.command("journal")
+@output_option
+def command(form: str) -> int:
+    """What foretop has written to which cluster, oldest first, with what was before."""
+    entries = list(Journal(default_path(os.environ)).read())
+    if form != "text":
+        emit(as_list(_item(entry) for entry in entries), form)
+        return 0
+    if not entries:
+        say("Nothing has been written yet.")
+    for entry in entries:
+        say(f"{entry.at}  {entry.user}  {entry.context}  {entry.kind} {entry.namespace}/{entry.name}  {entry.result}")
+        say(f"    {entry.method} {_brief(entry.patch)}")
+        if entry.before:
+            say(f"    before {_brief(entry.before)}")
+    return 0
+
+
+def _item(entry: Entry) -> dict[str, Any]:
+    shown: dict[str, Any] = msgspec.to_builtins(entry)
+    return shown
+
+
+def _brief(value: dict[str, Any]) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

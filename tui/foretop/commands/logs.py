@@ -1,0 +1,92 @@
+"""Logs on the command line: fetched with progress, searched, saved."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from foretop.commands.acting import DONE, REFUSED, Desk
+from foretop.commands.output import say, say_to, warn
+from foretop_core.actions.download import Trust
+from foretop_core.actions.files import NoFile, Run
+from foretop_core.actions.logs import log_of
+from foretop_core.errors import ForetopError
+from foretop_core.models import NonAdmin
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to do with a log."""
+
+    search: str = ""
+    file: str = ""
+    trust: Trust = field(default_factory=Trust)
+
+
+def trust_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds how far the storage is trusted; the command is handed `trust`, once its authority is known to be usable."""
+
+    @functools.wraps(command)
+    def with_trust(*arguments: Any, cacert: str, blindly: bool, **options: Any) -> Any:
+        trust = Trust(cacert, blindly)
+        trust.context()
+        return command(*arguments, trust=trust, **options)
+
+    for option in (
+        click.option("--insecure-skip-tls-verify", "blindly", is_flag=True, help="Trust any storage."),
+        click.option(
+            "--cacert", default="", metavar="FILE", help="The authority that the storage's certificate is of."
+        ),
+    ):
+        with_trust = option(with_trust)
+    return with_trust
+
+
+def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds what can be done with a log; the command is handed `wanted`."""
+
+    @functools.wraps(command)
+    def with_wanted(*arguments: Any, search: str, file: str, trust: Trust, **options: Any) -> Any:
+        return command(*arguments, wanted=Wanted(search, file, trust), **options)
+
+    with_options = trust_options(with_wanted)
+    for option in (
+        click.option("--file", default="", metavar="FILE", help="Save it there instead of printing it."),
+        click.option("--search", default="", metavar="TEXT", help="Only the lines with this text, with their numbers."),
+    ):
+        with_options = option(with_options)
+    return with_options
+
+
+async def show_log(at: Desk, item: Run | NonAdmin, wanted: Wanted) -> int:
+    """Prints or saves the log. Exit code: 0 the whole log, 1 a partial one, 3 none."""
+    try:
+        log = await log_of(at.hand, item, wanted.trust, progress)
+    except NoFile as problem:
+        warn([problem])
+        return REFUSED
+    if log.partial:
+        warn([ForetopError(f"Only part of the log, from Velero's own: {log.why}")])
+    if wanted.file:
+        log.save(Path(wanted.file))
+        say_to(f"{len(log.lines)} lines saved to {wanted.file}", err=True)
+    elif wanted.search:
+        for number, line in log.search(wanted.search):
+            say(f"{number}: {line}")
+    else:
+        for line in log.lines:
+            say(line)
+    return 1 if log.partial else DONE
+
+
+def progress(done: int, total: int) -> None:
+    """On a terminal only, on one line that is written over."""
+    if sys.stderr.isatty():
+        share = f" of {total:,}" if total else ""
+        click.echo(f"\r{done:,}{share} bytes", err=True, nl=done == total)

@@ -1,0 +1,95 @@
+"""`foretop nab`: the ways out for a non-admin backup, its log and results."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from foretop.commands.acting import ActCommand, Manner, acting_options, desk, go, perform, wait_option, wants_to_wait
+from foretop.commands.choosing import choosing_options, chosen, one
+from foretop.commands.connection import connection_options
+from foretop.commands.logs import Wanted, log_options, show_log
+from foretop.commands.results import add_results
+from foretop_core.actions import follow
+from foretop_core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
+from foretop_core.actions.plans import Plan, Step
+from foretop_core.actions.served import serves_field
+from foretop_core.kube.config import Wishes
+from foretop_core.models.kinds import BACKUP, NAB, NAR, STORAGE
+from foretop_core.rules.world import World
+
+KINDS = (NAB, NAR, BACKUP, STORAGE)
+
+
+@click.group("nab")
+def command() -> None:
+    """Delete non-admin backups, and read their logs and results.
+
+    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
+    """
+
+
+@command.command("delete", cls=ActCommand)
+@choosing_options
+@click.option("--force", is_flag=True, help="By spec.forceDeleteBackup, where the cluster has it: the data stays.")
+@wait_option
+@connection_options
+@acting_options
+def delete(
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    force: bool,
+    wait: bool | None,
+    wishes: Wishes,
+    manner: Manner,
+) -> int:
+    """Delete non-admin backups with their data, by spec.deleteBackup."""
+    return go(_delete(wishes, manner, names, labels, everything, force, wants_to_wait(wait)))
+
+
+async def _delete(
+    wishes: Wishes,
+    manner: Manner,
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    force: bool,
+    wait: bool,
+) -> int:
+    def look(step: Step) -> follow.Look:
+        return follow.deleted_nonadmin(NAB.name, step.target.namespace, step.target.name)
+
+    async with desk(wishes, KINDS) as at:
+        items = chosen(at.world, NAB, at.world.nabs, names, labels, everything)
+        served = await serves_field(at.hand.client, NAB, FORCE_FIELD)
+
+        def wish(world: World, some: Any, now: datetime) -> Plan:
+            return plan_delete_nab(world, some, now, force=force, serves_force=served)
+
+        return await perform(at, wish, items, manner, look=look if wait else None)
+
+
+@command.command("logs")
+@click.argument("name")
+@log_options
+@connection_options
+def logs(name: str, wanted: Wanted, wishes: Wishes) -> int:
+    """Print the log of a non-admin backup, where its rules allow."""
+    return go(_logs(wishes, name, wanted))
+
+
+async def _logs(wishes: Wishes, name: str, wanted: Wanted) -> int:
+    async with desk(wishes, KINDS) as at:
+        return await show_log(at, one(at.world, NAB, at.world.nabs, name), wanted)
+
+
+add_results(
+    command,
+    NAB,
+    lambda world: world.nabs,
+    KINDS,
+    "a non-admin backup, by namespace and resource, where its rules allow",
+)

@@ -1,0 +1,54 @@
+"""Answers as text, JSON or YAML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from foretop_core.errors import ForetopError
+from foretop_core.view.text import clean, pad, width
+
+output_option: Callable[[Any], Any] = click.option(
+    "-o",
+    "--output",
+    "form",
+    type=click.Choice(["text", "json", "yaml"]),
+    default="text",
+    help="How to print the answer.",
+    show_default=True,
+)
+file_help = "Manifests, or what kubectl get -o yaml|json prints; - for standard input."
+
+
+def emit(value: Mapping[str, Any], form: str) -> None:
+    if form == "json":
+        click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    else:
+        import yaml
+
+        click.echo(yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000), nl=False)
+
+
+def say(line: str = "") -> None:
+    click.echo(clean(line))
+
+
+def say_to(line: str, err: bool = False) -> None:
+    """A line for whoever reads this: on standard error where standard output is for a machine."""
+    click.echo(clean(line), err=err)
+
+
+def warn(problems: Iterable[ForetopError]) -> None:
+    for problem in problems:
+        click.echo(f"foretop: {clean(str(problem))}", err=True)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ") -> None:
+    """Columns as wide as what is in them; the last one is not padded."""
+    lines = [tuple(head), *(tuple(clean(cell) for cell in row) for row in rows)]
+    widths = [max(width(line[column]) for line in lines) for column in range(len(head))]
+    for line in lines:
+        say(indent + "  ".join(pad(cell, cells) for cell, cells in zip(line, widths, strict=True)).rstrip())

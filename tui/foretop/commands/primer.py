@@ -1,0 +1,95 @@
+"""`foretop primer`: the expressions that warm a cluster up ahead of a schedule, and how exact they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, tzinfo
+from typing import Any
+
+import click
+
+from foretop.commands import inputs
+from foretop.commands.output import emit, output_option, say
+from foretop_core.rules import words
+from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed, prescaler_verdict, prime, warmups
+from foretop_core.rules.words import rfc3339
+
+_A_WEEK = 10_080
+
+
+@click.command("primer")
+@click.argument("expression")
+@click.option("--warmup", required=True, type=click.IntRange(1, _A_WEEK), metavar="MINUTES", help="How long before.")
+@click.option("--from", "since", metavar="TIME", help="Runs after this time instead of now.")
+@click.option("--count", default=5, show_default=True, type=click.IntRange(1, 1000), help="How many pairs.")
+@click.option("--tz", "zone_name", metavar="ZONE", help="Where an expression that names no zone runs (Velero: UTC).")
+@output_option
+def command(expression: str, warmup: int, since: str | None, count: int, zone_name: str | None, form: str) -> int:
+    """Expressions that run WARMUP minutes before EXPRESSION does."""
+    zone = inputs.zone(zone_name)
+    start = inputs.moment(since, zone)
+    parsed = inputs.cron(expression)
+    prefix = f"CRON_TZ={zone} " if parsed.zone is None and zone is not UTC else ""
+    zoned = prefix + expression
+    primed = _in_the_same_zone(prime(zoned, warmup), prefix)
+    pairs = warmups(zoned, warmup, start, count)
+    verdict = prescaler_verdict(expression, warmup)
+    if form == "text":
+        _print(expression, warmup, primed, pairs, verdict, parsed.zone or zone)
+    else:
+        emit(_answer(expression, warmup, primed, pairs, verdict), form)
+    return 0
+
+
+def _in_the_same_zone(primed: Primed, prefix: str) -> Primed:
+    """What was asked without a zone of its own is answered so, and runs wherever the schedule does."""
+    return replace(primed, expressions=tuple(text.removeprefix(prefix) for text in primed.expressions))
+
+
+def _answer(
+    expression: str, warmup: int, primed: Primed, pairs: tuple[Pair, ...], verdict: PrescalerVerdict
+) -> dict[str, Any]:
+    return {
+        "expression": expression,
+        "warmupMinutes": warmup,
+        "primed": list(primed.expressions),
+        "exact": primed.exact,
+        "note": primed.note,
+        "extraIn8Years": primed.extra_in_8_years,
+        "runs": [{"warmup": rfc3339(pair.warmup), "run": rfc3339(pair.run)} for pair in pairs],
+        "prescaler": {
+            "supported": verdict.supported,
+            "documented": verdict.documented,
+            "expression": verdict.expression,
+            "reason": verdict.reason,
+            "missedIn8Years": verdict.missed_in_8_years,
+            "extraIn8Years": verdict.extra_in_8_years,
+        },
+    }
+
+
+def _print(
+    expression: str,
+    warmup: int,
+    primed: Primed,
+    pairs: tuple[Pair, ...],
+    verdict: PrescalerVerdict,
+    zone: tzinfo,
+) -> None:
+    say(f"{expression}, {words.count(warmup, 'minute')} ahead, {'exact' if primed.exact else 'nearly exact'} ({zone})")
+    for text in primed.expressions:
+        say(f"  {text}")
+    if primed.note:
+        say(primed.note)
+    say("Next")
+    for pair in pairs:
+        say(f"  {pair.warmup.astimezone(zone):%a %d %b %Y %H:%M} → {pair.run.astimezone(zone):%d %b %H:%M}")
+    if not verdict.supported:
+        say(f"The prescaler refuses it: {verdict.reason}")
+    elif verdict.missed_in_8_years or verdict.extra_in_8_years:
+        say(
+            f"The prescaler gives {verdict.expression}, against its own text, and is wrong: "
+            f"{verdict.missed_in_8_years:,} warm-ups missed and {verdict.extra_in_8_years:,} too many in 8 years."
+        )
+    else:
+        say(f"The prescaler gives {verdict.expression}.")

@@ -1,0 +1,159 @@
+"""`foretop report`: what there is to know about clusters, or the objects in a file, as of one moment."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import click
+
+from foretop.commands import inputs
+from foretop.commands.connection import connection_options
+from foretop.commands.live import running, seen, spoiled
+from foretop.commands.output import emit, file_help, output_option, say, table, warn
+from foretop_core.errors import Unreadable
+from foretop_core.kube.config import Wishes
+from foretop_core.rules import words
+from foretop_core.rules.assemble import assemble
+from foretop_core.rules.triage import Severity, Triage, triage
+from foretop_core.rules.words import rfc3339
+from foretop_core.rules.world import World
+from foretop_core.view.items import finding_item, queue_items, schedule_item, unreadable_item, unseen_item
+
+_SIGNS = {"error": "✗", "warning": "▲", "note": "·"}
+
+
+@click.command("report")
+@connection_options
+@click.option("-f", "--file", "source", metavar="FILE", help=f"Judge this instead of a cluster. {file_help}")
+@click.option("--at", "at", metavar="TIME", help="Judge as of this time instead of now.")
+@output_option
+def command(wishes: Wishes, source: str | None, at: str | None, form: str) -> int:
+    """Next runs, queue and findings of a cluster, or of the objects in a file.
+
+    Exit code: 0 nothing to do, 1 findings of severity error or an unreadable object, 2 nothing readable,
+    3 nothing found but not everything seen.
+    """
+    now = inputs.moment(at)
+    if source is None:
+        return asyncio.run(_of_clusters(wishes, now if at else None, form))
+    read = inputs.objects(source)
+    world = assemble(item for _, item in read.objects)
+    return tell([(world, now)], read.unreadable, form)
+
+
+def report_on_clusters(wishes: Wishes) -> int:
+    """One plain report, as a build log wants it."""
+    return asyncio.run(_of_clusters(wishes, None, "text"))
+
+
+async def _of_clusters(wishes: Wishes, at: datetime | None, form: str) -> int:
+    async with running(replace(wishes, with_velero=True)) as session:
+        good, bad = await seen(session)
+        worlds = [(session.world(name), at or session.clock(name).now()) for name in good]
+        lost = tuple(Unreadable(problem.what, problem.why, problem.hint) for problem in bad)
+        return tell(worlds, (*spoiled(session), *lost), form)
+
+
+def tell(worlds: Sequence[tuple[World, datetime]], unreadable: Sequence[Unreadable], form: str) -> int:
+    """Prints the report on some clusters, and answers with its exit code."""
+    now = worlds[0][1]
+    found = [triage(world, at) for world, at in worlds]
+    answer = report(worlds, found, unreadable)
+    warn(unreadable)
+    if form == "text":
+        show(answer, now)
+    else:
+        emit(answer, form)
+    return exit_code(found, unreadable)
+
+
+def report(
+    worlds: Sequence[tuple[World, datetime]], found: Sequence[Triage], unreadable: Sequence[Unreadable]
+) -> dict[str, Any]:
+    return {
+        "at": rfc3339(worlds[0][1]),
+        "schedules": [
+            schedule_item(world, schedule, at)
+            for world, at in worlds
+            for schedule in sorted(world.schedules, key=lambda schedule: (schedule.namespace, schedule.name))
+        ],
+        "queue": [item for world, at in worlds for item in queue_items(world, at)],
+        "findings": [finding_item(finding) for each in found for finding in each.findings],
+        "unreadable": [unreadable_item(problem) for problem in unreadable],
+        "notSeen": [unseen_item(gap) for each in found for gap in each.unseen],
+    }
+
+
+def exit_code(found: Sequence[Triage], unreadable: Sequence[Unreadable]) -> int:
+    if unreadable or any(finding.severity is Severity.ERROR for each in found for finding in each.findings):
+        return 1
+    return 3 if any(each.unseen for each in found) else 0
+
+
+def show(answer: dict[str, Any], now: datetime) -> None:
+    say(f"As of {answer['at']}")
+    _findings(answer["findings"], answer["notSeen"], now)
+    if answer["schedules"]:
+        say()
+        say(f"Schedules ({len(answer['schedules'])})")
+        head = ("NAME", "CRON", "STATE", "NEXT", "LAST BACKUP", "OUTCOME")
+        table(head, [_schedule_row(item, now) for item in answer["schedules"]])
+    if answer["queue"]:
+        say()
+        say(f"Queue ({len(answer['queue'])})")
+        head = ("", "NAME", "FROM", "PHASE", "STARTS", "WAITS FOR")
+        table(head, [_queue_row(item, now) for item in answer["queue"]])
+
+
+def _findings(findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now: datetime) -> None:
+    if not findings:
+        say("Nothing wrong in what can be seen." if unseen else "Nothing wrong.")
+    for item in findings:
+        place = "/".join(filter(None, (item["namespace"], item["name"])))
+        since = f", since {words.moment(datetime.fromisoformat(item['since']), now)}" if item["since"] else ""
+        say()
+        say(f"{_SIGNS[item['severity']]} {item['severity']}  {item['kind']} {place}: {item['what']}{since}")
+        say(f"    {item['evidence']}")
+        say(f"    Do: {item['remedy']}")
+    for gap in unseen:
+        say(f"Not seen: {' '.join(filter(None, (gap['context'], gap['kind'])))} ({gap['reason']})")
+
+
+def _schedule_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
+    return (
+        "/".join(filter(None, (item["namespace"], item["name"]))),
+        item["schedule"],
+        "paused" if item["paused"] else item["phase"] or "New",
+        _next(item, now),
+        _when(item["lastBackup"], now) or "never",
+        item["lastOutcome"] or "-",
+    )
+
+
+def _next(item: dict[str, Any], now: datetime) -> str:
+    if item["nextRun"] is None:
+        return "always due" if item["due"] else "none"
+    run = datetime.fromisoformat(item["nextRun"])
+    if item["due"]:
+        return f"due since {words.moment(run, now)}"
+    return f"{words.moment(run, now)}, in {words.span(run - now)}"
+
+
+def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
+    start = _when(item["expectedStart"], now)
+    return (
+        str(item["position"]),
+        item["name"],
+        item["owner"],
+        item["phase"] or "waiting",
+        _when(item["startedAt"], now) or (f"about {start}" if start else "not known"),
+        ", ".join(item["blockedBy"]) or "-",
+    )
+
+
+def _when(time: str | None, now: datetime) -> str:
+    return words.moment(datetime.fromisoformat(time), now) if time else ""

@@ -1,0 +1,113 @@
+"""`foretop restore`: from a backup, beside what is there or over it; its log and results."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from foretop.commands.acting import ActCommand, Manner, acting_options, desk, go, perform, wait_option, wants_to_wait
+from foretop.commands.choosing import label_selector, listed, one, pairs
+from foretop.commands.connection import connection_options
+from foretop.commands.logs import Wanted, log_options, show_log
+from foretop.commands.results import add_results
+from foretop.commands.templates import TRUTH
+from foretop_core.actions import follow
+from foretop_core.actions.plans import Plan, Step
+from foretop_core.actions.restores import Restoring, plan_restore
+from foretop_core.kube.config import Wishes
+from foretop_core.kube.reach import visible_namespaces
+from foretop_core.models import Restore, RestoreSpec, from_builtins
+from foretop_core.models.kinds import BACKUP, RESTORE, STORAGE
+from foretop_core.rules.world import World
+
+KINDS = (BACKUP, RESTORE, STORAGE)
+_LISTS = (
+    ("include_namespaces", "includedNamespaces"),
+    ("exclude_namespaces", "excludedNamespaces"),
+    ("include_resources", "includedResources"),
+    ("exclude_resources", "excludedResources"),
+)
+
+
+@click.group("restore")
+def command() -> None:
+    """Restore from a backup, and read the log and results of a restore.
+
+    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
+    """
+
+
+@command.command("create", cls=ActCommand)
+@click.argument("name", required=False)
+@click.option("--from-backup", required=True, metavar="BACKUP", help="The backup to restore from.")
+@click.option("--namespace-mappings", multiple=True, metavar="FROM:TO", help="Restore into other namespaces.")
+@click.option("--existing-resource-policy", "existing", default="", metavar="none|update", help="What exists already.")
+@click.option("--restore-volumes", "volumes", type=TRUTH, metavar="true|false", help="Restore volumes too.")
+@click.option("--include-namespaces", multiple=True, metavar="LIST")
+@click.option("--exclude-namespaces", multiple=True, metavar="LIST")
+@click.option("--include-resources", multiple=True, metavar="LIST")
+@click.option("--exclude-resources", multiple=True, metavar="LIST")
+@click.option("--include-cluster-resources", "cluster", type=TRUTH, metavar="true|false")
+@click.option("--preserve-nodeports", "ports", type=TRUTH, metavar="true|false")
+@click.option("--item-operation-timeout", "patience", default="", metavar="DURATION")
+@click.option("-l", "--selector", "item_labels", metavar="LABELS", help="Only objects with these labels.")
+@click.option("--labels", multiple=True, metavar="KEY=VALUE", help="Labels of the restore.")
+@wait_option
+@connection_options
+@acting_options
+def create(name: str | None, from_backup: str, wait: bool | None, wishes: Wishes, manner: Manner, **given: Any) -> int:
+    """Restore from a backup."""
+    wish = Restoring(
+        name or "",
+        pairs(given["namespace_mappings"], "--namespace-mappings", ":"),
+        given["existing"],
+        None if given["volumes"] is None else given["volumes"].lower() == "true",
+        _spec(given),
+        pairs(given["labels"], "--labels"),
+    )
+    return go(_create(wishes, manner, from_backup, wish, wants_to_wait(wait)))
+
+
+def _spec(given: dict[str, Any]) -> RestoreSpec:
+    spec: dict[str, Any] = {field: list(found) for flag, field in _LISTS if (found := listed(given[flag]))}
+    for flag, field in (("cluster", "includeClusterResources"), ("ports", "preserveNodePorts")):
+        if given[flag] is not None:
+            spec[field] = given[flag].lower() == "true"
+    if given["patience"]:
+        spec["itemOperationTimeout"] = given["patience"]
+    if labels := label_selector(given["item_labels"]):
+        spec["labelSelector"] = labels
+    return from_builtins(Restore, {"spec": spec}).spec
+
+
+async def _create(wishes: Wishes, manner: Manner, from_backup: str, wanted: Restoring, wait: bool) -> int:
+    def look(step: Step) -> follow.Look:
+        return follow.run(Restore, step.target.namespace, step.target.name, to_the_end=True)
+
+    async with desk(wishes, KINDS) as at:
+        backup = one(at.world, BACKUP, at.world.backups, from_backup)
+        existing = await visible_namespaces(at.hand.client) or None
+
+        def wish(world: World, some: Any, now: datetime) -> Plan:
+            return plan_restore(world, some, wanted, now, existing)
+
+        return await perform(at, wish, [backup], manner, look=look if wait else None, to_the_end=True)
+
+
+@command.command("logs")
+@click.argument("name")
+@log_options
+@connection_options
+def logs(name: str, wanted: Wanted, wishes: Wishes) -> int:
+    """Print the log of a restore, or what Velero's own log has of it where the whole cannot be had."""
+    return go(_logs(wishes, name, wanted))
+
+
+async def _logs(wishes: Wishes, name: str, wanted: Wanted) -> int:
+    async with desk(wishes, KINDS) as at:
+        return await show_log(at, one(at.world, RESTORE, at.world.restores, name), wanted)
+
+
+add_results(command, RESTORE, lambda world: world.restores, KINDS, "a restore, by namespace and resource")

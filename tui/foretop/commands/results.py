@@ -1,0 +1,94 @@
+"""What went wrong in a backup or restore, on the command line: by namespace and resource."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import click
+
+from foretop.commands.acting import DONE, REFUSED, Desk, desk, go
+from foretop.commands.choosing import one
+from foretop.commands.connection import connection_options
+from foretop.commands.logs import progress, trust_options
+from foretop.commands.output import emit, output_option, say, warn
+from foretop_core.actions.download import Trust, Unfetched
+from foretop_core.actions.files import NoFile, Run, velero_run
+from foretop_core.actions.guard import Refused
+from foretop_core.actions.results import results_of
+from foretop_core.errors import Unreadable
+from foretop_core.kube.config import Wishes
+from foretop_core.models import NonAdmin
+from foretop_core.models.kinds import Kind
+from foretop_core.models.velero import RunStatus
+from foretop_core.rules import words
+from foretop_core.rules.phases import READABLE
+from foretop_core.rules.results import Group, Results
+from foretop_core.rules.world import World
+from foretop_core.view.items import results_item
+
+
+def add_results(
+    group: click.Group,
+    kind: Kind,
+    members: Callable[[World], Sequence[Run | NonAdmin]],
+    watched: tuple[Kind, ...],
+    about: str,
+) -> None:
+    """Gives a group of commands its `results NAME`."""
+
+    @group.command("results", help=f"Print what went wrong in {about}.")
+    @click.argument("name")
+    @trust_options
+    @output_option
+    @connection_options
+    def results(name: str, trust: Trust, form: str, wishes: Wishes) -> int:
+        return go(look(wishes, name, trust, form))
+
+    async def look(wishes: Wishes, name: str, trust: Trust, form: str) -> int:
+        async with desk(wishes, watched) as at:
+            return await show_results(at, one(at.world, kind, members(at.world), name), trust, form)
+
+
+async def show_results(at: Desk, item: Run | NonAdmin, trust: Trust, form: str) -> int:
+    """Prints them; with nothing to tell of, nothing is asked for. Exit code: 0 told, 3 they cannot be had."""
+    status = _status(at.world, item)
+    is_clean = status.phase in READABLE and not status.errors and not status.warnings
+    try:
+        found = None if is_clean else await results_of(at.hand, item, trust, progress)
+    except (NoFile, Refused, Unfetched, Unreadable) as problem:
+        warn([problem])
+        return REFUSED
+    if form != "text":
+        emit(results_item(at.context, item, status, found), form)
+    else:
+        _print(item, status, found or Results())
+    return DONE
+
+
+def _status(world: World, item: Run | NonAdmin) -> RunStatus:
+    """Velero's own word where it may be read, else the copy of it."""
+    if not isinstance(item, NonAdmin):
+        return item.status
+    run = velero_run(world, item)
+    return run.status if run is not None else item.velero.status or RunStatus()
+
+
+def _print(item: Run | NonAdmin, status: RunStatus, results: Results) -> None:
+    errors, warnings = words.count(results.error_count, "error"), words.count(results.warning_count, "warning")
+    say(f"{item.namespace}/{item.name}: {status.phase or 'waiting'}, {errors} and {warnings}")
+    if status.failure_reason:
+        say(f"failed: {status.failure_reason}")
+    _print_part("Errors", results.errors)
+    _print_part("Warnings", results.warnings)
+
+
+def _print_part(title: str, groups: Sequence[Group]) -> None:
+    if not groups:
+        return
+    say()
+    say(f"{title}:")
+    for group in groups:
+        say(f"  {group.title}")
+        for problem in group.problems:
+            times = f" ({problem.times} times)" if problem.times > 1 else ""
+            say(f"    {'  '.join(filter(None, (problem.subject, problem.message)))}{times}")

@@ -1,0 +1,247 @@
+"""`foretop schedule`: pause, unpause, create and delete."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import click
+
+from foretop.commands import inputs
+from foretop.commands.acting import (
+    DONE,
+    ActCommand,
+    Desk,
+    Manner,
+    acting_options,
+    desk,
+    go,
+    perform,
+    wait_option,
+    wants_to_wait,
+)
+from foretop.commands.choosing import choosing_options, chosen, pairs, velero_namespace
+from foretop.commands.connection import connection_options
+from foretop.commands.output import say_to
+from foretop.commands.templates import template_from, template_options
+from foretop_core.actions import follow
+from foretop_core.actions.pausing import Pause, of_batch, plan_pause, plan_unpause
+from foretop_core.actions.plans import Plan, Step
+from foretop_core.actions.schedules import (
+    NewSchedule,
+    check_schedule,
+    described_by,
+    plan_create_schedules,
+    plan_delete_schedule,
+)
+from foretop_core.errors import BadInput
+from foretop_core.kube.config import Wishes
+from foretop_core.models import Schedule
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, SCHEDULE, STORAGE
+from foretop_core.rules.forecast import Choice, is_due
+from foretop_core.rules.world import World
+
+KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT)
+_TRUTH = click.Choice(["true", "false"], case_sensitive=False)
+
+
+@click.group("schedule")
+def command() -> None:
+    """Pause, unpause, create and delete schedules.
+
+    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
+    """
+
+
+@command.command("pause", cls=ActCommand)
+@choosing_options
+@click.option("--reason", default="", help="Why, for the next shift to see.")
+@click.option("--until", metavar="TIME", help="Until when it is meant to last; nothing unpauses by itself.")
+@click.option("--batch", metavar="ID", help="What to call this window; unpause --batch ID resumes exactly it.")
+@connection_options
+@acting_options
+def pause(
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    reason: str,
+    until: str | None,
+    batch: str | None,
+    wishes: Wishes,
+    manner: Manner,
+) -> int:
+    """Make no further backups of some schedules; what is running goes on."""
+    end = inputs.moment(until) if until else None
+    return go(_pause(wishes, manner, names, labels, everything, reason, end, batch or ""))
+
+
+async def _pause(
+    wishes: Wishes,
+    manner: Manner,
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    reason: str,
+    until: datetime | None,
+    batch: str,
+) -> int:
+    async with desk(wishes, KINDS) as at:
+        items = chosen(at.world, SCHEDULE, at.world.schedules, names, labels, everything)
+        if until is not None and until <= at.now:
+            raise BadInput("The end of the pause lies in the past", f"it is {at.now:%Y-%m-%dT%H:%M:%SZ} there")
+        wanted = items if names else tuple(item for item in items if not item.spec.paused)
+        if not wanted:
+            say_to(f"Nothing to do: all {len(items)} are paused already.", err=True)
+            return DONE
+        window = batch or f"{at.now:%Y%m%d%H%M%S}-{secrets.token_hex(2)}"
+        wish = Pause(await at.introduce(manner), window, reason, until)
+        code = await perform(at, lambda world, some, now: plan_pause(world, some, wish, now), wanted, manner)
+        if code == DONE and not manner.dry_run:
+            say_to(f"To resume exactly these: foretop schedule unpause --batch {window}", err=True)
+        return code
+
+
+@command.command("unpause", cls=ActCommand)
+@choosing_options
+@click.option("--batch", metavar="ID", help="Those that this window paused, and no others.")
+@click.option(
+    "--skip-immediately",
+    "skip",
+    type=_TRUTH,
+    metavar="true|false",
+    help="Skip what is due (true) or make it up (false); without it the schedule and the server decide.",
+)
+@wait_option
+@connection_options
+@acting_options
+def unpause(
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    batch: str | None,
+    skip: str | None,
+    wait: bool | None,
+    wishes: Wishes,
+    manner: Manner,
+) -> int:
+    """Let schedules run again, with or without the backup that is overdue."""
+    choice = Choice.LEAVE if skip is None else Choice.SKIP if skip == "true" else Choice.DO_NOT_SKIP
+    return go(_unpause(wishes, manner, names, labels, everything, batch, choice, wants_to_wait(wait)))
+
+
+async def _unpause(
+    wishes: Wishes,
+    manner: Manner,
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    batch: str | None,
+    choice: Choice,
+    wait: bool,
+) -> int:
+    async with desk(wishes, KINDS) as at:
+        if batch is not None:
+            chosen(at.world, SCHEDULE, at.world.schedules, names, labels, everything, more=True)
+            items: tuple[Schedule, ...] = tuple(of_batch(at.world.schedules, batch))
+            if not items:
+                raise BadInput(f"No schedule was paused by the window {batch}", "", "see foretop journal")
+        else:
+            items = chosen(at.world, SCHEDULE, at.world.schedules, names, labels, everything)
+        wanted = items if names else tuple(item for item in items if item.spec.paused)
+        if not wanted:
+            say_to(f"Nothing to do: none of the {len(items)} is paused.", err=True)
+            return DONE
+
+        def wish(world: World, some: Any, now: datetime) -> Plan:
+            return plan_unpause(world, some, choice, now)
+
+        looks = {(item.namespace, item.name): _look(at, item, choice) for item in wanted}
+        look = (lambda step: looks[step.target.namespace, step.target.name]) if wait else None
+        return await perform(at, wish, wanted, manner, look=look)
+
+
+def _look(at: Desk, item: Schedule, choice: Choice) -> follow.Look:
+    """Made before anything is sent: what is there already is no answer."""
+    runs = at.world.backups_by_schedule.get((item.namespace, item.name), ())
+    nothing_due = choice is not Choice.SKIP and not is_due(item, at.now)
+    return follow.unpaused(item, tuple(run.name for run in runs), nothing_due)
+
+
+@command.command("create", cls=ActCommand)
+@click.argument("name", required=False)
+@click.option("--schedule", "cron", metavar="CRON", help="When to run, as Velero takes it.")
+@click.option("-f", "--file", "source", metavar="FILE", help="Take the schedules of a manifest instead.")
+@click.option("--paused", is_flag=True, help="Make it paused.")
+@click.option("--skip-immediately", "skip", type=_TRUTH, metavar="true|false", help="Written only where given.")
+@click.option("--use-owner-references-in-backup", "owns", is_flag=True, help="Its backups go with it when it goes.")
+@click.option("--labels", multiple=True, metavar="KEY=VALUE", help="Labels of the schedule.")
+@click.option("--annotations", multiple=True, metavar="KEY=VALUE", help="Annotations of the schedule.")
+@template_options
+@wait_option
+@connection_options
+@acting_options
+def create(
+    name: str | None, source: str | None, wait: bool | None, wishes: Wishes, manner: Manner, **given: Any
+) -> int:
+    """Make a schedule: NAME --schedule CRON, or -f FILE."""
+    if (source is None) is (name is None):
+        raise click.UsageError("give NAME and --schedule, or -f FILE")
+    if name is not None and not given["cron"]:
+        raise click.UsageError("--schedule is missing: when is it to run?")
+    wanted: list[NewSchedule] = []
+    if source is not None:
+        read = inputs.objects(source)
+        wanted = [described_by(item, "") for item in read.of(SCHEDULE) if isinstance(item, Schedule)]
+        if not wanted:
+            raise BadInput(f"{source} holds no Schedule")
+    else:
+        wanted = [_from_flags(name or "", given)]
+    for wish in wanted:
+        check_schedule(wish)
+    return go(_create(wishes, manner, wanted, wants_to_wait(wait)))
+
+
+def _from_flags(name: str, given: dict[str, Any]) -> NewSchedule:
+    return NewSchedule(
+        "",
+        name,
+        given["cron"],
+        template_from(given),
+        given["paused"],
+        None if given["skip"] is None else given["skip"] == "true",
+        True if given["owns"] else None,
+        pairs(given["labels"], "--labels"),
+        pairs(given["annotations"], "--annotations"),
+    )
+
+
+async def _create(wishes: Wishes, manner: Manner, wanted: list[NewSchedule], wait: bool) -> int:
+    async with desk(wishes, KINDS) as at:
+        placed = [
+            replace(wish, namespace=wish.namespace or velero_namespace(at.world, at.namespaces)) for wish in wanted
+        ]
+
+        def wish(world: World, some: Any, now: datetime) -> Plan:
+            return plan_create_schedules(world, some, now)
+
+        def look(step: Step) -> follow.Look:
+            return follow.created_schedule(step.target.namespace, step.target.name)
+
+        return await perform(at, wish, placed, manner, look=look if wait else None)
+
+
+@command.command("delete", cls=ActCommand)
+@choosing_options
+@connection_options
+@acting_options
+def delete(names: tuple[str, ...], labels: str | None, everything: bool, wishes: Wishes, manner: Manner) -> int:
+    """Delete schedules; their backups stay, unless they are owned by the schedule."""
+    return go(_delete(wishes, manner, names, labels, everything))
+
+
+async def _delete(wishes: Wishes, manner: Manner, names: tuple[str, ...], labels: str | None, everything: bool) -> int:
+    async with desk(wishes, KINDS) as at:
+        items = chosen(at.world, SCHEDULE, at.world.schedules, names, labels, everything)
+        return await perform(at, plan_delete_schedule, items, manner)

@@ -1,0 +1,53 @@
+"""`foretop server`: Velero's own default for skipping what is due."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from foretop.commands.acting import ActCommand, Manner, acting_options, desk, go, perform
+from foretop.commands.connection import connection_options
+from foretop.commands.templates import TRUTH
+from foretop_core.actions.guard import Refused
+from foretop_core.actions.plans import Plan
+from foretop_core.actions.servers import plan_server_default
+from foretop_core.kube.config import Wishes
+from foretop_core.models import Deployment
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
+from foretop_core.rules.servers import server
+from foretop_core.rules.world import World
+
+
+@click.group("server")
+def command() -> None:
+    """Set Velero's own default for skipping.
+
+    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
+    """
+
+
+@command.command("set", cls=ActCommand)
+@click.option("--schedule-skip-immediately", "skip", type=TRUTH, required=True, metavar="true|false")
+@connection_options
+@acting_options
+def set_default(skip: str, wishes: Wishes, manner: Manner) -> int:
+    """Set a flag of the Velero Deployment; Velero restarts, which kills what is running."""
+    return go(_set(wishes, manner, skip.lower() == "true"))
+
+
+async def _set(wishes: Wishes, manner: Manner, skip: bool) -> int:
+    async with desk(wishes, (DEPLOYMENT, BACKUP, RESTORE)) as at:
+        every = at.session.store.all(at.context, Deployment)
+        found = [item for item in every if server(item) is not None]
+        if not found:
+            raise Refused("Velero's Deployment cannot be seen", "there is none, or it is not allowed", "use -n, or ask")
+        if len(found) > 1:
+            places = ", ".join(item.namespace for item in found)
+            raise click.UsageError(f"there are several Velero servers, in {places}: choose one with -n")
+
+        def wish(world: World, some: Any, now: datetime) -> Plan:
+            return plan_server_default(world, some, skip, now)
+
+        return await perform(at, wish, found, manner)

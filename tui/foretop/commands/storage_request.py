@@ -1,0 +1,54 @@
+"""`foretop storage-request`: an administrator's word on the storage that tenants ask for."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from foretop.commands.acting import ActCommand, Manner, acting_options, desk, go, perform
+from foretop.commands.choosing import one
+from foretop.commands.connection import connection_options
+from foretop_core.actions.nonadmin import Decision, plan_decide
+from foretop_core.actions.plans import Plan
+from foretop_core.kube.config import Wishes
+from foretop_core.models.kinds import NABSL_REQUEST
+from foretop_core.rules.world import World
+
+
+@click.group("storage-request")
+def command() -> None:
+    """Approve or reject the storage that tenants ask for.
+
+    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
+    """
+
+
+@command.command("approve", cls=ActCommand)
+@click.argument("names", nargs=-1, required=True)
+@connection_options
+@acting_options
+def approve(names: tuple[str, ...], wishes: Wishes, manner: Manner) -> int:
+    """Let Velero use the storage location of a tenant."""
+    return go(_decide(wishes, manner, names, "approve"))
+
+
+@command.command("reject", cls=ActCommand)
+@click.argument("names", nargs=-1, required=True)
+@connection_options
+@acting_options
+def reject(names: tuple[str, ...], wishes: Wishes, manner: Manner) -> int:
+    """Refuse the storage location of a tenant."""
+    return go(_decide(wishes, manner, names, "reject"))
+
+
+async def _decide(wishes: Wishes, manner: Manner, names: tuple[str, ...], decision: Decision) -> int:
+    async with desk(wishes, (NABSL_REQUEST,)) as at:
+        requests = at.world.storage_requests
+        items = [one(at.world, NABSL_REQUEST, requests, name) for name in dict.fromkeys(names)]
+
+        def wish(world: World, some: Any, now: datetime) -> Plan:
+            return plan_decide(world, some, decision, now)
+
+        return await perform(at, wish, items, manner)

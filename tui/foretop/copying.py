@@ -1,0 +1,42 @@
+"""Copying by every way there is from inside a terminal, perhaps far away, and saying which were tried."""
+
+from __future__ import annotations
+
+import base64
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+from foretop_core.view.text import clean
+
+if TYPE_CHECKING:
+    from foretop.app import Dashboard
+
+
+def copy(app: Dashboard, text: str) -> None:
+    """OSC 52 reaches the terminal in front of the person; tmux keeps its own buffer besides."""
+    app.copy_to_clipboard(text)
+    tried = "OSC 52"
+    if os.environ.get("STY"):
+        _through_screen(app, text)
+        tried = "OSC 52, through screen"
+    if os.environ.get("TMUX"):
+        tried = f"{tried} and the tmux buffer" if _to_tmux(text) else f"{tried} (tmux would not take it)"
+    app.notify(f"{clean(text)}\ncopied by {tried}")
+
+
+def _through_screen(app: Dashboard, text: str) -> None:
+    """GNU screen drops OSC 52, and hands on what is wrapped for the terminal that it runs in."""
+    if app._driver is not None:
+        encoded = base64.b64encode(text.encode()).decode()
+        app._driver.write(f"\x1bP\x1b]52;c;{encoded}\x07\x1b\\")
+
+
+def _to_tmux(text: str) -> bool:
+    try:
+        done = subprocess.run(
+            ["tmux", "load-buffer", "-w", "-"], input=text.encode(), capture_output=True, timeout=2, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0

@@ -1,0 +1,49 @@
+"""What to look out for after a write, so that a person sees whether Velero has taken it up."""
+
+from __future__ import annotations
+
+from foretop_core.actions import follow
+from foretop_core.actions.follow import Look
+from foretop_core.actions.intents import (
+    BACK_UP_NOW,
+    CREATE_SCHEDULE,
+    DELETE_BACKUP,
+    DELETE_NAB,
+    DELETE_NAR,
+    RESTORE_FROM,
+    RUN_AGAIN,
+    UNPAUSE,
+    Intent,
+)
+from foretop_core.actions.plans import Plan, Step
+from foretop_core.models import Backup, Resource, Restore, Schedule
+from foretop_core.rules.forecast import is_due
+from foretop_core.rules.world import World
+
+
+def look_for(plan: Plan, step: Step, before: Resource | None, world: World) -> Look | None:
+    """None where the write itself is all there is to see; `before` and `world` are of the time before it."""
+    intent: Intent = plan.intent
+    target = step.target
+    if intent is UNPAUSE and isinstance(before, Schedule):
+        runs = tuple(run.name for run in world.backups_by_schedule.get((before.namespace, before.name), ()))
+        skips = step.write.body["spec"].get("skipImmediately") or (
+            "skipImmediately" not in step.write.body["spec"] and before.spec.skip_immediately
+        )
+        return follow.unpaused(before, runs, nothing_due=not skips and not is_due(before, plan.at))
+    if intent is CREATE_SCHEDULE:
+        return follow.created_schedule(target.namespace, target.name)
+    if intent in (BACK_UP_NOW, RUN_AGAIN):
+        return follow.run(Backup, target.namespace, target.name, to_the_end=False)
+    if intent is RESTORE_FROM:
+        return follow.run(Restore, target.namespace, target.name, to_the_end=True)
+    if intent is DELETE_BACKUP:
+        return follow.deleted_backup(target.namespace, target.name)
+    if intent in (DELETE_NAB, DELETE_NAR):
+        return follow.deleted_nonadmin(target.kind.name, target.namespace, target.name)
+    return None
+
+
+def patience(intent: Intent) -> float | None:
+    """A restore is followed to its end; everything else is taken up soon or not at all."""
+    return None if intent is RESTORE_FROM else follow.TAKEN_UP_WITHIN

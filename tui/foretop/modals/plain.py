@@ -1,0 +1,154 @@
+"""Dialogs with nothing to choose: what will happen is said, and dangerous things want the name typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from functools import partial
+from typing import Any, ClassVar
+
+from textual import work
+from textual.widget import Widget
+
+from foretop.modals.dialog import Dialog
+from foretop.modals.parts import Field, Turn
+from foretop_core.actions.backups import (
+    plan_back_up_now,
+    plan_cancel_movements,
+    plan_delete_backup,
+    plan_run_again,
+    replan_cancel,
+)
+from foretop_core.actions.nonadmin import FORCE_FIELD, Decision, plan_decide, plan_delete_nab, plan_delete_nar
+from foretop_core.actions.plans import Plan, Wish
+from foretop_core.actions.schedules import plan_delete_schedule
+from foretop_core.actions.served import serves_field
+from foretop_core.actions.servers import plan_server_default
+from foretop_core.errors import ForetopError
+from foretop_core.models import Backup, DataMovement
+from foretop_core.models.kinds import NAB
+from foretop_core.rules.world import World
+
+
+class BackUpNow(Dialog):
+    verb: ClassVar[str] = "Back up"
+    headline: ClassVar[str] = "Back up {} now"
+
+    def wish(self) -> Wish:
+        return partial(plan_back_up_now, named_at=self.opened)
+
+
+class RunAgain(Dialog):
+    verb: ClassVar[str] = "Run again"
+    headline: ClassVar[str] = "Run {} again"
+
+    def wish(self) -> Wish:
+        return partial(plan_run_again, named_at=self.opened)
+
+
+class DeleteSchedule(Dialog):
+    verb: ClassVar[str] = "Delete"
+    headline: ClassVar[str] = "Delete schedule {}"
+
+    def wish(self) -> Wish:
+        return plan_delete_schedule
+
+
+class DeleteBackup(Dialog):
+    verb: ClassVar[str] = "Delete for good"
+    headline: ClassVar[str] = "Delete backup {}"
+
+    def wish(self) -> Wish:
+        return plan_delete_backup
+
+
+class DeleteNar(Dialog):
+    verb: ClassVar[str] = "Delete"
+    headline: ClassVar[str] = "Delete restore {}"
+
+    def wish(self) -> Wish:
+        return plan_delete_nar
+
+
+class CancelMovements(Dialog):
+    verb: ClassVar[str] = "Give them up"
+    headline: ClassVar[str] = "Cancel the data movements of {}"
+
+    def wish(self) -> Wish:
+        return _cancel
+
+
+class DeleteNab(Dialog):
+    """By the chart's paths; the second one is offered where the cluster's definition has its field."""
+
+    verb: ClassVar[str] = "Delete for good"
+    headline: ClassVar[str] = "Delete NAB {}"
+    _WAYS: ClassVar[tuple[str, ...]] = ("with its data (spec.deleteBackup)", "by force (spec.forceDeleteBackup)")
+
+    def on_mount(self) -> None:
+        self.query_one(Field).display = False
+        self._learn_fields()
+
+    def fields(self) -> Iterable[Widget]:
+        yield Field("How", Turn(self._WAYS, "way", self.ascii))
+
+    @property
+    def serves_force(self) -> bool:
+        return bool(self.query_one(Field).display)
+
+    def wish(self) -> Wish:
+        serves = self.serves_force
+        force = serves and self.query_one(Turn).at == 1
+        return lambda world, items, now: plan_delete_nab(world, items, now, force=force, serves_force=serves)
+
+    @work(exit_on_error=False)
+    async def _learn_fields(self) -> None:
+        """Of all clusters that are concerned: what one of them lacks is not offered."""
+        try:
+            found = [await serves_field(self.hands.client(context), NAB, FORCE_FIELD) for context in self.contexts]
+        except ForetopError:
+            found = [False]
+        self.query_one(Field).display = all(found)
+        self.replan()
+
+
+class DecideStorage(Dialog):
+    """An administrator's word on a tenant's storage location."""
+
+    verb: ClassVar[str] = "Approve"
+    headline: ClassVar[str] = "Storage request {}"
+    _DECISIONS: ClassVar[tuple[Decision, ...]] = ("approve", "reject")
+
+    def fields(self) -> Iterable[Widget]:
+        yield Field("Decision", Turn(self._DECISIONS, "decision", self.ascii))
+
+    @property
+    def deed_word(self) -> str:
+        return self._DECISIONS[self.query_one(Turn).at].title()
+
+    def wish(self) -> Wish:
+        decision = self._DECISIONS[self.query_one(Turn).at]
+        return lambda world, items, now: plan_decide(world, items, decision, now)
+
+
+class ServerDefault(Dialog):
+    """What Velero does with a schedule that does not say whether to skip; it restarts for it."""
+
+    verb: ClassVar[str] = "Restart Velero with it"
+    headline: ClassVar[str] = "Skip default of {}"
+
+    def fields(self) -> Iterable[Widget]:
+        yield Field("Skip", Turn(("yes", "no"), "skip", self.ascii))
+
+    def wish(self) -> Wish:
+        skip = self.query_one(Turn).at == 0
+        return lambda world, items, now: plan_server_default(world, items, skip, now)
+
+
+def _cancel(world: World, items: Iterable[Any], now: datetime) -> Plan:
+    """Of backups at first, and of single movements when one is planned again."""
+    asked = list(items)
+    movements = [item for item in asked if isinstance(item, DataMovement)]
+    if movements:
+        return replan_cancel(world, movements, now)
+    return plan_cancel_movements(world, [item for item in asked if isinstance(item, Backup)], now)

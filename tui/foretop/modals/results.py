@@ -1,0 +1,33 @@
+"""Fetches the results of a backup or restore and hands them to the page that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from foretop.hands import Hands
+from foretop.modals.fetching import FetchWindow
+from foretop_core.actions.files import File, Run
+from foretop_core.actions.results import results_of
+from foretop_core.models import NonAdmin
+from foretop_core.rules.results import Results
+from foretop_core.store import Key
+
+Keep = Callable[[Key, Results], None]
+
+
+class ResultsWindow(FetchWindow):
+    """Is gone as soon as they have come."""
+
+    file = File.RESULTS
+
+    def __init__(self, hands: Hands, key: Key, ascii: bool, keep: Keep) -> None:
+        super().__init__(hands, key, ascii)
+        self._keep = keep
+        self._results = Results()
+
+    async def get(self, item: Run | NonAdmin) -> None:
+        self._results = await results_of(self.hand, item, progress=self.came)
+
+    def got(self) -> None:
+        self._keep(self.key, self._results)
+        self.action_leave()

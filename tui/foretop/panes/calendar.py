@@ -1,0 +1,123 @@
+"""The pane of the calendar: what the schedule under the cursor does next, and who starts with it."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+
+from foretop.desk import Desk
+from foretop.prose import Para, para, span
+from foretop_core.cron import CronError
+from foretop_core.models import PreScaledCronJob, Schedule
+from foretop_core.models.kinds import PRESCALED
+from foretop_core.rules import words
+from foretop_core.rules.forecast import expression, overdue
+from foretop_core.rules.primer import PrimerError, warmups
+from foretop_core.store import Key
+from foretop_core.view import times
+from foretop_core.view.calendar import Load, Planned, next_runs, warmer
+from foretop_core.view.marks import Tone
+
+_SHOWN = 4
+_LOOKED_AT = 60
+
+
+def lane_pane(item: Planned, load: Load | None, desk: Desk) -> tuple[Para, ...]:
+    parsed = expression(item.expression)
+    meaning = "" if isinstance(parsed, CronError) else f", {parsed.describe()}"
+    where = f" in {item.key.namespace}, " if item.key.namespace else ": "
+    kind = "PreScaledCronJob " if item.key.kind == PRESCALED.plural else ""
+    head = Para(
+        (span(f"{kind}{item.key.name}", bold=True), span(where), span(item.expression, bold=True), span(meaning))
+    )
+    if item.problem:
+        return head, para(_refusal(item, parsed), Tone.BAD)
+    return head, *_coming(item, desk), *_company(item, load, desk), *_warming(item, desk)
+
+
+def _refusal(item: Planned, parsed: object) -> str:
+    if isinstance(parsed, CronError):
+        return f"It does not run: {item.problem}."
+    return f"It has no runs to draw: {item.problem}."
+
+
+def _coming(item: Planned, desk: Desk) -> tuple[Para, ...]:
+    now, zone = desk.now(item.key.context), desk.zone_of(item.key)
+    runs = next_runs(item, now, _SHOWN)
+    if not runs:
+        return (para("No run is to come within the next five years.", Tone.WARN),)
+    listed = f"{'  '.join(when(run, now, zone) for run in runs)}{_name(runs[0], item, desk)}"
+    if item.paused:
+        return (para(f"{listed}  were it not paused", Tone.DIM, label="Would"),)
+    said = [para(f"{times.until(runs[0] - now)}: {listed}", label="Next")]
+    resource = desk.store.get(item.key)
+    if isinstance(resource, Schedule):
+        scene = desk.scene(item.key.context)
+        late = overdue(resource, now, scene.beat(resource.namespace), scene.world.runs(resource))
+        if late is not None:
+            since = f"due since {when(late.since, now, zone)}{_name(late.since, item, desk)}: "
+            said.append(Para((span(since, Tone.BAD), span(f"{late.sentence}.")), "Late"))
+    return tuple(said)
+
+
+def _company(item: Planned, load: Load | None, desk: Desk) -> tuple[Para, ...]:
+    """Who starts in the minute of its first crowded run, as far as the ruler goes."""
+    now, zone = desk.now(item.key.context), desk.zone_of(item.key)
+    if load is None or not item.starts:
+        return ()
+    runs = [run for run in next_runs(item, now, _LOOKED_AT) if run < load.ruler.end]
+    for run in runs:
+        others = [key for key in load.together(item.key.context, run) if key != item.key]
+        if others:
+            names = words.listed([key.name for key in others], 4)
+            return (para(f"{when(run, now, zone)} together with {names}{_slots(item.key, desk)}", label="With"),)
+    if not runs:
+        return ()
+    told = "no other starts in that minute"
+    if len(runs) > 1:
+        told = f"it starts alone each time until {when(runs[-1], now, zone)}"
+    return (para(f"none: {told}", Tone.DIM, label="With"),)
+
+
+def _slots(key: Key, desk: Desk) -> str:
+    at_once = desk.store.world(key.context).server(key.namespace).concurrency
+    return f"; Velero takes {at_once} at a time" if at_once else ""
+
+
+def _warming(item: Planned, desk: Desk) -> tuple[Para, ...]:
+    resource = desk.store.get(item.key)
+    if not isinstance(resource, PreScaledCronJob):
+        return ()
+    now, zone = desk.now(item.key.context), desk.zone_of(item.key)
+    try:
+        pairs = warmups(item.expression, item.warm_up, now, 2)
+    except PrimerError as problem:
+        return (para(str(problem), Tone.BAD, label="Warm"),)
+    shown = "  ".join(f"{when(pair.warmup, now, zone)} → {pair.run.astimezone(zone):%H:%M}" for pair in pairs)
+    job = warmer(desk.store, item.key)
+    made = f"by {job.name}, {job.spec.schedule}" if job else "by no CronJob: the prescaler has made none"
+    said = [
+        para(f"{words.count(item.warm_up, 'minute')} before: {shown}", label="Warm"),
+        para(made, Tone.PLAIN if job else Tone.WARN, label=" "),
+    ]
+    for finding in desk.findings:
+        subject = (finding.context, finding.subject.kind, finding.subject.namespace, finding.subject.name)
+        if subject == (item.key.context, PRESCALED.name, item.key.namespace, item.key.name):
+            said.append(para(finding.evidence, Tone.BAD, label=" "))
+    return tuple(said)
+
+
+def _name(at: datetime, item: Planned, desk: Desk) -> str:
+    """Which zone it is, where that is not Velero's."""
+    zone = desk.zone_of(item.key)
+    return f" {at.astimezone(zone):%Z}" if desk.zoning.is_named else ""
+
+
+def when(at: datetime, now: datetime, zone: tzinfo) -> str:
+    """`06:00` today, `Mon 16 06:00` within a week, `1 Dec 06:00` after that, with the year in another one."""
+    local, today = at.astimezone(zone), now.astimezone(zone)
+    if local.date() == today.date():
+        return f"{local:%H:%M}"
+    if 0 < (local.date() - today.date()).days < 7:
+        return f"{local:%a} {local.day} {local:%H:%M}"
+    day = f"{local.day} {local:%b}"
+    return f"{day} {local:%H:%M}" if local.year == today.year else f"{day} {local.year} {local:%H:%M}"

@@ -1,0 +1,198 @@
+"""The sections of the detail of one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, tzinfo
+
+from foretop.desk import Desk
+from foretop.jumps import related
+from foretop.panes.nonadmin import nonadmin_pane, path, tenant_facts
+from foretop.panes.results import known_results
+from foretop.panes.runs import backup_pane, restore_pane
+from foretop.panes.schedules import schedule_pane
+from foretop.panes.storage import storage_pane
+from foretop.panes.volumes import volumes
+from foretop.prose import Para, Span, para, span
+from foretop.tones import BOLD, DIM, style_of
+from foretop_core.models import (
+    Backup,
+    BackupStorageLocation,
+    Condition,
+    NonAdmin,
+    NonAdminBackupStorageLocation,
+    Resource,
+    Restore,
+    Schedule,
+)
+from foretop_core.models.kinds import by_plural
+from foretop_core.rules import words
+from foretop_core.rules.lifecycle import run_steps
+from foretop_core.store import Garbled, Key
+from foretop_core.view.marks import Mark, Tone
+from foretop_core.view.nonadmin import NonAdmins
+from foretop_core.view.schedules import Schedules
+
+SECTIONS = ("overview", "conditions", "volumes", "results", "events", "changes", "describe", "yaml")
+_DATE = 20
+"""Cells for `12 Nov 02:30Z`, or a longer name of a zone."""
+
+
+def heading(key: Key) -> str:
+    kind = by_plural(key.kind)
+    word = (kind.short[0] if kind.short else kind.name.lower()) if kind else key.kind
+    return span(f"{word} {key.namespace}/{key.name}" if key.namespace else f"{word} {key.name}").text
+
+
+def describe_object(desk: Desk, key: Key, section: str) -> Sequence[Para]:
+    resource = desk.store.get(key)
+    if resource is None:
+        return [para("It is gone, or not seen any more.", Tone.WARN)]
+    if isinstance(resource, Garbled):
+        return [para(f"It cannot be read: {resource.problem}", Tone.BAD)]
+    sections: dict[str, Callable[[Desk, Key, Resource], Sequence[Para]]] = {
+        "overview": overview,
+        "conditions": conditions,
+        "volumes": volumes,
+        "results": known_results,
+        "events": events,
+        "changes": changes,
+        "describe": describe,
+    }
+    return sections[section](desk, key, resource)
+
+
+def overview(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+    said = [*_told(desk, key, resource)]
+    held = _conditions(resource, desk.now(key.context))[:4]
+    near = related(desk.store, key)
+    said += [para(""), *held] if held else []
+    said += _tenant_facts(desk, key, resource)
+    said += [para("")] if near else []
+    said += [para(_relative(desk, other), label="Near" if not place else " ") for place, other in enumerate(near[:6])]
+    said += [para(f"and {len(near) - 6} more", label=" ")] if len(near) > 6 else []
+    return said
+
+
+def _told(desk: Desk, key: Key, resource: Resource) -> tuple[Para, ...]:
+    scene = desk.scene(key.context)
+    match resource:
+        case Schedule():
+            entry = Schedules().entry(desk.store, key, resource)
+            return schedule_pane(entry, scene) if entry else ()
+        case NonAdmin():
+            tenant = NonAdmins().entry(desk.store, key, resource)
+            return nonadmin_pane(tenant, scene) if tenant else ()
+        case Backup():
+            head, *rest = backup_pane(resource, scene)
+            return head, path(run_steps(resource)), *rest
+        case Restore():
+            head, *rest = restore_pane(resource, scene)
+            return head, path(run_steps(resource)), *rest
+        case BackupStorageLocation():
+            return storage_pane(resource, scene)
+        case _:
+            phase = getattr(resource, "phase", "")
+            return (Para((span(resource.name, bold=True), span(f": {phase}" if phase else ""))),)
+
+
+def _tenant_facts(desk: Desk, key: Key, resource: Resource) -> tuple[Para, ...]:
+    entry = NonAdmins().entry(desk.store, key, resource)
+    return tenant_facts(entry, desk.scene(key.context)) if entry else ()
+
+
+def _relative(desk: Desk, key: Key) -> str:
+    phase = getattr(desk.store.get(key), "phase", "")
+    return f"{heading(key)}{f'  {phase}' if phase else ''}"
+
+
+def conditions(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+    return _conditions(resource, desk.now(key.context)) or [para("It has no conditions.", Tone.DIM)]
+
+
+def _conditions(resource: Resource, now: datetime) -> list[Para]:
+    held: tuple[Condition, ...] = ()
+    if isinstance(resource, NonAdmin):
+        held = resource.state.conditions
+    elif isinstance(resource, NonAdminBackupStorageLocation):
+        held = resource.status.conditions
+    return [_condition(entry, now) for entry in held]
+
+
+def _condition(entry: Condition, now: datetime) -> Para:
+    mark = {"True": Mark.TRUE, "False": Mark.BROKEN}.get(entry.status, Mark.UNSET)
+    since = f"  {words.moment(entry.last_transition_time, now)}" if entry.last_transition_time else ""
+    return Para(
+        (
+            Span(f"{span(entry.type).text:<10}", BOLD),
+            Span(f"{mark.value} {span(entry.status).text}", style_of(mark.tone)),
+            span(f"  {entry.reason}  {entry.message}"),
+            Span(since, DIM),
+        ),
+        indent=10,
+    )
+
+
+def events(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+    found = desk.store.indexes.events_by_uid.get(key.context, resource.metadata.uid)
+    now, zone = desk.now(key.context), desk.zone_of(key)
+    dated = sorted(found, key=lambda event: event.seen.timestamp() if event.seen else 0.0, reverse=True)
+    if not dated:
+        return [para("No events were seen.", Tone.DIM)]
+    return [
+        Para(
+            (
+                _date(event.seen, now, zone),
+                span(f"{event.type} {event.reason}", Tone.WARN if event.type == "Warning" else Tone.PLAIN, bold=True),
+                span(f"{f' ×{event.count}' if event.count > 1 else ''}: {event.message}"),
+            ),
+            indent=_DATE,
+        )
+        for event in dated
+    ]
+
+
+def _date(at: datetime | None, now: datetime, zone: tzinfo) -> Span:
+    """In its own zone at once: in a list it stands above others of its width."""
+    return Span(f"{words.moment(at, now, zone) if at else '':<{_DATE}}", DIM)
+
+
+def changes(desk: Desk, key: Key, _resource: Resource) -> Sequence[Para]:
+    now, zone = desk.now(key.context), desk.zone_of(key)
+    seen = desk.store.history.of(key)
+    if not seen:
+        return [para("Nothing of it has changed since foretop runs.", Tone.DIM)]
+    return [
+        Para(
+            (
+                _date(step.at, now, zone),
+                span(f"{step.what}: {step.before or 'none'} → {step.after or 'none'}"),
+            )
+        )
+        for step in reversed(seen)
+    ]
+
+
+def describe(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+    """Everything in one piece, as kubectl would tell it."""
+    meta, now = resource.metadata, desk.now(key.context)
+    said = [*_told(desk, key, resource), para("")]
+    facts = (
+        ("Name", meta.name),
+        ("Namespace", meta.namespace),
+        ("Context", key.context),
+        ("Created", f"{words.moment(meta.creation_timestamp, now)}" if meta.creation_timestamp else ""),
+        ("Deleted", f"{words.moment(meta.deletion_timestamp, now)}" if meta.deletion_timestamp else ""),
+        ("Labels", ", ".join(f"{name}={value}" for name, value in sorted(meta.labels.items()))),
+        ("Finalizers", ", ".join(meta.finalizers)),
+    )
+    said += [Para((Span(f"{name:<11}", BOLD), span(value)), indent=11) for name, value in facts if value]
+    for title, part in (
+        ("Conditions", conditions),
+        ("Volumes", volumes),
+        ("Results", known_results),
+        ("Events", events),
+        ("Changes", changes),
+    ):
+        said += [para(""), para(title, bold=True), *part(desk, key, resource)]
+    return said

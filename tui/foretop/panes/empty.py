@@ -1,0 +1,203 @@
+"""Why a table has no rows: still coming, not allowed and by which right, not installed, or out of reach."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import assert_never
+
+from foretop.desk import Desk
+from foretop.prose import Line, Span, span
+from foretop.signing import signed_out
+from foretop.tones import BOLD, style_of
+from foretop_core.errors import ForetopError
+from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.models.kinds import BACKUP, BESIDE_VELERO, SCHEDULE, STORAGE
+from foretop_core.rules import words
+from foretop_core.view.bars import bar
+from foretop_core.view.focus import Focus
+from foretop_core.view.marks import Mark, Tone
+
+_VELERO = (SCHEDULE, BACKUP, STORAGE)
+_BAR, _MOST_LINES = 12, 8
+
+
+def why_closed(trouble: ForetopError) -> list[Line]:
+    """What keeps foretop from looking at any cluster, and what a person can do about it."""
+    lines = [_said(Mark.LOOK, f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what)]
+    if trouble.hint:
+        lines.append((span(f"  {trouble.hint[0].upper()}{trouble.hint[1:]}."),))
+    return [*lines, (), (span("  foretop tries again every few seconds; "), Span("ctrl+r", BOLD), span(" tries now."))]
+
+
+def why_empty(desk: Desk, kinds: Collection[str]) -> list[Line]:
+    """What could not be seen, kind by kind, or once for a cluster out of reach; nothing where all was seen."""
+    contexts = (desk.focus.context,) if desk.focus.context else desk.contexts
+    return [line for context in contexts for line in _out_of_reach(desk, context) or _of(desk, context, kinds)]
+
+
+def nothing_fits(focus: Focus) -> list[Line]:
+    """The rows are there, and the filter hides them."""
+    return [(span("Nothing fits. "), Span("esc"), span(" shows everything again.")), *ways_out(focus)]
+
+
+def ways_out(focus: Focus) -> list[Line]:
+    if not focus:
+        return []
+    narrowed = " and ".join(
+        [
+            *([f"namespace {focus.namespace}"] * bool(focus.namespace)),
+            *([f"context {focus.context}"] * bool(focus.context)),
+        ]
+    )
+    return [(span(f"  You look at {narrowed} only: "), Span("0", BOLD), span(" shows all again."))]
+
+
+def why_lost(desk: Desk, context: str) -> list[Line]:
+    """Nothing of Velero can be seen: out of reach, only now coming in, not allowed, or not there at all."""
+    return _out_of_reach(desk, context) or _nothing_to_see(desk, context)
+
+
+def coming_in(desk: Desk) -> list[Line]:
+    """Which kinds are still being listed, and how far those have come of which the server tells how many there are."""
+    watches = [found for found in desk.store.health.watches() if found[1].state is State.SYNCING]
+    if not watches:
+        return []
+    names = [f"{_where(desk, scope.context)}{scope.kind.plural}" for scope, _ in watches]
+    cells = max(map(len, names))
+    head = (Span(f"{Mark.RUNNING.value} ", style_of(Tone.RUNNING)), span("Still looking.", bold=True))
+    lines = {f"  {name:<{cells}}  {_come(health)}": None for name, (_, health) in zip(names, watches, strict=True)}
+    return [head, *((span(line),) for line in list(lines)[:_MOST_LINES])]
+
+
+def how_far(desk: Desk, kinds: Collection[str]) -> str:
+    """How much has come of these kinds while their first lists are long enough to come in pieces."""
+    watches = [health for scope, health in desk.store.health.watches() if scope.kind.plural in kinds]
+    lists = [health for health in watches if health.state is State.SYNCING and health.expected]
+    seen, expected = sum(health.seen for health in lists), sum(health.expected or 0 for health in lists)
+    return f"{bar(seen, expected, _BAR)} {seen:,} of {expected:,}" if expected else ""
+
+
+def _come(health: Health) -> str:
+    if not health.expected:
+        return f"{health.seen:,}" if health.seen else "…"
+    return f"{bar(health.seen, health.expected, _BAR)} {health.seen:,} of {health.expected:,}"
+
+
+def _out_of_reach(desk: Desk, context: str) -> list[Line]:
+    """What goes for every kind of a cluster is said once."""
+    states = {health.state for _, health in desk.store.health.watches(context)}
+    health = desk.health(context)
+    where = _where(desk, context)
+    if not states or states == {State.SYNCING}:
+        return [_said(Mark.RUNNING, f"{where}Asking the cluster what there is")]
+    if health.lost_at is None:
+        return []
+    error = f": {health.error}" if health.error else ""
+    said = _said(
+        Mark.LOOK, f"{where}{health.state.value.capitalize()} for {_since(desk, context, health.lost_at)}{error}"
+    )
+    if context in signed_out(desk):
+        how: Line = (Span("  "), Span("i", BOLD), span(" signs in on the plain terminal and comes back here."))
+        return [said, how]
+    wait = health.retry_at - desk.clock(context) if health.retry_at else None
+    when = f"in {words.span(wait)}" if wait is not None and wait.total_seconds() >= 1 else "by itself"
+    return [said, (span(f"  foretop tries again {when}; "), Span("ctrl+r", BOLD), span(" tries now."))]
+
+
+def _nothing_to_see(desk: Desk, context: str) -> list[Line]:
+    """Nothing may be listed at all, or of the kinds without which there is no Velero none is installed."""
+    fares = {scope.kind: health.state for scope, health in desk.store.health.watches(context)}
+    states = {fares.get(kind) for kind in _VELERO}
+    where = _where(desk, context)
+    doctor: Line = (span("  "), Span("foretop doctor", BOLD), span(" tells every right and every kind, line by line."))
+    if states == {State.FORBIDDEN} and set(fares.values()) <= {State.FORBIDDEN, State.NOT_INSTALLED}:
+        kinds = words.listed([f"{kind.plural}.{kind.group}" for kind in _VELERO])
+        return [_said(Mark.LOOK, f"{where}Not allowed: you need the right to list and watch {kinds}."), doctor]
+    if states == {State.NOT_INSTALLED}:
+        kinds = words.listed([f"{kind.plural}.{kind.group}" for kind in _VELERO])
+        return [_said(Mark.LOOK, f"{where}Velero is not installed in this cluster: it has no {kinds}."), doctor]
+    return []
+
+
+def _of(desk: Desk, context: str, kinds: Collection[str]) -> Iterable[Line]:
+    """Watches that fare alike are told together; what is not installed, only where nothing else is there."""
+    alike: dict[str, list[str]] = {}
+    marks: dict[str, Mark] = {}
+    watches = [found for found in desk.store.health.watches(context) if _concerns(desk.focus, found[0], kinds)]
+    passed_over = {State.LIVE}
+    if any(health.state is State.LIVE for _, health in watches):
+        passed_over.add(State.NOT_INSTALLED)
+    for scope, health in watches:
+        if health.state not in passed_over:
+            mark, text = _told(desk, scope, health)
+            alike.setdefault(text, []).append(_full_name(scope))
+            marks[text] = mark
+    for text, names in alike.items():
+        yield _said(marks[text], f"{_where(desk, context)}{text.format(words.listed(list(dict.fromkeys(names)), 6))}")
+    yield from _elsewhere(watches)
+    if any(mark is not Mark.RUNNING for mark in marks.values()):
+        yield (span("  foretop looks again every minute; "), Span("ctrl+r", BOLD), span(" looks now."))
+
+
+def _concerns(focus: Focus, scope: Scope, kinds: Collection[str]) -> bool:
+    """Whether a page with these kinds shows what this watch sees."""
+    if scope.kind.plural not in kinds:
+        return False
+    return not scope.namespace or focus.keeps(scope.context, scope.kind.plural, scope.namespace)
+
+
+def _elsewhere(watches: Collection[tuple[Scope, Health]]) -> Iterable[Line]:
+    """Who may not read here may read elsewhere, and says where."""
+    refused = [scope for scope, health in watches if health.state is State.FORBIDDEN]
+    if any(scope.kind not in BESIDE_VELERO for scope in refused):
+        yield (
+            span("  "),
+            Span(":ns NAME", BOLD),
+            span(" looks into a namespace that you may read; "),
+            Span("foretop -n NAME", BOLD),
+            span(" starts there."),
+        )
+    elif refused:
+        yield (span("  If you may in one namespace: "), Span("foretop --velero-namespace NAME", BOLD), span("."))
+
+
+def _told(desk: Desk, scope: Scope, health: Health) -> tuple[Mark, str]:
+    """What is said of a kind, with a place for its name."""
+    place = f" in {scope.namespace}" if scope.namespace else ""
+    match health.state:
+        case State.LIVE:
+            return Mark.HEALTHY, "{} is live"
+        case State.SYNCING:
+            return Mark.RUNNING, f"Syncing {{}}{place}: {_come(health)}"
+        case State.FORBIDDEN:
+            return Mark.LOOK, f"Not allowed: you need the right to list and watch {{}}{place or ' in all namespaces'}."
+        case State.NO_NAMESPACE:
+            return Mark.LOOK, f"There is no namespace {_plain(scope.namespace)} in this cluster, so no {{}} in it."
+        case State.NOT_INSTALLED:
+            return Mark.UNSET, "Not installed in this cluster: {}."
+        case State.STALE | State.SIGNED_OUT:
+            error = f": {_plain(health.error)}" if health.error else ""
+            since = _since(desk, scope.context, health.since)
+            return Mark.LOOK, f"{{}}{place}: {health.state.value} for {since}{error}"
+    assert_never(health.state)
+
+
+def _since(desk: Desk, context: str, since: datetime) -> str:
+    return words.span(desk.clock(context) - since)
+
+
+def _full_name(scope: Scope) -> str:
+    return f"{scope.kind.plural}.{scope.kind.group}" if scope.kind.group else scope.kind.plural
+
+
+def _plain(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _where(desk: Desk, context: str) -> str:
+    return f"{context}: " if len(desk.contexts) > 1 else ""
+
+
+def _said(mark: Mark, text: str) -> Line:
+    return (Span(f"{mark.value} ", style_of(mark.tone)), span(text, Tone.PLAIN))

@@ -1,0 +1,84 @@
+"""The pane of a tenant's backup or restore: where it is on its path, what it waits for, and what the two queues say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from foretop.panes.queue import progress, waiting_for
+from foretop.prose import Para, Span, para, span
+from foretop.tones import BOLD, style_of
+from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore
+from foretop_core.rules import words
+from foretop_core.rules.lifecycle import State, Step, lifecycle
+from foretop_core.view.marks import Tone
+from foretop_core.view.nonadmin import NonAdminEntry
+from foretop_core.view.scene import Scene
+
+_SIGNS = {
+    State.DONE: ("✓", Tone.GOOD),
+    State.CURRENT: ("◐", Tone.RUNNING),
+    State.AHEAD: ("", Tone.DIM),
+    State.FAILED: ("✗", Tone.BAD),
+}
+
+
+def nonadmin_pane(entry: NonAdminEntry, scene: Scene) -> tuple[Para, ...]:
+    told = lifecycle(entry.item, entry.run, scene.now)
+    head = Para((span(f"{entry.item.namespace}/{entry.item.name}", bold=True), span(f": {told.why}")))
+    return (
+        head,
+        *(() if entry.run is None or not entry.place else waiting_for(entry.run, scene)),
+        path(told.steps),
+        para(told.next, label="Next"),
+        *_positions(entry),
+    )
+
+
+def path(steps: Iterable[Step]) -> Para:
+    """The lifecycle as a way: steps done, the current one, those to come."""
+    spans: list[Span] = []
+    for step in steps:
+        sign, tone = _SIGNS[step.state]
+        if spans:
+            spans.append(Span(" ─ "))
+        style = style_of(tone) + BOLD if step.state is State.CURRENT else style_of(tone)
+        spans.append(Span(f"{span(step.name).text} {sign}".rstrip(), style))
+    return Para(tuple(spans))
+
+
+def tenant_facts(entry: NonAdminEntry, scene: Scene) -> tuple[Para, ...]:
+    """What its detail tells besides: the Velero object, what was asked for, how far it is."""
+    said: list[Para] = []
+    velero, run = entry.item.velero, entry.run
+    if velero.name:
+        at = run.status.queue_position if isinstance(run, Backup) else None
+        where = f", position {at}" if at else ""
+        said.append(
+            para(f"{velero.namespace}/{velero.name}  {entry.velero_phase or 'not seen'}{where}", label="Velero")
+        )
+    said.append(para(" · ".join(_asked(entry.item)), label="Spec"))
+    return (*said, *(progress(run, scene) if run is not None else ()))
+
+
+def _asked(item: NonAdmin) -> tuple[str, ...]:
+    if isinstance(item, NonAdminBackup):
+        spec = item.spec.backup_spec
+        names = words.listed(spec.included_namespaces or (item.namespace,), 6)
+        return f"namespaces {names}", f"TTL {spec.ttl or 'default'}", f"storage {spec.storage_location or 'default'}"
+    if isinstance(item, NonAdminRestore):
+        return (f"from {item.spec.restore_spec.backup_name or 'no backup named'}",)
+    return ()
+
+
+def _positions(entry: NonAdminEntry) -> tuple[Para, ...]:
+    """What the two counts say, where there are two, and what one alone is worth."""
+    noun = "backup" if isinstance(entry.item, NonAdminBackup) else "restore"
+    estimate = f"an estimate that it makes anew mainly when some {noun} ends"
+    if entry.place is None and entry.reported:
+        return (para(f"~{entry.reported} is the controller's word, {estimate}; Velero's own line was not seen."),)
+    if not entry.place:
+        return ()
+    line = f"Number {entry.place} of {words.count(entry.line, f'unfinished {noun}')} in Velero's line, counted just now"
+    if not entry.reports_another_place:
+        return (para(f"{line}.", Tone.DIM),)
+    return (para(f"{line}; the controller reports ~{entry.reported}, {estimate}.", Tone.DIM),)

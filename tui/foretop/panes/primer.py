@@ -1,0 +1,109 @@
+"""The answer of the primer in words: the expressions, how exact they are, the pairs to come, and the prescaler's."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, tzinfo
+
+from foretop.panes.calendar import when
+from foretop.prose import Line, Para, Span, para, span
+from foretop.tones import BOLD, DIM, HEAD, style_of
+from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed
+from foretop_core.view.marks import Mark, Tone
+from foretop_core.view.primer import Preview, coming, pair_cells, pair_ruler
+from foretop_core.view.ruler import axis
+
+INDENT = 12
+_INTRO = (
+    "A warm-up is a cron job of its own that runs some minutes before another one, so that nodes are there when "
+    "the work begins. Here its expressions are worked out exactly."
+)
+
+
+def introduction() -> tuple[Para, ...]:
+    return (
+        para(_INTRO),
+        para(""),
+        _labelled("enter", (Span("type the expression that is to be warmed up for"),)),
+        _labelled("tab", (Span("type how many minutes before it"),)),
+        _labelled("o", (Span("take a Schedule, CronJob or PreScaledCronJob of the cluster instead"),)),
+    )
+
+
+def primer_pane(shown: Preview, now: datetime, zone: tzinfo, cells: int) -> tuple[Para, ...]:
+    """`zone` is that of the times where the expression names none."""
+    if shown.problem:
+        return (_labelled("Cannot", (span(shown.problem, Tone.BAD),)),)
+    assert shown.primed is not None
+    assert shown.verdict is not None
+    own = shown.zone or zone
+    pairs = coming(shown, now)
+    return (
+        *_primed(shown.primed),
+        *_next(pairs, now, own, cells - INDENT),
+        *_ruler(pairs, shown.minutes, own, cells - INDENT),
+        *_prescaler(shown.verdict),
+    )
+
+
+def _primed(primed: Primed) -> tuple[Para, ...]:
+    mark = Mark.TRUE if primed.exact else Mark.LOOK
+    word = "exact" if primed.exact else "nearly exact"
+    verdict = Span(f"   {mark.value} {word}", style_of(mark.tone))
+    first, *others = primed.expressions
+    said = [_labelled("Primed", (Span(first, BOLD), verdict))]
+    said += [_labelled("", (Span(text, BOLD),)) for text in others]
+    if primed.note:
+        said.append(_labelled("", (span(primed.note, Tone.WARN),)))
+    return tuple(said)
+
+
+def _next(pairs: tuple[Pair, ...], now: datetime, zone: tzinfo, room: int) -> tuple[Para, ...]:
+    if not pairs:
+        return (_labelled("Next", (span("no run is to come within the next five years", Tone.WARN),)),)
+    shown: list[str] = []
+    told = now.astimezone(zone).date()
+    for pair in pairs:
+        text = _pair(pair, told, now, zone)
+        if shown and len("   ".join([*shown, text])) > room - 4:
+            shown.append("…")
+            break
+        shown.append(text)
+        told = pair.run.astimezone(zone).date()
+    return (_labelled("Next", (Span("   ".join(shown)),)),)
+
+
+def _pair(pair: Pair, told: date, now: datetime, zone: tzinfo) -> str:
+    """The day is said where it is another than the one told last, and of both ends where it changes between them."""
+    begins, ends = pair.warmup.astimezone(zone), pair.run.astimezone(zone)
+    if begins.date() != ends.date():
+        return f"{when(begins, now, zone)} → {when(ends, now, zone)}"
+    first = f"{begins:%H:%M}" if begins.date() == told else when(begins, now, zone)
+    return f"{first} → {ends:%H:%M}"
+
+
+def _ruler(pairs: tuple[Pair, ...], minutes: int, zone: tzinfo, room: int) -> tuple[Para, ...]:
+    if not pairs or room < 10:
+        return ()
+    ruler = pair_ruler(pairs, minutes, room, zone)
+    name = "UTC" if zone is UTC else str(zone)
+    return (
+        _labelled("", (Span(axis(ruler, zone).rstrip(), HEAD),), name),
+        _labelled("", (Span(pair_cells(pairs, ruler).rstrip()),)),
+    )
+
+
+def _prescaler(verdict: PrescalerVerdict) -> tuple[Para, ...]:
+    if not verdict.supported:
+        return (_labelled("Prescaler", (span("refuses it: ", Tone.WARN), span(verdict.reason))),)
+    text = Span(verdict.expression or "", BOLD)
+    if not (verdict.missed_in_8_years or verdict.extra_in_8_years):
+        against = Span("" if verdict.documented else f", though {verdict.reason}")
+        return (_labelled("Prescaler", (Span("gives "), text, Span(", which is right"), against)),)
+    wrong = f"{verdict.missed_in_8_years:,} warm-ups missed and {verdict.extra_in_8_years:,} too many in 8 years"
+    said = (Span("gives "), text, Span(", against its own text, and is wrong: "), span(wrong, Tone.BAD))
+    return (_labelled("Prescaler", said),)
+
+
+def _labelled(label: str, spans: Line, aside: str = "") -> Para:
+    head = Span(f"{label:<{INDENT}}", BOLD) if label else Span(f"{aside[: INDENT - 1]:<{INDENT}}", DIM)
+    return Para((head, *spans), indent=INDENT)

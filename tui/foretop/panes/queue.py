@@ -1,0 +1,73 @@
+"""The pane of the queue: what holds a run, when it should start or end, and how that is known."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from foretop.prose import Para, para, span
+from foretop_core.models import Backup
+from foretop_core.rules import words
+from foretop_core.rules.queue import Run
+from foretop_core.view.marks import Tone
+from foretop_core.view.outlook import outlook
+from foretop_core.view.scene import Scene
+
+_USUAL = timedelta(seconds=15)
+"""Counts come some seconds apart: until then standing still is no news."""
+
+
+def queue_pane(run: Run, scene: Scene) -> tuple[Para, ...]:
+    found = scene.queued(run)
+    owner = f", made for {found.owner}" if found else ""
+    head = Para((span(run.name, bold=True), span(f": {run.phase or 'waiting'}{owner}")))
+    return head, *waiting_for(run, scene), *_scope(run), *progress(run, scene), _totals(run, scene)
+
+
+def waiting_for(run: Run, scene: Scene) -> tuple[Para, ...]:
+    """Who must go first, and when its turn comes."""
+    found = scene.queued(run)
+    if found is None:
+        return ()
+    said: list[Para] = []
+    if found.hold is not None:
+        overtaken = "; others may overtake it" if found.may_be_overtaken else ""
+        said.append(para(f"It {found.hold}{overtaken}.", Tone.WAITING))
+    if sentence := outlook(run, scene).sentence:
+        said.append(para(sentence))
+    return tuple(said)
+
+
+def progress(run: Run, scene: Scene) -> tuple[Para, ...]:
+    done, started = run.status.progress, run.status.start_timestamp
+    if done is None or not done.total_items:
+        return ()
+    length = f" in {words.span((run.status.completion_timestamp or scene.now) - started)}" if started else ""
+    return (para(f"{done.done:,} of {done.total_items:,} items{length}{_unchanged(run, scene)}.", label="Items"),)
+
+
+def _unchanged(run: Run, scene: Scene) -> str:
+    key = (type(run).__name__, run.namespace, run.name)
+    moved = scene.world.seen.moved.get(key)
+    if moved is None or run.status.completion_timestamp is not None or scene.now - moved < _USUAL:
+        return ""
+    if key in scene.world.seen.unmoved:
+        return f"; unchanged since foretop first saw it, {words.span(scene.now - moved)} ago"
+    return f"; unchanged for {words.span(scene.now - moved)}"
+
+
+def _scope(run: Run) -> tuple[Para, ...]:
+    if not isinstance(run, Backup):
+        return (para(run.spec.backup_name or run.spec.schedule_name or "not said", label="From"),)
+    names = run.spec.included_namespaces
+    return (para("all namespaces" if not names or "*" in names else words.listed(names, 6), label="Takes"),)
+
+
+def _totals(run: Run, scene: Scene) -> Para:
+    """How many are at work and how many wait, of the same kind on the same server."""
+    others = [item for item in scene.unfinished(run.namespace) if type(item) is type(run)]
+    items = [found for other in others if (found := scene.queued(other)) is not None]
+    waiting = sum(item.waits for item in items)
+    slots = scene.world.server(run.namespace).concurrency if isinstance(run, Backup) else 1
+    at_once = f"{slots} at a time, " if slots else ""
+    noun = "backup" if isinstance(run, Backup) else "restore"
+    return para(f"{at_once}{words.count(len(items) - waiting, noun)} at work, {waiting} waiting", Tone.DIM)

@@ -1,0 +1,199 @@
+"""What went wrong in a backup or restore: what its status tells at once, and the list of it once it was fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from foretop.desk import Desk
+from foretop.panes.volumes import movements_of
+from foretop.prose import Para, Span, para, span
+from foretop.tones import BOLD, style_of
+from foretop_core.actions.intents import RESULTS
+from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, NonAdminRestore, Resource, Restore
+from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
+from foretop_core.models.nonadmin import VolumeCounts
+from foretop_core.models.velero import RunStatus
+from foretop_core.rules import words
+from foretop_core.rules.phases import READABLE
+from foretop_core.rules.results import Group, Problem, Results
+from foretop_core.store import Key
+from foretop_core.view.marks import Mark, Tone, run_mark
+from foretop_core.view.nonadmin import NonAdmins
+
+HAVE_RESULTS = frozenset(kind.plural for kind in (BACKUP, RESTORE, NAB, NAR))
+_LOST = ("Failed", "Canceled")
+_MOST_SHOWN = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Results that were fetched, when, and what the status was then; told in paragraphs once, for lists can be long."""
+
+    key: Key
+    status: RunStatus
+    at: datetime
+    results: Results
+    said: tuple[Para, ...]
+
+
+def keep(key: Key, status: RunStatus, at: datetime, results: Results) -> Kept:
+    return Kept(key, status, at, results, tuple(_listed(results)))
+
+
+def status_of(desk: Desk, key: Key, resource: Resource | None) -> RunStatus | None:
+    """Of the Velero object itself where it was seen, else a tenant's copy of it."""
+    match resource:
+        case Backup() | Restore():
+            return resource.status
+        case NonAdmin():
+            entry = NonAdmins().entry(desk.store, key, resource)
+            run = entry.run if entry else None
+            return run.status if run is not None else resource.velero.status
+        case _:
+            return None
+
+
+def has_list(status: RunStatus | None) -> bool:
+    """Whether there is anything in the storage that would tell more."""
+    return status is not None and status.phase in READABLE and bool(status.errors or status.warnings)
+
+
+def known_results(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+    """What can be told without fetching anything."""
+    status = status_of(desk, key, resource)
+    if status is None:
+        return [para(_why_none(resource), Tone.DIM)]
+    said = [_head(status)]
+    if status.failure_reason:
+        said.append(para(status.failure_reason, Tone.BAD, label="Why"))
+    said += [para(reason, Tone.BAD, label="Why") for reason in status.validation_errors]
+    return [*said, *_parts(status), *_volumes(desk, key, resource)]
+
+
+def fetching(status: RunStatus | None, kept: Kept | None, refusal: str, now: datetime) -> Sequence[Para]:
+    """Which key fetches the list and what that takes, or why there is none to fetch; then the list itself."""
+    if status is None:
+        return []
+    if kept is not None:
+        return [para(""), _fetched(status, kept, now), *kept.said]
+    if not has_list(status):
+        return [para(""), para(_nothing(status), Tone.DIM)]
+    if refusal:
+        return [para(""), para(f"The list of them cannot be fetched. {refusal}", Tone.WARN)]
+    return [
+        para(""),
+        Para(
+            (
+                Span(RESULTS.key, BOLD),
+                span(" fetches the list of them, by namespace and resource. It lies in the storage, so this makes a "),
+                span("DownloadRequest: a write, which is asked about first. Velero removes it after ten minutes."),
+            )
+        ),
+    ]
+
+
+def _head(status: RunStatus) -> Para:
+    counts = [words.count(status.errors, "error"), words.count(status.warnings, "warning")]
+    mark = run_mark(status.phase)
+    ended = status.phase in READABLE
+    told = f": {words.listed(counts)}" if ended or status.errors or status.warnings else ""
+    return Para((Span(f"{mark.value} ", style_of(mark.tone)), span(status.phase or "waiting", bold=True), span(told)))
+
+
+def _parts(status: RunStatus) -> list[Para]:
+    """Hooks and operations of plugins that failed; those that went well are not worth a line."""
+    said: list[Para] = []
+    hooks = status.hook_status
+    if hooks is not None and hooks.hooks_failed:
+        said.append(para(f"{hooks.hooks_failed} of {words.count(hooks.hooks_attempted, 'hook')} failed", Tone.BAD))
+    attempted, failed = status.item_operations
+    if failed:
+        said.append(para(f"{failed} of {words.count(attempted, 'operation')} of plugins failed", Tone.BAD))
+    return said
+
+
+def _volumes(desk: Desk, key: Key, resource: Resource) -> list[Para]:
+    lost = [one for one in movements_of(desk, key, resource) if one.phase in _LOST]
+    if lost:
+        return [_lost(one) for one in lost]
+    number = sum(counts.failed + counts.canceled for counts in _counted(resource) if counts is not None)
+    return [para(f"failed or canceled: {words.count(number, 'volume')}", Tone.BAD)] if number else []
+
+
+def _lost(movement: DataMovement) -> Para:
+    name = span(f"volume {movement.volume or movement.name}  ", bold=True)
+    why = movement.status.message or "no reason was given"
+    return Para((name, span(f"{movement.phase}: ", Tone.BAD), span(why)), indent=2)
+
+
+def _counted(resource: Resource) -> tuple[VolumeCounts | None, ...]:
+    """What a tenant is told of volumes: their number alone."""
+    match resource:
+        case NonAdminBackup():
+            return resource.status.data_mover_data_uploads, resource.status.file_system_pod_volume_backups
+        case NonAdminRestore():
+            return resource.status.data_mover_data_downloads, resource.status.file_system_pod_volume_restores
+        case _:
+            return ()
+
+
+def _why_none(resource: Resource) -> str:
+    if isinstance(resource, NonAdmin):
+        return "It has led to no Velero object yet, so nothing is known of its results."
+    return "It has no results: backups and restores have them."
+
+
+def _nothing(status: RunStatus) -> str:
+    if status.phase in READABLE:
+        return "There is nothing to fetch: no errors and no warnings were counted."
+    if status.phase == "FailedValidation":
+        return "It was refused before it ran: there is no list to fetch."
+    return "The list can be fetched when it has ended."
+
+
+def _fetched(status: RunStatus, kept: Kept, now: datetime) -> Para:
+    at = words.moment(kept.at, now)
+    again = f"; {RESULTS.key} fetches them again." if has_list(status) else "."
+    if status != kept.status:
+        text = f"It has changed since these were fetched at {at}{again}"
+        return Para((Span(f"{Mark.LOOK.value} ", style_of(Mark.LOOK.tone)), span(text, Tone.WARN)))
+    listed = kept.results.error_count, kept.results.warning_count
+    differs = ""
+    if listed != (status.errors, status.warnings):
+        counts = words.listed([words.count(listed[0], "error"), words.count(listed[1], "warning")])
+        differs = f" The list has {counts}, which is not what the status counts."
+    return para(f"Fetched at {at}{again}{differs}", Tone.DIM)
+
+
+def _listed(results: Results) -> list[Para]:
+    """Errors before warnings; each namespace under its name, each resource with what was said of it."""
+    said: list[Para] = []
+    shown = 0
+    for mark, noun, groups, number in (
+        (Mark.BROKEN, "error", results.errors, results.error_count),
+        (Mark.LOOK, "warning", results.warnings, results.warning_count),
+    ):
+        if groups:
+            head = Span(f"{mark.value} {words.count(number, noun)}", style_of(mark.tone) + BOLD)
+            said += [para(""), Para((head,))]
+        for group in groups:
+            room = group.problems[: max(0, _MOST_SHOWN - shown)]
+            shown += len(room)
+            said += [_title(group), *(_problem(problem) for problem in room)] if room else []
+    left = sum(len(group.problems) for group in (*results.errors, *results.warnings)) - shown
+    if left:
+        said.append(para(f"and {left:,} more: the command foretop … results prints them all", Tone.DIM))
+    return said
+
+
+def _title(group: Group) -> Para:
+    return Para((span(f"  {group.title}", bold=True), span(f"  {group.count:,}", Tone.DIM)))
+
+
+def _problem(problem: Problem) -> Para:
+    times = f" ({problem.times:,} times)" if problem.times > 1 else ""
+    said = problem.message or "nothing was said of it"
+    lead = (span(f"    {problem.subject}  ", bold=True),) if problem.subject else (Span("    "),)
+    return Para((*lead, span(f"{said}{times}")), indent=6)

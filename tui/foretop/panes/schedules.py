@@ -1,0 +1,91 @@
+"""The pane of a schedule: its meaning, what holds it, and what unpausing would do now."""
+
+from __future__ import annotations
+
+from foretop.prose import Para, para, span
+from foretop_core.cron import CronError
+from foretop_core.rules import words
+from foretop_core.rules.forecast import Choice, expected_start, expression, invalid, next_run, overdue, unpause
+from foretop_core.rules.pauses import pausing
+from foretop_core.view.marks import Tone
+from foretop_core.view.scene import Scene
+from foretop_core.view.schedules import RUN_WORDS, ScheduleEntry, last_runs
+
+
+def schedule_pane(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+    schedule = entry.schedule
+    meaning = _meaning(schedule.spec.schedule)
+    head = Para((span(schedule.name, bold=True), span(f", {meaning}{_paused(entry, scene)}")))
+    body = _unpausing(entry, scene) if schedule.spec.paused else _running(entry, scene)
+    return head, *body, *_last(entry, scene), *_legend(entry, scene)
+
+
+def _legend(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+    """The signs in its strip of runs that are not good: help has them all."""
+    strip = last_runs(entry, scene)
+    told = [f"{sign} {word}" for sign, word in RUN_WORDS.items() if sign in strip and sign != "."]
+    return (para(f"Runs   {'  '.join(told)}, oldest first", Tone.DIM),) if told else ()
+
+
+def _meaning(text: str) -> str:
+    parsed = expression(text)
+    return f"{text!r} is no cron expression" if isinstance(parsed, CronError) else parsed.describe()
+
+
+def _paused(entry: ScheduleEntry, scene: Scene) -> str:
+    if not entry.schedule.spec.paused:
+        return ""
+    paused = pausing(entry.schedule)
+    since = f" since {words.moment(paused.since, scene.now)}" if paused.since else ""
+    who = f" {paused.who}" if paused.who else ""
+    why = f" ({paused.why})" if paused.why else ""
+    return f", paused{since}{who}{why}{f', until {words.moment(paused.until, scene.now)}' if paused.until else ''}"
+
+
+def _unpausing(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+    schedule = entry.schedule
+    default = scene.world.server(schedule.namespace).skip_immediately
+    beat = scene.beat(schedule.namespace)
+    leave, skip = (
+        unpause(schedule, scene.now, choice, default, beat=beat, backups=entry.runs)
+        for choice in (Choice.LEAVE, Choice.SKIP)
+    )
+    tone = Tone.WARN if leave.at_once else Tone.PLAIN
+    if leave.sentence == skip.sentence:
+        return (Para((span("Unpausing now, with skip or without: ", bold=True), span(f"{leave.sentence}.", tone))),)
+    return (
+        Para((span("Unpausing now: ", bold=True), span(f"{leave.sentence}.", tone))),
+        Para((span("With skip: ", bold=True), span(f"{skip.sentence}."))),
+    )
+
+
+def _running(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+    schedule, now = entry.schedule, scene.now
+    beat = scene.beat(schedule.namespace)
+    if problem := invalid(schedule):
+        return (para(f"Velero refuses it and makes no backups: {problem}.", Tone.BAD),)
+    late = overdue(schedule, now, beat, entry.runs)
+    if late is not None:
+        since = f"Due since {words.moment(late.since, now)}, {words.span(now - late.since)} ago: "
+        return (Para((span(since, Tone.BAD), span(f"{late.sentence}."))),)
+    run = next_run(schedule)
+    if run is None:
+        return ()
+    due = f"Next run {words.moment(run, now)}, in {words.span(run - now)}"
+    if silence := beat.silence(now):
+        return (para(f"{due}, but it is not made before Velero is back: {silence}.", Tone.WARN),)
+    start = expected_start(schedule, now, beat, entry.runs)
+    when = f"starts {words.moment(start, now)} (Velero's beat)" if start else "starts within a minute of it"
+    return (para(f"{due}; {when}."),)
+
+
+def _last(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+    if not entry.runs:
+        return (para("It has made no backup yet."),)
+    newest = entry.runs[0]
+    status = newest.status
+    faults = f", {words.count(status.errors, 'error')}" if status.errors else ""
+    warned = f", {words.count(status.warnings, 'warning')}" if status.warnings else ""
+    reason = status.failure_reason or "; ".join(status.validation_errors)
+    why = f": {reason}" if reason else ""
+    return (para(f"Last backup {newest.name}: {newest.phase or 'waiting'}{faults}{warned}{why}"),)

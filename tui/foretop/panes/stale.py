@@ -1,0 +1,37 @@
+"""What is said beside rows of which nothing new comes in: as of when they are, and why."""
+
+from __future__ import annotations
+
+from foretop.desk import Desk
+from foretop.prose import Para, para
+from foretop_core.rules import words
+from foretop_core.store import Key
+from foretop_core.view.marks import Tone
+
+
+def as_of(desk: Desk) -> str:
+    """The clusters that are lost, and to which moment what is shown of them belongs."""
+    seen = [context for context in desk.contexts if desk.store.revision(context)]
+    lost = [(context, at) for context in seen if (at := desk.health(context).lost_at) is not None]
+    several = len(desk.contexts) > 1
+    return ", ".join(
+        f"{f'{context} ' if several else ''}as of {words.moment(at, desk.clock(context))}" for context, at in lost
+    )
+
+
+def stale_paras(desk: Desk, key: Key) -> tuple[Para, ...]:
+    """Above what a pane tells of an object that may be other by now."""
+    if not desk.is_stale(key):
+        return ()
+    health = desk.health(key.context)
+    since = health.lost_at or health.since
+    at = f"As of {words.moment(since, desk.clock(key.context))}, " if since else ""
+    error = f": {health.error}" if health.error else ""
+    return (para(f"{at}{health.state.value}{error}", Tone.WARN, yields=True),)
+
+
+def not_allowed(desk: Desk) -> str:
+    """The kinds that may not be seen, which the header only counts."""
+    contexts = (desk.focus.context,) if desk.focus.context else desk.contexts
+    kinds = dict.fromkeys(kind for context in contexts for kind in desk.health(context).forbidden)
+    return f"not allowed to see {words.listed(tuple(kinds), 2)}" if kinds else ""

@@ -1,0 +1,51 @@
+"""The panes of where backups are kept: locations, the tenants' own, their requests, repositories."""
+
+from __future__ import annotations
+
+from foretop.prose import Para, Span, para, span
+from foretop.tones import BOLD
+from foretop_core.models import Backup, BackupStorageLocation, NonAdminBackupStorageLocationRequest
+from foretop_core.rules import words
+from foretop_core.rules.heartbeat import unchecked_for
+from foretop_core.view.marks import Tone
+from foretop_core.view.scene import Scene
+from foretop_core.view.storage import Place
+
+
+def place_pane(place: Place, scene: Scene) -> tuple[Para, ...]:
+    item = place.resource
+    if isinstance(item, BackupStorageLocation):
+        return storage_pane(item, scene)
+    said = [Para((span(item.name, bold=True), span(f": {place.phase or 'not looked at yet'}")))]
+    if place.message:
+        said.append(para(place.message, label="Says"))
+    if place.bucket or place.provider:
+        bucket = f"bucket {place.bucket}" if place.bucket else ""
+        said.append(para(" ".join(filter(None, (place.provider, bucket))), label="Where"))
+    if place.checked:
+        said.append(para(f"checked {words.moment(place.checked, scene.now)}", label="Seen"))
+    if isinstance(item, NonAdminBackupStorageLocationRequest) and place.phase == "Pending":
+        said.append(Para((Span("a", BOLD), span(" approves or rejects it")), label="Do"))
+    return tuple(said)
+
+
+def storage_pane(place: BackupStorageLocation, scene: Scene) -> tuple[Para, ...]:
+    spec, status = place.spec, place.status
+    bucket = f"{spec.object_storage.bucket}/{spec.object_storage.prefix}".strip("/")
+    old = unchecked_for(place, scene.now)
+    doubt = span(f", but not checked for {words.span(old)}" if old is not None else "", Tone.WARN)
+    head = Para((span(place.name, bold=True), span(f": {status.phase or 'not checked yet'}"), doubt))
+    said = [head]
+    if status.message:
+        said.append(para(status.message, Tone.BAD, label="Says"))
+    said.append(para(f"{spec.provider or 'no provider'} bucket {bucket or 'not said'}", label="Where"))
+    checked = words.moment(status.last_validation_time, scene.now) if status.last_validation_time else "never"
+    synced = words.moment(status.last_synced_time, scene.now) if status.last_synced_time else "never"
+    said.append(para(f"checked {checked}, synced {synced}", label="Seen"))
+    mine = [run for run in scene.world.backups if run.namespace == place.namespace and _keeps(place, run)]
+    said.append(para(f"{words.count(len(mine), 'backup')} kept there", label="Holds"))
+    return tuple(said)
+
+
+def _keeps(place: BackupStorageLocation, run: Backup) -> bool:
+    return run.spec.storage_location == place.name or (not run.spec.storage_location and place.spec.default)

@@ -1,0 +1,100 @@
+"""The pane of Triage: what shows it, and what to do; and the calm screen."""
+
+from __future__ import annotations
+
+from foretop.desk import Desk
+from foretop.panes.empty import coming_in, why_lost
+from foretop.prose import Line, Para, Span, para, span
+from foretop.tones import style_of
+from foretop_core.rules import words
+from foretop_core.rules.forecast import invalid, is_due, next_run
+from foretop_core.rules.queue import Run, has_ended
+from foretop_core.rules.triage import Finding
+from foretop_core.rules.world import World
+from foretop_core.view.blind import blind_findings
+from foretop_core.view.findings import subject_text
+from foretop_core.view.marks import Mark, Tone
+from foretop_core.view.scene import Scene
+
+
+def finding_pane(finding: Finding, scene: Scene) -> tuple[Para, ...]:
+    since = ""
+    if finding.since is not None:
+        since = f", since {words.moment(finding.since, scene.now)} ({words.span(scene.now - finding.since)})"
+    head = Para((span(subject_text(finding), bold=True), span(f": {finding.what}{since}")))
+    cause = finding.because
+    because = (para(f"{subject_text(cause)}: {cause.what}", label="Cause"),) if cause is not None else ()
+    return (
+        head,
+        *because,
+        para(finding.evidence, label="Seen", yields=True),
+        para(finding.remedy, label="Do"),
+    )
+
+
+def calm(desk: Desk) -> list[Line]:
+    """What is healthy and what comes next, said only where all of it was seen."""
+    lost = [why_lost(desk, context) for context in desk.contexts]
+    if all(lost):
+        return [line for lines in lost for line in lines]
+    if coming := coming_in(desk):
+        return coming
+    if desk.unseen:
+        alike: dict[str, list[str]] = {}
+        for gap in desk.unseen:
+            alike.setdefault(gap.reason, []).append(gap.kind or gap.context)
+        gaps = [f"{words.listed(names, 6)} ({reason})" for reason, names in alike.items()]
+        return [
+            (
+                Span(f"{Mark.WAITING.value} ", style_of(Tone.WAITING)),
+                span("Nothing wrong in what I can see.", bold=True),
+            ),
+            (span(f"Not seen: {words.listed(gaps, 6)}."),),
+        ]
+    if not any(_is_in_use(desk.scene(context).world) for context in desk.contexts):
+        return [
+            (Span(f"{Mark.WAITING.value} ", style_of(Tone.WAITING)), span("Nothing to look after yet.", bold=True)),
+            (span("  There are no schedules, no backups and no storage locations here."),),
+        ]
+    asleep = all(_is_asleep(desk.scene(context).world) for context in desk.contexts)
+    head = (Mark.PAUSED, "Nothing wrong, and nothing to come:") if asleep else (Mark.HEALTHY, "Nothing wrong.")
+    lines: list[Line] = [(Span(f"{head[0].value} ", style_of(head[0].tone)), span(head[1], bold=True)), ()]
+    for context in desk.contexts:
+        lines += [(span(text),) for text in _healthy(desk, context)]
+        besides = blind_findings(context, desk.health(context), desk.clock(context))
+        lines += [(span(gap.evidence, Tone.WARN),) for gap in besides]
+    return lines
+
+
+def _is_in_use(world: World) -> bool:
+    return bool(world.schedules or world.backups or world.storage or world.nabs or world.nars)
+
+
+def _is_asleep(world: World) -> bool:
+    return bool(world.schedules) and all(schedule.spec.paused for schedule in world.schedules)
+
+
+def _healthy(desk: Desk, context: str) -> list[str]:
+    scene = desk.scene(context)
+    world, now = scene.world, scene.now
+    active = [schedule for schedule in world.schedules if not schedule.spec.paused and not invalid(schedule)]
+    paused = sum(schedule.spec.paused for schedule in world.schedules)
+    coming = min(
+        ((run, schedule.name) for schedule in active if (run := next_run(schedule)) is not None and run > now),
+        default=None,
+    )
+    name = f"{context}: " if len(desk.contexts) > 1 else ""
+    also = f", {paused} paused" if paused else ""
+    healthy = f"{name}{words.count(len(active), 'schedule')} healthy{also}"
+    if _is_asleep(world):
+        due = sum(is_due(schedule, now) for schedule in world.schedules)
+        healthy = f"{name}all schedules are paused ({paused}, of them {due} due); 2 opens them"
+    if coming is not None:
+        healthy = f"{healthy}; next {coming[1]} in {words.span(coming[0] - now)}"
+    runs: tuple[Run, ...] = (*world.backups, *world.restores)
+    waiting = sum(not has_ended(run) for run in runs)
+    queue = "queue empty" if not waiting else f"{words.count(waiting, 'run')} in the queue"
+    beats = [scene.beat(namespace) for namespace in world.velero_namespaces]
+    pulses = [beat.pulse for beat in beats if beat.pulse is not None]
+    pulse = f"Velero's pulse {words.span(now - max(pulses))} ago" if pulses else "no pulse of Velero to be seen"
+    return [f"{healthy}.", f"{queue[0].upper()}{queue[1:]}; {pulse}."]

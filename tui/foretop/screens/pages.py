@@ -1,0 +1,134 @@
+"""What is behind the tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from foretop.desk import Desk
+from foretop.findingrows import FindingRows
+from foretop.panes.nonadmin import nonadmin_pane
+from foretop.panes.queue import queue_pane
+from foretop.panes.runs import backup_pane, restore_pane
+from foretop.panes.schedules import schedule_pane
+from foretop.panes.storage import place_pane
+from foretop.panes.triage import calm, finding_pane
+from foretop.prose import Line, Para, para, span
+from foretop.rows import LiveRows, Rows
+from foretop.screens.detail import DetailPage
+from foretop.screens.page import Page
+from foretop.screens.tables import TablePage
+from foretop.screens.tablespec import TableSpec
+from foretop.screens.tabs import DETAIL
+from foretop.source import Looks
+from foretop.widgets.columns import Wishes
+from foretop_core.store import Key
+from foretop_core.view.columns import Spoiled, View
+from foretop_core.view.marks import Tone
+from foretop_core.view.nonadmin import NonAdmins
+from foretop_core.view.queue import QueueView
+from foretop_core.view.runs import Backups, Restores
+from foretop_core.view.scene import Scene
+from foretop_core.view.schedules import Schedules
+from foretop_core.view.storage import Storage
+
+
+def _table(spec: TableSpec) -> Callable[[str, Looks], Page]:
+    return lambda page_id, looks: TablePage(page_id, spec, looks)
+
+
+def _calendar(page_id: str, looks: Looks) -> Page:
+    from foretop.screens.calendar import CalendarPage
+
+    return CalendarPage(page_id, looks)
+
+
+def _primer(page_id: str, looks: Looks) -> Page:
+    """Brings a second cron library with it, which the first paint need not wait for."""
+    from foretop.screens.primer import PrimerPage
+
+    return PrimerPage(page_id, looks)
+
+
+def _live(
+    view: type[View[Any]],
+    pane: Callable[[Any, Scene], tuple[Para, ...]],
+    rank: tuple[str, ...],
+    none: str,
+    least: Mapping[str, int] | None = None,
+) -> TableSpec:
+    def tell(rows: Rows, key: Key, desk: Desk) -> tuple[Para, ...]:
+        entry = rows.entry(key) if isinstance(rows, LiveRows) else None
+        if entry is None:
+            return ()
+        if isinstance(entry, Spoiled):
+            return (para(f"{key.namespace}/{key.name} cannot be read: {entry.problem}", Tone.BAD),)
+        return pane(entry, desk.scene(key.context))
+
+    def empty(_desk: Desk) -> list[Line]:
+        return [(span(none, Tone.DIM),)]
+
+    return TableSpec(lambda desk: LiveRows(desk, view()), tell, view.kinds, Wishes(rank, least=least or {}), empty)
+
+
+def _finding(rows: Rows, key: Key, desk: Desk) -> tuple[Para, ...]:
+    found = rows.table.get(key)
+    return () if found is None else finding_pane(found, desk.scene_of(found))
+
+
+TRIAGE = TableSpec(FindingRows, _finding, frozenset(), Wishes(("severity", "what", "since")), calm, tells_keys=True)
+SCHEDULES = _live(
+    Schedules,
+    schedule_pane,
+    ("next", "runs", "cron", "skip", "last", "meaning"),
+    "There are no schedules.",
+    {"last": 6, "cron": 12, "next": 12},
+)
+NONADMIN = _live(
+    NonAdmins,
+    nonadmin_pane,
+    ("namespace", "phase", "velero", "queue", "conditions", "progress", "age"),
+    "There are no non-admin backups or restores.",
+    {"name": 10},
+)
+QUEUE = _live(
+    QueueView,
+    queue_pane,
+    ("position", "phase", "when", "items", "from", "waits"),
+    "The queue is empty: Velero has nothing to do.",
+    {"name": 20, "from": 12, "when": 11, "waits": 16},
+)
+BACKUPS = _live(
+    Backups,
+    backup_pane,
+    ("phase", "started", "errors", "warnings", "took", "expires", "from", "storage"),
+    "There are no backups.",
+    {"name": 24, "expires": 7, "storage": 8},
+)
+RESTORES = _live(
+    Restores,
+    restore_pane,
+    ("phase", "backup", "started", "errors", "warnings", "items", "took", "from"),
+    "There are no restores.",
+)
+STORAGE_PAGE = _live(
+    Storage,
+    place_pane,
+    ("phase", "what", "checked", "synced", "default", "mode", "kind"),
+    "There are no storage locations.",
+    {"what": 16, "mode": 4},
+)
+
+MAKERS: Mapping[str, Callable[[str, Looks], Page]] = {
+    "triage": _table(TRIAGE),
+    "schedules": _table(SCHEDULES),
+    "nonadmin": _table(NONADMIN),
+    "queue": _table(QUEUE),
+    "calendar": _calendar,
+    "primer": _primer,
+    "backups": _table(BACKUPS),
+    "restores": _table(RESTORES),
+    "storage": _table(STORAGE_PAGE),
+    DETAIL: DetailPage,
+}
+"""By the id of its tab, how a page is made."""

@@ -1,0 +1,193 @@
+"""The lines of a table: only those on the screen are ever painted, and of them only the ones that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from textual.geometry import Region
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from foretop.prose import Line
+from foretop.rows import HeadRow, Rows
+from foretop.tones import PLAIN
+from foretop.widgets.columns import Slot, Wishes, arrange
+from foretop.widgets.lines import explanation_strip
+from foretop.widgets.marking import Marks
+from foretop.widgets.tablelines import LEFT, Heading, Showing, group_strip, head_strip, row_strip
+from foretop.widgets.widths import Widths
+from foretop_core.store import Key
+from foretop_core.view.columns import Row
+
+_FLASHED = 0.6
+_TELLS_TIME = frozenset({"age", "since", "last", "next", "took", "expires", "checked", "synced", "when"})
+"""Their text moves with the clock, and a clock is no news."""
+
+
+class Sheet(Widget):
+    """What a table looks like at this moment; where its cursor goes is not decided here."""
+
+    class CursorMoved(Message):
+        """Another object is under the cursor, or the same one looks different."""
+
+    def __init__(self, wishes: Wishes, *, ascii: bool, flash: bool, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._wishes = wishes
+        self._ascii = ascii
+        self._flash = flash
+        self.rows: Rows | None = None
+        self.cursor: Key | None = None
+        self._marks = Marks()
+        self.wide = False
+        self.strips_made = 0
+        self._selected = ""
+        self._place = 0
+        self._top = 0
+        self._window: list[Row] = []
+        self._widths = Widths()
+        self._slots: tuple[Slot, ...] = ()
+        self._lit: dict[Key, frozenset[int]] = {}
+        self._empty: tuple[Line, ...] = ()
+        self._counted = ""
+
+    def explain(self, lines: Sequence[Line]) -> None:
+        """What stands in the place of rows where there are none."""
+        if tuple(lines) != self._empty:
+            self._empty = tuple(lines)
+            if not self._window:
+                self.refresh()
+
+    @property
+    def height(self) -> int:
+        """Lines for rows, the head not counted."""
+        return max(0, self.size.height - 1)
+
+    @property
+    def place(self) -> int:
+        return self._place
+
+    @property
+    def window(self) -> Sequence[Row]:
+        return self._window
+
+    @property
+    def marked(self) -> dict[Key, None]:
+        return self._marks.keys
+
+    def _paint(self, *, whole: bool = False, may_flash: bool = False) -> None:
+        assert self.rows is not None
+        before = self._window
+        self._window = self.rows.paint(self._top, self._top + self.height)
+        whole = self._arrange() or whole
+        if whole:
+            self.refresh()
+            return
+        if len(before) != len(self._window) and not (before and self._window):
+            self.refresh()
+            return
+        known = {row.key: row for row in before} if may_flash and self._flash else {}
+        for y in range(max(len(before), len(self._window))):
+            old = before[y] if y < len(before) else None
+            new = self._window[y] if y < len(self._window) else None
+            if old == new:
+                continue
+            if new is not None and (was := known.get(new.key)) is not None and was != new:
+                self._light(was, new)
+            self._dirty(y, old, new)
+            if new is not None and new.key == self.cursor:
+                self.post_message(self.CursorMoved())
+        if self._count() != self._counted:
+            self.refresh(Region(0, 0, self.size.width, 1))
+
+    def _arrange(self) -> bool:
+        """Places the columns; True where they moved."""
+        slots = self._placed(wide=self.wide)
+        moved, self._slots = slots != self._slots, slots
+        return moved
+
+    def _placed(self, *, wide: bool) -> tuple[Slot, ...]:
+        assert self.rows is not None
+        wishes = replace(self._wishes, wide=wide, selected=self._selected, without=self.rows.told_above)
+        natural = self._widths.of(self.rows, self._window, self._top)
+        return arrange(self.rows.columns, natural, self.size.width - LEFT - 1, wishes)
+
+    @property
+    def given_up(self) -> tuple[str, ...]:
+        """The titles of the columns that had to go for the further ones of a wide table."""
+        if self.rows is None or not self.wide:
+            return ()
+        shown = {slot.index for slot in self._slots}
+        return tuple(
+            self.rows.columns[slot.index].title for slot in self._placed(wide=False) if slot.index not in shown
+        )
+
+    def _dirty(self, y: int, old: Row | None = None, new: Row | None = None) -> None:
+        """Marks a line for painting, or the part of it in which two versions of one row differ."""
+        if not 0 <= y < self.height:
+            return
+        start, stop = 0, self.size.width
+        if old is not None and new is not None and old.outline == new.outline and new.cells:
+            changed = [slot for slot in self._slots if old.cells[slot.index] != new.cells[slot.index]]
+            if not changed:
+                return
+            start = LEFT + changed[0].x
+            stop = LEFT + changed[-1].x + changed[-1].width
+        self.refresh(Region(start, y + 1, stop - start, 1))
+
+    def _light(self, was: Row, new: Row) -> None:
+        assert self.rows is not None
+        changed = frozenset(
+            place
+            for place, (old, cell) in enumerate(zip(was.cells, new.cells, strict=True))
+            if old.text != cell.text and self.rows.columns[place].name not in _TELLS_TIME
+        )
+        if changed:
+            self._lit[new.key] = changed
+            self.set_timer(_FLASHED, lambda: self._unlight(new.key))
+
+    def _unlight(self, key: Key) -> None:
+        self._lit.pop(key, None)
+        for y, row in enumerate(self._window):
+            if row.key == key:
+                self._dirty(y)
+
+    def render_line(self, y: int) -> Strip:
+        self.strips_made += 1
+        if self.rows is None or not self._window:
+            return self._explanation(y)
+        if y == 0:
+            return self._head()
+        return self._row(self._window[y - 1]) if y - 1 < len(self._window) else Strip.blank(self.size.width, PLAIN)
+
+    def _explanation(self, y: int) -> Strip:
+        return explanation_strip(self._empty, y, self.size, self._ascii)
+
+    def _head(self) -> Strip:
+        assert self.rows is not None
+        self._counted = self._count()
+        chosen = "" if self._selected == self.rows.sorted_by else self._selected
+        title = Heading(self.rows.sorted_by, self.rows.reversed, chosen, self._counted)
+        return head_strip(self.rows.columns, self._slots, title, self.size.width, self._ascii)
+
+    def _count(self) -> str:
+        assert self.rows is not None
+        table = self.rows.table
+        marked = f"{len(self.marked)} marked, " if self.marked else ""
+        if self.rows.is_narrowed:
+            return f"{marked}{len(table)} of {table.total}"
+        if self.rows.groups is not None:
+            return f"{marked}{len(table):,} in {self.rows.groups.groups:,}"
+        if len(table) <= self.height:
+            return marked.rstrip(", ")
+        last = min(self._top + self.height, len(table))
+        signs = f"{'↑' if self._top else ''}{'↓' if last < len(table) else ''}"
+        return f"{marked}{self._top + 1:,}–{last:,} of {len(table):,} {signs}"
+
+    def _row(self, row: Row) -> Strip:
+        assert self.rows is not None
+        how = Showing(row.key == self.cursor, row.key in self.marked, self._lit.get(row.key, frozenset()))
+        if isinstance(row, HeadRow):
+            return group_strip(row, how, self.size.width, self._ascii)
+        return row_strip(self.rows.columns, self._slots, row, how, self.size.width, self._ascii)

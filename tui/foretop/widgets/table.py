@@ -1,0 +1,215 @@
+"""The table: rows that stay in order, and a cursor, marks and an order that a person moves."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+
+from foretop.rows import HeadRow, Rows
+from foretop.widgets.columns import letters
+from foretop.widgets.sheet import Sheet
+from foretop_core.store import Key
+from foretop_core.view.groups import HEAD
+
+
+class Table(Sheet, can_focus=True):
+    """Rows under a head. The cursor belongs to an object, not to a line."""
+
+    DEFAULT_CSS = "Table { width: 1fr; height: 1fr; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", show=False),
+        Binding("home,g", "edge(-1)", show=False),
+        Binding("end,G", "edge(1)", show=False),
+        Binding("left,h", "column(-1)", show=False),
+        Binding("right", "column(1)", show=False),
+    ]
+
+    def show(self, rows: Rows) -> None:
+        self.rows = rows
+        self._selected = rows.sorted_by
+        self._widths.forget(rows)
+        self.pulse()
+
+    # What changes
+
+    def pulse(self) -> None:
+        """Takes in what changed and repaints the lines that look different."""
+        if self.rows is None or not self.size.height:
+            return
+        changed = self.rows.pump()
+        self._follow()
+        self._paint(may_flash=changed)
+
+    def rearranged(self) -> None:
+        """Rows were sorted or filtered by a person: the cursor's object stays in sight, widths start afresh."""
+        if self.rows is None:
+            return
+        self._widths.forget(self.rows)
+        self._follow(keep_line=False)
+        self._paint(whole=True)
+        self.post_message(self.CursorMoved())
+
+    def _follow(self, *, keep_line: bool = True) -> None:
+        """Finds the cursor's object again; where it is gone, its neighbour takes the cursor."""
+        assert self.rows is not None
+        lines = self.rows.lines
+        found = lines.index_of(self.cursor) if self.cursor is not None else None
+        before = self._place
+        if found is None:
+            self._place = max(0, min(before, len(lines) - 1))
+            self._set_cursor(lines.key_at(self._place) if len(lines) else None)
+        else:
+            self._place = found
+            fits_at_top = self._top == 0 and found < self.height
+            if keep_line and not fits_at_top:
+                self._top += found - before
+        self._scroll()
+
+    def _scroll(self) -> None:
+        """A table that is hidden has no lines: what it showed is kept until it has some again."""
+        if not self.size.height:
+            return
+        size = len(self.rows.lines) if self.rows else 0
+        self._top = max(self._place - self.height + 1, min(self._top, self._place))
+        self._top = max(0, min(self._top, size - self.height))
+
+    def _set_cursor(self, key: Key | None) -> None:
+        if key != self.cursor:
+            self.cursor = key
+            self.post_message(self.CursorMoved())
+
+    # What a person does
+
+    def go_to(self, key: Key) -> bool:
+        """Puts the cursor on an object, if it is among the rows."""
+        if self.rows is None or (found := self.rows.find(key)) is None:
+            return False
+        self._move_to(found)
+        return True
+
+    def action_move(self, by: int) -> None:
+        self._move_to(self._place + by)
+
+    def action_page(self, by: int) -> None:
+        self._move_to(self._place + by * max(1, self.height - 1))
+
+    def action_edge(self, by: int) -> None:
+        self._move_to(0 if by < 0 else len(self.rows.lines) - 1 if self.rows else 0)
+
+    def _move_to(self, place: int) -> None:
+        if self.rows is None or not len(self.rows.lines):
+            return
+        old, top = self._place, self._top
+        self._place = max(0, min(place, len(self.rows.lines) - 1))
+        self._set_cursor(self.rows.lines.key_at(self._place))
+        self._scroll()
+        if self._top != top:
+            self._paint(whole=True)
+        elif old != self._place:
+            self._dirty(old - self._top)
+            self._dirty(self._place - self._top)
+
+    def action_column(self, by: int) -> None:
+        """Another column is the selected one; it is brought into sight."""
+        if self.rows is None:
+            return
+        names = [column.name for column in self.rows.columns if column.name not in self.rows.told_above]
+        at = names.index(self._selected) if self._selected in names else 0
+        self._selected = names[(at + by) % len(names)]
+        self._paint(whole=True)
+
+    def sort_selected(self) -> None:
+        self._sort(self._selected)
+
+    def _sort(self, column: str) -> None:
+        if self.rows is None or column == "context" or column in self.rows.told_above:
+            return
+        self.rows.sort(column, reverse=column == self.rows.sorted_by and not self.rows.reversed)
+        self._selected = column
+        self.rearranged()
+
+    def toggle_mark(self) -> None:
+        if self.cursor is None or self.rows is None:
+            return
+        if self.rows.groups is not None and self.cursor.kind == HEAD:
+            self._marks.toggle_group(self.rows.groups.members(self.cursor))
+            following = self.rows.groups.next_head(self.cursor)
+            self._move_to(self._place if following is None else following)
+            self.refresh()
+        else:
+            self._marks.toggle(self.cursor)
+            self._dirty(self._place - self._top)
+            self.action_move(1)
+
+    def mark_range(self) -> None:
+        if self.rows is not None and self.cursor is not None:
+            self._marks.extend_to(self.cursor, self._place, self.rows)
+            self.refresh()
+
+    def mark_all(self) -> None:
+        """All rows that are shown, be they on the screen or not."""
+        if self.rows is not None:
+            self._marks.add(key for key, _ in self.rows.table)
+            self.refresh()
+
+    def clear_marks(self) -> None:
+        self._marks.clear()
+        self.refresh()
+
+    @property
+    def head(self) -> HeadRow | None:
+        """The head under the cursor, if it is on one."""
+        line = self._place - self._top
+        row = self._window[line] if 0 <= line < len(self._window) else None
+        return row if isinstance(row, HeadRow) and row.key == self.cursor else None
+
+    def toggle_groups(self) -> None:
+        """The cursor stays on its row; from a head it goes to the first row below."""
+        if self.rows is None:
+            return
+        if self.rows.groups is not None and self.cursor is not None and self.cursor.kind == HEAD:
+            self.cursor = next(iter(self.rows.groups.members(self.cursor)), None)
+        self.rows.toggle_groups()
+        self.rearranged()
+
+    def fold(self) -> None:
+        """Folds the group whose head is under the cursor, or opens it again."""
+        if self.rows is not None and self.rows.groups is not None and self.cursor is not None:
+            self.rows.groups.fold(self.cursor)
+            self._follow()
+            self._paint(whole=True)
+
+    def toggle_wide(self) -> None:
+        self.wide = not self.wide
+        self._paint(whole=True)
+
+    def on_key(self, event: events.Key) -> None:
+        letter = event.character or ""
+        if self.rows is None or not letter.isupper():
+            return
+        place = letters(self.rows.columns).get(letter)
+        if place is not None:
+            event.stop()
+            event.prevent_default()
+            self._sort(self.rows.columns[place].name)
+
+    def on_resize(self, event: events.Resize) -> None:
+        if self.rows is not None and self.size.height:
+            self.rows.pump()
+            self._follow()
+            self._paint(whole=True)
+
+    def on_mouse_scroll_down(self) -> None:
+        self.action_move(3)
+
+    def on_mouse_scroll_up(self) -> None:
+        self.action_move(-3)
+
+    def on_click(self, event: events.Click) -> None:
+        if event.y > 0:
+            self._move_to(self._top + event.y - 1)
