@@ -1,0 +1,13 @@
+"""The cron libraries that servers have been built with, each of which reads some expressions its own way."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Dialect(Enum):
+    """One library's reading of expressions; the value is the library and the version that was measured."""
+
+    ROBFIG1 = "robfig/cron v1.1.0"
+    ROBFIG = "robfig/cron v3.0.1"
+    NETRESEARCH = "netresearch/go-cron v0.15.0"
