@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta, tzinfo
 
 from foretop_core.cron import golang, zones
+from foretop_core.cron.dialect import Dialect
 from foretop_core.cron.errors import CronError
 from foretop_core.cron.fields import ALL_BOUNDS, Fields, TermError, parse_field
 from foretop_core.cron.schedule import CronSchedule
@@ -22,7 +23,7 @@ _EVERY = "@every "
 _NANOSECONDS = 1_000_000_000
 
 
-def parse(text: str) -> CronSchedule:
+def parse(text: str, dialect: Dialect) -> CronSchedule:
     """Read an expression; raises CronError with the library's own words."""
     if not text:
         raise CronError("empty spec string")

@@ -68,6 +68,13 @@ def has_daylight_saving(zone: tzinfo, year: int) -> bool:
     return not isinstance(zone, timezone) and bool(_changes_within(zone, year))
 
 
+def clock_changes(zone: tzinfo, years: range) -> tuple[datetime, ...]:
+    """The instants at which the clocks of a zone change in these years."""
+    if isinstance(zone, timezone):
+        return ()
+    return tuple(change for year in years for change in _changes_within(zone, year))
+
+
 def to_local(zone: tzinfo, utc: datetime) -> datetime:
     """What the wall clock shows at an instant; a reading of the wall clock is carried as if it were UTC."""
     return zone.fromutc(utc.replace(tzinfo=zone)).replace(tzinfo=UTC)

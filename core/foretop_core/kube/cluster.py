@@ -22,6 +22,7 @@ from foretop_core.kube.sink import Health, Scope, Sink, State
 from foretop_core.models.kinds import (
     DATA_DOWNLOAD,
     DATA_UPLOAD,
+    DEFINITION,
     DEPLOYMENT,
     EVENT,
     POD_VOLUME_BACKUP,
@@ -30,13 +31,18 @@ from foretop_core.models.kinds import (
 )
 from foretop_core.models.movement import label_value
 from foretop_core.models.velero import BACKUP_LABEL, RESTORE_LABEL
+from foretop_core.rules.assemble import BACKUP_DEFINITION
+from foretop_core.rules.servers import OADP_DEPLOYMENT, VELERO_DEPLOYMENT
 
 _MOVED_BY: dict[str, tuple[str, tuple[Kind, ...]]] = {
     "Backup": (BACKUP_LABEL, (POD_VOLUME_BACKUP, DATA_UPLOAD)),
     "Restore": (RESTORE_LABEL, (POD_VOLUME_RESTORE, DATA_DOWNLOAD)),
 }
-_CHOSEN_FIELDS = {DEPLOYMENT: "metadata.name=velero"}
-"""Of the Deployments only Velero's own: a cluster has thousands."""
+_CHOSEN_NAMES: dict[Kind, tuple[str, ...]] = {
+    DEPLOYMENT: (VELERO_DEPLOYMENT, OADP_DEPLOYMENT),
+    DEFINITION: (BACKUP_DEFINITION,),
+}
+"""Of these kinds only the objects of these names are watched: a cluster has thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +131,12 @@ class Cluster:
         while True:
             elsewhere = self._elsewhere
             found = await self._reach(kind, quiet=bool(held))
-            wanted = frozenset(self._scope(kind, place) for place in found.namespaces)
+            wanted = frozenset(scope for place in found.namespaces for scope in self._scopes(kind, place))
             self._sinks_without_watch(kind, wanted)
             self._change(held, wanted)
             held = wanted
-            absent = self._tell_absent(absent, frozenset(self._scope(kind, place) for place in found.missing))
+            missing = frozenset(scope for place in found.missing for scope in self._scopes(kind, place))
+            absent = self._tell_absent(absent, missing)
             await self._until_next_look(kind, found, elsewhere)
 
     def _tell_absent(self, before: frozenset[Scope], absent: frozenset[Scope]) -> frozenset[Scope]:
@@ -180,8 +187,15 @@ class Cluster:
         if stand_in not in wanted and stand_in not in self._watches:
             self._sinks.drop(stand_in)
 
-    def _scope(self, kind: Kind, namespace: str = "") -> Scope:
-        return Scope(self.name, kind, namespace, fields=_CHOSEN_FIELDS.get(kind, ""))
+    def _scope(self, kind: Kind) -> Scope:
+        """The kind everywhere; of several chosen names the first."""
+        return self._scopes(kind, "")[0]
+
+    def _scopes(self, kind: Kind, namespace: str) -> tuple[Scope, ...]:
+        names = _CHOSEN_NAMES.get(kind)
+        if names is None:
+            return (Scope(self.name, kind, namespace),)
+        return tuple(Scope(self.name, kind, namespace, fields=f"metadata.name={name}") for name in names)
 
     def _scopes_of(self, run: Run) -> Iterable[Scope]:
         label, kinds = _MOVED_BY[run.kind]

@@ -50,6 +50,8 @@ class Places:
         self._existing.pop(namespace, None)
 
     async def of(self, kind: Kind) -> Reach:
+        if not kind.namespaced:
+            return Reach(EVERYWHERE, chosen=True)
         found = await self._found(kind)
         also = () if kind in BESIDE_VELERO else self._also
         named = (*(found.namespaces if found.chosen else ()), *also)

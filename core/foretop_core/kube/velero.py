@@ -14,10 +14,9 @@ from foretop_core.kube.failures import ApiError
 from foretop_core.models.kinds import DEPLOYMENT, STORAGE
 from foretop_core.models.wire import decode
 from foretop_core.models.workload import Deployment
-from foretop_core.rules.servers import server
+from foretop_core.rules.servers import VELERO_DEPLOYMENT, server
 from foretop_core.rules.world import Server
 
-NAME = "velero"
 USUAL_NAMESPACES = ("velero", "openshift-adp")
 
 
@@ -57,7 +56,9 @@ def _read(deployment: Deployment) -> VeleroServer:
 
 async def _deployments(client: ApiClient) -> tuple[VeleroServer, ...]:
     try:
-        response = await client.request("GET", paths.collection(DEPLOYMENT), {"fieldSelector": f"metadata.name={NAME}"})
+        response = await client.request(
+            "GET", paths.collection(DEPLOYMENT), {"fieldSelector": f"metadata.name={VELERO_DEPLOYMENT}"}
+        )
     except ApiError as problem:
         if problem.status in (403, 404):
             return ()
@@ -71,7 +72,7 @@ async def _deployments(client: ApiClient) -> tuple[VeleroServer, ...]:
 
 async def _deployment(client: ApiClient, namespace: str) -> VeleroServer:
     try:
-        response = await client.request("GET", paths.item(DEPLOYMENT, namespace, NAME))
+        response = await client.request("GET", paths.item(DEPLOYMENT, namespace, VELERO_DEPLOYMENT))
         return _read(decode(Deployment, response.body))
     except Unreadable:
         return VeleroServer(namespace)

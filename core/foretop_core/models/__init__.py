@@ -18,9 +18,10 @@ from foretop_core.models.velero import (
     Restore,
     RestoreSpec,
     Schedule,
+    ServerStatusRequest,
 )
 from foretop_core.models.wire import Condition, Resource, decode, from_builtins, to_builtins
-from foretop_core.models.workload import CronJob, Deployment, Event, PreScaledCronJob
+from foretop_core.models.workload import CronJob, CustomResourceDefinition, Deployment, Event, PreScaledCronJob
 
 __all__ = [
     "Backup",
@@ -29,6 +30,7 @@ __all__ = [
     "BackupStorageLocation",
     "Condition",
     "CronJob",
+    "CustomResourceDefinition",
     "DataDownload",
     "DataMovement",
     "DataProtectionApplication",
@@ -48,6 +50,7 @@ __all__ = [
     "Restore",
     "RestoreSpec",
     "Schedule",
+    "ServerStatusRequest",
     "decode",
     "from_builtins",
     "to_builtins",

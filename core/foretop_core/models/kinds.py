@@ -22,6 +22,7 @@ class Kind:
     plural: str
     short: tuple[str, ...] = ()
     status_subresource: bool = False
+    namespaced: bool = True
 
     @property
     def api_version(self) -> str:
@@ -71,6 +72,17 @@ PRESCALED = Kind("PreScaledCronJob", workload.PreScaledCronJob, "psc.cronprimer.
 CRON_JOB = Kind("CronJob", workload.CronJob, "batch", "v1", "cronjobs", ("cj",), True)
 EVENT = Kind("Event", workload.Event, "", "v1", "events", ("ev",))
 DEPLOYMENT = Kind("Deployment", workload.Deployment, "apps", "v1", "deployments", ("deploy",), True)
+SERVER_STATUS = Kind("ServerStatusRequest", velero.ServerStatusRequest, VELERO, "v1", "serverstatusrequests", ("ssr",))
+DEFINITION = Kind(
+    "CustomResourceDefinition",
+    workload.CustomResourceDefinition,
+    "apiextensions.k8s.io",
+    "v1",
+    "customresourcedefinitions",
+    ("crd",),
+    True,
+    namespaced=False,
+)
 
 MOVEMENTS = (POD_VOLUME_BACKUP, POD_VOLUME_RESTORE, DATA_UPLOAD, DATA_DOWNLOAD)
 KINDS = (
@@ -90,7 +102,11 @@ KINDS = (
     CRON_JOB,
     EVENT,
     DEPLOYMENT,
+    SERVER_STATUS,
+    DEFINITION,
 )
+RELEASE_HINTS = frozenset({SERVER_STATUS, DEFINITION})
+"""Looked at only to find out which release of Velero a server is; not to be allowed to see them is no loss."""
 
 BESIDE_VELERO = frozenset({*(kind for kind in KINDS if kind.group == VELERO), NABSL_REQUEST, DPA, DEPLOYMENT})
 """What lies in the namespace of a Velero server; the other kinds are in the namespaces of those who use it."""

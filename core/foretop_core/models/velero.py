@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -73,8 +73,9 @@ class RestoreSpec(Wire, frozen=True):
 
 
 class OwnedSpec(Wire, frozen=True):
-    """Of the fields that a manager owns, the one that tells who paused a schedule."""
+    """Of the fields that a manager owns, those that tell who paused a schedule and when its expression was written."""
 
+    schedule: dict[str, Any] | None = msgspec.field(default=None, name="f:schedule")
     paused: dict[str, Any] | None = msgspec.field(default=None, name="f:paused")
 
 
@@ -119,8 +120,17 @@ class Schedule(Resource, frozen=True):
     @property
     def paused_field_set(self) -> ManagedFields | None:
         """Who last wrote `spec.paused`, and when: the latest moment at which the pause can have begun."""
-        owners = [entry for entry in self.metadata.managed_fields if entry.fields.spec.paused is not None]
-        return max(owners, key=lambda entry: entry.time.timestamp() if entry.time else 0.0, default=None)
+        return _latest(entry for entry in self.metadata.managed_fields if entry.fields.spec.paused is not None)
+
+    @property
+    def expression_set(self) -> datetime | None:
+        """When `spec.schedule` was last written, at the latest; None where the API server does not say."""
+        found = _latest(entry for entry in self.metadata.managed_fields if entry.fields.spec.schedule is not None)
+        return found.time if found else None
+
+
+def _latest(entries: Iterable[ManagedFields]) -> ManagedFields | None:
+    return max(entries, key=lambda entry: entry.time.timestamp() if entry.time else 0.0, default=None)
 
 
 class ItemProgress(Wire, frozen=True):
@@ -275,3 +285,15 @@ class BackupRepository(Resource, frozen=True):
     @property
     def phase(self) -> str:
         return self.status.phase
+
+
+class ServerStatusRequestStatus(Wire, frozen=True):
+    phase: str = ""
+    server_version: str = ""
+    processed_timestamp: Time | None = None
+
+
+class ServerStatusRequest(Resource, frozen=True):
+    """A question to the server about itself; `velero version` makes one, and Velero removes it after a while."""
+
+    status: ServerStatusRequestStatus = ServerStatusRequestStatus()

@@ -1,10 +1,12 @@
-"""The kinds around the backups: cron jobs, events, and the Deployment that shows Velero's flags."""
+"""The kinds around the backups: cron jobs, events, and what shows Velero's flags and release."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from foretop_core.models.wire import NONE, Resource, Time, Wire
 
@@ -88,3 +90,39 @@ class DeploymentSpec(Wire, frozen=True):
 
 class Deployment(Resource, frozen=True):
     spec: DeploymentSpec = DeploymentSpec()
+
+
+class StatusSchema(Wire, frozen=True):
+    properties: Mapping[str, Any] = NONE
+
+
+class ObjectProperties(Wire, frozen=True):
+    status: StatusSchema = StatusSchema()
+
+
+class ObjectSchema(Wire, frozen=True):
+    properties: ObjectProperties = ObjectProperties()
+
+
+class Validation(Wire, frozen=True):
+    schema: ObjectSchema = msgspec.field(default=ObjectSchema(), name="openAPIV3Schema")
+
+
+class DefinitionVersion(Wire, frozen=True):
+    validation: Validation = msgspec.field(default=Validation(), name="schema")
+
+
+class DefinitionSpec(Wire, frozen=True):
+    versions: tuple[DefinitionVersion, ...] = ()
+
+
+class CustomResourceDefinition(Resource, frozen=True):
+    """Of a custom kind's definition, the fields that its status may have."""
+
+    spec: DefinitionSpec = DefinitionSpec()
+
+    @property
+    def status_fields(self) -> frozenset[str]:
+        return frozenset(
+            field for version in self.spec.versions for field in version.validation.schema.properties.status.properties
+        )

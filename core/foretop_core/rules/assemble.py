@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
 
 from foretop_core.models import (
     Backup,
     BackupStorageLocation,
     CronJob,
+    CustomResourceDefinition,
     DataDownload,
     DataUpload,
     DeleteBackupRequest,
@@ -24,11 +25,13 @@ from foretop_core.models import (
     Resource,
     Restore,
     Schedule,
+    ServerStatusRequest,
 )
-from foretop_core.rules.servers import server
+from foretop_core.rules.servers import oadp_release, server
 from foretop_core.rules.world import Seen, Server, Unseen, World
 
 R = TypeVar("R", bound=Resource)
+BACKUP_DEFINITION = "backups.velero.io"
 
 
 class Every(Protocol):
@@ -37,7 +40,13 @@ class Every(Protocol):
     def __call__(self, model: type[R], /) -> tuple[R, ...]: ...
 
 
-def world_of(context: str, every: Every, unseen: tuple[Unseen, ...] = (), seen: Seen | None = None) -> World:
+def world_of(
+    context: str,
+    every: Every,
+    unseen: tuple[Unseen, ...] = (),
+    seen: Seen | None = None,
+    given_versions: Mapping[str, str] | None = None,
+) -> World:
     movements = (PodVolumeBackup, PodVolumeRestore, DataUpload, DataDownload)
     return World(
         context=context,
@@ -54,6 +63,15 @@ def world_of(context: str, every: Every, unseen: tuple[Unseen, ...] = (), seen: 
         prescaled=every(PreScaledCronJob),
         cron_jobs=every(CronJob),
         servers=servers_of(every(Deployment)),
+        server_status=every(ServerStatusRequest),
+        oadp_releases={item.namespace: found for item in every(Deployment) if (found := oadp_release(item))},
+        backup_status_fields=frozenset(
+            field
+            for definition in every(CustomResourceDefinition)
+            if definition.name == BACKUP_DEFINITION
+            for field in definition.status_fields
+        ),
+        given_versions=given_versions or {},
         unseen=unseen,
         seen=seen or Seen(),
     )
@@ -64,7 +82,12 @@ def servers_of(deployments: Iterable[Deployment]) -> dict[str, Server]:
     return {item.namespace: known for item in deployments if (known := server(item)) is not None}
 
 
-def assemble(objects: Iterable[Resource], context: str = "", unseen: tuple[Unseen, ...] = ()) -> World:
+def assemble(
+    objects: Iterable[Resource],
+    context: str = "",
+    unseen: tuple[Unseen, ...] = (),
+    given_versions: Mapping[str, str] | None = None,
+) -> World:
     """A world out of objects that were read once, from a file: there it is all there is."""
     by_type: defaultdict[type[Resource], list[Resource]] = defaultdict(list)
     for item in objects:
@@ -73,4 +96,4 @@ def assemble(objects: Iterable[Resource], context: str = "", unseen: tuple[Unsee
     def only(model: type[R], /) -> tuple[R, ...]:
         return tuple(by_type[model])  # type: ignore[arg-type]  # grouped by exactly that type
 
-    return world_of(context, only, unseen)
+    return world_of(context, only, unseen, given_versions=given_versions)

@@ -5,6 +5,9 @@ from __future__ import annotations
 WAITING = frozenset({"", "New", "Queued"})
 """Velero has not begun: on releases without a queue a waiting backup has no status at all."""
 
+QUEUE_PHASES = frozenset({"Queued", "ReadyToStart"})
+"""Releases before 1.18 have no queue and none of these."""
+
 HOLDS_SLOT = frozenset({"ReadyToStart", "InProgress"})
 """Counts against `--concurrent-backups`; finishing backups no longer do."""
 

@@ -1,4 +1,4 @@
-"""What a Deployment tells of the Velero server that it runs."""
+"""What Deployments tell of the Velero servers that they run, and of the operator that looks after them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ import re
 from foretop_core.models import Deployment
 from foretop_core.rules.world import Server
 
+VELERO_DEPLOYMENT = "velero"
+OADP_DEPLOYMENT = "openshift-adp-controller-manager"
+_OLM_OWNER = "olm.owner"
+_OADP_OWNER = re.compile(r"oadp-operator\.v(.+)")
+_OADP_TAG = re.compile(r"oadp-(\d+\.\d+(?:\.\d+)?)\b.*")
 _VERSION = re.compile(r"v?(\d+\.\d+(?:\.\d+)?)")
 _TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 
@@ -23,6 +28,7 @@ def server(deployment: Deployment) -> Server | None:
                 skip_immediately=skip in _TRUE,
                 concurrency=max(1, int(concurrent)) if concurrent.isdecimal() else 1,
                 version=image_version(container.image),
+                oadp_version=_matched(_OADP_TAG, image_tag(container.image)),
             )
     return None
 
@@ -38,8 +44,21 @@ def _flags(words: tuple[str, ...]) -> dict[str, str]:
     return flags
 
 
+def oadp_release(deployment: Deployment) -> str:
+    """The release of OADP whose operator this Deployment runs, as its package manager labelled it; "" for others."""
+    return _matched(_OADP_OWNER, deployment.label(_OLM_OWNER)) if deployment.name == OADP_DEPLOYMENT else ""
+
+
+def image_tag(image: str) -> str:
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+
+
 def image_version(image: str) -> str:
     """The release in an image's tag; none where it is pinned by digest alone."""
-    tag = image.partition("@")[0].rpartition("/")[2].partition(":")[2]
-    found = _VERSION.match(tag)
+    found = _VERSION.match(image_tag(image))
+    return found.group(1) if found else ""
+
+
+def _matched(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.fullmatch(text)
     return found.group(1) if found else ""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
+from foretop_core.cron import Dialect
 from foretop_core.models import (
     Backup,
     BackupStorageLocation,
@@ -21,12 +22,17 @@ from foretop_core.models import (
     PreScaledCronJob,
     Restore,
     Schedule,
+    ServerStatusRequest,
 )
 from foretop_core.models.movement import label_value
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
+from foretop_core.rules.dialects import DialectVerdict, Evidence, decide, find_release, velero_of_oadp
+from foretop_core.rules.dialects.behaviour import behaviour
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
 from foretop_core.rules.history import history
+from foretop_core.rules.phases import QUEUE_PHASES
 
+QUEUE_FIELD = "queuePosition"
 Key = tuple[str, str, str]
 """Kind, namespace and name of an object in a context that is known."""
 
@@ -38,6 +44,8 @@ class Server:
     skip_immediately: bool | None = None
     concurrency: int | None = None
     version: str = ""
+    oadp_version: str = ""
+    """The release of OADP in its image's tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +97,29 @@ class World:
     prescaled: tuple[PreScaledCronJob, ...] = ()
     cron_jobs: tuple[CronJob, ...] = ()
     servers: Mapping[str, Server] = field(default_factory=dict)
+    server_status: tuple[ServerStatusRequest, ...] = ()
+    oadp_releases: Mapping[str, str] = field(default_factory=dict)
+    """By namespace, the release of the OADP operator there."""
+    backup_status_fields: frozenset[str] = frozenset()
+    """What the status of a Backup may hold by its definition; empty where that was not seen."""
+    given_versions: Mapping[str, str] = field(default_factory=dict)
+    """The release of Velero that a person named, by namespace, "" for all."""
     unseen: tuple[Unseen, ...] = ()
     seen: Seen = Seen()
 
     def server(self, namespace: str) -> Server:
         return self.servers.get(namespace, Server())
+
+    def verdict(self, namespace: str) -> DialectVerdict:
+        """Which cron dialect the Velero server of a namespace has, as far as that can be told."""
+        found = self._verdicts.get(namespace)
+        if found is None:
+            found = self._verdicts[namespace] = decide(release_evidence(self, namespace))
+        return found
+
+    def dialect(self, schedule: Schedule) -> Dialect | None:
+        """The dialect that its server reads a schedule in; None where that is open and makes a difference."""
+        return self.verdict(schedule.namespace).dialect_for(schedule.spec.schedule)
 
     def runs(self, schedule: Schedule) -> tuple[Backup, ...]:
         """The schedule's own backups, newest first."""
@@ -120,6 +146,10 @@ class World:
         return self.restores_by_nacuuid.get(nar.velero.nacuuid) if nar.velero.nacuuid else None
 
     @cached_property
+    def _verdicts(self) -> dict[str, DialectVerdict]:
+        return {}
+
+    @cached_property
     def _runs(self) -> dict[tuple[str, str], tuple[Backup, ...]]:
         """Half a dozen rules ask for the same histories."""
         return {}
@@ -129,6 +159,13 @@ class World:
         """Where a Velero server is to be expected: wherever its schedules, backups or locations are."""
         found = {item.namespace for item in (*self.schedules, *self.storage, *self.backups)}
         return tuple(sorted(found | set(self.servers)))
+
+    @cached_property
+    def schedules_by_namespace(self) -> Mapping[str, tuple[Schedule, ...]]:
+        grouped: defaultdict[str, list[Schedule]] = defaultdict(list)
+        for schedule in self.schedules:
+            grouped[schedule.namespace].append(schedule)
+        return {namespace: tuple(schedules) for namespace, schedules in grouped.items()}
 
     @cached_property
     def backups_by_schedule(self) -> Mapping[tuple[str, str], tuple[Backup, ...]]:
@@ -181,16 +218,42 @@ class World:
     @cached_property
     def heartbeats(self) -> Mapping[str, Heartbeat]:
         """The rhythm of each Velero server, by its namespace."""
-        schedules: defaultdict[str, list[Schedule]] = defaultdict(list)
         storage: defaultdict[str, list[BackupStorageLocation]] = defaultdict(list)
-        for schedule in self.schedules:
-            schedules[schedule.namespace].append(schedule)
+        schedules, backups = self.schedules_by_namespace, self.backups_by_namespace
         for location in self.storage:
             storage[location.namespace].append(location)
         return {
-            namespace: heartbeat(storage[namespace], schedules[namespace], self.backups_by_namespace.get(namespace, ()))
+            namespace: heartbeat(storage[namespace], schedules.get(namespace, ()), backups.get(namespace, ()))
             for namespace in self.velero_namespaces
         }
 
     def heartbeat(self, namespace: str) -> Heartbeat:
         return self.heartbeats.get(namespace, Heartbeat())
+
+
+def release_evidence(world: World, namespace: str) -> Iterator[Evidence]:
+    """What tells the release of the Velero server in a namespace, the surest first."""
+    given = world.given_versions.get(namespace) or world.given_versions.get("", "")
+    known = world.server(namespace)
+    yield from _named(given, f"--velero-version {given}")
+    yield from _named(known.version, f"the tag {known.version} of its image")
+    for request in world.server_status:
+        if request.namespace == namespace and (version := request.status.server_version):
+            yield from _named(version, f"its own word: {version} (ServerStatusRequest {request.name})")
+    for oadp in (known.oadp_version, world.oadp_releases.get(namespace, "")):
+        if release := velero_of_oadp(oadp):
+            yield Evidence(release.dialects, f"OADP {oadp}, which has Velero {release}", release)
+    if world.backup_status_fields:
+        queues = QUEUE_FIELD in world.backup_status_fields
+        dialects = (Dialect.ROBFIG, Dialect.NETRESEARCH) if queues else (Dialect.ROBFIG1, Dialect.ROBFIG)
+        yield Evidence(dialects, f"the definition of Backup, which {'has' if queues else 'lacks'} {QUEUE_FIELD}")
+    if any(backup.phase in QUEUE_PHASES for backup in world.backups_by_namespace.get(namespace, ())):
+        yield Evidence((Dialect.ROBFIG, Dialect.NETRESEARCH), "its queue of backups, which releases before 1.18 lack")
+    schedules = world.schedules_by_namespace.get(namespace, ())
+    yield from behaviour(schedules, world.runs, world.heartbeat(namespace))
+
+
+def _named(version: str, reason: str) -> Iterator[Evidence]:
+    release = find_release(version)
+    if release is not None:
+        yield Evidence(release.dialects, reason, release)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from foretop_core.kube.sink import Health, Scope, State
-from foretop_core.models.kinds import EVENT
+from foretop_core.models.kinds import EVENT, RELEASE_HINTS
 
 _GRAVEST_FIRST = (State.SIGNED_OUT, State.STALE, State.SYNCING, State.NO_NAMESPACE, State.FORBIDDEN)
 LOST = frozenset({State.STALE, State.SIGNED_OUT})
@@ -89,8 +89,10 @@ class HealthBoard:
 
 
 def _is_in_passing(scope: Scope, health: Health) -> bool:
-    """A watch of the open object's events, or one of a run's movements that only begins: no trouble of the cluster."""
-    return scope.kind is EVENT or (bool(scope.selector) and health.state is State.SYNCING)
+    """No trouble of the cluster: the open object's events, a run's movements that only begin, a hint at the release."""
+    if scope.kind is EVENT or (bool(scope.selector) and health.state is State.SYNCING):
+        return True
+    return scope.kind in RELEASE_HINTS and health.state in (State.SYNCING, State.FORBIDDEN, State.NOT_INSTALLED)
 
 
 def _together(every: Mapping[Scope, _Entry]) -> ContextHealth:

@@ -10,6 +10,7 @@ from foretop_core.clock import Clock
 from foretop_core.kube.sink import Health, Scope, State
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import Resource
+from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.world import World
 from foretop_core.store.beats import Beats
 from foretop_core.store.feed import Feed
@@ -27,14 +28,14 @@ R = TypeVar("R", bound=Resource)
 class Store:
     """Typed, frozen objects, the indexes over them, what changed, and how every watch is."""
 
-    def __init__(self) -> None:
+    def __init__(self, given_versions: GivenVersions = NONE_GIVEN) -> None:
         self.indexes = Indexes()
         self.feed = Feed()
         self.history = History()
         self.slots = Slots()
         self.beats = Beats()
         self.health = HealthBoard()
-        self._worlds = Worlds(self)
+        self._worlds = Worlds(self, given_versions)
         self._tables: dict[tuple[str, str], dict[Key, Resource]] = {}
         self._listed: dict[tuple[str, str], tuple[Resource, ...]] = {}
         self._revisions: dict[str, int] = {}

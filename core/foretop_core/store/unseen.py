@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import assert_never
 
 from foretop_core.kube.sink import Health, Scope, State
-from foretop_core.models.kinds import BACKUP, DEPLOYMENT, DPA, EVENT, REPOSITORY, SCHEDULE, STORAGE
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, DPA, EVENT, RELEASE_HINTS, REPOSITORY, SCHEDULE, STORAGE
 from foretop_core.rules.world import Unseen
 from foretop_core.store.health import HealthBoard
 
-_NOT_NEEDED = frozenset({DEPLOYMENT, DPA, EVENT, REPOSITORY})
+_NOT_NEEDED = frozenset({DEPLOYMENT, DPA, EVENT, REPOSITORY, *RELEASE_HINTS})
 _WITHOUT_THEM_NO_VELERO = frozenset({SCHEDULE, BACKUP, STORAGE})
 
 

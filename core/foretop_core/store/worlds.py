@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 from foretop_core.models import Deployment, Resource
 from foretop_core.models.kinds import by_plural
 from foretop_core.rules.assemble import servers_of, world_of
+from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.world import Key as RuleKey
 from foretop_core.rules.world import PhaseChange, Seen, Server, Unseen, World
 from foretop_core.store.beats import Beats
@@ -38,8 +39,9 @@ class Facts(Protocol):
 class Worlds:
     """Remembers the last World of each cluster."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, given_versions: GivenVersions = NONE_GIVEN) -> None:
         self._facts = facts
+        self._given_versions = given_versions
         self._made: dict[str, tuple[tuple[int, int], World]] = {}
 
     def of(self, context: str) -> World:
@@ -59,7 +61,8 @@ class Worlds:
         def every(model: type[R], /) -> tuple[R, ...]:
             return self._facts.all(context, model)
 
-        return world_of(context, every, blind, self._seen(context, servers_of(every(Deployment))))
+        seen = self._seen(context, servers_of(every(Deployment)))
+        return world_of(context, every, blind, seen, self._given_versions.of(context))
 
     def _seen(self, context: str, running: dict[str, Server]) -> Seen:
         since: dict[RuleKey, datetime] = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 
+from foretop_core.cron import Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules import words
 from foretop_core.rules.forecast.timing import blocker, invalid, is_due, next_run
@@ -40,18 +41,19 @@ class Overdue:
 def overdue(
     schedule: Schedule,
     now: datetime,
+    dialect: Dialect,
     beat: Heartbeat,
     backups: Iterable[Backup] = (),
     zone: tzinfo = UTC,
     grace: timedelta = GRACE,
 ) -> Overdue | None:
     """The run that was due longer ago than Velero needs, and what keeps it; None where all is well."""
-    if (problem := invalid(schedule)) and not schedule.spec.paused:
+    if (problem := invalid(schedule, dialect)) and not schedule.spec.paused:
         since = schedule.created or now
         return Overdue(since, Holdup.INVALID, f"Velero refuses the schedule: {problem}")
-    if not is_due(schedule, now, zone):
+    if not is_due(schedule, now, dialect, zone):
         return None
-    run = next_run(schedule, zone)
+    run = next_run(schedule, dialect, zone)
     if run is None:
         since = schedule.status.last_backup or schedule.created or now
         sentence = "the expression never fires, and Velero takes that for always due"

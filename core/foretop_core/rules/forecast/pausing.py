@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 
-from foretop_core.cron import CronError
+from foretop_core.cron import CronError, Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules import words
+from foretop_core.rules.dialects.readings import expression
 from foretop_core.rules.forecast.timing import (
     MOST_RUNS,
     base_time,
     blocker,
-    expression,
     invalid,
     is_due,
     missed_runs,
@@ -53,15 +53,17 @@ class Unpausing:
     """Why Velero does none of it before it is back; "" where it has a pulse."""
 
 
-def pause(schedule: Schedule, now: datetime, backups: Iterable[Backup] = (), zone: tzinfo = UTC) -> str:
+def pause(
+    schedule: Schedule, now: datetime, dialect: Dialect, backups: Iterable[Backup] = (), zone: tzinfo = UTC
+) -> str:
     """What pausing does, and what it does not."""
     unfinished = [backup.name for backup in backups if _goes_on(backup, schedule)]
     running = f"{words.listed(unfinished)} goes on" if unfinished else "nothing of it is running"
     if schedule.spec.paused:
         return f"{schedule.name} is paused already; {running}."
-    if problem := invalid(schedule):
+    if problem := invalid(schedule, dialect):
         return f"{schedule.name} makes no backups now ({problem}), and none while it is paused."
-    run = next_run(schedule, zone)
+    run = next_run(schedule, dialect, zone)
     if run is None:
         return f"No further backup of {schedule.name}, which is always due as its expression never fires; {running}."
     when = "now due" if now > run else f"of {words.moment(run, now)}"
@@ -77,6 +79,7 @@ def unpause(
     choice: Choice = Choice.LEAVE,
     server_default: bool | None = False,
     *,
+    dialect: Dialect,
     beat: Heartbeat | None = None,
     backups: Iterable[Backup] = (),
     zone: tzinfo = UTC,
@@ -87,26 +90,26 @@ def unpause(
     where the field is absent and left alone, and even then releases up to mid-2026 forget it after one use.
     """
     skips, predictable = _skips(schedule, choice, server_default)
-    parsed = expression(schedule.spec.schedule)
+    parsed = expression(schedule.spec.schedule, dialect)
     if isinstance(parsed, CronError):
         sentence = f"no backup: Velero refuses the schedule ({parsed})"
         return Unpausing(choice, False, skips, None, None, 0, True, sentence)
-    due = is_due(schedule, now, zone)
-    missed = missed_runs(schedule, now, zone) if due else 0
+    due = is_due(schedule, now, dialect, zone)
+    missed = missed_runs(schedule, now, dialect, zone) if due else 0
     held = blocker(schedule, backups)
-    if parsed.never_fires or next_run(schedule, zone) is None:
+    if parsed.never_fires or next_run(schedule, dialect, zone) is None:
         sentence = "a backup at once and then nearly every minute: the expression never fires, so it is always due"
         return Unpausing(choice, held is None, skips, None, None, 0, predictable, sentence)
     at_once = due and not skips and held is None
     base = now if skips or at_once else base_time(schedule) or now
-    following = run_after(schedule, base, zone)
+    following = run_after(schedule, base, dialect, zone)
     waiting_due = due and not skips and held is not None
     silence = beat.silence(now) if beat else ""
     starts = None
     if beat and following and not waiting_due and not silence:
         starts = beat.first_look(max(following, now))
     then = _then(following, starts, now, silent=bool(silence))
-    sentence = _unpause_sentence(schedule, now, skips, due, held, missed, then, zone)
+    sentence = _unpause_sentence(schedule, now, skips, due, held, missed, then, dialect, zone)
     if not predictable:
         sentence = f"{sentence}, if the server still has its default (say skip or do not skip to be sure)"
     if silence:
@@ -140,11 +143,12 @@ def _unpause_sentence(
     held: Backup | None,
     missed: int,
     then: str,
+    dialect: Dialect,
     zone: tzinfo,
 ) -> str:
     if not due:
         return f"no backup now: none is due; {then}"
-    since = next_run(schedule, zone)
+    since = next_run(schedule, dialect, zone)
     number = f"over {MOST_RUNS:,} runs" if missed >= MOST_RUNS else words.count(missed, "run")
     owed = f"due since {words.moment(since, now)}, {number} missed" if since else f"{number} missed"
     if skips:

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
-from functools import lru_cache
 from itertools import islice
 
-from foretop_core.cron import CronError, CronSchedule, parse
+from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
+from foretop_core.rules.dialects.readings import expression
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.phases import HOLDS_SCHEDULE
 
 MOST_RUNS = 10_000
 """Missed runs are counted up to here."""
-
-
-@lru_cache(maxsize=20_000)
-def expression(text: str) -> CronSchedule | CronError:
-    """The parsed expression, or why it does not parse."""
-    try:
-        return parse(text)
-    except CronError as problem:
-        return problem
 
 
 def base_time(schedule: Schedule) -> datetime | None:
@@ -32,40 +23,40 @@ def base_time(schedule: Schedule) -> datetime | None:
     return skipped if skipped and (base is None or skipped > base) else base
 
 
-def next_run(schedule: Schedule, zone: tzinfo = UTC) -> datetime | None:
+def next_run(schedule: Schedule, dialect: Dialect, zone: tzinfo = UTC) -> datetime | None:
     """The run that Velero works towards; it may lie in the past. None: invalid, or it never fires."""
     base = base_time(schedule)
-    return None if base is None else run_after(schedule, base, zone)
+    return None if base is None else run_after(schedule, base, dialect, zone)
 
 
-def is_due(schedule: Schedule, now: datetime, zone: tzinfo = UTC) -> bool:
+def is_due(schedule: Schedule, now: datetime, dialect: Dialect, zone: tzinfo = UTC) -> bool:
     """Whether Velero would make a backup at its next look, were the schedule unpaused and not held up.
 
     An expression that never fires is always due: Velero takes the library's "no such time" for a time long past.
     """
-    parsed = expression(schedule.spec.schedule)
+    parsed = expression(schedule.spec.schedule, dialect)
     if isinstance(parsed, CronError) or (base := base_time(schedule)) is None:
         return False
-    run = run_after(schedule, base, zone)
+    run = run_after(schedule, base, dialect, zone)
     return run is None or now > run
 
 
-def never_fires(schedule: Schedule) -> bool:
-    parsed = expression(schedule.spec.schedule)
+def never_fires(schedule: Schedule, dialect: Dialect) -> bool:
+    parsed = expression(schedule.spec.schedule, dialect)
     return isinstance(parsed, CronSchedule) and parsed.never_fires
 
 
-def invalid(schedule: Schedule) -> str:
+def invalid(schedule: Schedule, dialect: Dialect) -> str:
     """Why Velero refuses the schedule, "" where it does not; its own word counts first, unless it is out of date."""
-    parsed = expression(schedule.spec.schedule)
+    parsed = expression(schedule.spec.schedule, dialect)
     if isinstance(parsed, CronError):
         return str(parsed)
     return "; ".join(schedule.status.validation_errors) if schedule.phase == "FailedValidation" else ""
 
 
-def missed_runs(schedule: Schedule, now: datetime, zone: tzinfo = UTC) -> int:
+def missed_runs(schedule: Schedule, now: datetime, dialect: Dialect, zone: tzinfo = UTC) -> int:
     """The runs between the base time and now, up to MOST_RUNS; Velero makes up for one of them at most."""
-    parsed = expression(schedule.spec.schedule)
+    parsed = expression(schedule.spec.schedule, dialect)
     base = base_time(schedule)
     if isinstance(parsed, CronError) or base is None or base >= now:
         return 0
@@ -87,19 +78,24 @@ def blocker(schedule: Schedule, backups: Iterable[Backup]) -> Backup | None:
 
 
 def expected_start(
-    schedule: Schedule, now: datetime, beat: Heartbeat, backups: Iterable[Backup] = (), zone: tzinfo = UTC
+    schedule: Schedule,
+    now: datetime,
+    dialect: Dialect,
+    beat: Heartbeat,
+    backups: Iterable[Backup] = (),
+    zone: tzinfo = UTC,
 ) -> datetime | None:
     """When Velero will submit the next backup, to the second; None where that cannot be told."""
-    if schedule.spec.paused or invalid(schedule) or beat.silence(now) or blocker(schedule, backups):
+    if schedule.spec.paused or invalid(schedule, dialect) or beat.silence(now) or blocker(schedule, backups):
         return None
-    run = next_run(schedule, zone)
-    if run is None and not is_due(schedule, now, zone):
+    run = next_run(schedule, dialect, zone)
+    if run is None and not is_due(schedule, now, dialect, zone):
         return None
     return beat.first_look(now if run is None else max(run, now))
 
 
-def run_after(schedule: Schedule, base: datetime, zone: tzinfo) -> datetime | None:
-    parsed = expression(schedule.spec.schedule)
+def run_after(schedule: Schedule, base: datetime, dialect: Dialect, zone: tzinfo) -> datetime | None:
+    parsed = expression(schedule.spec.schedule, dialect)
     if isinstance(parsed, CronError):
         return None
     run = parsed.next(base.astimezone(zone))

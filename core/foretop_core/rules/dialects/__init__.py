@@ -1,0 +1,35 @@
+"""The cron dialects of Velero's releases: which one a server has, and what each makes of an expression."""
+
+from foretop_core.rules.dialects.given import NONE_GIVEN, GivenVersions
+from foretop_core.rules.dialects.readings import Reading, alike, expression, readings
+from foretop_core.rules.dialects.releases import (
+    ALL_DIALECTS,
+    NEWEST_KNOWN,
+    RELEASES,
+    Release,
+    find_release,
+    read_release,
+    releases_of,
+    velero_of_oadp,
+)
+from foretop_core.rules.dialects.verdict import DialectVerdict, Evidence, decide
+
+__all__ = [
+    "ALL_DIALECTS",
+    "NEWEST_KNOWN",
+    "NONE_GIVEN",
+    "RELEASES",
+    "DialectVerdict",
+    "Evidence",
+    "GivenVersions",
+    "Reading",
+    "Release",
+    "alike",
+    "decide",
+    "expression",
+    "find_release",
+    "read_release",
+    "readings",
+    "releases_of",
+    "velero_of_oadp",
+]

@@ -1,0 +1,49 @@
+"""The releases of Velero that a person names, for all clusters or for one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from foretop_core.errors import BadInput
+from foretop_core.rules.dialects.releases import read_release
+
+
+@dataclass(frozen=True, slots=True)
+class GivenVersions:
+    """`--velero-version 1.18.2` or `--velero-version CONTEXT[/NAMESPACE]=1.18.2`, as often as needed.
+
+    `versions` is keyed by what stood before the `=`; names of contexts may hold slashes, so only a session that knows
+    its contexts can tell a namespace from a part of a name.
+    """
+
+    versions: Mapping[str, str]
+
+    @classmethod
+    def read(cls, texts: Iterable[str]) -> GivenVersions:
+        """Raises BadInput in one line for what is not a version."""
+        found: dict[str, str] = {}
+        for text in texts:
+            place, _, version = text.rpartition("=")
+            found[place] = str(read_release(version))
+        return cls(found)
+
+    def check(self, contexts: Iterable[str]) -> None:
+        """Raises BadInput in one line where a version is for none of these contexts."""
+        known = tuple(contexts)
+        for place in self.versions:
+            if place and not any(place == name or place.startswith(f"{name}/") for name in known):
+                listed = ", ".join(known[:5])
+                raise BadInput(f"--velero-version {place}=… names no context in use", f"there are {listed}")
+
+    def of(self, context: str) -> dict[str, str]:
+        """By namespace, "" for all others: the version given for a cluster counts before the one given for all."""
+        prefix = f"{context}/"
+        found = {
+            place.removeprefix(prefix): version for place, version in self.versions.items() if place.startswith(prefix)
+        }
+        whole = self.versions.get(context) or self.versions.get("")
+        return found | ({"": whole} if whole else {})
+
+
+NONE_GIVEN = GivenVersions({})

@@ -1,0 +1,86 @@
+"""Releases of Velero and OADP, and the cron dialects that they may have."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from foretop_core.cron import Dialect
+from foretop_core.errors import BadInput
+
+ALL_DIALECTS = tuple(Dialect)
+"""Oldest first."""
+NEWEST_KNOWN = "1.18.3"
+"""Later releases count as this one until one is known to differ."""
+RELEASES = {
+    Dialect.ROBFIG1: "up to 1.14",
+    Dialect.ROBFIG: "1.15 to 1.18.2",
+    Dialect.NETRESEARCH: "1.18.3 and later",
+}
+_VELERO_IN_OADP = {(1, 0): "1.7", (1, 1): "1.9", (1, 2): "1.11", (1, 3): "1.12", (1, 4): "1.14", (1, 5): "1.16"}
+_NEXT_OADP_VELERO = "1.18"
+_RELEASE = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?![\d.])(?:[-+_].*)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Release:
+    """A release of Velero; `patch` is None where only its line is known."""
+
+    major: int
+    minor: int
+    patch: int | None = None
+
+    def __str__(self) -> str:
+        line = f"{self.major}.{self.minor}"
+        return line if self.patch is None else f"{line}.{self.patch}"
+
+    @property
+    def dialects(self) -> tuple[Dialect, ...]:
+        """The dialects that a server of this release may have: more than one where the patch decides."""
+        line = (self.major, self.minor)
+        if line <= (1, 14):
+            return (Dialect.ROBFIG1,)
+        if line < (1, 18):
+            return (Dialect.ROBFIG,)
+        if line > (1, 18):
+            return (Dialect.NETRESEARCH,)
+        if self.patch is None:
+            return (Dialect.ROBFIG, Dialect.NETRESEARCH)
+        return (Dialect.ROBFIG,) if self.patch <= 2 else (Dialect.NETRESEARCH,)
+
+
+def find_release(text: str) -> Release | None:
+    """The release that a version or an image tag names; candidates and suffixes count as their release."""
+    found = _RELEASE.fullmatch(text)
+    if found is None:
+        return None
+    major, minor, patch = found.groups()
+    return Release(int(major), int(minor), None if patch is None else int(patch))
+
+
+def read_release(text: str) -> Release:
+    """The release that a person gave; raises BadInput in one line."""
+    release = find_release(text.strip())
+    if release is None:
+        raise BadInput(f"{text!r} is not a valid Velero version", hint="give one such as 1.18.2 or 1.18")
+    return release
+
+
+def velero_of_oadp(text: str) -> Release | None:
+    """The Velero inside a release of OADP."""
+    oadp = find_release(text)
+    if oadp is None:
+        return None
+    line = (oadp.major, oadp.minor)
+    return find_release(_VELERO_IN_OADP.get(line, _NEXT_OADP_VELERO if line > max(_VELERO_IN_OADP) else ""))
+
+
+def releases_of(dialects: tuple[Dialect, ...]) -> str:
+    """`Velero 1.15 to 1.18.2`, `Velero up to 1.18.2`, in words that fit before a colon."""
+    match tuple(dialect for dialect in ALL_DIALECTS if dialect in dialects):
+        case (Dialect.ROBFIG1, Dialect.ROBFIG):
+            return "Velero up to 1.18.2"
+        case (Dialect.ROBFIG, Dialect.NETRESEARCH):
+            return "Velero 1.15 and later"
+        case chosen:
+            return "Velero " + ", ".join(RELEASES[dialect] for dialect in chosen)

@@ -1,0 +1,64 @@
+"""Which cron dialect a Velero server has: what tells it, the surest first, and what remains open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from foretop_core.cron import Dialect
+from foretop_core.rules.dialects.readings import Reading, readings
+from foretop_core.rules.dialects.releases import ALL_DIALECTS, Release
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Something that tells which dialects a server may have."""
+
+    dialects: tuple[Dialect, ...]
+    reason: str
+    """Reads on after "because of": `the image tag v1.18.2`."""
+    release: Release | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DialectVerdict:
+    """What is known of one server's cron dialect."""
+
+    candidates: tuple[Dialect, ...] = ALL_DIALECTS
+    """Those that remain, oldest first; never empty."""
+    reasons: tuple[str, ...] = ()
+    """What has ruled out the others, in the order in which it did."""
+    release: Release | None = None
+    contradictions: tuple[str, ...] = ()
+    """Weaker evidence that says otherwise: of an older server, or of a version that was given wrongly."""
+
+    @property
+    def is_certain(self) -> bool:
+        return len(self.candidates) == 1
+
+    def dialect_for(self, text: str) -> Dialect | None:
+        """The dialect to read an expression in; None where those that remain read it differently."""
+        found = self.readings(text)
+        return found[0].dialect if len(found) == 1 else None
+
+    def readings(self, text: str) -> tuple[Reading, ...]:
+        """The readings that remain possible, oldest first."""
+        return readings(text, self.candidates)
+
+
+def decide(evidence: Iterable[Evidence]) -> DialectVerdict:
+    """Narrow the dialects down, piece by piece; a piece that contradicts the surer ones before it is set aside."""
+    candidates: tuple[Dialect, ...] = ALL_DIALECTS
+    reasons: list[str] = []
+    contradictions: list[str] = []
+    release: Release | None = None
+    for piece in evidence:
+        remaining = tuple(dialect for dialect in candidates if dialect in piece.dialects)
+        if not remaining:
+            contradictions.append(piece.reason)
+            continue
+        release = release or piece.release
+        if remaining != candidates:
+            candidates = remaining
+            reasons.append(piece.reason)
+    return DialectVerdict(candidates, tuple(reasons), release, tuple(contradictions))
