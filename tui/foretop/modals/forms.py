@@ -16,7 +16,7 @@ from foretop.widgets.prompt import Prompt
 from foretop_core.actions.intents import Intent
 from foretop_core.actions.plans import Wish
 from foretop_core.actions.restores import Restoring, offered_mapping, plan_restore
-from foretop_core.actions.schedules import NewSchedule, plan_create_schedules
+from foretop_core.actions.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
 from foretop_core.actions.steps import stamped
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.reach import visible_namespaces

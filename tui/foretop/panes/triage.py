@@ -7,7 +7,7 @@ from foretop.panes.empty import coming_in, why_lost
 from foretop.prose import Line, Para, Span, para, span
 from foretop.tones import style_of
 from foretop_core.rules import words
-from foretop_core.rules.forecast import invalid, next_run
+from foretop_core.rules.forecast import invalid, may_be_due, next_run
 from foretop_core.rules.queue import Run, has_ended
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.world import World
