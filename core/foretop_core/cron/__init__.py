@@ -1,10 +1,11 @@
-"""The cron dialect of Velero and Kubernetes: robfig/cron, to the second."""
+"""The cron dialects of Velero and Kubernetes: what each of their libraries makes of an expression, to the second."""
 
 from __future__ import annotations
 
+from foretop_core.cron.dialect import Dialect
 from foretop_core.cron.errors import CronError
 from foretop_core.cron.fields import Fields
 from foretop_core.cron.parser import parse
 from foretop_core.cron.schedule import CronSchedule
 
-__all__ = ["CronError", "CronSchedule", "Fields", "parse"]
+__all__ = ["CronError", "CronSchedule", "Dialect", "Fields", "parse"]
