@@ -12,7 +12,6 @@ from foretop_core.cron.zones import clock_changes, to_local, to_utc
 
 HORIZON_YEARS = 5
 """Velero looks for the next run up to the end of the fifth year from now; so does the search for a difference."""
-_A_DAY = timedelta(days=1)
 _MINUTE = timedelta(minutes=1)
 _SECOND = timedelta(seconds=1)
 # Nearer than this to a change of the clocks only the engine knows the runs.
@@ -29,9 +28,12 @@ def always_due(parsed: CronSchedule, since: datetime) -> bool:
 
 
 def runs_within(parsed: CronSchedule, start: datetime, end: datetime) -> int:
-    """The runs later than `start` and not later than `end`; while it is always due, one for each minute."""
+    """The runs later than `start` and not later than `end`; while it is always due, one for each minute.
+
+    A shorter delay makes no more of them: Velero looks once a minute.
+    """
     if parsed.every is not None:
-        return (end - start) // parsed.every
+        return (end - start) // max(parsed.every, _MINUTE)
     return sum(_runs_within_year(parsed, first, last) for first, last in _by_year(start, end))
 
 
@@ -140,10 +142,9 @@ def _first_on_the_wall(one: CronSchedule, other: CronSchedule, now: datetime, en
         return _sooner(one.next(now), other.next(now))
     start, last = to_local(zones[0], now), to_local(zones[0], end)
     for day, minutes in _different_days(one.fields, other.fields, start, last):
-        if day == start.replace(hour=0, minute=0, second=0, microsecond=0):
-            minutes = minutes >> (done := start.hour * 60 + start.minute + 1) << done
-        if minutes:
-            return to_utc(zones[0], day + lowest_bit(minutes) * _MINUTE)
+        gone = max(0, (start - day) // _MINUTE + 1)
+        if left := minutes >> gone << gone:
+            return to_utc(zones[0], day + lowest_bit(left) * _MINUTE)
     return None
 
 
