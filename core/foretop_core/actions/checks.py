@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from foretop_core.cron import CronError, CronSchedule, parse
+from foretop_core.cron import CronError, CronSchedule, Dialect, parse
 from foretop_core.cron.golang import GoError, parse_duration
 from foretop_core.errors import BadInput
 
@@ -15,13 +15,13 @@ _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _LONGEST_NAME, _LONGEST_LABEL = 253, 63
 
 
-def cron(text: str) -> CronSchedule:
+def cron(text: str, dialect: Dialect) -> CronSchedule:
     try:
-        return parse(text)
+        return parse(text, dialect)
     except CronError as problem:
         where = "" if problem.field is None else f" in the field {_FIELDS[problem.field]}"
         at = "" if problem.offset is None else f", at character {problem.offset + 1}"
-        raise BadInput(f"{text!r} is not a schedule that Velero takes{where}{at}", str(problem)) from None
+        raise BadInput(f"{text!r} is not a valid schedule{where}{at}", str(problem)) from None
 
 
 def go_duration(text: str, what: str) -> str:

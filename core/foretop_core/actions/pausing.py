@@ -12,7 +12,7 @@ from foretop_core.actions.plans import Plan, Refusal, Step, Target
 from foretop_core.actions.steps import patch_step, said, target
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import SCHEDULE
-from foretop_core.rules.forecast import Choice, pause, unpause
+from foretop_core.rules.forecast import Choice, pause_as_read, unpause_as_read
 from foretop_core.rules.pauses import MARKS, PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from foretop_core.rules.words import rfc3339
 from foretop_core.rules.world import World
@@ -49,7 +49,9 @@ def plan_pause(world: World, schedules: Iterable[Schedule], wish: Pause, now: da
         left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
         patch = {"metadata": {"annotations": {**left, **wish.marks(now)}}, "spec": {"paused": True}}
         changes = (f"spec.paused {said(schedule.spec.paused)} → true",)
-        steps.append(_step(where, schedule, patch, changes, pause(schedule, now, runs)))
+        steps.append(
+            _step(where, schedule, patch, changes, pause_as_read(schedule, now, world.readings(schedule), runs))
+        )
     return Plan(PAUSE, now, tuple(steps), tuple(refused))
 
 
@@ -71,11 +73,12 @@ def of_batch(schedules: Iterable[Schedule], batch: str) -> list[Schedule]:
 
 def _unpause_step(world: World, where: Target, schedule: Schedule, choice: Choice, now: datetime) -> Step:
     runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
-    forecast = unpause(
+    forecast = unpause_as_read(
         schedule,
         now,
         choice,
         world.server(schedule.namespace).skip_immediately,
+        world.readings(schedule),
         beat=world.heartbeat(schedule.namespace),
         backups=runs,
     )

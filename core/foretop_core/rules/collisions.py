@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
-from foretop_core.cron import CronError, CronSchedule
+from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Schedule
-from foretop_core.rules.forecast import expression, invalid
+from foretop_core.rules.dialects import expression
+from foretop_core.rules.forecast import invalid
 
 _OFTEN = 24
 """A schedule that runs more often than this a day is asked at the others' times instead of listing its own."""
@@ -31,15 +32,17 @@ class Crowd:
     """`every 3 minutes` where all have the same expression, else ""."""
 
 
-def crowds(schedules: Iterable[Schedule], now: datetime, slots: int, most: int) -> tuple[Crowd, ...]:
+def crowds(schedules: Iterable[tuple[Schedule, Dialect]], now: datetime, slots: int, most: int) -> tuple[Crowd, ...]:
     """The largest sets of running schedules that start together on this UTC day and are more than Velero takes at once.
 
     A set that is part of a larger one is not told again. Constant delays drift, and so meet nobody twice.
     """
     by_expression: defaultdict[CronSchedule, list[Schedule]] = defaultdict(list)
-    for schedule in schedules:
-        parsed = expression(schedule.spec.schedule)
-        if not (schedule.spec.paused or isinstance(parsed, CronError) or parsed.every is not None or invalid(schedule)):
+    for schedule, dialect in schedules:
+        parsed = expression(schedule.spec.schedule, dialect)
+        if schedule.spec.paused or isinstance(parsed, CronError) or invalid(schedule, dialect):
+            continue
+        if parsed.every is None and not parsed.never_fires:
             by_expression[parsed].append(schedule)
     crowded = _by_minute(by_expression, now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0))
     sizes = sorted(

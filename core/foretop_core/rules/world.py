@@ -26,7 +26,7 @@ from foretop_core.models import (
 )
 from foretop_core.models.movement import label_value
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
-from foretop_core.rules.dialects import DialectVerdict, Evidence, decide, find_release, velero_of_oadp
+from foretop_core.rules.dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
 from foretop_core.rules.dialects.behaviour import behaviour
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
 from foretop_core.rules.history import history
@@ -120,6 +120,15 @@ class World:
     def dialect(self, schedule: Schedule) -> Dialect | None:
         """The dialect that its server reads a schedule in; None where that is open and makes a difference."""
         return self.verdict(schedule.namespace).dialect_for(schedule.spec.schedule)
+
+    def readings(self, schedule: Schedule) -> tuple[Reading, ...]:
+        """How its server may read a schedule: one reading where that is known or makes no difference."""
+        return self.verdict(schedule.namespace).readings(schedule.spec.schedule)
+
+    @cached_property
+    def read_schedules(self) -> tuple[tuple[Schedule, Dialect], ...]:
+        """The schedules that can be judged, each with the dialect of its server; of the others a note tells."""
+        return tuple((item, dialect) for item in self.schedules if (dialect := self.dialect(item)) is not None)
 
     def runs(self, schedule: Schedule) -> tuple[Backup, ...]:
         """The schedule's own backups, newest first."""

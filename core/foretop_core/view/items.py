@@ -25,7 +25,6 @@ def identity(context: str, item: Resource) -> Item:
 
 
 def schedule_item(world: World, schedule: Schedule, now: datetime) -> Item:
-    labelled = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
     return {
         **identity(world.context, schedule),
         "phase": schedule.phase or None,
@@ -34,11 +33,34 @@ def schedule_item(world: World, schedule: Schedule, now: datetime) -> Item:
         "skipImmediately": schedule.spec.skip_immediately,
         "lastBackup": rfc3339(schedule.status.last_backup),
         "lastSkipped": rfc3339(schedule.status.last_skipped),
-        "nextRun": rfc3339(next_run(schedule)),
-        "due": is_due(schedule, now),
-        "expectedStart": rfc3339(expected_start(schedule, now, world.heartbeat(schedule.namespace), labelled)),
+        **_coming(world, schedule, now),
         "lastOutcome": last_outcome(world.runs(schedule)),
     }
+
+
+def _coming(world: World, schedule: Schedule, now: datetime) -> Item:
+    """The next run; where it is open how the server reads the expression, that is null and the readings have it."""
+    readings = world.readings(schedule)
+    dialect = readings[0].dialect if len(readings) == 1 else None
+    labelled = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
+    beat = world.heartbeat(schedule.namespace)
+    start = None if dialect is None else expected_start(schedule, now, dialect, beat, labelled)
+    found: Item = {
+        "nextRun": None if dialect is None else rfc3339(next_run(schedule, dialect)),
+        "due": None if dialect is None else is_due(schedule, now, dialect),
+        "expectedStart": rfc3339(start),
+    }
+    if dialect is None:
+        found["readings"] = [
+            {
+                "releases": reading.releases,
+                "meaning": reading.meaning,
+                "nextRun": rfc3339(next_run(schedule, reading.dialect)),
+                "due": is_due(schedule, now, reading.dialect),
+            }
+            for reading in readings
+        ]
+    return found
 
 
 def queue_items(world: World, now: datetime) -> list[Item]:

@@ -1,5 +1,6 @@
 """What a schedule will do next, what holds it up, and what pausing or unpausing it would do."""
 
+from foretop_core.rules.forecast.open import Readings, may_be_due, pause_as_read, unpause_as_read
 from foretop_core.rules.forecast.overdue import GRACE, Holdup, Overdue, overdue
 from foretop_core.rules.forecast.pausing import Choice, Unpausing, pause, unpause
 from foretop_core.rules.forecast.timing import (
@@ -19,17 +20,21 @@ __all__ = [
     "Choice",
     "Holdup",
     "Overdue",
+    "Readings",
     "Unpausing",
     "base_time",
     "blocker",
     "expected_start",
     "invalid",
     "is_due",
+    "may_be_due",
     "missed_runs",
     "never_fires",
     "next_run",
     "overdue",
     "pause",
+    "pause_as_read",
     "run_after",
     "unpause",
+    "unpause_as_read",
 ]

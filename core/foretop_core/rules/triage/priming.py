@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
-from foretop_core.cron import CronError, CronSchedule
+from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob
 from foretop_core.rules import words
-from foretop_core.rules.forecast import expression
+from foretop_core.rules.dialects import expression
 from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresholds
 from foretop_core.rules.world import World
 
@@ -35,8 +35,8 @@ def wrong_warmups(world: World, now: datetime, limits: Thresholds) -> Iterator[F
 
 
 def _compare(prescaled: PreScaledCronJob, job: CronJob, now: datetime) -> Iterator[Finding]:
-    wanted = expression(prescaled.spec.cron_job.spec.schedule)
-    actual = expression(job.spec.schedule)
+    wanted = expression(prescaled.spec.cron_job.spec.schedule, Dialect.ROBFIG)
+    actual = expression(job.spec.schedule, Dialect.ROBFIG)
     if isinstance(wanted, CronError) or isinstance(actual, CronError):
         return
     ahead = timedelta(minutes=prescaled.spec.warm_up_time_mins)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from foretop_core.cron import CronError, CronSchedule
+from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules import words
 from foretop_core.rules.collisions import crowds
-from foretop_core.rules.forecast import Choice, Holdup, expression, invalid, is_due, never_fires, overdue, unpause
-from foretop_core.rules.forecast.timing import next_run
+from foretop_core.rules.dialects import expression
+from foretop_core.rules.forecast import (
+    Choice,
+    Holdup,
+    invalid,
+    may_be_due,
+    never_fires,
+    next_run,
+    overdue,
+    unpause_as_read,
+)
 from foretop_core.rules.history import newest_good
 from foretop_core.rules.pauses import pausing
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
@@ -19,8 +27,8 @@ from foretop_core.rules.world import World
 
 
 def invalid_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for schedule in world.schedules:
-        problem = invalid(schedule)
+    for schedule, dialect in world.read_schedules:
+        problem = invalid(schedule, dialect)
         if not problem:
             continue
         paused = " It is paused, so Velero has not looked at it yet." if schedule.spec.paused else ""
@@ -37,8 +45,8 @@ def invalid_schedules(world: World, now: datetime, limits: Thresholds) -> Iterat
 
 
 def never_firing(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for schedule in world.schedules:
-        if not never_fires(schedule) or schedule.spec.paused:
+    for schedule, dialect in world.read_schedules:
+        if not never_fires(schedule, dialect) or schedule.spec.paused:
             continue
         made = len(world.runs(schedule))
         yield Finding(
@@ -54,12 +62,12 @@ def never_firing(world: World, now: datetime, limits: Thresholds) -> Iterator[Fi
 
 
 def overdue_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for schedule in world.schedules:
+    for schedule, dialect in world.read_schedules:
         if schedule.spec.paused:
             continue
         beat = world.heartbeat(schedule.namespace)
         held_by = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
-        late = overdue(schedule, now, beat, held_by, grace=limits.overdue)
+        late = overdue(schedule, now, dialect, beat, held_by, grace=limits.overdue)
         if late is None or late.reason in {Holdup.INVALID, Holdup.NEVER_FIRES}:
             continue
         what = "overdue, held by its last backup" if late.blocker else "overdue"
@@ -86,18 +94,20 @@ def overdue_schedules(world: World, now: datetime, limits: Thresholds) -> Iterat
 
 def forgotten_pauses(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for schedule in world.schedules:
-        if not schedule.spec.paused or invalid(schedule):
+        readings = world.readings(schedule)
+        if not schedule.spec.paused or all(invalid(schedule, reading.dialect) for reading in readings):
             continue
         paused = pausing(schedule)
-        since = paused.since or next_run(schedule)
+        since = paused.since or next_run(schedule, readings[-1].dialect)
         if since is None or now - since < limits.forgotten_pause:
             continue
         choices = [
-            unpause(
+            unpause_as_read(
                 schedule,
                 now,
                 choice,
                 world.server(schedule.namespace).skip_immediately,
+                readings,
                 beat=world.heartbeat(schedule.namespace),
             )
             for choice in (Choice.LEAVE, Choice.SKIP)
@@ -119,11 +129,11 @@ def forgotten_pauses(world: World, now: datetime, limits: Thresholds) -> Iterato
 
 def all_paused(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """A maintenance window, or one that was never ended: nothing is broken, and nothing is backed up either."""
-    for namespace, schedules in _by_server(world).items():
+    for namespace, schedules in world.schedules_by_namespace.items():
         paused = [schedule for schedule in schedules if schedule.spec.paused]
         if len(paused) < max(limits.fewest_paused, len(schedules)):
             continue
-        due = [schedule.name for schedule in paused if is_due(schedule, now)]
+        due = [schedule.name for schedule in paused if may_be_due(schedule, now, world.readings(schedule))]
         owners = [owner for schedule in paused if (owner := schedule.paused_field_set) and owner.time]
         since = max((owner.time for owner in owners if owner.time), default=None)
         names = list(dict.fromkeys(owner.manager for owner in owners if owner.manager))
@@ -142,20 +152,13 @@ def all_paused(world: World, now: datetime, limits: Thresholds) -> Iterator[Find
         )
 
 
-def _by_server(world: World) -> dict[str, list[Schedule]]:
-    grouped: defaultdict[str, list[Schedule]] = defaultdict(list)
-    for schedule in world.schedules:
-        grouped[schedule.namespace].append(schedule)
-    return grouped
-
-
 def colliding_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Only where it is known how many backups the server works on at a time."""
-    for namespace, schedules in _by_server(world).items():
+    for namespace in world.schedules_by_namespace:
         slots = world.server(namespace).concurrency
         if slots is None:
             continue
-        for crowd in crowds(schedules, now, slots, limits.most_collisions):
+        for crowd in crowds(_read_in(world, namespace), now, slots, limits.most_collisions):
             names = [schedule.name for schedule in crowd.schedules]
             at = crowd.following or crowd.at
             when = f"{at:%H:%M}Z" if at.date() == now.astimezone(UTC).date() else words.moment(at, now)
@@ -174,14 +177,18 @@ def colliding_schedules(world: World, now: datetime, limits: Thresholds) -> Iter
             )
 
 
+def _read_in(world: World, namespace: str) -> Iterator[tuple[Schedule, Dialect]]:
+    return ((schedule, dialect) for schedule, dialect in world.read_schedules if schedule.namespace == namespace)
+
+
 def protection_gaps(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Two expected runs without a good backup, or a good one that is about to expire with none after it."""
-    for schedule in world.schedules:
-        parsed = expression(schedule.spec.schedule)
+    for schedule, dialect in world.read_schedules:
+        parsed = expression(schedule.spec.schedule, dialect)
         if isinstance(parsed, CronError) or parsed.never_fires:
             continue
         good = newest_good(world.runs(schedule))
-        if good and (expires := _expires_first(schedule, good, now, limits)):
+        if good and (expires := _expires_first(schedule, dialect, good, now, limits)):
             what = "last good backup expires with none after it"
             evidence = f"{good.name} is the newest good backup and expires at {words.moment(expires, now)}."
             yield _gap(schedule, good.started, what, evidence, good)
@@ -222,13 +229,15 @@ def _should_have_by(parsed: CronSchedule, now: datetime, limits: Thresholds) -> 
     return min(before, now - limits.gap)
 
 
-def _expires_first(schedule: Schedule, good: Backup, now: datetime, limits: Thresholds) -> datetime | None:
+def _expires_first(
+    schedule: Schedule, dialect: Dialect, good: Backup, now: datetime, limits: Thresholds
+) -> datetime | None:
     """When the backup is gone, where that is soon for its lifetime and before the schedule can make another."""
     expires, started = good.status.expiration, good.started
     if expires is None or started is None or expires <= now:
         return None
     soon = min(limits.expiring_soon, (expires - started) / 4)
-    run = None if schedule.spec.paused else next_run(schedule)
+    run = None if schedule.spec.paused else next_run(schedule, dialect)
     return expires if expires - now <= soon and (run is None or run > expires) else None
 
 
