@@ -17,7 +17,7 @@ from foretop_core.actions.intents import (
 )
 from foretop_core.actions.plans import Plan, Step
 from foretop_core.models import Backup, Resource, Restore, Schedule
-from foretop_core.rules.forecast import is_due
+from foretop_core.rules.forecast import may_be_due
 from foretop_core.rules.world import World
 
 
@@ -30,7 +30,8 @@ def look_for(plan: Plan, step: Step, before: Resource | None, world: World) -> L
         skips = step.write.body["spec"].get("skipImmediately") or (
             "skipImmediately" not in step.write.body["spec"] and before.spec.skip_immediately
         )
-        return follow.unpaused(before, runs, nothing_due=not skips and not is_due(before, plan.at))
+        due = may_be_due(before, plan.at, world.readings(before))
+        return follow.unpaused(before, runs, nothing_due=not skips and not due)
     if intent is CREATE_SCHEDULE:
         return follow.created_schedule(target.namespace, target.name)
     if intent in (BACK_UP_NOW, RUN_AGAIN):

@@ -81,7 +81,7 @@ def unpaused(before: Schedule, before_runs: tuple[str, ...], nothing_due: bool) 
             return Seen(f"Velero took it up {_clock(now.status.last_backup)}, a backup was made", done=True)
         if not nothing_due and (held := blocker(now, world.backups_by_schedule.get(place, ()))) is not None:
             return Seen(f"one backup is made when {held.name} has ended", done=True)
-        return _without_a_run(now, nothing_due)
+        return _without_a_run(world, now, nothing_due)
 
     return look
 
@@ -97,7 +97,7 @@ def created_schedule(namespace: str, name: str) -> Look:
             return Seen(f"{name} is made and paused; Velero looks at it when it is unpaused", done=True)
         if made.phase in ("", "New"):
             return Seen(f"{name} waits for Velero")
-        if problem := invalid(made):
+        if problem := _refusal(world, made):
             return Seen(f"Velero refuses {name}: {problem}", done=True, well=False)
         return Seen(f"Velero took {name} up: {made.phase}", done=True)
 
@@ -154,8 +154,14 @@ def deleted_nonadmin(kind: str, namespace: str, name: str) -> Look:
     return look
 
 
-def _without_a_run(now: Schedule, nothing_due: bool) -> Seen:
-    if problem := invalid(now):
+def _refusal(world: World, schedule: Schedule) -> str:
+    """Why its server refuses a schedule; "" where it does not in every reading that is possible."""
+    found = [invalid(schedule, reading.dialect) for reading in world.readings(schedule)]
+    return found[-1] if all(found) else ""
+
+
+def _without_a_run(world: World, now: Schedule, nothing_due: bool) -> Seen:
+    if problem := _refusal(world, now):
         return Seen(f"Velero refuses it: {problem}", done=now.phase == "FailedValidation", well=False)
     if nothing_due:
         touched = now.spec.skip_immediately is not None and now.phase not in ("", "New")

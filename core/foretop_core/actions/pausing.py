@@ -49,9 +49,8 @@ def plan_pause(world: World, schedules: Iterable[Schedule], wish: Pause, now: da
         left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
         patch = {"metadata": {"annotations": {**left, **wish.marks(now)}}, "spec": {"paused": True}}
         changes = (f"spec.paused {said(schedule.spec.paused)} → true",)
-        steps.append(
-            _step(where, schedule, patch, changes, pause_as_read(schedule, now, world.readings(schedule), runs))
-        )
+        forecast = pause_as_read(schedule, now, world.readings(schedule), runs)
+        steps.append(_step(where, schedule, patch, changes, forecast))
     return Plan(PAUSE, now, tuple(steps), tuple(refused))
 
 

@@ -12,10 +12,12 @@ from foretop_core.actions import checks
 from foretop_core.actions.intents import CREATE_SCHEDULE, DELETE_SCHEDULE
 from foretop_core.actions.plans import Plan, Refusal, Step, Target
 from foretop_core.actions.steps import create_step, delete_step, target, wire
-from foretop_core.cron import CronSchedule
+from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import BackupSpec, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules import words
+from foretop_core.rules.dialects import ALL_DIALECTS, differences, readings
+from foretop_core.rules.forecast import Readings
 from foretop_core.rules.world import World
 
 NEXT_RUNS = 5
@@ -64,10 +66,13 @@ def next_runs(parsed: CronSchedule, now: datetime, count: int = NEXT_RUNS) -> li
     return list(islice(runs(), count))
 
 
-def check_schedule(wish: NewSchedule) -> CronSchedule:
-    """What cannot be is BadInput, in one line, with the place of the error; nothing is asked of a cluster."""
+def check_schedule(wish: NewSchedule, dialects: tuple[Dialect, ...] = ALL_DIALECTS) -> Readings:
+    """How servers of these dialects read its expression; nothing is asked of a cluster.
+
+    What cannot be is BadInput, in one line, with the place of the error: an expression that all of them refuse is.
+    """
     checks.name(wish.name, "schedule")
-    parsed = checks.cron(wish.cron)
+    found = check_expression(wish.cron, dialects)
     template = wish.template
     for text, what in (
         (template.ttl, "The TTL"),
@@ -77,7 +82,15 @@ def check_schedule(wish: NewSchedule) -> CronSchedule:
         if text:
             checks.go_duration(text, what)
     checks.namespaces((*template.included_namespaces, *template.excluded_namespaces))
-    return parsed
+    return found
+
+
+def check_expression(text: str, dialects: tuple[Dialect, ...]) -> Readings:
+    """How servers of these dialects read it; BadInput where all of them refuse it."""
+    found = readings(text, dialects)
+    if all(isinstance(reading.parsed, CronError) for reading in found):
+        checks.cron(text, dialects[-1])
+    return found
 
 
 def plan_create_schedules(world: World, wishes: Iterable[NewSchedule], now: datetime) -> Plan:
@@ -85,12 +98,12 @@ def plan_create_schedules(world: World, wishes: Iterable[NewSchedule], now: date
     steps: list[Step] = []
     refused: list[Refusal] = []
     for wish in wishes:
-        parsed = check_schedule(wish)
+        read = check_schedule(wish, world.verdict(wish.namespace).candidates)
         where = Target(world.context, SCHEDULE, wish.namespace, wish.name)
         if any((item.namespace, item.name) == (wish.namespace, wish.name) for item in world.schedules):
             refused.append(Refusal(where, "there is a schedule of that name already"))
         else:
-            steps.append(_create_step(world, where, wish, parsed, now))
+            steps.append(_create_step(world, where, wish, read, now))
     return Plan(CREATE_SCHEDULE, now, tuple(steps), tuple(refused))
 
 
@@ -98,7 +111,7 @@ def plan_delete_schedule(world: World, schedules: Iterable[Schedule], now: datet
     return Plan(DELETE_SCHEDULE, now, tuple(_delete_step(world, schedule, now) for schedule in schedules))
 
 
-def _create_step(world: World, where: Target, wish: NewSchedule, parsed: CronSchedule, now: datetime) -> Step:
+def _create_step(world: World, where: Target, wish: NewSchedule, read: Readings, now: datetime) -> Step:
     spec: dict[str, Any] = {"schedule": wish.cron, "template": wire(wish.template)}
     if wish.paused:
         spec["paused"] = True
@@ -106,20 +119,32 @@ def _create_step(world: World, where: Target, wish: NewSchedule, parsed: CronSch
         spec["skipImmediately"] = wish.skip_immediately
     if wish.own_backups is not None:
         spec["useOwnerReferencesInBackup"] = wish.own_backups
-    runs = next_runs(parsed, now)
-    changes = (
-        f"{where} is made: {wish.cron}, {parsed.describe()}",
-        f"next runs {', '.join(words.moment(run, now) for run in runs) or 'none'}",
-    )
+    changes = (f"{where} is made: {wish.cron}", *meaning(read, now))
     meta = {"labels": dict(wish.labels), "annotations": dict(wish.annotations)}
-    forecast = _forecast(world, wish, runs, now)
-    return create_step(where, spec, changes, forecast, warnings=_doubts(world, wish, parsed), meta=meta)
+    forecasts = [(reading.releases, _forecast(world, wish, reading.parsed, now)) for reading in read]
+    forecast = forecasts[0][1] if len(read) == 1 else "; ".join(f"on {where}: {what}" for where, what in forecasts)
+    return create_step(where, spec, changes, forecast, warnings=_doubts(world, wish, read), meta=meta)
 
 
-def _forecast(world: World, wish: NewSchedule, runs: list[datetime], now: datetime) -> str:
+def meaning(read: Readings, now: datetime) -> tuple[str, ...]:
+    """What an expression means and when it runs next, for each reading that is possible."""
+    if len(read) == 1:
+        return read[0].meaning, f"next runs {_listed_runs(read[0].parsed, now)}"
+    return tuple(f"on {one.releases}: {one.meaning}; next runs {_listed_runs(one.parsed, now)}" for one in read)
+
+
+def _listed_runs(parsed: CronSchedule | CronError, now: datetime) -> str:
+    runs = [] if isinstance(parsed, CronError) else next_runs(parsed, now)
+    return ", ".join(words.moment(run, now) for run in runs) or "none"
+
+
+def _forecast(world: World, wish: NewSchedule, parsed: CronSchedule | CronError, now: datetime) -> str:
     """A new schedule's base is its creation, so nothing is due before its first run."""
+    if isinstance(parsed, CronError):
+        return f"no backup: Velero refuses the schedule ({parsed})"
     if wish.paused:
         return "no backup before it is unpaused"
+    runs = next_runs(parsed, now)
     if not runs:
         return "a backup at once and then nearly every minute: the expression never fires, so it is always due"
     beat = world.heartbeat(wish.namespace)
@@ -130,13 +155,15 @@ def _forecast(world: World, wish: NewSchedule, runs: list[datetime], now: dateti
     return f"first backup {words.moment(runs[0], now)}{starts}, in {words.span((start or runs[0]) - now)}"
 
 
-def _doubts(world: World, wish: NewSchedule, parsed: CronSchedule) -> tuple[str, ...]:
+def _doubts(world: World, wish: NewSchedule, read: Readings) -> tuple[str, ...]:
     doubts = []
     location = wish.template.storage_location
     known = [item.name for item in world.storage if item.namespace == wish.namespace]
     if location and known and location not in known:
         doubts.append(f"There is no storage location {location} in {wish.namespace}, only {words.listed(known)}.")
-    if parsed.every is not None:
+    if doubt := differences(wish.cron, world.verdict(wish.namespace).candidates):
+        doubts.append(doubt)
+    if any(isinstance(one.parsed, CronSchedule) and one.parsed.every is not None for one in read):
         doubts.append("@every counts from the actual last run, so it drifts.")
     return tuple(doubts)
 

@@ -1,4 +1,4 @@
-"""The cron dialect of Velero and Kubernetes: robfig/cron, to the second."""
+"""The cron dialects of Velero and Kubernetes: what each of their libraries makes of an expression, to the second."""
 
 from __future__ import annotations
 

@@ -32,11 +32,10 @@ def day_masks(fields: Fields) -> tuple[int, ...]:
     """For each weekday that a month may begin on, the dates (bits 1 to 31) that match the two day fields."""
     # Four more copies of the week make a month, whichever weekday it begins on.
     weeks = sum(fields.dow << (7 * week) for week in range(6))
-    both = fields.dom_star or fields.dow_star
     masks = []
     for first in range(7):
         by_weekday = (weeks >> first) << 1 & DOM.full
-        masks.append(fields.dom & by_weekday if both else fields.dom | by_weekday)
+        masks.append(fields.dom | by_weekday if fields.either_day else fields.dom & by_weekday)
     return tuple(masks)
 
 

@@ -83,8 +83,10 @@ def _days(fields: Fields) -> str:
     by_date, by_weekday = _restrictions(fields)
     months = "" if fields.month == MONTH.full else _joined(_ranges(_values(fields.month), _month))
     in_months = f" in {months}" if months else ""
-    weekdays = _joined(_ranges([(day - 1) % 7 for day in _values(fields.dow)], _WEEK.__getitem__))
+    weekdays = _joined(_ranges(_from_monday(fields.dow), _WEEK.__getitem__))
     if by_date and by_weekday:
+        if not fields.either_day:
+            return f" on {_dates(fields)} if it is {_one_of(fields.dow)}{in_months}"
         of_month = "" if months else " of the month"
         also = "also on" if fields.dow.bit_count() > 1 else "on every"
         return f" on {_dates(fields)}{of_month} and {also} {weekdays}{in_months}"
@@ -99,12 +101,24 @@ def _days(fields: Fields) -> str:
 
 
 def _restrictions(fields: Fields) -> tuple[bool, bool]:
-    """Whether dates and weekdays narrow the days; one starred, both must match, else either is enough."""
+    """Whether dates and weekdays narrow the days, which they do not where either is enough and one is complete."""
     some_dates, some_weekdays = fields.dom != DOM.full, fields.dow != DOW.full
-    if fields.dom_star or fields.dow_star:
+    if not fields.either_day:
         return some_dates, some_weekdays
     either = some_dates and some_weekdays
     return either and bool(fields.dom), either and bool(fields.dow)
+
+
+def _from_monday(weekdays: int) -> list[int]:
+    return sorted((day - 1) % 7 for day in _values(weekdays))
+
+
+def _one_of(weekdays: int) -> str:
+    """`a Monday or Tuesday`, `a day from Monday to Friday`."""
+    days = _from_monday(weekdays)
+    if len(days) >= _SHORTEST_SERIES and _step(days) == 1:
+        return f"a day from {_WEEK[days[0]]} to {_WEEK[days[-1]]}"
+    return f"a {_joined([_WEEK[day] for day in days], 'or')}"
 
 
 def _dates(fields: Fields) -> str:
@@ -143,8 +157,8 @@ def _ranges(values: Sequence[int], name: Callable[[int], str]) -> list[str]:
     return named
 
 
-def _joined(parts: Sequence[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+def _joined(parts: Sequence[str], last: str = "and") -> str:
+    return f"{', '.join(parts[:-1])} {last} {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def _pace(step: int, unit: str) -> str:

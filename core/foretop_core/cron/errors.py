@@ -1,4 +1,4 @@
-"""What is wrong with an expression, in the words of the library that Velero parses it with."""
+"""What is wrong with an expression, in the words of the library that the server parses it with."""
 
 from __future__ import annotations
 

@@ -71,9 +71,20 @@ def atoi(text: str) -> int:
     return -value if sign == "-" else value
 
 
+def length(text: str) -> int:
+    """`len`, which counts bytes."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
 def quote(text: str) -> str:
     """`strconv.Quote`."""
     return '"' + "".join(map(_quoted, text)) + '"'
+
+
+def quote_rune(char: str) -> str:
+    """`strconv.QuoteRune`."""
+    quoted = {"'": "\\'", '"': '"'}.get(char) or _quoted(char)
+    return f"'{quoted}'"
 
 
 def _quoted(char: str) -> str:

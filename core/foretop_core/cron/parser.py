@@ -1,14 +1,15 @@
-"""From text to schedule, check by check in the order in which Velero's library makes them."""
+"""From text to schedule, check by check in the order in which the library makes them."""
 
 from __future__ import annotations
 
 from datetime import timedelta, tzinfo
 
-from foretop_core.cron import golang, zones
+from foretop_core.cron import golang, prefix
 from foretop_core.cron.dialect import Dialect
-from foretop_core.cron.errors import CronError
-from foretop_core.cron.fields import ALL_BOUNDS, Fields, TermError, parse_field
+from foretop_core.cron.fields import ALL_BOUNDS, DOW, Fields
+from foretop_core.cron.grammar import GRAMMARS, Grammar
 from foretop_core.cron.schedule import CronSchedule
+from foretop_core.cron.terms import TermError, parse_field
 
 _DESCRIPTORS = {
     "@yearly": "0 0 1 1 *",
@@ -24,56 +25,66 @@ _NANOSECONDS = 1_000_000_000
 
 
 def parse(text: str, dialect: Dialect) -> CronSchedule:
-    """Read an expression; raises CronError with the library's own words."""
+    """Read an expression as a library does; raises CronError with the library's own words."""
+    grammar = GRAMMARS[dialect]
     if not text:
-        raise CronError("empty spec string")
+        raise grammar.refusal("empty spec string")
+    if grammar.longest is not None and (length := golang.length(text)) > grammar.longest:
+        raise grammar.refusal(f"spec too long: {length} > {grammar.longest}")
     zone: tzinfo | None = None
     body = text
-    if text.startswith(("TZ=", "CRON_TZ=")):
-        zone, body = _zone_and_rest(text)
-    if body.startswith("@"):
-        return _descriptor(text, body, zone)
-    return CronSchedule(text, zone, None, _fields(text, golang.fields(body)))
+    if grammar.zone is not None and text.startswith(prefix.NAMES):
+        zone, body = grammar.zone(text)
+    every, fields = None, None
+    if not body.startswith("@"):
+        fields = _fields(text, body, golang.fields(body), grammar)
+    elif body in _DESCRIPTORS:
+        fields = _fields(text, body, _DESCRIPTORS[body].split(), grammar)
+    elif body not in grammar.never:
+        every = _delay(text, body, grammar)
+    return CronSchedule(text, dialect, zone, every, fields)
 
 
-def _zone_and_rest(text: str) -> tuple[tzinfo | None, str]:
-    begin = text.index("=") + 1
-    end = text.find(" ")
-    if end < 0:
-        # The library slices without looking; Velero catches the panic and reports its text.
-        raise CronError("runtime error: slice bounds out of range [:-1]", offset=begin)
-    name = text[begin:end]
-    try:
-        zone = zones.load(name)
-    except golang.GoError as error:
-        raise CronError(f"provided bad location {name}: {error}", offset=begin) from error
-    return zone, golang.trim(text[end:])
-
-
-def _descriptor(text: str, body: str, zone: tzinfo | None) -> CronSchedule:
-    if body in _DESCRIPTORS:
-        return CronSchedule(text, zone, None, _fields(text, _DESCRIPTORS[body].split()))
+def _delay(text: str, body: str, grammar: Grammar) -> timedelta:
     if not body.startswith(_EVERY):
-        raise CronError(f"unrecognized descriptor: {body}", offset=text.index("@"))
+        raise grammar.refusal(f"unrecognized descriptor: {grammar.cited(body)}", offset=text.index("@"))
+    offset = text.index(_EVERY) + len(_EVERY)
     try:
         nanoseconds = golang.parse_duration(body[len(_EVERY) :])
     except golang.GoError as error:
-        offset = text.index(_EVERY) + len(_EVERY)
-        raise CronError(f"failed to parse duration {body}: {error}", offset=offset) from error
-    return CronSchedule(text, zone, timedelta(seconds=max(1, nanoseconds // _NANOSECONDS)), None)
+        raise grammar.refusal(f"failed to parse duration {grammar.cited(body)}: {error}", offset=offset) from error
+    if grammar.refuses_short_delays and nanoseconds < _NANOSECONDS:
+        raise grammar.refusal(f"@every duration must be at least 1s: {grammar.cited(body)}", offset=offset)
+    return timedelta(seconds=max(1, nanoseconds // _NANOSECONDS))
 
 
-def _fields(text: str, parts: list[str]) -> Fields:
+def _fields(text: str, body: str, parts: list[str], grammar: Grammar) -> Fields:
     if len(parts) != len(ALL_BOUNDS):
-        listed = " ".join(parts)
-        raise CronError(f"expected exactly 5 fields, found {len(parts)}: [{listed}]")
-    found: list[tuple[int, bool]] = []
-    for index, bounds in enumerate(ALL_BOUNDS):
+        cited = body if grammar.counts_as_written else f"[{' '.join(parts)}]"
+        raise grammar.refusal(f"expected exactly 5 fields, found {len(parts)}: {cited}")
+    if grammar.hashes_reserved and "H" in body:
+        _refuse_hashes(text, parts, grammar)
+    found = [(0, False)] * len(parts)
+    for index in grammar.order:
         try:
-            found.append(parse_field(parts[index], bounds))
+            found[index] = parse_field(parts[index], grammar.bounds[index], grammar)
         except TermError as error:
-            # The fields are the last five words, whatever zone stands before them.
-            offset = golang.field_offsets(text)[index - len(ALL_BOUNDS)] + error.offset
-            raise CronError(error.text, index, offset) from error
+            raise grammar.refusal(error.text, index, _offset(text, index) + error.offset) from error
     (minute, _), (hour, _), (dom, dom_star), (month, _), (dow, dow_star) = found
-    return Fields(minute, hour, dom, month, dow, dom_star, dow_star)
+    either_day = not (grammar.both_days or dom_star or dow_star)
+    # Where 7 is Sunday too, it joins 0.
+    return Fields(minute, hour, dom, month, (dow | dow >> 7) & DOW.full, either_day)
+
+
+def _refuse_hashes(text: str, parts: list[str], grammar: Grammar) -> None:
+    for index, part in enumerate(parts):
+        # A comma before it, so that the first item is found as any other.
+        place = f",{part}".find(",H")
+        if place >= 0:
+            what = "h expressions require hash option to be enabled"
+            raise grammar.refusal(what, index, _offset(text, index) + place)
+
+
+def _offset(text: str, index: int) -> int:
+    """Where a field begins: they are the last five words, whatever zone stands before them."""
+    return golang.field_offsets(text)[index - len(ALL_BOUNDS)]

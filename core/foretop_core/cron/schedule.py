@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import MAXYEAR, UTC, datetime, timedelta, tzinfo
+from datetime import MAXYEAR, UTC, datetime, timedelta, timezone, tzinfo
 from functools import cached_property
 
 from foretop_core.cron import english
-from foretop_core.cron.calendar import Calendar
-from foretop_core.cron.fields import Fields
+from foretop_core.cron.calendar import Calendar, WallMinute
+from foretop_core.cron.dialect import Dialect
+from foretop_core.cron.fields import NO_FIELDS, Fields
+from foretop_core.cron.grammar import GRAMMARS, Grammar
 from foretop_core.cron.walk import CLEAR_OF_CHANGE, Walk
 from foretop_core.cron.zones import steady_span, to_local
 
 _HORIZON_YEARS = 5
+_TICK = timedelta(microseconds=1)
 _SECOND = timedelta(seconds=1)
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
@@ -21,31 +24,38 @@ _HOUR = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class CronSchedule:
-    """An expression that parsed: either five fields or a constant delay.
+    """An expression that parsed: five fields, a constant delay, or neither where only a person starts it.
 
-    `zone` is None where the expression names none: it then runs in the zone of the time it is asked about.
+    The same text in two dialects is two schedules. `zone` is None where the expression names none: it then
+    runs in the zone of the time it is asked about.
     """
 
     expression: str
+    dialect: Dialect
     zone: tzinfo | None = field(compare=False)
     every: timedelta | None = field(compare=False)
     _spec: Fields | None = field(compare=False, repr=False)
 
     @property
     def fields(self) -> Fields:
-        """The bit sets of the five fields; a constant delay has none."""
+        """The bit sets of the five fields; neither a constant delay nor what never fires by itself has any."""
         if self._spec is None:
-            raise ValueError(f"{self.expression} is a constant delay and has no fields")
+            kind = "never fires by itself" if self.every is None else "is a constant delay"
+            raise ValueError(f"{self.expression} {kind} and has no fields")
         return self._spec
 
     @cached_property
     def _calendar(self) -> Calendar:
-        return Calendar(self.fields)
+        return Calendar(self._spec or NO_FIELDS)
+
+    @cached_property
+    def _grammar(self) -> Grammar:
+        return GRAMMARS[self.dialect]
 
     @cached_property
     def never_fires(self) -> bool:
         """Whether no date of any year matches; Velero takes such a schedule for always due."""
-        return self._spec is not None and self._calendar.empty
+        return self.every is None and self._calendar.empty
 
     def describe(self) -> str:
         """The schedule in plain English."""
@@ -81,8 +91,9 @@ class CronSchedule:
         return None if wall is None else datetime(*wall, tzinfo=UTC)
 
     def _next_in_zone(self, zone: tzinfo, after: datetime) -> datetime | None:
-        calendar = self._calendar
-        return None if calendar.empty else Walk(calendar, zone, after.astimezone(UTC), _HORIZON_YEARS).find()
+        if self._calendar.empty:
+            return None
+        return Walk(self._calendar, self._grammar, zone, after.astimezone(UTC), _HORIZON_YEARS).find()
 
     def previous(self, before: datetime) -> datetime | None:
         """The last run strictly before an aware moment, in that moment's zone.
@@ -114,30 +125,72 @@ class CronSchedule:
             found = datetime(*wall, tzinfo=UTC) - offset
             if found >= end - CLEAR_OF_CHANGE:
                 change = end
-            elif datetime(*wall[:3], tzinfo=UTC) - offset >= begin + CLEAR_OF_CHANGE:
+            elif self._found_later_than(begin + CLEAR_OF_CHANGE + offset, wall, first_year):
                 return found
         if local.year < first_year:
             return None
         return self._previous_around(zone, utc, change, first_year)
 
+    def _found_later_than(self, settled: datetime, wall: WallMinute, first_year: int) -> bool:
+        """Whether a change of the clocks, over by a time on the wall, had no part in finding a run."""
+        if self._grammar.mends_midnight:
+            return datetime(*wall[:3], tzinfo=UTC) >= settled
+        # Once off midnight a search stays so to its end: it must have begun after the change.
+        year, month, day, hour, minute = wall
+        begun = self._calendar.last_until(year, month, day, hour, minute - 1, first_year)
+        return settled.year < first_year if begun is None else datetime(*begun[:3], tzinfo=UTC) >= settled
+
     def _previous_around(self, zone: tzinfo, utc: datetime, change: datetime, first_year: int) -> datetime | None:
         """Go to a quiet day before a change of the clocks, and come forward run by run."""
         start = change - CLEAR_OF_CHANGE - _HOUR
         latest = self._previous_in_zone(zone, start, first_year)
-        run = self._next_in_zone(zone, latest or start)
+        run = self._later(zone, latest or start)
         while run is not None and run < utc:
             latest = run
-            run = self._next_in_zone(zone, run)
+            run = self._later(zone, run)
         return latest
 
+    def _later(self, zone: tzinfo, run: datetime) -> datetime | None:
+        """The run after one: where the clocks go back, the library may name the same one again."""
+        try:
+            found = self._next_in_zone(zone, run)
+            asked = run
+            while found is not None and found <= run:
+                asked += _MINUTE
+                found = self._next_in_zone(zone, asked)
+        except OverflowError:
+            return None
+        return found
+
     def between(self, start: datetime, end: datetime) -> Iterator[datetime]:
-        """The runs later than `start` and not later than `end`, each found from the one before it."""
+        """The runs later than `start` and not later than `end`, each found from the one before it.
+
+        The first is that of a server that had been following the schedule all along, as in `previous`.
+        """
+        own = _zone_of(start)
+        zone = self.zone or own
         # Two times of one zone compare by the wall clock, which goes wrong where it is put back.
         last = end.astimezone(UTC)
-        run = self.next(start)
-        while run is not None and run.astimezone(UTC) <= last:
-            yield run
-            run = self.next(run)
+        if self.every is not None or isinstance(zone, timezone):
+            run = self.next(start)
+            while run is not None and run.astimezone(UTC) <= last:
+                yield run
+                run = self.next(run)
+            return
+        run = self._first_followed(zone, start.astimezone(UTC))
+        while run is not None and run <= last:
+            yield run.astimezone(own)
+            run = self._later(zone, run)
+
+    def _first_followed(self, zone: tzinfo, start: datetime) -> datetime | None:
+        """The first run after an instant, found from the run before it where a change of the clocks lies between."""
+        begin, _ = steady_span(zone, start)
+        if start < begin + CLEAR_OF_CHANGE or not self._grammar.mends_midnight:
+            earlier = self.previous((start + _TICK).astimezone(zone))
+            run = None if earlier is None else self._later(zone, earlier.astimezone(UTC))
+            if run is not None and run > start:
+                return run
+        return self._next_in_zone(zone, start)
 
 
 def _zone_of(moment: datetime) -> tzinfo:

@@ -1,4 +1,4 @@
-"""The search through a zone whose clocks change, step by step as Velero's library makes it.
+"""The search through a zone whose clocks change, step by step as the library makes it.
 
 Wherever the clocks change, the library's answer comes from how it steps, not from a rule: a date may be lost,
 a minute of the following day may be taken for the right one. So near a change the steps are repeated as they
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from foretop_core.cron.calendar import Calendar
+from foretop_core.cron.grammar import Grammar
 from foretop_core.cron.zones import steady_span, to_local, to_utc
 
 # Nearer than this to a change of the clocks, wall times may be missing or come twice.
@@ -25,10 +26,11 @@ _MOST_STEPS = 10_000
 class Walk:
     """One search, from the second after an instant (in UTC) to the first match, up to the end of a year."""
 
-    __slots__ = ("_calendar", "_last_year", "_local", "_reset", "_steps", "_utc", "_zone")
+    __slots__ = ("_calendar", "_grammar", "_last_year", "_local", "_reset", "_steps", "_utc", "_zone")
 
-    def __init__(self, calendar: Calendar, zone: tzinfo, after: datetime, years_ahead: int) -> None:
+    def __init__(self, calendar: Calendar, grammar: Grammar, zone: tzinfo, after: datetime, years_ahead: int) -> None:
         self._calendar = calendar
+        self._grammar = grammar
         self._zone = zone
         self._reset = False
         self._steps = 0
@@ -112,7 +114,7 @@ class Walk:
         while not self._calendar.has_day(self._local.year, self._local.month, self._local.day):
             self._first_reset(self._local.replace(hour=0, minute=0, second=0))
             self._set_wall(self._local + timedelta(days=1))
-            if hour := self._local.hour:
+            if self._grammar.mends_midnight and (hour := self._local.hour):
                 self._go(self._utc + (24 - hour if hour > 12 else -hour) * _HOUR)
             if self._local.day == 1 or self._past_change() or self._steps > _MOST_STEPS:
                 return False
@@ -130,10 +132,17 @@ class Walk:
     def _reach_hour(self) -> bool:
         while not self._calendar.has_hour(self._local.hour):
             self._first_reset(self._local.replace(minute=0, second=0))
+            before = self._local.hour
             self._go(self._utc + _HOUR)
+            if self._grammar.runs_skipped_hours and self._skipped_since(before):
+                return True
             if self._local.hour == 0:
                 return False
         return True
+
+    def _skipped_since(self, hour: int) -> bool:
+        """Whether the clocks left out the one hour between that one and this, and runs with it."""
+        return self._local.hour - hour == 2 and self._calendar.has_hour(self._local.hour - 1)
 
     def _reach_minute(self) -> bool:
         while not self._calendar.has_minute(self._local.minute):
@@ -147,7 +156,7 @@ class Walk:
 
     def _reach_second(self) -> bool:
         while self._local.second:
-            self._reset = True
+            self._reset |= self._grammar.seconds_begin_search
             self._go(self._utc + _SECOND)
             if self._local.second == 0:
                 return False

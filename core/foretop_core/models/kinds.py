@@ -107,6 +107,8 @@ KINDS = (
 )
 RELEASE_HINTS = frozenset({SERVER_STATUS, DEFINITION})
 """Looked at only to find out which release of Velero a server is; not to be allowed to see them is no loss."""
+VERSION_KINDS = frozenset({DEPLOYMENT.plural, *(kind.plural for kind in RELEASE_HINTS)})
+"""The plurals of the kinds, besides the schedules themselves, that tell which release of Velero a server is."""
 
 BESIDE_VELERO = frozenset({*(kind for kind in KINDS if kind.group == VELERO), NABSL_REQUEST, DPA, DEPLOYMENT})
 """What lies in the namespace of a Velero server; the other kinds are in the namespaces of those who use it."""

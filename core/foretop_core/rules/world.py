@@ -32,6 +32,7 @@ from foretop_core.rules.heartbeat import Heartbeat, heartbeat
 from foretop_core.rules.history import history
 from foretop_core.rules.phases import QUEUE_PHASES
 
+Verdicts = Mapping[str, tuple[Dialect, ...]]
 QUEUE_FIELD = "queuePosition"
 Key = tuple[str, str, str]
 """Kind, namespace and name of an object in a context that is known."""
@@ -124,6 +125,11 @@ class World:
     def readings(self, schedule: Schedule) -> tuple[Reading, ...]:
         """How its server may read a schedule: one reading where that is known or makes no difference."""
         return self.verdict(schedule.namespace).readings(schedule.spec.schedule)
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """By namespace, the dialects that remain possible for each server that has schedules."""
+        return {namespace: self.verdict(namespace).candidates for namespace in self.schedules_by_namespace}
 
     @cached_property
     def read_schedules(self) -> tuple[tuple[Schedule, Dialect], ...]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from foretop_core.models import Schedule
+from foretop_core.models.kinds import VERSION_KINDS
+from foretop_core.rules.dialects import Reading
+from foretop_core.rules.world import Verdicts
 from foretop_core.store import Key, Store
 from foretop_core.view.calendar import LANES, Planned, next_runs, planned
 from foretop_core.view.filter import Filter, parse_filter
@@ -22,7 +26,8 @@ class Agenda:
     def __init__(self, store: Store, contexts: Sequence[str]) -> None:
         self._store = store
         self._contexts = frozenset(contexts)
-        self._feed = store.feed.subscribe(LANES)
+        self._feed = store.feed.subscribe((*LANES, *VERSION_KINDS))
+        self._verdicts = self._known_verdicts()
         self._items: dict[Key, Planned] = {}
         self._runs: dict[Key, datetime] = {}
         self._soonest: datetime | None = None
@@ -34,9 +39,8 @@ class Agenda:
         self.revision = 0
         """Moves whenever a lane has come, gone or changed what it is drawn from."""
         for context in contexts:
-            for plural in LANES:
-                for key, resource in store.items(context, plural):
-                    self._put(key, planned(key, resource))
+            for key, item in self._planned(context):
+                self._put(key, item)
         self._arrange()
 
     def __len__(self) -> int:
@@ -72,12 +76,34 @@ class Agenda:
 
     def pump(self, now: datetime | None = None) -> None:
         """Takes in what changed since, and which runs have passed."""
-        changed = [self._put(key, planned(key, change.after)) for key, change in self._feed.drain().items()]
+        changed = [self._put(key, item) for key, item in self._changes()]
         first, self._now = self._now is None and now is not None, now
         if any(changed):
             self.revision += 1
         if any(changed) or first or (now is not None and self._soonest is not None and self._soonest <= now):
             self._arrange()
+
+    def _planned(self, context: str) -> Iterator[tuple[Key, Planned | None]]:
+        for plural in LANES:
+            for key, resource in self._store.items(context, plural):
+                yield key, planned(key, resource, self._readings)
+
+    def _changes(self) -> Iterator[tuple[Key, Planned | None]]:
+        """What has changed; every lane of a cluster where it has become known how its server reads expressions."""
+        drained = self._feed.drain()
+        before, self._verdicts = self._verdicts, self._known_verdicts() if drained else self._verdicts
+        for context in self._contexts:
+            if before[context] != self._verdicts[context]:
+                yield from self._planned(context)
+        for key, change in drained.items():
+            if key.kind in LANES:
+                yield key, planned(key, change.after, self._readings)
+
+    def _known_verdicts(self) -> dict[str, Verdicts]:
+        return {context: self._store.world(context).verdicts for context in self._contexts}
+
+    def _readings(self, context: str, schedule: Schedule) -> tuple[Reading, ...]:
+        return self._store.world(context).readings(schedule)
 
     def _put(self, key: Key, item: Planned | None) -> bool:
         if key.context not in self._contexts or item == self._items.get(key):

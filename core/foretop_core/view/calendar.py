@@ -6,16 +6,17 @@ schedules, expression by expression.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property, lru_cache
 
-from foretop_core.cron import CronError
+from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.models.workload import CronJobSpec
-from foretop_core.rules.forecast import base_time, expression, invalid
+from foretop_core.rules.dialects import Reading, expression
+from foretop_core.rules.forecast import base_time, invalid
 from foretop_core.store import Key, Store
 from foretop_core.view.minutes import Tally, run_bits, warm_bits
 from foretop_core.view.ruler import PAUSED_RUN, RUN, WARM_UP, Ruler
@@ -34,6 +35,8 @@ class Planned:
 
     key: Key
     expression: str
+    dialect: Dialect
+    """That of its server; of those that are possible the newest, where it has the problem that they differ."""
     warm_up: int = 0
     paused: bool = False
     base: datetime | None = None
@@ -41,19 +44,28 @@ class Planned:
     problem: str = ""
 
     @property
+    def parsed(self) -> CronSchedule | CronError:
+        return expression(self.expression, self.dialect)
+
+    @property
     def starts(self) -> bool:
         """Whether it makes load at all."""
         return not (self.paused or self.problem)
 
 
-def planned(key: Key, resource: Resource | None) -> Planned | None:
+ReadingsOf = Callable[[str, Schedule], tuple[Reading, ...]]
+"""How the server of a schedule in a context may read it."""
+
+
+def planned(key: Key, resource: Resource | None, readings_of: ReadingsOf) -> Planned | None:
     """None for what has no schedule of its own."""
     match resource:
         case Schedule():
-            text = resource.spec.schedule
-            return Planned(
-                key, text, 0, resource.spec.paused, _base(text, base_time(resource)), invalid(resource) or _never(text)
-            )
+            found = readings_of(key.context, resource)
+            text, dialect = resource.spec.schedule, found[-1].dialect
+            problem = _open(found) or invalid(resource, dialect) or _never(found[-1].parsed)
+            base = _base(found[-1].parsed, base_time(resource))
+            return Planned(key, text, dialect, 0, resource.spec.paused, base, problem)
         case PreScaledCronJob():
             spec = resource.spec.cron_job.spec
             return _job(key, spec, max(0, resource.spec.warm_up_time_mins), resource.created)
@@ -65,9 +77,9 @@ def planned(key: Key, resource: Resource | None) -> Planned | None:
 
 def _job(key: Key, spec: CronJobSpec, warm_up: int, base: datetime | None) -> Planned:
     text = zoned(spec)
-    parsed = expression(text)
-    problem = str(parsed) if isinstance(parsed, CronError) else _never(text)
-    return Planned(key, text, warm_up, spec.suspend, _base(text, base), problem)
+    parsed = expression(text, Dialect.ROBFIG)
+    problem = str(parsed) if isinstance(parsed, CronError) else _never(parsed)
+    return Planned(key, text, Dialect.ROBFIG, warm_up, spec.suspend, _base(parsed, base), problem)
 
 
 def zoned(spec: CronJobSpec) -> str:
@@ -76,13 +88,19 @@ def zoned(spec: CronJobSpec) -> str:
     return f"CRON_TZ={spec.time_zone} {spec.schedule}" if spec.time_zone and not own else spec.schedule
 
 
-def _base(text: str, base: datetime | None) -> datetime | None:
-    parsed = expression(text)
+def _base(parsed: CronSchedule | CronError, base: datetime | None) -> datetime | None:
     return base if not isinstance(parsed, CronError) and parsed.every is not None else None
 
 
-def _never(text: str) -> str:
-    parsed = expression(text)
+def _open(found: tuple[Reading, ...]) -> str:
+    """No run is drawn that only some releases would make."""
+    if len(found) == 1:
+        return ""
+    listed = "; ".join(f"{reading.releases}: {reading.meaning}" for reading in found)
+    return f"it depends on the release of Velero, which is not known ({listed})"
+
+
+def _never(parsed: CronSchedule | CronError) -> str:
     return "it never fires" if not isinstance(parsed, CronError) and parsed.never_fires else ""
 
 
@@ -91,12 +109,13 @@ def lane(item: Planned, ruler: Ruler, now: datetime) -> str:
     if item.problem:
         return " " * ruler.cells
     since = ruler.minute_of(now)
-    return _lane(item.expression, item.base, item.warm_up, item.paused, ruler, max(0, since))
+    return _lane(item.parsed, item.base, item.warm_up, item.paused, ruler, max(0, since))
 
 
 @lru_cache(maxsize=1024)
-def _lane(text: str, base: datetime | None, warm_up: int, paused: bool, ruler: Ruler, since: int) -> str:
-    parsed = expression(text)
+def _lane(
+    parsed: CronSchedule | CronError, base: datetime | None, warm_up: int, paused: bool, ruler: Ruler, since: int
+) -> str:
     if isinstance(parsed, CronError):
         return " " * ruler.cells
     runs = run_bits(parsed, ruler.start, ruler.minutes + warm_up, base) >> since + 1 << since + 1
@@ -120,7 +139,7 @@ class Crowd:
     size: int
 
 
-Entry = tuple[str, datetime | None]
+Entry = tuple[CronSchedule | CronError, datetime | None]
 """An expression, and the run that it counts from: whatever has the same entry starts at the same times."""
 
 
@@ -134,7 +153,7 @@ class Load:
         for item in items:
             if item.starts:
                 entries = self._keys.setdefault(item.key.context, {})
-                entries.setdefault((item.expression, item.base), []).append(item.key)
+                entries.setdefault((item.parsed, item.base), []).append(item.key)
 
     @cached_property
     def _bits(self) -> dict[str, dict[Entry, int]]:
@@ -197,14 +216,13 @@ class Load:
         return [entry for entry, bits in self._bits[context].items() if bits >> minute & 1]
 
 
-def _bits_of(text: str, base: datetime | None, ruler: Ruler) -> int:
-    parsed = expression(text)
+def _bits_of(parsed: CronSchedule | CronError, base: datetime | None, ruler: Ruler) -> int:
     return 0 if isinstance(parsed, CronError) else run_bits(parsed, ruler.start, ruler.minutes, base)
 
 
 def next_runs(item: Planned, now: datetime, count: int) -> tuple[datetime, ...]:
     """The runs to come, were it not paused; none where it cannot run."""
-    parsed = expression(item.expression)
+    parsed = item.parsed
     if item.problem or isinstance(parsed, CronError) or (parsed.every is not None and item.base is None):
         return ()
     after = now

@@ -156,6 +156,10 @@ class View(ABC, Generic[E]):
         """The rows that may look different after a change of any watched object."""
         return (key,)
 
+    def basis(self, store: Store, context: str) -> object:
+        """What all rows of a cluster are made from besides their own objects; where it changes, all are made again."""
+        return None
+
     def details(self, entry: E) -> Mapping[str, str]:
         """The fields of this view beyond those that every view has."""
         return {}

@@ -28,6 +28,7 @@ class LiveTable(Generic[E]):
         self._column = view.column(view.order)
         self.reversed = False
         self.derived = 0
+        self._bases = self._known_bases()
         self.table: Table[tuple[Key, E | Spoiled]] = Table(self._sort_value)
         self.table.replace(
             (key, (key, entry)) for context in sorted(self._contexts) for key, entry in view.all(store, context)
@@ -45,8 +46,9 @@ class LiveTable(Generic[E]):
 
         Each row touched is derived once, however often it changed.
         """
-        touched: dict[Key, None] = {}
-        for key, change in self._changes.drain().items():
+        changes = self._changes.drain()
+        touched = self._based_anew() if changes else {}
+        for key, change in changes.items():
             touched.update(dict.fromkeys(self.view.touched(self._store, key, change)))
         rows: dict[Key, tuple[Key, E | Spoiled] | None] = {}
         for key in touched:
@@ -56,6 +58,20 @@ class LiveTable(Generic[E]):
             entry = self.view.derive(self._store, key)
             rows[key] = None if entry is None else (key, entry)
         return self.table.update(rows)
+
+    def _based_anew(self) -> dict[Key, None]:
+        """Every row of the clusters in which what all rows are made from has changed."""
+        before, self._bases = self._bases, self._known_bases()
+        return {
+            key: None
+            for context in sorted(self._contexts)
+            if before[context] != self._bases[context]
+            for plural in self.view.kinds
+            for key, _ in self._store.items(context, plural)
+        }
+
+    def _known_bases(self) -> dict[str, Any]:
+        return {context: self.view.basis(self._store, context) for context in self._contexts}
 
     def filter(self, text: str) -> None:
         """Shows what fits only; a filter that cannot be read is refused, and the old one stays."""

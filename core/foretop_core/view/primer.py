@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 
-from foretop_core.cron import CronError
+from foretop_core.cron import CronError, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
-from foretop_core.rules.forecast import expression
+from foretop_core.rules.dialects import expression
 from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed, PrimerError, prescaler_verdict, prime, warmups
 from foretop_core.rules.primer.priming import MOST_MINUTES
 from foretop_core.view.calendar import zoned
@@ -25,6 +25,8 @@ class Preview:
 
     text: str
     minutes: int
+    dialect: Dialect
+    """That of what is primed."""
     meaning: str = ""
     zone: tzinfo | None = None
     """The one that the expression names; None: that of the server."""
@@ -37,21 +39,21 @@ class Preview:
 
 
 @lru_cache(maxsize=64)
-def preview(text: str, minutes: str) -> Preview:
+def preview(text: str, minutes: str, dialect: Dialect) -> Preview:
     """What to show for two fields as they stand, half typed or not."""
-    parsed = expression(text)
+    parsed = expression(text, dialect)
     number = int(minutes) if minutes.isascii() and minutes.isdecimal() and len(minutes) < 9 else -1
     if isinstance(parsed, CronError):
-        return Preview(text, max(0, number), problem=str(parsed), problem_at=_place(text, parsed))
-    known = Preview(text, max(0, number), parsed.describe(), parsed.zone)
+        return Preview(text, max(0, number), dialect, problem=str(parsed), problem_at=_place(text, parsed))
+    known = Preview(text, max(0, number), dialect, parsed.describe(), parsed.zone)
     if not 0 <= number <= MOST_MINUTES:
         said = f"minutes are a whole number from 0 to {MOST_MINUTES:,}"
-        return Preview(text, 0, known.meaning, known.zone, problem=said, problem_in_minutes=True)
+        return Preview(text, 0, dialect, known.meaning, known.zone, problem=said, problem_in_minutes=True)
     try:
-        primed = prime(text, number)
+        primed = prime(text, number, dialect)
     except PrimerError as problem:
-        return Preview(text, number, known.meaning, known.zone, problem=str(problem))
-    return Preview(text, number, known.meaning, known.zone, primed, prescaler_verdict(text, number))
+        return Preview(text, number, dialect, known.meaning, known.zone, problem=str(problem))
+    return Preview(text, number, dialect, known.meaning, known.zone, primed, prescaler_verdict(text, number))
 
 
 def _place(text: str, error: CronError) -> int | None:
@@ -63,12 +65,12 @@ def coming(shown: Preview, now: datetime) -> tuple[Pair, ...]:
     if shown.primed is None:
         return ()
     # Warm-ups begin with a minute, so that within one minute the answer is the same.
-    return _coming(shown.text, shown.minutes, now.astimezone(UTC).replace(second=0, microsecond=0))
+    return _coming(shown.text, shown.minutes, shown.dialect, now.astimezone(UTC).replace(second=0, microsecond=0))
 
 
 @lru_cache(maxsize=16)
-def _coming(text: str, minutes: int, after: datetime) -> tuple[Pair, ...]:
-    return warmups(text, minutes, after, _MOST_PAIRS)
+def _coming(text: str, minutes: int, dialect: Dialect, after: datetime) -> tuple[Pair, ...]:
+    return warmups(text, minutes, dialect, after, _MOST_PAIRS)
 
 
 def pair_ruler(pairs: Sequence[Pair], minutes: int, room: int, zone: tzinfo) -> Ruler:

@@ -7,23 +7,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from foretop_core.cron import CronError
+from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
-from foretop_core.models.kinds import BACKUP, DEPLOYMENT, SCHEDULE, STORAGE
+from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, VERSION_KINDS
 from foretop_core.models.wire import Resource
+from foretop_core.rules.dialects import Reading
 from foretop_core.rules.forecast import (
     GRACE,
     Choice,
-    expression,
     invalid,
-    is_due,
+    may_be_due,
     never_fires,
     next_run,
     overdue,
-    unpause,
+    unpause_as_read,
 )
 from foretop_core.rules.history import began, history, last_outcome, was_synced
 from foretop_core.rules.phases import FAULTY, WAITING
+from foretop_core.rules.world import Verdicts
 from foretop_core.store import Change, Key, Store
 from foretop_core.view import times
 from foretop_core.view.columns import Column, View, plain
@@ -47,18 +48,37 @@ _LETTERS = {"PartiallyFailed": "P", "Failed": "F", "FailedValidation": "V", "Del
 
 @dataclass(frozen=True, slots=True)
 class ScheduleEntry:
-    """A schedule, its own backups, newest first, and how the last runs went."""
+    """A schedule, its own backups, newest first, how the last runs went, and how its server may read it."""
 
     schedule: Schedule
     runs: tuple[Backup, ...]
     letters: str
+    readings: tuple[Reading, ...]
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """That of its server; None where it is open and makes a difference."""
+        return self.readings[0].dialect if len(self.readings) == 1 else None
+
+    @property
+    def next_run(self) -> datetime | None:
+        return None if self.dialect is None else next_run(self.schedule, self.dialect)
+
+    @property
+    def never_fires(self) -> bool:
+        return self.dialect is not None and never_fires(self.schedule, self.dialect)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether Velero refuses it, in every reading that is possible."""
+        return all(invalid(self.schedule, reading.dialect) for reading in self.readings)
 
 
 class Schedules(View[ScheduleEntry]):
     name = "schedules"
     kinds = frozenset({SCHEDULE.plural})
-    watched = frozenset({SCHEDULE.plural, BACKUP.plural})
-    beside = frozenset({STORAGE.plural, DEPLOYMENT.plural})
+    watched = frozenset({SCHEDULE.plural, BACKUP.plural, *VERSION_KINDS})
+    beside = frozenset({STORAGE.plural})
     order = "name"
     fields = (*View.fields, "cron", "paused", "outcome")
 
@@ -70,12 +90,19 @@ class Schedules(View[ScheduleEntry]):
             return None
         labelled = store.indexes.backups_by_schedule.get(key.context, key.namespace, key.name)
         runs = history(resource, labelled)
-        return ScheduleEntry(resource, runs, _letters(resource, runs))
+        readings = store.world(key.context).readings(resource)
+        return ScheduleEntry(resource, runs, _letters(readings, runs), readings)
+
+    def basis(self, store: Store, context: str) -> Verdicts:
+        """How the servers read expressions: that is learned from all the objects of a server together."""
+        return store.world(context).verdicts
 
     def touched(self, store: Store, key: Key, change: Change) -> Iterable[Key]:
         """A backup shows in the row of the schedule that it belongs to, and of the one it belonged to."""
         if key.kind == SCHEDULE.plural:
             return (key,)
+        if key.kind != BACKUP.plural:
+            return ()
         sides = (change.before, change.after)
         names = {side.schedule_name for side in sides if isinstance(side, Backup)}
         return [Key(key.context, SCHEDULE.plural, key.namespace, name) for name in sorted(names) if name]
@@ -94,10 +121,12 @@ class Schedules(View[ScheduleEntry]):
         schedule = entry.schedule
         if schedule.spec.paused:
             return Mark.PAUSED
-        if never_fires(schedule) or overdue(schedule, scene.now, scene.beat(schedule.namespace), entry.runs):
+        beat = scene.beat(schedule.namespace)
+        late = entry.dialect and overdue(schedule, scene.now, entry.dialect, beat, entry.runs)
+        if entry.never_fires or late or entry.is_refused:
             return Mark.BROKEN
         newest = entry.runs[0] if entry.runs else None
-        if scene.beat(schedule.namespace).silent_for(scene.now) is not None:
+        if entry.dialect is None or scene.beat(schedule.namespace).silent_for(scene.now) is not None:
             return Mark.LOOK
         if newest is not None and newest.phase in WAITING:
             return Mark.WAITING
@@ -106,7 +135,7 @@ class Schedules(View[ScheduleEntry]):
     def standing(self, entry: ScheduleEntry) -> Standing | None:
         if entry.schedule.spec.paused:
             return Mark.PAUSED, "paused"
-        if never_fires(entry.schedule):
+        if entry.never_fires:
             return Mark.BROKEN, "broken"
         return (Mark.LOOK, "failed last") if entry.runs and entry.runs[0].phase in FAULTY else None
 
@@ -118,11 +147,13 @@ def _next(entry: ScheduleEntry, scene: Scene) -> str:
     schedule, now = entry.schedule, scene.now
     if schedule.spec.paused:
         return _if_unpaused(entry, scene)
-    if invalid(schedule):
-        return "invalid cron" if isinstance(expression(schedule.spec.schedule), CronError) else "refused"
-    if never_fires(schedule):
+    if entry.is_refused:
+        return "invalid cron" if isinstance(entry.readings[-1].parsed, CronError) else "refused"
+    if entry.dialect is None:
+        return "which Velero?"
+    if entry.never_fires:
         return "never fires"
-    run = next_run(schedule)
+    run = entry.next_run
     if run is None:
         return "none"
     if now <= run:
@@ -133,11 +164,11 @@ def _next(entry: ScheduleEntry, scene: Scene) -> str:
 def _if_unpaused(entry: ScheduleEntry, scene: Scene) -> str:
     """What unpausing it now would do: a backup at once, or the next run."""
     schedule = entry.schedule
-    if invalid(schedule):
+    if entry.is_refused:
         return "paused"
     default = scene.world.server(schedule.namespace).skip_immediately
-    told = unpause(schedule, scene.now, Choice.LEAVE, default, backups=entry.runs)
-    if is_due(schedule, scene.now) and not told.skips:
+    told = unpause_as_read(schedule, scene.now, Choice.LEAVE, default, entry.readings, backups=entry.runs)
+    if may_be_due(schedule, scene.now, entry.readings) and not told.skips:
         return "paused, due"
     return f"paused, {times.until(told.next_run - scene.now)}" if told.next_run else "paused"
 
@@ -166,18 +197,18 @@ def _skip(entry: ScheduleEntry, scene: Scene) -> str:
 
 def last_runs(entry: ScheduleEntry, scene: Scene) -> str:
     schedule = entry.schedule
-    run = None if schedule.spec.paused or invalid(schedule) else next_run(schedule)
+    run = None if schedule.spec.paused or entry.is_refused else entry.next_run
     late = run is not None and scene.now - run > GRACE
     return f"{entry.letters}_"[-SHOWN_RUNS:] if late else entry.letters
 
 
-def _letters(schedule: Schedule, runs: tuple[Backup, ...]) -> str:
+def _letters(readings: tuple[Reading, ...], runs: tuple[Backup, ...]) -> str:
     """The last runs that were expected, oldest first; one that was missed stands between those that were made."""
     last = sorted(runs[:SHOWN_RUNS], key=_submitted)
-    parsed = expression(schedule.spec.schedule)
+    parsed = readings[0].parsed if len(readings) == 1 else None
     letters = ""
     for earlier, run in zip([None, *last], last, strict=False):
-        if earlier is not None and not isinstance(parsed, CronError) and parsed.every is None:
+        if earlier is not None and isinstance(parsed, CronSchedule) and parsed.every is None:
             between = islice(parsed.between(_submitted(earlier), _submitted(run)), SHOWN_RUNS + 1)
             letters += "_" * (sum(1 for _ in between) - 1)
         letters += _letter(run)
@@ -196,7 +227,9 @@ def _letter(run: Backup) -> str:
 
 
 def _meaning(entry: ScheduleEntry) -> str:
-    parsed = expression(entry.schedule.spec.schedule)
+    if len(entry.readings) > 1:
+        return "; ".join(f"{reading.releases}: {reading.meaning}" for reading in entry.readings)
+    parsed = entry.readings[0].parsed
     return "" if isinstance(parsed, CronError) else parsed.describe()
 
 
@@ -213,7 +246,7 @@ _COLUMNS: tuple[Column[ScheduleEntry], ...] = (
         "next",
         "NEXT",
         _next,
-        lambda entry: next_run(entry.schedule),
+        lambda entry: entry.next_run,
         briefs=lambda entry, _: ("paused",) if entry.schedule.spec.paused else (),
     ),
     Column(

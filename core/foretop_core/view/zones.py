@@ -9,7 +9,7 @@ from enum import Enum
 
 from foretop_core.cron import CronError
 from foretop_core.models import Backup, CronJob, PreScaledCronJob, Schedule
-from foretop_core.rules.forecast import expression
+from foretop_core.rules.dialects import readings
 from foretop_core.view.calendar import zoned
 
 
@@ -69,5 +69,5 @@ def zone_of_expression(text: str) -> tzinfo | None:
     """None where it names none, which to Velero and Kubernetes is UTC."""
     if not text.startswith(("TZ=", "CRON_TZ=")):
         return None
-    parsed = expression(text)
-    return None if isinstance(parsed, CronError) else parsed.zone
+    parsed = (reading.parsed for reading in readings(text))
+    return next((one.zone for one in parsed if not isinstance(one, CronError)), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foretop_core.cron import parse
+from foretop_core.cron import Dialect, parse
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,46 @@ from foretop_core.cron import parse
     ],
 )
 def test_a_schedule_is_told_in_plain_english(expression: str, description: str) -> None:
-    assert parse(expression).describe() == description
+    assert parse(expression, Dialect.ROBFIG).describe() == description
+
+
+@pytest.mark.parametrize(
+    ("expression", "description"),
+    [
+        ("0 2 1 * 1", "at 02:00 on the 1st if it is a Monday"),
+        ("0 2 1,15 3 1,2", "at 02:00 on the 1st and 15th if it is a Monday or Tuesday in March"),
+        ("0 2 8-14 * sun", "at 02:00 on the 8th to 14th if it is a Sunday"),
+        ("0 2 13 * mon,wed,fri", "at 02:00 on the 13th if it is a Monday, Wednesday or Friday"),
+        ("0 2 1 * 1-5", "at 02:00 on the 1st if it is a day from Monday to Friday"),
+        ("0 2 1 * 5-7", "at 02:00 on the 1st if it is a Friday, Saturday or Sunday"),
+        ("0 2 1 * fri-mon", "at 02:00 on the 1st if it is a Monday, Friday, Saturday or Sunday"),
+        (
+            "0 0 */2 11-2 MON",
+            "at 00:00 on every 2nd day from the 1st to the 31st if it is a Monday in "
+            "January, February, November and December",
+        ),
+        ("0 2 * * 1", "at 02:00 on Monday"),
+        ("0 2 1 * *", "at 02:00 on the 1st of the month"),
+        ("0 0 1-31 * MON", "at 00:00 on Monday"),
+        ("0 0 1 * 0-7", "at 00:00 on the 1st of the month"),
+        ("0 22-2 * * *", "at 00:00, 01:00, 02:00, 22:00 and 23:00 every day"),
+        ("0 0 , * mon", "never"),
+        ("@manual", "never"),
+        ("TZ=UTC @none", "never"),
+        ("TZ='Asia/Tokyo' 0 2 * * *", "at 02:00 every day, Asia/Tokyo time"),
+    ],
+)
+def test_where_both_day_fields_must_match_the_one_is_a_condition_of_the_other(
+    expression: str, description: str
+) -> None:
+    assert parse(expression, Dialect.NETRESEARCH).describe() == description
+
+
+def test_a_stepped_star_beside_a_weekday_is_told_as_the_server_at_hand_takes_it() -> None:
+    told = {dialect: parse("0 0 */10 * MON", dialect).describe() for dialect in Dialect}
+    days = "at 00:00 on every 10th day from the 1st to the 31st"
+    assert told == {
+        Dialect.ROBFIG1: f"{days} if it is a Monday",
+        Dialect.ROBFIG: f"{days} of the month and on every Monday",
+        Dialect.NETRESEARCH: f"{days} if it is a Monday",
+    }

@@ -40,7 +40,7 @@ from foretop_core.errors import BadInput
 from foretop_core.kube.config import Wishes
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, SCHEDULE, STORAGE
-from foretop_core.rules.forecast import Choice, is_due
+from foretop_core.rules.forecast import Choice, may_be_due
 from foretop_core.rules.world import World
 
 KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT)
@@ -165,7 +165,7 @@ async def _unpause(
 def _look(at: Desk, item: Schedule, choice: Choice) -> follow.Look:
     """Made before anything is sent: what is there already is no answer."""
     runs = at.world.backups_by_schedule.get((item.namespace, item.name), ())
-    nothing_due = choice is not Choice.SKIP and not is_due(item, at.now)
+    nothing_due = choice is not Choice.SKIP and not may_be_due(item, at.now, at.world.readings(item))
     return follow.unpaused(item, tuple(run.name for run in runs), nothing_due)
 
 

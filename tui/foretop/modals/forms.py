@@ -13,16 +13,15 @@ from foretop.modals.dialog import Dialog
 from foretop.modals.parts import Field, Turn
 from foretop.prose import Para, para
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions import checks
 from foretop_core.actions.intents import Intent
 from foretop_core.actions.plans import Wish
 from foretop_core.actions.restores import Restoring, offered_mapping, plan_restore
-from foretop_core.actions.schedules import NewSchedule, next_runs, plan_create_schedules
+from foretop_core.actions.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
 from foretop_core.actions.steps import stamped
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.reach import visible_namespaces
 from foretop_core.models import Backup, BackupSpec
-from foretop_core.rules import words
+from foretop_core.rules.dialects import differences
 from foretop_core.store import Key
 from foretop_core.view.marks import Tone
 
@@ -107,13 +106,16 @@ class CreateSchedule(Dialog):
             return []
         if not text:
             return [para("An expression of five fields, @daily or @every 6h.", Tone.DIM)]
+        key = self.keys[0]
+        candidates = self.hands.world(key.context).verdict(key.namespace).candidates
         try:
-            parsed = checks.cron(text)
+            read = check_expression(text, candidates)
         except BadInput as problem:
             return [] if str(problem) == self.problem else [para(str(problem), Tone.BAD)]
-        now = self.hands.now(self.keys[0].context)
-        runs = ", ".join(words.moment(run, now) for run in next_runs(parsed, now)) or "never"
-        return [para(parsed.describe(), label="Means"), para(runs, label="Runs")]
+        said = meaning(read, self.hands.now(key.context))
+        doubt = differences(text, candidates)
+        lines = [para(line, label=" " if at else "Means") for at, line in enumerate(said)]
+        return [*lines, para(doubt, Tone.WARN)] if doubt else lines
 
     def _described(self) -> NewSchedule:
         for name, what in (("name", "A schedule needs a name"), ("cron", "A schedule needs a cron expression")):

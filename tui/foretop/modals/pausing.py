@@ -22,7 +22,7 @@ from foretop_core.cron.golang import GoError, parse_duration
 from foretop_core.errors import BadInput
 from foretop_core.models import Schedule
 from foretop_core.rules import words
-from foretop_core.rules.forecast import Choice, Unpausing, is_due, unpause
+from foretop_core.rules.forecast import Choice, Unpausing, may_be_due, unpause_as_read
 from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BY, PAUSED_WHY
 from foretop_core.rules.world import World
 from foretop_core.store import Key
@@ -56,7 +56,7 @@ class UnpauseDialog(Dialog):
 
     def make_plan(self) -> Planned:
         """Skipping is offered where something is due; where nothing is, there is nothing to write for it."""
-        due = any(is_due(item, now) for _, item, now in self._paused())
+        due = any(may_be_due(item, now, world.readings(item)) for world, item, now in self._paused())
         self.query_one(Choices).offer(_CHOICES.index(Choice.SKIP if due else Choice.LEAVE))
         return super().make_plan()
 
@@ -154,11 +154,12 @@ def _brief(schedules: Sequence[tuple[World, Schedule, datetime]], choice: Choice
 
 
 def _forecast(world: World, schedule: Schedule, choice: Choice, now: datetime) -> Unpausing:
-    return unpause(
+    return unpause_as_read(
         schedule,
         now,
         choice,
         world.server(schedule.namespace).skip_immediately,
+        world.readings(schedule),
         beat=world.heartbeat(schedule.namespace),
         backups=world.backups_by_schedule.get((schedule.namespace, schedule.name), ()),
     )

@@ -10,7 +10,7 @@ from foretop_core.cron import CronError
 from foretop_core.models import PreScaledCronJob, Schedule
 from foretop_core.models.kinds import PRESCALED
 from foretop_core.rules import words
-from foretop_core.rules.forecast import expression, overdue
+from foretop_core.rules.forecast import overdue
 from foretop_core.rules.primer import PrimerError, warmups
 from foretop_core.store import Key
 from foretop_core.view import times
@@ -22,7 +22,7 @@ _LOOKED_AT = 60
 
 
 def lane_pane(item: Planned, load: Load | None, desk: Desk) -> tuple[Para, ...]:
-    parsed = expression(item.expression)
+    parsed = item.parsed
     meaning = "" if isinstance(parsed, CronError) else f", {parsed.describe()}"
     where = f" in {item.key.namespace}, " if item.key.namespace else ": "
     kind = "PreScaledCronJob " if item.key.kind == PRESCALED.plural else ""
@@ -52,7 +52,7 @@ def _coming(item: Planned, desk: Desk) -> tuple[Para, ...]:
     resource = desk.store.get(item.key)
     if isinstance(resource, Schedule):
         scene = desk.scene(item.key.context)
-        late = overdue(resource, now, scene.beat(resource.namespace), scene.world.runs(resource))
+        late = overdue(resource, now, item.dialect, scene.beat(resource.namespace), scene.world.runs(resource))
         if late is not None:
             since = f"due since {when(late.since, now, zone)}{_name(late.since, item, desk)}: "
             said.append(Para((span(since, Tone.BAD), span(f"{late.sentence}.")), "Late"))
@@ -89,7 +89,7 @@ def _warming(item: Planned, desk: Desk) -> tuple[Para, ...]:
         return ()
     now, zone = desk.now(item.key.context), desk.zone_of(item.key)
     try:
-        pairs = warmups(item.expression, item.warm_up, now, 2)
+        pairs = warmups(item.expression, item.warm_up, item.dialect, now, 2)
     except PrimerError as problem:
         return (para(str(problem), Tone.BAD, label="Warm"),)
     shown = "  ".join(f"{when(pair.warmup, now, zone)} → {pair.run.astimezone(zone):%H:%M}" for pair in pairs)

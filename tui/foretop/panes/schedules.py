@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from foretop.prose import Para, para, span
 from foretop_core.cron import CronError
 from foretop_core.rules import words
-from foretop_core.rules.forecast import Choice, expected_start, expression, invalid, next_run, overdue, unpause
+from foretop_core.rules.forecast import Choice, expected_start, invalid, next_run, overdue, unpause_as_read
 from foretop_core.rules.pauses import pausing
 from foretop_core.view.marks import Tone
 from foretop_core.view.scene import Scene
@@ -14,7 +16,7 @@ from foretop_core.view.schedules import RUN_WORDS, ScheduleEntry, last_runs
 
 def schedule_pane(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
     schedule = entry.schedule
-    meaning = _meaning(schedule.spec.schedule)
+    meaning = _meaning(entry)
     head = Para((span(schedule.name, bold=True), span(f", {meaning}{_paused(entry, scene)}")))
     body = _unpausing(entry, scene) if schedule.spec.paused else _running(entry, scene)
     return head, *body, *_last(entry, scene), *_legend(entry, scene)
@@ -27,9 +29,13 @@ def _legend(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
     return (para(f"Runs   {'  '.join(told)}, oldest first", Tone.DIM),) if told else ()
 
 
-def _meaning(text: str) -> str:
-    parsed = expression(text)
-    return f"{text!r} is no cron expression" if isinstance(parsed, CronError) else parsed.describe()
+def _meaning(entry: ScheduleEntry) -> str:
+    if entry.dialect is None:
+        return f"{entry.schedule.spec.schedule}, which releases of Velero read differently"
+    parsed = entry.readings[0].parsed
+    if isinstance(parsed, CronError):
+        return f"{entry.schedule.spec.schedule!r} is not a valid cron expression"
+    return parsed.describe()
 
 
 def _paused(entry: ScheduleEntry, scene: Scene) -> str:
@@ -47,7 +53,7 @@ def _unpausing(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
     default = scene.world.server(schedule.namespace).skip_immediately
     beat = scene.beat(schedule.namespace)
     leave, skip = (
-        unpause(schedule, scene.now, choice, default, beat=beat, backups=entry.runs)
+        unpause_as_read(schedule, scene.now, choice, default, entry.readings, beat=beat, backups=entry.runs)
         for choice in (Choice.LEAVE, Choice.SKIP)
     )
     tone = Tone.WARN if leave.at_once else Tone.PLAIN
@@ -61,22 +67,35 @@ def _unpausing(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
 
 def _running(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
     schedule, now = entry.schedule, scene.now
-    beat = scene.beat(schedule.namespace)
-    if problem := invalid(schedule):
+    beat, dialect = scene.beat(schedule.namespace), entry.dialect
+    if dialect is None:
+        return _each_reading(entry, now)
+    if problem := invalid(schedule, dialect):
         return (para(f"Velero refuses it and makes no backups: {problem}.", Tone.BAD),)
-    late = overdue(schedule, now, beat, entry.runs)
+    late = overdue(schedule, now, dialect, beat, entry.runs)
     if late is not None:
         since = f"Due since {words.moment(late.since, now)}, {words.span(now - late.since)} ago: "
         return (Para((span(since, Tone.BAD), span(f"{late.sentence}."))),)
-    run = next_run(schedule)
+    run = next_run(schedule, dialect)
     if run is None:
         return ()
     due = f"Next run {words.moment(run, now)}, in {words.span(run - now)}"
     if silence := beat.silence(now):
         return (para(f"{due}, but it is not made before Velero is back: {silence}.", Tone.WARN),)
-    start = expected_start(schedule, now, beat, entry.runs)
+    start = expected_start(schedule, now, dialect, beat, entry.runs)
     when = f"starts {words.moment(start, now)} (Velero's beat)" if start else "starts within a minute of it"
     return (para(f"{due}; {when}."),)
+
+
+def _each_reading(entry: ScheduleEntry, now: datetime) -> tuple[Para, ...]:
+    """All answers, each with its releases: it is not known which Velero this is."""
+    said = []
+    for reading in entry.readings:
+        run = next_run(entry.schedule, reading.dialect)
+        when = f"; next run {words.moment(run, now)}" if run else ""
+        said.append(para(f"{reading.meaning}{when}.", label=reading.releases))
+    hint = "Which release this Velero is cannot be seen: start foretop with --velero-version to be sure."
+    return *said, para(hint, Tone.WARN)
 
 
 def _last(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:

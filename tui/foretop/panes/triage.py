@@ -7,7 +7,7 @@ from foretop.panes.empty import coming_in, why_lost
 from foretop.prose import Line, Para, Span, para, span
 from foretop.tones import style_of
 from foretop_core.rules import words
-from foretop_core.rules.forecast import invalid, is_due, next_run
+from foretop_core.rules.forecast import invalid, may_be_due, next_run
 from foretop_core.rules.queue import Run, has_ended
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.world import World
@@ -77,17 +77,18 @@ def _is_asleep(world: World) -> bool:
 def _healthy(desk: Desk, context: str) -> list[str]:
     scene = desk.scene(context)
     world, now = scene.world, scene.now
-    active = [schedule for schedule in world.schedules if not schedule.spec.paused and not invalid(schedule)]
+    active = [(item, dialect) for item, dialect in world.read_schedules if not item.spec.paused]
+    active = [(item, dialect) for item, dialect in active if not invalid(item, dialect)]
     paused = sum(schedule.spec.paused for schedule in world.schedules)
     coming = min(
-        ((run, schedule.name) for schedule in active if (run := next_run(schedule)) is not None and run > now),
+        ((run, item.name) for item, dialect in active if (run := next_run(item, dialect)) is not None and run > now),
         default=None,
     )
     name = f"{context}: " if len(desk.contexts) > 1 else ""
     also = f", {paused} paused" if paused else ""
     healthy = f"{name}{words.count(len(active), 'schedule')} healthy{also}"
     if _is_asleep(world):
-        due = sum(is_due(schedule, now) for schedule in world.schedules)
+        due = sum(may_be_due(item, now, world.readings(item)) for item in world.schedules)
         healthy = f"{name}all schedules are paused ({paused}, of them {due} due); 2 opens them"
     if coming is not None:
         healthy = f"{healthy}; next {coming[1]} in {words.span(coming[0] - now)}"

@@ -22,6 +22,8 @@ from foretop.source import Looks
 from foretop.tones import DIM, style_of
 from foretop.widgets.lines import OneLine, ProsePane, Rule
 from foretop.widgets.prompt import EDITING, Prompt
+from foretop_core.cron import Dialect
+from foretop_core.models import Schedule
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE, by_plural
 from foretop_core.rules import words
 from foretop_core.store import Key
@@ -53,6 +55,8 @@ class PrimerPage(Page, can_focus=True):
     def __init__(self, page_id: str, looks: Looks) -> None:
         super().__init__(page_id, looks)
         self._taken: tuple[Key, str] | None = None
+        self._dialect = Dialect.ROBFIG
+        """That of what is primed: a CronJob's, unless the expression was taken from a schedule of Velero."""
 
     def compose(self) -> ComposeResult:
         with Horizontal(classes="fields"):
@@ -87,7 +91,7 @@ class PrimerPage(Page, can_focus=True):
     def preview(self) -> Preview | None:
         """What the two fields come to; None where nothing was typed yet."""
         text = self._expression.value
-        return preview(text, self._minutes.value.strip()) if text.strip() else None
+        return preview(text, self._minutes.value.strip(), self._dialect) if text.strip() else None
 
     @property
     def is_editing(self) -> bool:
@@ -106,9 +110,13 @@ class PrimerPage(Page, can_focus=True):
 
     def take(self, key: Key) -> None:
         """Fills the fields from an object of the cluster."""
-        found = taken_from(self.desk.store.get(key)) if self.desk else None
-        if found is None:
+        resource = self.desk.store.get(key) if self.desk else None
+        found = taken_from(resource)
+        if found is None or self.desk is None:
             return
+        self._dialect = Dialect.ROBFIG
+        if isinstance(resource, Schedule):
+            self._dialect = self.desk.scene(key.context).world.readings(resource)[-1].dialect
         text, minutes = found
         self._expression.value = text
         if minutes is not None:

@@ -1,7 +1,7 @@
 """The cron dialects of Velero's releases: which one a server has, and what each makes of an expression."""
 
 from foretop_core.rules.dialects.given import NONE_GIVEN, GivenVersions
-from foretop_core.rules.dialects.readings import Reading, alike, expression, readings
+from foretop_core.rules.dialects.readings import Reading, alike, differences, expression, readings
 from foretop_core.rules.dialects.releases import (
     ALL_DIALECTS,
     NEWEST_KNOWN,
@@ -26,6 +26,7 @@ __all__ = [
     "Release",
     "alike",
     "decide",
+    "differences",
     "expression",
     "find_release",
     "read_release",

@@ -75,6 +75,15 @@ def _readings(text: str, dialects: tuple[Dialect, ...]) -> tuple[Reading, ...]:
     return tuple(Reading(tuple(group), expression(text, group[-1])) for group in groups)
 
 
+def differences(text: str, known: tuple[Dialect, ...] = ()) -> str:
+    """One sentence about releases that read an expression otherwise than those that are known; "" for none."""
+    found = readings(text)
+    others = [one for one in found if not set(known) & set(one.dialects)] if known else list(found)
+    if len(found) == 1 or not others:
+        return ""
+    return "Other releases read it differently: " + "; ".join(f"{one.releases}: {one.meaning}" for one in others) + "."
+
+
 def alike(one: CronSchedule | CronError, other: CronSchedule | CronError) -> bool:
     """Whether both are refused, in whatever words, or both run at the same times."""
     if isinstance(one, CronError) or isinstance(other, CronError):

@@ -1,0 +1,102 @@
+"""What each library does its own way, by name: one engine reads them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+
+from foretop_core.cron import prefix
+from foretop_core.cron.dialect import Dialect
+from foretop_core.cron.errors import CronError
+from foretop_core.cron.fields import ALL_BOUNDS, DOM, DOW, HOUR, MINUTE, MONTH, Bounds
+from foretop_core.cron.golang import quote
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """How one library reads an expression and looks for its runs; unless told otherwise, as robfig/cron v3 does."""
+
+    bounds: tuple[Bounds, ...] = ALL_BOUNDS
+    order: tuple[int, ...] = (0, 1, 2, 3, 4)
+    """The order in which the fields are checked: the first bad one is told."""
+    zone: Callable[[str], tuple[tzinfo | None, str]] | None = prefix.robfig
+    """How `TZ=` and `CRON_TZ=` are read, where they are."""
+    longest: int | None = None
+    """The most bytes of an expression."""
+    never: frozenset[str] = frozenset()
+    """Descriptors of schedules that only a person starts."""
+    hashes_reserved: bool = False
+    """Whether a list item that begins with `H` is refused with a text of its own."""
+    refuses_short_delays: bool = False
+    """Whether `@every` below a second is refused; otherwise it becomes a second."""
+
+    both_days: bool = False
+    """Whether a day must always match both of its fields."""
+    steps_keep_stars: bool = False
+    """Whether `*/2` still counts as a star."""
+    wraps: bool = False
+    """Whether a range may go past the end of its field and on from the beginning."""
+    steps_within_range: bool = False
+    """Whether a step must be smaller than the range that it steps through."""
+
+    capitals: bool = False
+    """Whether errors begin with a capital letter."""
+    quotes: bool = False
+    """Whether errors quote what they cite."""
+    step_modal: str = "should"
+    hyphens_without_step: bool = False
+    """Whether the complaint about hyphens leaves out the step behind them."""
+    counts_as_written: bool = False
+    """Whether the complaint about the number of fields cites the text itself, and not the list of its fields."""
+
+    mends_midnight: bool = True
+    """Whether a search from day to day goes back to midnight after one that the clocks left out."""
+    seconds_begin_search: bool = True
+    """Whether a search that has gone on to a whole minute counts as begun, so that nothing is set back any more."""
+    runs_skipped_hours: bool = False
+    """Whether an hour that the clocks leave out is made up for in the hour after it."""
+
+    def cited(self, text: str) -> str:
+        return quote(text) if self.quotes else text
+
+    def refusal(self, text: str, field: int | None = None, offset: int | None = None) -> CronError:
+        """The error that says this in the library's own way."""
+        return CronError(text[:1].upper() + text[1:] if self.capitals else text, field, offset)
+
+
+_ROBFIG = Grammar()
+_ROBFIG1 = replace(
+    _ROBFIG, zone=None, steps_keep_stars=True, capitals=True, counts_as_written=True, mends_midnight=False
+)
+_NETRESEARCH = replace(
+    _ROBFIG,
+    bounds=(
+        MINUTE,
+        HOUR,
+        replace(
+            DOM,
+            reserved="LlWw",
+            refusal="extended day-of-month syntax requires DomL option (for L, L-n) or DomW option (for nW, LW) "
+            "to be enabled",
+        ),
+        MONTH,
+        # 7 is Sunday once more, and so the whole week has eight values.
+        replace(DOW, high=7, reserved="#", refusal="#n/#L syntax requires DowNth or DowLast option to be enabled"),
+    ),
+    order=(0, 1, 3, 2, 4),
+    zone=prefix.netresearch,
+    longest=1024,
+    never=frozenset(("@triggered", "@manual", "@none")),
+    hashes_reserved=True,
+    refuses_short_delays=True,
+    both_days=True,
+    wraps=True,
+    steps_within_range=True,
+    quotes=True,
+    step_modal="must",
+    hyphens_without_step=True,
+    seconds_begin_search=False,
+    runs_skipped_hours=True,
+)
+GRAMMARS = {Dialect.ROBFIG1: _ROBFIG1, Dialect.ROBFIG: _ROBFIG, Dialect.NETRESEARCH: _NETRESEARCH}

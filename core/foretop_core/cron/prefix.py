@@ -1,0 +1,64 @@
+"""The zone that may stand before the fields, `TZ=` or `CRON_TZ=`, as each library takes it off."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from foretop_core.cron import golang, zones
+from foretop_core.cron.errors import CronError
+
+NAMES = ("TZ=", "CRON_TZ=")
+
+_LONGEST_NAME = 64
+_NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/_-+:")
+
+
+def robfig(text: str) -> tuple[tzinfo | None, str]:
+    """The zone, up to the first space, and what follows it."""
+    begin = text.index("=") + 1
+    end = text.find(" ")
+    if end < 0:
+        # The library slices without looking; Velero catches the panic and reports its text.
+        raise CronError("runtime error: slice bounds out of range [:-1]", offset=begin)
+    name = text[begin:end]
+    try:
+        zone = zones.load(name)
+    except golang.GoError as error:
+        raise CronError(f"provided bad location {name}: {error}", offset=begin) from error
+    return zone, golang.trim(text[end:])
+
+
+def netresearch(text: str) -> tuple[tzinfo | None, str]:
+    """The zone, which may be quoted, and what follows it, which must be something."""
+    begin = text.index("=") + 1
+    end = text.find(" ")
+    if end < 0:
+        raise CronError(f"missing fields after timezone in spec {golang.quote(text)}", offset=begin)
+    name = _without_quotes(text[begin:end])
+    if trouble := _trouble_with(name):
+        raise CronError(f"invalid timezone {golang.quote(name)}: {trouble}", offset=begin)
+    try:
+        zone = zones.load(name)
+    except golang.GoError as error:
+        raise CronError(f"unknown time zone {golang.quote(name)}: {error}", offset=begin) from error
+    rest = golang.trim(text[end:])
+    if not rest:
+        raise CronError(f"missing fields after timezone {golang.quote(name)}", offset=begin)
+    return zone, rest
+
+
+def _without_quotes(name: str) -> str:
+    quoted = len(name) > 1 and name[0] == name[-1] and name[0] in "\"'"
+    return name[1:-1] if quoted else name
+
+
+def _trouble_with(name: str) -> str:
+    if not name:
+        return "empty timezone string"
+    if golang.length(name) > _LONGEST_NAME:
+        return f"timezone string too long (max {_LONGEST_NAME} chars)"
+    for place, char in enumerate(name):
+        if char not in _NAME_CHARACTERS:
+            position = golang.length(name[:place])
+            return f"invalid character {golang.quote_rune(char)} at position {position} in timezone"
+    return ""
