@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -16,8 +15,6 @@ from foretop_core.rules import forecast
 from foretop_core.rules.dialects import expression
 from foretop_core.rules.reconcile.specs import backup_fields
 from foretop_core.rules.reconcile.writes import Behaviour, Create, Patch, Reconciled, wire_time
-
-_RANGE_ERROR = re.compile(r"((?:beginning|end) of range .+?): (.*)", re.DOTALL)
 
 
 def reconcile_schedule(
@@ -53,13 +50,7 @@ def _errors(schedule: Schedule, dialect: Dialect) -> tuple[str, ...]:
     if not schedule.spec.schedule:
         return ("Schedule must be a non-empty valid Cron expression",)
     parsed = expression(schedule.spec.schedule, dialect)
-    return (f"invalid schedule: {_in_velero_words(str(parsed))}",) if isinstance(parsed, CronError) else ()
-
-
-def _in_velero_words(problem: str) -> str:
-    """The parser that Velero is built with puts the field of a range error in quotes, unlike the library's release."""
-    match = _RANGE_ERROR.fullmatch(problem)
-    return f'{match[1]}: "{match[2]}"' if match else problem
+    return (f"invalid schedule: {parsed}",) if isinstance(parsed, CronError) else ()
 
 
 def _use_skip(
