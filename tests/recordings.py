@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,12 +11,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from foretop_core.cron import Dialect
 from foretop_core.models import Resource, from_builtins
 from foretop_core.models.kinds import Kind, by_plural
+from foretop_core.rules.dialects import NEWEST_KNOWN, read_release
 
 FOLDER = Path(__file__).parent / "data" / "recordings"
 NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.jsonl")))
 VELERO_NAMESPACE = "velero"
+_VERSIONS = {"overlap-1.17": "1.17.2", "upgrade": "1.18.2"}
+"""What served at first where it was not the newest."""
+_UPGRADED = re.compile(r"Velero is upgraded to (\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,20 @@ def events(name: str, *plurals: str) -> Iterator[Event]:
     for entry in read(name):
         if isinstance(entry, Event) and (not plurals or entry.kind.plural in plurals):
             yield entry
+
+
+def version_at(name: str, moment: datetime) -> str:
+    """The release of Velero that served at a moment of a recording."""
+    version = _VERSIONS.get(name, NEWEST_KNOWN)
+    for entry in read(name):
+        if isinstance(entry, Note) and entry.t <= moment and (upgraded := _UPGRADED.match(entry.text)):
+            version = upgraded[1]
+    return version
+
+
+def dialect_at(name: str, moment: datetime) -> Dialect:
+    (dialect,) = read_release(version_at(name, moment)).dialects
+    return dialect
 
 
 def _entry(line: dict[str, Any]) -> Note | Event:

@@ -21,6 +21,7 @@ from foretop_core.kube.sink import State
 from foretop_core.models import Backup, Resource, Restore
 from foretop_core.models.kinds import BACKUP, KINDS, MOVEMENTS, RESTORE, Kind, by_plural
 from foretop_core.models.kinds import EVENT as EVENTS
+from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.triage import Triage, triage
 from foretop_core.rules.world import World
@@ -45,8 +46,9 @@ class Session:
         clock: Clock | None = None,
         kinds: tuple[Kind, ...] = WATCHED,
         timing: Timing | None = None,
+        given_versions: GivenVersions = NONE_GIVEN,
     ) -> None:
-        self.store = Store()
+        self.store = Store(given_versions)
         self.connections = connections
         self.namespaces = named.namespaces if named else ()
         self.local_clock = clock or SystemClock()
@@ -184,7 +186,10 @@ def open_session(
     """Reads the configuration, which may fail in one line; connects to nothing yet."""
     local = clock or SystemClock()
     named = Named(wishes.namespaces, wishes.velero_namespace, wishes.with_velero)
-    return Session(connect(wishes.connect, environ, local, wishes.read_only), named, local, kinds)
+    connections = connect(wishes.connect, environ, local, wishes.read_only)
+    given = wishes.velero_versions or NONE_GIVEN
+    given.check(connections.clients)
+    return Session(connections, named, local, kinds, given_versions=given)
 
 
 def _unfinished(found: Resource | None) -> Run | None:

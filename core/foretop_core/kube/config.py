@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from foretop_core.rules.dialects.given import GivenVersions
 
 DEFAULT_NAMESPACE = "default"
 
@@ -87,6 +91,7 @@ class Wishes:
     velero_namespace: str = ""
     with_velero: bool = False
     """Velero's own kinds are looked at where they are, though other namespaces were named."""
+    velero_versions: GivenVersions | None = None
 
 
 Reload = Callable[[], ContextConfig]

@@ -39,7 +39,9 @@ class LiveBox:
         self.speed = speed
         self.start = (start or SystemClock().now()).replace(microsecond=0)
         self.clock = BoxClock(ManualClock(self.start - scene.warm_up))
-        self.storage = Storage(self.clock, catalog_for(wishes.behaviour), history=_HISTORY, seed=wishes.seed)
+        self.storage = Storage(
+            self.clock, catalog_for(wishes.behaviour, wishes.velero_version), history=_HISTORY, seed=wishes.seed
+        )
         furnish(self.storage)
         self._shelf = LogShelf()
         self.engine = Engine(self.storage, self.clock)
@@ -77,6 +79,7 @@ class LiveBox:
         data = {
             "scene": self.scene.name,
             "behaviour": wishes.behaviour.value,
+            "velero": wishes.velero_version,
             "seed": str(wishes.seed),
             "speed": f"{self.speed:g}",
         }

@@ -16,6 +16,7 @@ from foretop_core.actions.backups import (
 from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
 from foretop_core.actions.restores import Restoring, offered_mapping, plan_restore
 from foretop_core.actions.servers import plan_server_default
+from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import (
     Backup,
@@ -53,7 +54,9 @@ def test_a_backup_by_hand_is_the_one_that_velero_would_have_made() -> None:
             "status": {"phase": "Enabled"},
         },
     )
-    made = next(write for write in reconcile_schedule(item, (), NOW).writes if isinstance(write, Create))
+    made = next(
+        write for write in reconcile_schedule(item, (), NOW, Dialect.NETRESEARCH).writes if isinstance(write, Create)
+    )
     (step,) = plan_back_up_now(World("prod", schedules=(item,)), [item], NOW).steps
     meta = step.write.body["metadata"]
     assert meta["name"] == made.name == "nightly-20261115024107"

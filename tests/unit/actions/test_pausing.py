@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from foretop_core.actions.pausing import Pause, of_batch, plan_pause, plan_unpause
+from foretop_core.cron import Dialect
 from foretop_core.models import Schedule, from_builtins, to_builtins
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.reconcile.schedule import reconcile_schedule
@@ -42,7 +43,7 @@ def what_velero_does(item: Schedule, server_default: bool) -> tuple[bool, bool]:
     """Whether Velero's controller makes a backup at once, and whether it sets lastSkipped."""
     made, skipped = False, False
     for _ in range(4):
-        answer = reconcile_schedule(item, (), NOW, server_default)
+        answer = reconcile_schedule(item, (), NOW, Dialect.NETRESEARCH, server_default)
         for write in answer.writes:
             made |= isinstance(write, Create)
             if isinstance(write, Patch):

@@ -51,7 +51,7 @@ class Table:
         self.flags = flags or Flags()
         self.manual = ManualClock(start)
         clock = BoxClock(self.manual)
-        self.storage = Storage(clock, catalog_for(self.flags.behaviour), seed=1)
+        self.storage = Storage(clock, catalog_for(self.flags.behaviour, self.flags.version), seed=1)
         furnish(self.storage)
         self.engine = Engine(self.storage, clock)
         self.buckets = ObjectStorage()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.cron import parse
+from foretop_core.cron import Dialect, parse
 from foretop_core.minicluster.controllers import Flags, Work
 from foretop_core.minicluster.journal import Change
 from foretop_core.minicluster.kinds import Kind
@@ -75,7 +75,7 @@ def test_schedules_fire_when_their_expressions_say(week: tuple[Table, Witness, l
     """At the first beat, second 17, after every run."""
     _, witness, _ = week
     for name, cron in CRONS.items():
-        runs = parse(cron).between(START, START + WEEK)
+        runs = parse(cron, Dialect.NETRESEARCH).between(START, START + WEEK)
         expected = [f"{name}-{run + timedelta(seconds=17):%Y%m%d%H%M%S}" for run in runs]
         assert [made for made in witness.made if made.startswith(f"{name}-")] == expected
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from foretop_core.cron import Dialect
 from foretop_core.rules.forecast import (
     Choice,
     Holdup,
@@ -20,40 +21,41 @@ from foretop_core.rules.forecast import (
 from foretop_core.rules.heartbeat import Heartbeat
 from tests.objects import NOW, at, backup, schedule
 
+DIALECT = Dialect.NETRESEARCH
 BEAT = Heartbeat(second=3, pulse=at("02:41:03"))
 
 
 def test_a_schedule_that_never_ran_counts_from_its_creation() -> None:
     new = schedule(cron="45 * * * *", created="02:43:10")
     assert base_time(new) == at("02:43:10")
-    assert next_run(new) == at("02:45:00")
+    assert next_run(new, DIALECT) == at("02:45:00")
 
 
 def test_a_skip_after_the_last_backup_moves_the_next_run() -> None:
     skipped = schedule(cron="0 * * * *", last="00:00:03", skipped="02:10:00")
-    assert next_run(skipped) == at("03:00:00")
+    assert next_run(skipped, DIALECT) == at("03:00:00")
 
 
 def test_a_skip_before_the_last_backup_counts_for_nothing() -> None:
     old_skip = schedule(cron="0 * * * *", last="02:00:03", skipped="01:30:00")
-    assert next_run(old_skip) == at("03:00:00")
+    assert next_run(old_skip, DIALECT) == at("03:00:00")
 
 
 def test_at_the_very_second_of_its_run_a_schedule_is_not_yet_due() -> None:
     hourly = schedule(cron="0 * * * *", last="01:00:03")
-    assert not is_due(hourly, at("02:00:00"))
-    assert is_due(hourly, at("02:00:01"))
+    assert not is_due(hourly, at("02:00:00"), DIALECT)
+    assert is_due(hourly, at("02:00:01"), DIALECT)
 
 
 def test_the_seeds_story_of_the_43rd_and_50th_minute() -> None:
     """Made with `45 * * * *`, paused at minute 43, unpaused at minute 50: a backup nobody asked for, unless skipped."""
     held = schedule(cron="45 * * * *", created="02:40:00", paused=True)
     now = at("02:50:00")
-    surprise = unpause(held, now, Choice.LEAVE, server_default=False)
+    surprise = unpause(held, now, Choice.LEAVE, server_default=False, dialect=DIALECT)
     assert surprise.at_once
     assert surprise.missed == 1
     assert "one backup starts at once: due since 02:45:00Z, 1 run missed" in surprise.sentence
-    skipping = unpause(held, now, Choice.SKIP, server_default=False)
+    skipping = unpause(held, now, Choice.SKIP, server_default=False, dialect=DIALECT)
     assert not skipping.at_once
     assert skipping.skips
     assert skipping.next_run == at("03:45:00")
@@ -66,7 +68,7 @@ def test_the_seeds_story_of_the_43rd_and_50th_minute() -> None:
 @pytest.mark.parametrize("due", [True, False])
 def test_the_whole_skip_table(choice: Choice, field: bool | None, server_default: bool | None, due: bool) -> None:
     held = schedule(cron="0 * * * *", last="00:00:03" if due else "02:00:03", paused=True, skip=field)
-    forecast = unpause(held, NOW, choice, server_default)
+    forecast = unpause(held, NOW, choice, server_default, dialect=DIALECT)
     wanted = {Choice.SKIP: True, Choice.DO_NOT_SKIP: False, Choice.LEAVE: field}[choice]
     skips = bool(server_default) if wanted is None else wanted
     assert forecast.skips is skips
@@ -77,7 +79,7 @@ def test_the_whole_skip_table(choice: Choice, field: bool | None, server_default
 
 def test_unpausing_tells_the_start_to_the_second_where_the_beat_is_known() -> None:
     cassandra = schedule("cassandra", "*/30 * * * *", last="2026-11-12T02:00:03Z", paused=True)
-    forecast = unpause(cassandra, NOW, Choice.SKIP, beat=BEAT)
+    forecast = unpause(cassandra, NOW, Choice.SKIP, beat=BEAT, dialect=DIALECT)
     assert forecast.starts == at("03:00:03")
     assert forecast.missed == 145
     assert "due since 12 Nov 02:30Z, 145 runs missed" in forecast.sentence
@@ -87,46 +89,46 @@ def test_unpausing_tells_the_start_to_the_second_where_the_beat_is_known() -> No
 def test_unpausing_behind_its_own_running_backup_waits_for_it() -> None:
     held = schedule(cron="0 * * * *", last="00:00:03", paused=True)
     running = backup("nightly-1", "InProgress", created="02:30:00", of="nightly")
-    forecast = unpause(held, NOW, Choice.DO_NOT_SKIP, backups=[running])
+    forecast = unpause(held, NOW, Choice.DO_NOT_SKIP, backups=[running], dialect=DIALECT)
     assert not forecast.at_once
     assert "when nightly-1 has ended" in forecast.sentence
 
 
 def test_unpausing_an_expression_that_never_fires_is_warned_of() -> None:
-    forecast = unpause(schedule(cron="0 0 31 2 *", paused=True), NOW, Choice.SKIP)
+    forecast = unpause(schedule(cron="0 0 31 2 *", paused=True), NOW, Choice.SKIP, dialect=DIALECT)
     assert forecast.at_once
     assert forecast.next_run is None
     assert "never fires" in forecast.sentence
 
 
 def test_unpausing_an_invalid_schedule_makes_nothing() -> None:
-    forecast = unpause(schedule(cron="61 * * * *", paused=True), NOW, Choice.DO_NOT_SKIP)
+    forecast = unpause(schedule(cron="61 * * * *", paused=True), NOW, Choice.DO_NOT_SKIP, dialect=DIALECT)
     assert not forecast.at_once
     assert "end of range (61) above maximum (59)" in forecast.sentence
 
 
 def test_the_server_default_cannot_be_relied_on_and_the_sentence_says_so() -> None:
     held = schedule(cron="0 * * * *", last="00:00:03", paused=True)
-    forecast = unpause(held, NOW, Choice.LEAVE, server_default=True)
+    forecast = unpause(held, NOW, Choice.LEAVE, server_default=True, dialect=DIALECT)
     assert not forecast.predictable
     assert "to be sure" in forecast.sentence
 
 
 def test_the_expected_start_is_the_first_beat_after_the_due_time() -> None:
     hourly = schedule(cron="0 * * * *", last="02:00:03")
-    assert expected_start(hourly, NOW, BEAT) == at("03:00:03")
-    assert expected_start(hourly, NOW, Heartbeat()) is None
+    assert expected_start(hourly, NOW, DIALECT, BEAT) == at("03:00:03")
+    assert expected_start(hourly, NOW, DIALECT, Heartbeat()) is None
 
 
 def test_a_due_run_starts_at_the_next_beat() -> None:
     hourly = schedule(cron="40 * * * *", last="01:40:03")
-    assert expected_start(hourly, at("02:40:30"), BEAT) == at("02:41:03")
+    assert expected_start(hourly, at("02:40:30"), DIALECT, BEAT) == at("02:41:03")
 
 
 def test_a_blocked_or_paused_schedule_has_no_expected_start() -> None:
     running = backup("nightly-1", "InProgress", of="nightly")
-    assert expected_start(schedule(cron="0 * * * *", last="01:00:03"), NOW, BEAT, [running]) is None
-    assert expected_start(schedule(cron="0 * * * *", last="01:00:03", paused=True), NOW, BEAT) is None
+    assert expected_start(schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, BEAT, [running]) is None
+    assert expected_start(schedule(cron="0 * * * *", last="01:00:03", paused=True), NOW, DIALECT, BEAT) is None
 
 
 @pytest.mark.parametrize("phase", ["", "New", "InProgress"])
@@ -134,6 +136,7 @@ def test_an_unfinished_backup_holds_its_schedule_and_is_named(phase: str) -> Non
     late = overdue(
         schedule(cron="0 * * * *", last="01:00:03"),
         NOW,
+        DIALECT,
         BEAT,
         [backup("nightly-20261115010003", phase, created="01:00:03", started="01:00:04", of="nightly")],
     )
@@ -147,14 +150,16 @@ def test_an_unfinished_backup_holds_its_schedule_and_is_named(phase: str) -> Non
 
 @pytest.mark.parametrize("phase", ["Queued", "ReadyToStart", "WaitingForPluginOperations", "Finalizing", "Completed"])
 def test_a_backup_in_another_phase_does_not_hold_its_schedule(phase: str) -> None:
-    late = overdue(schedule(cron="0 * * * *", last="01:00:03"), NOW, BEAT, [backup("nightly-1", phase, of="nightly")])
+    late = overdue(
+        schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, BEAT, [backup("nightly-1", phase, of="nightly")]
+    )
     assert late is not None
     assert late.reason is Holdup.UNKNOWN
 
 
 def test_the_backup_of_another_schedule_holds_nobody() -> None:
     late = overdue(
-        schedule(cron="0 * * * *", last="01:00:03"), NOW, BEAT, [backup("other-1", "InProgress", of="other")]
+        schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, BEAT, [backup("other-1", "InProgress", of="other")]
     )
     assert late is not None
     assert late.reason is Holdup.UNKNOWN
@@ -162,14 +167,14 @@ def test_the_backup_of_another_schedule_holds_nobody() -> None:
 
 def test_a_run_is_not_overdue_before_velero_had_time_to_look() -> None:
     hourly = schedule(cron="0 * * * *", last="01:00:03")
-    assert overdue(hourly, at("02:01:59"), BEAT) is None
-    assert overdue(hourly, at("02:02:01"), BEAT) is not None
+    assert overdue(hourly, at("02:01:59"), DIALECT, BEAT) is None
+    assert overdue(hourly, at("02:02:01"), DIALECT, BEAT) is not None
 
 
 def test_a_run_that_was_made_a_moment_ago_is_not_overdue_though_last_backup_lags() -> None:
     hourly = schedule(cron="0 * * * *", last="01:00:03")
     made = backup("nightly-20261115024106", "", created="02:41:06", of="nightly")
-    assert overdue(hourly, NOW, BEAT, [made]) is None
+    assert overdue(hourly, NOW, DIALECT, BEAT, [made]) is None
 
 
 @pytest.mark.parametrize(
@@ -181,7 +186,7 @@ def test_a_run_that_was_made_a_moment_ago_is_not_overdue_though_last_backup_lags
     ],
 )
 def test_every_reason_for_not_running_has_its_name(given: object, reason: Holdup) -> None:
-    late = overdue(given, NOW, BEAT)  # type: ignore[arg-type]
+    late = overdue(given, NOW, DIALECT, BEAT)  # type: ignore[arg-type]
     assert late is not None
     assert late.reason is reason
 
@@ -190,7 +195,7 @@ def test_without_a_pulse_the_silence_is_the_reason() -> None:
     from datetime import timedelta
 
     silent = Heartbeat(second=3, pulse=at("02:30:03"), period=timedelta(minutes=1))
-    late = overdue(schedule(cron="0 * * * *", last="01:00:03"), NOW, silent)
+    late = overdue(schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, silent)
     assert late is not None
     assert late.reason is Holdup.NO_PULSE
     assert "11 minutes" in late.sentence
@@ -198,19 +203,19 @@ def test_without_a_pulse_the_silence_is_the_reason() -> None:
 
 def test_every_counts_from_the_actual_last_run() -> None:
     drifting = schedule(cron="@every 90s", last="02:40:33")
-    assert next_run(drifting) == at("02:42:03")
-    assert missed_runs(schedule(cron="@every 90s", last="02:31:07"), NOW) == 6
+    assert next_run(drifting, DIALECT) == at("02:42:03")
+    assert missed_runs(schedule(cron="@every 90s", last="02:31:07"), NOW, DIALECT) == 6
 
 
 def test_a_mended_expression_is_not_called_invalid_before_velero_has_looked() -> None:
     """Paused ones are not validated: what we parse ourselves counts, whatever phase is left over."""
-    assert invalid(schedule(cron="0 0 * * 7", paused=True, phase="")) != ""
-    assert invalid(schedule(cron="0 0 * * 0", paused=True, phase="")) == ""
+    assert invalid(schedule(cron="0 0 * * 8", paused=True, phase=""), DIALECT) != ""
+    assert invalid(schedule(cron="0 0 * * 0", paused=True, phase=""), DIALECT) == ""
 
 
 def test_pausing_says_what_goes_on_and_what_does_not_happen() -> None:
     running = backup("nightly-1", "InProgress", of="nightly")
-    sentence = pause(schedule(cron="0 * * * *", last="02:00:03"), NOW, [running])
+    sentence = pause(schedule(cron="0 * * * *", last="02:00:03"), NOW, DIALECT, [running])
     assert "the run of 03:00:00Z is not made" in sentence
     assert "nightly-1 goes on" in sentence
-    assert "is paused already" in pause(schedule(paused=True), NOW)
+    assert "is paused already" in pause(schedule(paused=True), NOW, DIALECT)

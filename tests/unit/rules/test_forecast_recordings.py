@@ -11,7 +11,7 @@ import pytest
 from foretop_core.models import Backup, BackupStorageLocation, Resource, Schedule
 from foretop_core.rules.forecast import Choice, blocker, expected_start, invalid, is_due, next_run, unpause
 from foretop_core.rules.heartbeat import heartbeat
-from tests.recordings import NAMES, Event, events
+from tests.recordings import NAMES, Event, dialect_at, events
 
 AT_ONCE = timedelta(seconds=1)
 
@@ -71,9 +71,10 @@ def test_whatever_the_controller_submitted_was_due_unpaused_and_valid(name: str)
             continue
         made = event.object.status.last_backup
         if made and made != before.status.last_backup:
-            assert is_due(before, event.t), f"{before.name} at {event.t}"
+            dialect = dialect_at(name, event.t)
+            assert is_due(before, event.t, dialect), f"{before.name} at {event.t}"
             assert not before.spec.paused
-            assert not invalid(before)
+            assert not invalid(before, dialect)
 
 
 def test_whatever_was_due_and_free_at_a_look_was_submitted() -> None:
@@ -84,10 +85,11 @@ def test_whatever_was_due_and_free_at_a_look_was_submitted() -> None:
         for cluster, event in walk(name):
             if not isinstance(event.object, Schedule) or not _on_the_beat(event.t, made):
                 continue
+            dialect = dialect_at(name, event.t)
             for schedule in cluster.schedules:
-                if schedule.spec.paused or invalid(schedule) or blocker(schedule, cluster.backups):
+                if schedule.spec.paused or invalid(schedule, dialect) or blocker(schedule, cluster.backups):
                     continue
-                if is_due(schedule, event.t - timedelta(seconds=2)):
+                if is_due(schedule, event.t - timedelta(seconds=2), dialect):
                     near = [who for who, at in made if abs(at - event.t) <= timedelta(seconds=2)]
                     assert schedule.name in near, f"{schedule.name} was due at {event.t} and nothing was made"
                     checked += 1
@@ -118,8 +120,10 @@ def test_the_expected_start_is_the_second_at_which_the_controller_started() -> N
                 else:
                     wrong.append((name, item.name, f"{started:%H:%M:%S}"))
             cluster.apply(event)
-            start = expected_start(item, event.t, heartbeat(cluster.storage, cluster.schedules, cluster.backups))
-            if start is not None and not is_due(item, event.t):
+            dialect = dialect_at(name, event.t)
+            beat = heartbeat(cluster.storage, cluster.schedules, cluster.backups)
+            start = expected_start(item, event.t, dialect, beat)
+            if start is not None and not is_due(item, event.t, dialect):
                 told[item.name] = start
     assert right >= 50
     # Velero was killed and started again at that moment, which nobody can foretell.
@@ -140,7 +144,8 @@ def test_unpausing_did_what_the_forecast_says(name: str) -> None:
             continue
         choice = {True: Choice.SKIP, False: Choice.DO_NOT_SKIP, None: Choice.LEAVE}[after.spec.skip_immediately]
         held = after if choice is Choice.LEAVE else before
-        forecast = unpause(held, event.t, choice, server_default=False)
+        dialect = dialect_at(name, event.t)
+        forecast = unpause(held, event.t, choice, server_default=False, dialect=dialect)
         later = [item.object for item in history if item.object.name == after.name and item.t > event.t]
         at_once = any(who == after.name and timedelta() <= at - event.t <= AT_ONCE for who, at in made)
         assert forecast.at_once == at_once, after.name
@@ -153,6 +158,6 @@ def test_unpausing_did_what_the_forecast_says(name: str) -> None:
             if item.status.last_backup != before.status.last_backup
             or item.status.last_skipped != before.status.last_skipped
         )
-        assert forecast.next_run == next_run(settled), after.name
+        assert forecast.next_run == next_run(settled, dialect), after.name
         seen += 1
     assert seen >= 2

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from foretop_core.cron import Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.models.wire import OwnerReference
@@ -15,6 +16,7 @@ from foretop_core.rules.reconcile import Behaviour, Create, Patch, Reconciled, r
 from tests.unit.rules.apply import Objects
 
 NOW = datetime(2026, 11, 15, 2, 50, 0, 400_000, tzinfo=UTC)
+DIALECT = Dialect.NETRESEARCH
 DUE, NOT_DUE = "45 * * * *", "55 * * * *"
 CREATED = "2026-11-15T02:43:00Z"
 
@@ -39,7 +41,7 @@ def settle(
 ) -> list[Reconciled]:
     answers: list[Reconciled] = []
     while len(answers) < 9:
-        answer = reconcile_schedule(schedule_of(objects), objects.all(BACKUP), now, server_default, behaviour)
+        answer = reconcile_schedule(schedule_of(objects), objects.all(BACKUP), now, DIALECT, server_default, behaviour)
         answers.append(answer)
         if not answer.writes:
             return answers
@@ -237,7 +239,7 @@ def test_backups_are_owned_only_where_the_schedule_says_so(wanted: bool | None, 
 def test_a_schedule_runs_in_the_servers_zone_where_it_names_none() -> None:
     ready = schedule_of(world("15 8 * * *", status={"phase": "Enabled"}, skipImmediately=False))
     kolkata = ZoneInfo("Asia/Kolkata")
-    assert reconcile_schedule(ready, (), NOW).writes == ()
-    create, _ = reconcile_schedule(ready, (), NOW, zone=kolkata).writes
+    assert reconcile_schedule(ready, (), NOW, DIALECT).writes == ()
+    create, _ = reconcile_schedule(ready, (), NOW, DIALECT, zone=kolkata).writes
     assert isinstance(create, Create)
     assert create.name == "hourly-20261115082000"

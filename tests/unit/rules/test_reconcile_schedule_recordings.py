@@ -96,7 +96,7 @@ def _answers(change: Change) -> Iterator[tuple[datetime, Reconciled]]:
     others = tuple(backup for backup in change.backups if backup.name != fresh)
     for early in JITTER:
         now = change.after.t - early
-        yield now, reconcile_schedule(schedule, others, now)
+        yield now, reconcile_schedule(schedule, others, now, recordings.dialect_at(change.recording, now))
 
 
 def _becomes(change: Change, answer: Reconciled) -> Schedule:
@@ -186,11 +186,12 @@ def _before(name: str, moment: datetime) -> dict[tuple[str, str, str], Event]:
 def test_at_every_beat_those_submit_that_velero_submitted(name: str, beat: datetime) -> None:
     held = _before(name, beat - timedelta(milliseconds=100))
     backups = _backups(held)
+    dialect = recordings.dialect_at(name, beat)
     schedules = [event.object for event in held.values() if isinstance(event.object, Schedule)]
     ours = {
         schedule.name
         for schedule in schedules
-        if any(isinstance(write, Create) for write in reconcile_schedule(schedule, backups, beat).writes)
+        if any(isinstance(write, Create) for write in reconcile_schedule(schedule, backups, beat, dialect).writes)
     }
     theirs = {
         change.after.object.name

@@ -12,7 +12,7 @@ from foretop_core.models import Resource
 from foretop_core.rules.assemble import assemble
 from foretop_core.rules.triage import Settled, settle, triage
 from foretop_core.rules.world import Server
-from tests.recordings import NAMES, events
+from tests.recordings import NAMES, events, version_at
 
 CONCURRENCY = {"queue": 2}
 STEP = timedelta(seconds=5)
@@ -76,7 +76,8 @@ def found_in(name: str) -> dict[tuple[str, str], set[str]]:
             objects[event.key] = event.object
             if event.type == "DELETED":
                 del objects[event.key]
-        world = replace(assemble(objects.values()), servers={"velero": Server(False, CONCURRENCY.get(name, 1))})
+        server = Server(False, CONCURRENCY.get(name, 1), version_at(name, now))
+        world = replace(assemble(objects.values()), servers={"velero": server})
         state = settle(state, triage(world, now).findings, now)
         for finding in state.shown.values():
             related = shown.setdefault((finding.code, finding.subject.name), set())

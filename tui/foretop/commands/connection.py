@@ -6,11 +6,14 @@ import functools
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from foretop_core.kube.config import Wishes
+
+if TYPE_CHECKING:
+    from foretop_core.rules.dialects.given import GivenVersions
 
 _OPTIONS = (
     click.option("--kubeconfig", metavar="FILE", help="The kubeconfig to use instead of KUBECONFIG."),
@@ -25,6 +28,13 @@ _OPTIONS = (
     ),
     click.option("-A", "--all-namespaces", is_flag=True, help="All namespaces that may be seen (the default)."),
     click.option("--velero-namespace", metavar="NAME", help="Where Velero lives, if it is not to be searched for."),
+    click.option(
+        "--velero-version",
+        "velero_versions",
+        multiple=True,
+        metavar="[CONTEXT[/NAMESPACE]=]VERSION",
+        help="Which Velero serves, if that is not to be found out: it decides how schedules are read; repeatable.",
+    ),
     click.option("--as", "as_user", metavar="USER", help="Act as this user."),
     click.option("--as-group", "as_groups", multiple=True, metavar="GROUP", help="Act as this group; repeatable."),
     click.option("--read-only", is_flag=True, help="Send no write whatever is pressed (also FORETOP_READ_ONLY=1)."),
@@ -35,6 +45,7 @@ _NAMES = (
     "namespaces",
     "all_namespaces",
     "velero_namespace",
+    "velero_versions",
     "as_user",
     "as_groups",
     "read_only",
@@ -73,4 +84,14 @@ def _merge(before: Wishes, given: dict[str, Any]) -> Wishes:
     )
     namespaces = () if given["all_namespaces"] else given["namespaces"] or before.namespaces
     velero = given["velero_namespace"] or before.velero_namespace
-    return Wishes(connect, namespaces, before.read_only or given["read_only"], velero)
+    versions = _versions(given["velero_versions"]) or before.velero_versions
+    return Wishes(connect, namespaces, before.read_only or given["read_only"], velero, velero_versions=versions)
+
+
+def _versions(texts: tuple[str, ...]) -> GivenVersions | None:
+    """Loaded with the first one given: what knows of releases brings the whole of cron, for which no screen waits."""
+    if not texts:
+        return None
+    from foretop_core.rules.dialects.given import GivenVersions
+
+    return GivenVersions.read(texts)

@@ -21,6 +21,7 @@ from foretop_core.kube.config import Options, Wishes
 from foretop_core.minicluster.live import FIXED_START, LiveBox
 from foretop_core.minicluster.scenes import SCENES, Scene, find_scene
 from foretop_core.minicluster.scenes import Wishes as SceneWishes
+from foretop_core.rules.dialects import NEWEST_KNOWN, read_release
 from foretop_core.rules.reconcile import Behaviour
 
 _SETTLE = timedelta(seconds=20)
@@ -40,6 +41,9 @@ _SPEED, _SERVED_SPEED = 60.0, 1.0
     help="Follow the released controllers, or the design documents.",
     show_default=True,
 )
+@click.option(
+    "--velero-version", default=NEWEST_KNOWN, metavar="VERSION", help="The Velero that serves.", show_default=True
+)
 @click.option("--serve", is_flag=True, help="Print the path of a kubeconfig and serve until ctrl+c.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Serve on this port.")
 @screen_options
@@ -52,6 +56,7 @@ def command(
     schedule_skip_immediately: bool | None,
     concurrent_backups: int | None,
     behaviour: str,
+    velero_version: str,
     serve: bool,
     port: int,
     tastes: Tastes,
@@ -65,6 +70,7 @@ def command(
         skip_immediately=schedule_skip_immediately,
         concurrent_backups=concurrent_backups,
         behaviour=Behaviour(behaviour),
+        velero_version=str(read_release(velero_version)),
     )
     rate = speed or (_SERVED_SPEED if serve else _SPEED)
     scene = find_scene(name)
@@ -141,7 +147,8 @@ async def _serve(box: LiveBox, port: int) -> int:
 
 
 def _about(scene: Scene, box: LiveBox) -> str:
+    wishes = box.stage.wishes
     return (
-        f"scene {scene.name}: {scene.shows}; {box.stage.wishes.behaviour.value} behaviour; "
+        f"scene {scene.name}: {scene.shows}; Velero {wishes.velero_version}, {wishes.behaviour.value} behaviour; "
         f"time runs at x{box.speed:g}; ctrl+c ends it"
     )

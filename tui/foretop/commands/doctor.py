@@ -15,6 +15,7 @@ from foretop_core.kube.checkup import Check, Verdict, checkup
 from foretop_core.kube.config import Wishes
 from foretop_core.kube.connect import connect
 from foretop_core.kube.places import Named
+from foretop_core.rules.dialects import NONE_GIVEN
 from foretop_core.view.items import as_list
 
 _SIGNS = {Verdict.OK: "✓", Verdict.NOTE: "·", Verdict.MISSING: "✗", Verdict.FAILED: "✗"}
@@ -35,6 +36,7 @@ async def _examine(wishes: Wishes, form: str) -> int:
     clock = SystemClock()
     named = Named(wishes.namespaces, wishes.velero_namespace, with_velero=True)
     connections = connect(wishes.connect, os.environ, clock, read_only=True)
+    (wishes.velero_versions or NONE_GIVEN).check(connections.clients)
     items: list[dict[str, Any]] = []
     verdicts: set[Verdict] = set()
     for context, client in connections.clients.items():

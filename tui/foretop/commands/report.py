@@ -18,6 +18,7 @@ from foretop_core.errors import Unreadable
 from foretop_core.kube.config import Wishes
 from foretop_core.rules import words
 from foretop_core.rules.assemble import assemble
+from foretop_core.rules.dialects import NONE_GIVEN
 from foretop_core.rules.triage import Severity, Triage, triage
 from foretop_core.rules.words import rfc3339
 from foretop_core.rules.world import World
@@ -41,7 +42,9 @@ def command(wishes: Wishes, source: str | None, at: str | None, form: str) -> in
     if source is None:
         return asyncio.run(_of_clusters(wishes, now if at else None, form))
     read = inputs.objects(source)
-    world = assemble(item for _, item in read.objects)
+    given = wishes.velero_versions or NONE_GIVEN
+    given.check(())
+    world = assemble((item for _, item in read.objects), given_versions=given.of(""))
     return tell([(world, now)], read.unreadable, form)
 
 

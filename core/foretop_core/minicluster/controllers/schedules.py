@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from foretop_core.cron import Dialect
 from foretop_core.minicluster.controllers.engine import Scope
 from foretop_core.minicluster.controllers.hand import Hand
 from foretop_core.minicluster.journal import Key
@@ -18,10 +19,13 @@ _HOP = timedelta(milliseconds=9)
 class ScheduleController:
     """Keeps the server's default for skipImmediately, which releases turn to false at its first use."""
 
-    def __init__(self, scope: Scope, hand: Hand, namespace: str, skip_default: bool, behaviour: Behaviour) -> None:
+    def __init__(
+        self, scope: Scope, hand: Hand, namespace: str, dialect: Dialect, skip_default: bool, behaviour: Behaviour
+    ) -> None:
         self._scope = scope
         self._hand = hand
         self._namespace = namespace
+        self._dialect = dialect
         self.skip_default = skip_default
         self._behaviour = behaviour
         self._rests: dict[Key, tuple[Schedule, float]] = {}
@@ -41,7 +45,9 @@ class ScheduleController:
         """Judge until nothing is left to write: first the phase and the skip, then the backup."""
         while (schedule := self._scope.cabinet.get(SCHEDULE, key, Schedule)) is not None:
             runs = self._scope.cabinet.under(BACKUP, "schedule", "/".join(key), Backup)
-            answer = reconcile_schedule(schedule, runs, self._scope.now(), self.skip_default, self._behaviour)
+            answer = reconcile_schedule(
+                schedule, runs, self._scope.now(), self._dialect, self.skip_default, self._behaviour
+            )
             if answer.server_default_used:
                 self.skip_default = False
             refused = self._hand.apply(answer.writes)
@@ -55,7 +61,7 @@ class ScheduleController:
 
     def _rest(self, key: Key, schedule: Schedule) -> None:
         """Until its next run an unchanged schedule needs no look."""
-        run = forecast.next_run(schedule)
+        run = forecast.next_run(schedule, self._dialect)
         if run is not None:
             self._rests[key] = (schedule, run.timestamp())
 

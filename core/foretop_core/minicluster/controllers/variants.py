@@ -1,21 +1,43 @@
-"""Where the seed document and the released controllers part: the definitions that each of them needs."""
+"""Where the seed document, the released controllers and older releases part: the definitions that each needs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 
 import msgspec
 
 from foretop_core.minicluster.kinds import Catalog, Kind, load_catalog
+from foretop_core.rules.dialects import NEWEST_KNOWN, Release, read_release
+from foretop_core.rules.phases import QUEUE_PHASES
 from foretop_core.rules.reconcile import Behaviour
 
 
-def catalog_for(behaviour: Behaviour) -> Catalog:
-    """The released definitions; the seed's NAB also knows a forced delete, and copies every phase of a Backup."""
+def has_queue(release: Release) -> bool:
+    """Whether its waiting backups have a phase and a place; before 1.18 they have no status at all."""
+    return (release.major, release.minor) >= (1, 18)
+
+
+def catalog_for(behaviour: Behaviour, version: str = NEWEST_KNOWN) -> Catalog:
+    """The definitions of a release; the seed's NAB also knows a forced delete, and copies every phase of a Backup."""
     catalog = load_catalog()
-    if behaviour is Behaviour.RELEASED:
-        return catalog
-    return Catalog(_as_the_seed_has_it(kind) if kind.kind == "NonAdminBackup" else kind for kind in catalog)
+    if behaviour is Behaviour.SEED:
+        catalog = _changed(catalog, "NonAdminBackup", _as_the_seed_has_it)
+    if not has_queue(read_release(version)):
+        catalog = _changed(catalog, "Backup", _without_a_queue)
+    return catalog
+
+
+def _changed(catalog: Catalog, name: str, change: Callable[[Kind], Kind]) -> Catalog:
+    return Catalog(change(kind) if kind.kind == name else kind for kind in catalog)
+
+
+def _without_a_queue(kind: Kind) -> Kind:
+    schema = deepcopy(kind.schema)
+    status = schema["properties"]["status"]["properties"]
+    del status["queuePosition"]
+    status["phase"]["enum"] = [phase for phase in status["phase"]["enum"] if phase not in QUEUE_PHASES]
+    return msgspec.structs.replace(kind, schema=schema)
 
 
 def _as_the_seed_has_it(kind: Kind) -> Kind:

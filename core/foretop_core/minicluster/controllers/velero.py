@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from foretop_core.cron import Dialect
 from foretop_core.minicluster.controllers.backups import BackupController
 from foretop_core.minicluster.controllers.bucket import ObjectStorage
 from foretop_core.minicluster.controllers.deletions import DeletionController
@@ -17,9 +18,11 @@ from foretop_core.minicluster.controllers.movements import Movements
 from foretop_core.minicluster.controllers.queueing import QueueController
 from foretop_core.minicluster.controllers.restores import RestoreController
 from foretop_core.minicluster.controllers.schedules import ScheduleController
+from foretop_core.minicluster.controllers.variants import has_queue
 from foretop_core.minicluster.controllers.work import Workload
 from foretop_core.minicluster.journal import Change, ChangeType, Key
 from foretop_core.minicluster.kinds import Json
+from foretop_core.rules.dialects import NEWEST_KNOWN, Release, read_release
 from foretop_core.rules.reconcile import Behaviour
 from foretop_core.rules.reconcile.writes import wire_time
 
@@ -30,18 +33,26 @@ _STATUS = "ServerStatusRequest"
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """How a server was started. Releases before 1.18 have no phase for waiting backups (`queued` false)."""
+    """Which release of the server was started, and how."""
 
     namespace: str = "velero"
     skip_immediately: bool = False
     concurrent_backups: int = 1
-    version: str = "1.18.3"
+    version: str = NEWEST_KNOWN
     behaviour: Behaviour = Behaviour.RELEASED
 
     @property
+    def release(self) -> Release:
+        return read_release(self.version)
+
+    @property
     def queued(self) -> bool:
-        major, minor = self.version.split(".")[:2]
-        return (int(major), int(minor)) >= (1, 18)
+        return has_queue(self.release)
+
+    @property
+    def dialect(self) -> Dialect:
+        """How its schedules are read; of a line whose patches differ, as by the newest."""
+        return self.release.dialects[-1]
 
 
 class VeleroServer:
@@ -63,7 +74,7 @@ class VeleroServer:
         scope = self._scope = self._engine.scope()
         hand = Hand(self._engine.storage, "velero-server")
         flags, home = self.flags, self.flags.namespace
-        schedules = ScheduleController(scope, hand, home, flags.skip_immediately, flags.behaviour)
+        schedules = ScheduleController(scope, hand, home, flags.dialect, flags.skip_immediately, flags.behaviour)
         movements = Movements(scope, hand)
         backups = BackupController(scope, hand, home, self._storage, self._workload, flags.queued, movements)
         restores = RestoreController(scope, hand, home, self._storage, self._workload)
@@ -86,6 +97,12 @@ class VeleroServer:
         assert self._scope is not None, "the server is not running"
         self._scope.close()
         self._scope = None
+
+    def restart(self, version: str) -> None:
+        """End, and start as another release; the definitions stay, as an upgrade of the image alone leaves them."""
+        self.kill()
+        self.flags = replace(self.flags, version=version)
+        self.start()
 
     def _tell_version(self, scope: Scope, hand: Hand, change: Change) -> None:
         if change.type is not ChangeType.ADDED or change.key[0] != self.flags.namespace:

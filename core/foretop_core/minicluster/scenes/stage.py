@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from random import Random
 
-from foretop_core.cron import parse
+from foretop_core.cron import CronError
 from foretop_core.minicluster.controllers.bucket import ObjectStorage
 from foretop_core.minicluster.controllers.downloads import LogShelf
 from foretop_core.minicluster.controllers.engine import Engine, Process
@@ -25,6 +25,7 @@ from foretop_core.models import Backup, NonAdminBackup, from_builtins
 from foretop_core.models.kinds import NAB
 from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION
 from foretop_core.models.velero import SCHEDULE_LABEL
+from foretop_core.rules.dialects import NEWEST_KNOWN, expression
 from foretop_core.rules.reconcile import Behaviour
 from foretop_core.rules.reconcile.writes import wire_time
 
@@ -40,6 +41,7 @@ class Wishes:
     skip_immediately: bool | None = None
     concurrent_backups: int | None = None
     behaviour: Behaviour = Behaviour.RELEASED
+    velero_version: str = NEWEST_KNOWN
 
 
 class Stage:
@@ -64,16 +66,14 @@ class Stage:
         for name in names:
             self.past.put("Namespace", _namespace(name), self.start - timedelta(days=90))
 
-    def velero(
-        self, concurrent: int = 1, skip: bool = False, version: str = "1.18.3", home: str = HOME
-    ) -> VeleroServer:
+    def velero(self, concurrent: int = 1, skip: bool = False, home: str = HOME) -> VeleroServer:
         """A server with its Deployment; it does nothing until it is started."""
         wishes = self.wishes
         flags = Flags(
             namespace=home,
             skip_immediately=skip if wishes.skip_immediately is None else wishes.skip_immediately,
             concurrent_backups=wishes.concurrent_backups or concurrent,
-            version=version,
+            version=wishes.velero_version,
             behaviour=wishes.behaviour,
         )
         self.past.put("Deployment", _deployment(flags), self.start - timedelta(days=60))
@@ -183,8 +183,10 @@ class Stage:
         return True
 
     def _runs_before(self, cron: str, until: datetime, count: int) -> list[datetime]:
-        """The last moments before `until` at which Velero's beat took up a run."""
-        schedule = parse(cron)
+        """The last moments before `until` at which Velero's beat took up a run; none where it refuses the schedule."""
+        schedule = expression(cron, Flags(version=self.wishes.velero_version).dialect)
+        if isinstance(schedule, CronError):
+            return []
         second = self.start.second
         found: list[datetime] = []
         moment = until
@@ -237,7 +239,9 @@ def _paused_by(manager: str, at: datetime) -> Json:
 
 
 def _deployment(flags: Flags) -> Json:
-    args = ["server", f"--concurrent-backups={flags.concurrent_backups}"]
+    args = ["server"]
+    if flags.queued:
+        args.append(f"--concurrent-backups={flags.concurrent_backups}")
     if flags.skip_immediately:
         args.append("--schedule-skip-immediately")
     container = {"name": "velero", "image": _IMAGE.format(flags.version), "command": ["/velero"], "args": args}

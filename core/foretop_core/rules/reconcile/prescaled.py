@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foretop_core.cron import CronError, parse
+from foretop_core.cron import CronError, Dialect, parse
 from foretop_core.models import CronJob, PreScaledCronJob
 from foretop_core.models.kinds import CRON_JOB, PRESCALED
 from foretop_core.models.wire import OwnerReference
@@ -39,7 +39,7 @@ def _primed(prescaled: PreScaledCronJob) -> str:
     """A primer schedule given by hand wins, as long as it parses."""
     spec = prescaled.spec
     if spec.primer_schedule:
-        parse(spec.primer_schedule)
+        parse(spec.primer_schedule, Dialect.ROBFIG)
         return spec.primer_schedule
     return prescaler(spec.cron_job.spec.schedule, spec.warm_up_time_mins)
 

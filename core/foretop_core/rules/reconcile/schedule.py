@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from foretop_core.cron import CronError
+from foretop_core.cron import CronError, Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.models.velero import SCHEDULE_LABEL
 from foretop_core.models.wire import OwnerReference
 from foretop_core.rules import forecast
+from foretop_core.rules.dialects import expression
 from foretop_core.rules.reconcile.specs import backup_fields
 from foretop_core.rules.reconcile.writes import Behaviour, Create, Patch, Reconciled, wire_time
-
-_RANGE_ERROR = re.compile(r"((?:beginning|end) of range .+?): (.*)", re.DOTALL)
 
 
 def reconcile_schedule(
     schedule: Schedule,
     backups: Sequence[Backup],
     now: datetime,
+    dialect: Dialect,
     server_default: bool = False,
     behaviour: Behaviour = Behaviour.RELEASED,
     zone: tzinfo = UTC,
 ) -> Reconciled:
-    """The next step for a Schedule, on change and at every beat.
+    """The next step for a Schedule, on change and at every beat, of a server with this dialect.
 
     First the phase and the used-up skipImmediately, in one patch; then, if due and not held up, a Backup and
     lastBackup. `server_default_used` says that the released bug has now turned the server's default to false.
     """
     if schedule.spec.paused:
         return Reconciled()
-    errors = _errors(schedule)
+    errors = _errors(schedule, dialect)
     skip, used = _use_skip(schedule, server_default, now, behaviour)
     patch = _look(schedule, errors, skip)
     if patch:
@@ -42,22 +41,16 @@ def reconcile_schedule(
         return Reconciled((write,), server_default_used=used)
     if errors:
         return Reconciled(problem=errors[0])
-    if not forecast.is_due(schedule, now, zone) or forecast.blocker(schedule, backups) is not None:
+    if not forecast.is_due(schedule, now, dialect, zone) or forecast.blocker(schedule, backups) is not None:
         return Reconciled()
     return _submit(schedule, backups, now.astimezone(zone))
 
 
-def _errors(schedule: Schedule) -> tuple[str, ...]:
+def _errors(schedule: Schedule, dialect: Dialect) -> tuple[str, ...]:
     if not schedule.spec.schedule:
         return ("Schedule must be a non-empty valid Cron expression",)
-    parsed = forecast.expression(schedule.spec.schedule)
-    return (f"invalid schedule: {_in_velero_words(str(parsed))}",) if isinstance(parsed, CronError) else ()
-
-
-def _in_velero_words(problem: str) -> str:
-    """The parser that Velero is built with puts the field of a range error in quotes, unlike the library's release."""
-    match = _RANGE_ERROR.fullmatch(problem)
-    return f'{match[1]}: "{match[2]}"' if match else problem
+    parsed = expression(schedule.spec.schedule, dialect)
+    return (f"invalid schedule: {parsed}",) if isinstance(parsed, CronError) else ()
 
 
 def _use_skip(
