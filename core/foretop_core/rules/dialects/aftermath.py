@@ -48,25 +48,20 @@ def stopped(schedule: Schedule, runs: tuple[Backup, ...], dialect: Dialect, now:
 
 
 def refused_since(schedule: Schedule, dialect: Dialect, now: datetime) -> Aftermath | None:
-    """A schedule that has run, and that its server now refuses where an older release accepts it."""
-    last = _last_run(schedule)
-    if last is None or schedule.spec.paused:
-        return None
-    return _changed(schedule, dialect, UpgradeKind.REFUSED, last, now)
+    """A schedule that its server refuses and an older release accepts; `last_run` where that one ran it."""
+    return _changed(schedule, dialect, UpgradeKind.REFUSED, now)
 
 
 def every_minute_since(schedule: Schedule, dialect: Dialect, now: datetime) -> Aftermath | None:
     """A schedule that is always due to its server and was not to an older release."""
-    return _changed(schedule, dialect, UpgradeKind.EVERY_MINUTE, _last_run(schedule), now)
+    return _changed(schedule, dialect, UpgradeKind.EVERY_MINUTE, now)
 
 
-def _changed(
-    schedule: Schedule, dialect: Dialect, kind: UpgradeKind, last: datetime | None, now: datetime
-) -> Aftermath | None:
+def _changed(schedule: Schedule, dialect: Dialect, kind: UpgradeKind, now: datetime) -> Aftermath | None:
     for older in _older(dialect):
         if upgrade_kind(schedule.spec.schedule, older, dialect, now) is kind:
             effect = upgrade_effect(schedule.spec.schedule, older, dialect, now)
-            return None if effect is None else Aftermath(effect, last)
+            return None if effect is None else Aftermath(effect, _last_run(schedule))
     return None
 
 
