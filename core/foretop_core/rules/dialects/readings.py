@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import lru_cache
-from itertools import islice
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, Fields, parse
 from foretop_core.cron.calendar import day_masks
@@ -13,8 +12,16 @@ from foretop_core.cron.zones import clock_changes
 from foretop_core.rules.dialects.releases import ALL_DIALECTS, releases_of
 
 _REMEMBERED = 60_000
-_COMPARED_YEARS = range(2025, 2029)
-"""Rules of daylight saving repeat from year to year: four tell."""
+_COMPARED_YEARS = range(2021, 2029)
+_PROBES = tuple(timedelta(hours=hours, seconds=-1) for hours in (-26, -3, -1, 0, 1))
+"""From where around a change of the clocks the next run is asked for: wall times that are skipped or come twice, and
+dates that a search from before them loses, show in one of them."""
+
+_SKIPPED = {
+    Dialect.ROBFIG1: "; a time that the clocks skip does not run",
+    Dialect.ROBFIG: "; a time that the clocks skip does not run",
+    Dialect.NETRESEARCH: "; a time that the clocks skip runs after the gap",
+}
 
 
 def expression(text: str, dialect: Dialect) -> CronSchedule | CronError:
@@ -37,6 +44,8 @@ class Reading:
 
     dialects: tuple[Dialect, ...]
     parsed: CronSchedule | CronError
+    skipped_times: str = ""
+    """What becomes of a wall time that the clocks skip, where only that tells the readings apart."""
 
     @property
     def dialect(self) -> Dialect:
@@ -52,9 +61,9 @@ class Reading:
         """In plain English, what the expression does on those servers."""
         if isinstance(self.parsed, CronError):
             return f"refused: {self.parsed}"
-        return (
-            "never fires, so Velero starts a backup every minute" if self.parsed.never_fires else self.parsed.describe()
-        )
+        if self.parsed.never_fires:
+            return "never fires, so Velero starts a backup almost every minute"
+        return f"{self.parsed.describe()}{self.skipped_times}"
 
 
 def readings(text: str, dialects: tuple[Dialect, ...] = ALL_DIALECTS) -> tuple[Reading, ...]:
@@ -72,7 +81,12 @@ def _readings(text: str, dialects: tuple[Dialect, ...]) -> tuple[Reading, ...]:
                 break
         else:
             groups.append([dialect])
-    return tuple(Reading(tuple(group), expression(text, group[-1])) for group in groups)
+    found = [Reading(tuple(group), expression(text, group[-1])) for group in groups]
+    said = [reading.meaning for reading in found]
+    return tuple(
+        replace(reading, skipped_times=_SKIPPED[reading.dialect]) if said.count(reading.meaning) > 1 else reading
+        for reading in found
+    )
 
 
 def differences(text: str, known: tuple[Dialect, ...] = ()) -> str:
@@ -95,15 +109,11 @@ def alike(one: CronSchedule | CronError, other: CronSchedule | CronError) -> boo
     if one.zone != other.zone or _wall_times(one.fields) != _wall_times(other.fields):
         return False
     return one.zone is None or all(
-        _runs_around(one, change) == _runs_around(other, change) for change in clock_changes(one.zone, _COMPARED_YEARS)
+        one.next(change + probe) == other.next(change + probe)
+        for change in clock_changes(one.zone, _COMPARED_YEARS)
+        for probe in _PROBES
     )
 
 
 def _wall_times(fields: Fields) -> tuple[int, int, int, tuple[int, ...]]:
     return fields.minute, fields.hour, fields.month, day_masks(fields)
-
-
-def _runs_around(schedule: CronSchedule, change: datetime) -> tuple[list[datetime], list[datetime]]:
-    """Every run within hours of a change of the clocks, and the first ones of a search that began the day before."""
-    near = schedule.between(change - timedelta(hours=2), change + timedelta(hours=3))
-    return list(near), list(islice(schedule.between(change - timedelta(hours=26), change + timedelta(hours=26)), 60))

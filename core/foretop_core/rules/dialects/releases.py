@@ -82,5 +82,7 @@ def releases_of(dialects: tuple[Dialect, ...]) -> str:
             return "Velero up to 1.18.2"
         case (Dialect.ROBFIG, Dialect.NETRESEARCH):
             return "Velero 1.15 and later"
+        case (Dialect.ROBFIG1, Dialect.ROBFIG, Dialect.NETRESEARCH):
+            return "every release of Velero"
         case chosen:
             return "Velero " + ", ".join(RELEASES[dialect] for dialect in chosen)

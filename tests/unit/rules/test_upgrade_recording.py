@@ -1,0 +1,151 @@
+"""One cluster that was upgraded from Velero 1.18.2 to 1.18.3 with nine schedules in place, walked event by event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from functools import cache
+from itertools import pairwise
+
+import pytest
+
+from foretop_core.cron import Dialect
+from foretop_core.models import Resource, Schedule
+from foretop_core.rules.assemble import assemble
+from foretop_core.rules.forecast import invalid, is_due, next_run
+from foretop_core.rules.triage import triage
+from foretop_core.rules.world import World
+from tests.recordings import Event, Note, read
+
+NAME = "upgrade"
+FIRST_SIGN_OF_ROBFIG = "wrap"
+"""The refusal of this schedule is worded as only robfig v3 words it."""
+FIRST_SIGN_OF_NETRESEARCH = "quoted"
+"""The first schedule that the new server looked at, and accepted."""
+
+
+@cache
+def moments() -> tuple[tuple[datetime, str, World], ...]:
+    """The cluster after each event, and of which object the event was."""
+    objects: dict[tuple[str, str, str], Resource] = {}
+    found = []
+    for entry in read(NAME):
+        if isinstance(entry, Event):
+            objects[entry.key] = entry.object
+            found.append((entry.t, entry.object.name, assemble(objects.values())))
+    return tuple(found)
+
+
+def upgraded_at() -> datetime:
+    return next(entry.t for entry in read(NAME) if isinstance(entry, Note) and "upgraded" in entry.text)
+
+
+def first_event(name: str, after: datetime, phase: str) -> datetime:
+    """When a schedule was first seen in a phase after a moment."""
+    return next(
+        entry.t
+        for entry in read(NAME)
+        if isinstance(entry, Event)
+        and isinstance(entry.object, Schedule)
+        and entry.object.name == name
+        and entry.t > after
+        and entry.object.phase == phase
+    )
+
+
+def settled(dialect: Dialect) -> Iterator[tuple[datetime, World]]:
+    """The moments at which a server of this dialect has shown by what it did which one it is."""
+    begin = datetime.fromisoformat("2026-11-15T00:00:00Z")
+    old = first_event(FIRST_SIGN_OF_ROBFIG, begin, "FailedValidation")
+    new = first_event(FIRST_SIGN_OF_NETRESEARCH, upgraded_at(), "Enabled")
+    for t, _, world in moments():
+        if (old <= t < upgraded_at()) if dialect is Dialect.ROBFIG else t >= new:
+            yield t, world
+
+
+@pytest.mark.parametrize("dialect", [Dialect.ROBFIG, Dialect.NETRESEARCH])
+def test_from_the_first_event_that_tells_them_apart_the_dialect_is_that_of_the_server(dialect: Dialect) -> None:
+    found = [world.verdict("velero") for _, world in settled(dialect)]
+    assert len(found) > 30
+    assert {verdict.candidates for verdict in found} == {(dialect,)}
+
+
+def test_before_the_first_such_event_the_answer_is_open_or_that_of_the_last_server() -> None:
+    new = first_event(FIRST_SIGN_OF_NETRESEARCH, upgraded_at(), "Enabled")
+    for t, _, world in moments():
+        if t < new:
+            assert Dialect.ROBFIG in world.verdict("velero").candidates
+
+
+def test_the_change_of_server_is_noticed_from_what_it_did() -> None:
+    new = first_event(FIRST_SIGN_OF_NETRESEARCH, upgraded_at(), "Enabled")
+    at_that_event = next(world for t, name, world in moments() if t == new and name == FIRST_SIGN_OF_NETRESEARCH)
+    found = at_that_event.verdict("velero")
+    assert found.reasons[-1:] == ("it accepts 'CRON_TZ=\"Asia/Tokyo\" * * * * *' (quoted)",)
+    assert any("it refuses '* 22-21 * * *'" in other for other in found.contradictions)
+
+
+def validated_since(schedule: Schedule, t: datetime, dialect: Dialect) -> bool:
+    """Whether this server, and not the one before it, has written the schedule's phase."""
+    since = upgraded_at() if dialect is Dialect.NETRESEARCH else datetime.fromisoformat("2026-11-15T00:00:00Z")
+    return any(
+        isinstance(entry, Event) and entry.object.name == schedule.name and since < entry.t <= t and schedule.phase
+        for entry in read(NAME)
+    )
+
+
+@pytest.mark.parametrize("dialect", [Dialect.ROBFIG, Dialect.NETRESEARCH])
+def test_validity_agrees_with_what_the_server_of_that_moment_said(dialect: Dialect) -> None:
+    compared = 0
+    for t, world in settled(dialect):
+        for schedule in world.schedules:
+            if validated_since(schedule, t, dialect):
+                read_in = world.dialect(schedule)
+                assert read_in is not None
+                assert bool(invalid(schedule, read_in)) is (schedule.phase == "FailedValidation"), (t, schedule.name)
+                compared += 1
+    assert compared > 200
+
+
+@pytest.mark.parametrize("dialect", [Dialect.ROBFIG, Dialect.NETRESEARCH])
+def test_every_backup_was_due_by_the_reading_of_that_moment(dialect: Dialect) -> None:
+    """A run is made where one is due, and by the next look: within a minute of it."""
+    made = 0
+    worlds = list(settled(dialect))
+    for (t, before), (_, after) in pairwise(worlds):
+        held = {schedule.name: schedule for schedule in before.schedules}
+        for schedule in after.schedules:
+            earlier = held.get(schedule.name)
+            if earlier is None or schedule.status.last_backup == earlier.status.last_backup:
+                continue
+            at = schedule.status.last_backup
+            assert at is not None
+            read_in = before.dialect(earlier)
+            assert read_in is not None
+            assert is_due(earlier, at + timedelta(seconds=1), read_in), (t, schedule.name)
+            made += 1
+    assert made >= (5 if dialect is Dialect.ROBFIG else 10)
+
+
+def test_the_schedule_with_both_days_has_no_run_on_the_new_server_that_day() -> None:
+    (t, world) = list(settled(Dialect.NETRESEARCH))[-1]
+    both = next(schedule for schedule in world.schedules if schedule.name == "both-days")
+    assert both.phase == "Enabled"
+    run = next_run(both, Dialect.NETRESEARCH)
+    assert run == datetime.fromisoformat("2027-02-15T00:00:00Z")
+    assert not is_due(both, t, Dialect.NETRESEARCH)
+
+
+def codes(world: World, t: datetime) -> set[tuple[str, str]]:
+    return {(finding.code, finding.subject.name) for finding in triage(world, t).findings}
+
+
+def test_findings_are_those_of_the_server_at_hand() -> None:
+    t, world = list(settled(Dialect.ROBFIG))[-1]
+    invalid_before = {name for code, name in codes(world, t) if code == "schedule-invalid"}
+    assert invalid_before == {"wrap", "manual", "sunday-7", "quoted"}
+    t, world = list(settled(Dialect.NETRESEARCH))[-1]
+    invalid_after = {name for code, name in codes(world, t) if code == "schedule-invalid"}
+    assert invalid_after == {"step-24", "step-60", "fast"}
+    assert ("schedule-never-fires", "manual") in codes(world, t)
+    assert ("schedule-overdue", "both-days") not in codes(world, t)
