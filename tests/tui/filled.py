@@ -287,7 +287,7 @@ def troubled() -> list[Resource]:
         _schedule("sales-hourly", "40 * * * *", "2026-11-15T02:40:03Z"),
         _schedule("cassandra", "*/30 * * * *", "2026-11-12T02:00:03Z", paused=True),
         _schedule("reports", "0 6 * * 1", "2026-11-09T06:00:03Z", paused=True, skipImmediately=True),
-        _schedule("broken", "0 0 * * 7"),
+        _schedule("broken", "0 0 * * 8"),
         from_builtins(Restore, restore),
         *_hourly(),
         *_queue(),

@@ -351,7 +351,7 @@ async def test_opening_an_object_and_leaving_it_moves_nothing_in_the_table() -> 
 async def test_y_and_d_lead_from_the_table_straight_to_their_section() -> None:
     async with screen() as shown:
         await shown.press("2", "y")
-        assert "schedule: 0 0 * * 7" in shown.text
+        assert "schedule: 0 0 * * 8" in shown.text
         await shown.press("q", "d")
         assert "Name       broken" in shown.text
 

@@ -64,7 +64,7 @@ async def test_a_finding_stands_under_the_one_that_explains_it_and_says_so() -> 
         validationErrors=[refusal],
     )
     copying = schedule("copy", last="02:00:03", template={"storageLocation": "offsite"})
-    broken = schedule("broken", "0 0 * * 7")
+    broken = schedule("broken", "0 0 * * 8")
     async with screen(FilledSource([location(), gone, copying, refused, broken])) as shown:
         assert shown.names() == ["offsite", "copy", "broken"]
         assert "└ schedule copy" in shown.lines[5]
@@ -75,7 +75,7 @@ async def test_a_finding_stands_under_the_one_that_explains_it_and_says_so() -> 
 
 
 async def test_a_table_that_does_not_fit_says_which_of_its_rows_are_to_be_seen() -> None:
-    broken = [schedule(f"broken-{number:02}", "0 0 * * 7") for number in range(22)]
+    broken = [schedule(f"broken-{number:02}", "0 0 * * 8") for number in range(22)]
     async with screen(FilledSource([location(), *broken])) as shown:
         assert shown.lines[3].endswith("1–9 of 22 ↓")
         await shown.press("G")

@@ -50,7 +50,7 @@ OBJECTS = [
     {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "velero"}},
     VELERO,
     obj("Schedule", "hourly", {"schedule": "0 * * * *", "template": {}}, status={"phase": "Enabled"}),
-    obj("Schedule", "broken", {"schedule": "0 0 * * 7", "template": {}}, status={"phase": "FailedValidation"}),
+    obj("Schedule", "broken", {"schedule": "0 0 * * 8", "template": {}}, status={"phase": "FailedValidation"}),
     obj(
         "Backup",
         "one",

@@ -38,7 +38,7 @@ async def test_what_is_in_the_cluster_is_judged(tmp_path: Path) -> None:
             "apiVersion": "velero.io/v1",
             "kind": "Schedule",
             "metadata": {**META, "name": "broken"},
-            "spec": {"schedule": "0 0 * * 7", "template": {}},
+            "spec": {"schedule": "0 0 * * 8", "template": {}},
         }
         await box_create(box, "schedules", broken)
         session = session_of(box, tmp_path)

@@ -119,7 +119,8 @@ def _create_step(world: World, where: Target, wish: NewSchedule, read: Readings,
         spec["skipImmediately"] = wish.skip_immediately
     if wish.own_backups is not None:
         spec["useOwnerReferencesInBackup"] = wish.own_backups
-    changes = (f"{where} is made: {wish.cron}", *meaning(read, now))
+    means, *others = meaning(read, now)
+    changes = (f"{where} is made: {wish.cron}, {means}", *others)
     meta = {"labels": dict(wish.labels), "annotations": dict(wish.annotations)}
     forecasts = [(reading.releases, _forecast(world, wish, reading.parsed, now)) for reading in read]
     forecast = forecasts[0][1] if len(read) == 1 else "; ".join(f"on {where}: {what}" for where, what in forecasts)

@@ -69,7 +69,7 @@ async def test_that_nobody_took_it_up_is_said() -> None:
 
 async def test_an_invalid_schedule_is_refused_by_velero() -> None:
     store = Store()
-    put(store, schedule("bad", "0 0 * * 7", phase="FailedValidation"))
+    put(store, schedule("bad", "0 0 * * 8", phase="FailedValidation"))
     ((sentence, well),) = await sentences(follow.follow(store, "prod", follow.created_schedule("velero", "bad")))
     assert "Velero refuses bad" in sentence
     assert not well

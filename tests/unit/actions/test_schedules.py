@@ -50,7 +50,7 @@ def test_a_schedule_made_paused_makes_no_backup() -> None:
     ("change", "words"),
     [
         ({"cron": "0 25 * * *"}, "in the field hour, at character 3"),
-        ({"cron": "daily"}, "is not a schedule that Velero takes"),
+        ({"cron": "daily"}, "is not a valid schedule"),
         ({"template": BackupSpec(ttl="30d")}, "The TTL '30d' is no duration"),
         ({"template": BackupSpec(ttl="-1h")}, "it is negative"),
         ({"template": BackupSpec(item_operation_timeout="soon")}, "timeout 'soon' is no duration"),

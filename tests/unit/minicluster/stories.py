@@ -183,6 +183,9 @@ def _noted(note: Note) -> Iterator[Deed]:
     elif "restarts" in note.text:
         yield Deed(note.t + timedelta(seconds=5), lambda table: table.velero.kill())
         yield Deed(note.t + timedelta(seconds=10.5), lambda table: table.velero.start())
+    elif upgraded := re.search(r"is upgraded to (\S+)", note.text):
+        version = upgraded[1]
+        yield Deed(note.t + timedelta(seconds=0.7), lambda table: table.velero.restart(version))
 
 
 def _submitted(entries: Iterable[Event | Note]) -> set[str]:

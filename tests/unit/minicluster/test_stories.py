@@ -15,23 +15,35 @@ WAITING = ("Queued", "ReadyToStart")
 LATE = "nab wave-4"
 """The real controller was busy and made its Backup a quarter of a second late, in the next second: no tie."""
 
+HELD_UP = {"upgrade": {"plain", "quoted"}}
+"""Their waiting backup got its slot on a beat, after such a gap, and so held them back at that beat."""
+
 STORIES = {
     "schedules": (Flags(), None),
     "nonadmin": (Flags(), datetime(2026, 11, 15, 2, 22, 29, 560_000, tzinfo=UTC)),
     "queue": (Flags(concurrent_backups=2), None),
     "overlap": (Flags(), None),
     "overlap-1.17": (Flags(version="1.17.2"), None),
+    "upgrade": (Flags(version="1.18.2"), None),
 }
 
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_story_of_the_real_controllers_goes_the_same_way_in_the_box(name: str) -> None:
     flags, non_admin_at = STORIES[name]
+    held_up = HELD_UP.get(name, set())
     real, box = lives(recorded(name)), lives(tell(name, flags, non_admin_at))
-    assert sorted(box) == sorted(real), "the same objects were made"
+    missed = {key for key in box.keys() - real.keys() if key[0] == "backups" and _schedule_of(key) in held_up}
+    assert sorted(box.keys() - missed) == sorted(real), "the same objects were made"
+    assert len(missed) == len(held_up), "one run more each"
     for key in real:
-        cut_off = key[0] == "backups" and real[key][-1][0] in WAITING
+        waits = key[0] == "backups" and real[key][-1][0] in WAITING
+        cut_off = waits or (key[0] == "schedules" and key[2] in held_up)
         assert (box[key][: len(real[key])] if cut_off else box[key]) == real[key], key
+
+
+def _schedule_of(key: tuple[str, str, str]) -> str:
+    return key[2].partition(" run ")[0]
 
 
 @pytest.mark.parametrize(

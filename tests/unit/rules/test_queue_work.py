@@ -23,7 +23,7 @@ from tests.unit.rules.backups import (
     world_at,
 )
 
-STARTS = {"nonadmin": 7, "overlap": 7, "overlap-1.17": 5, "queue": 16, "schedules": 52}
+STARTS = {"nonadmin": 7, "overlap": 7, "overlap-1.17": 5, "queue": 16, "schedules": 52, "upgrade": 7}
 """How many backups each story started."""
 
 

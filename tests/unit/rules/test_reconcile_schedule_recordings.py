@@ -25,6 +25,8 @@ BEATS = {
     "queue": [("02:31:35.8", "02:34:35.8"), ("02:35:19.9", "02:37:19.9")],
     "overlap": [("02:41:16.6", "02:46:16.6")],
     "overlap-1.17": [("02:48:36.7", "02:51:36.7")],
+    # In the pass of 10:27:50, its last, the queue moved half-way.
+    "upgrade": [("10:24:09.7", "10:25:09.7"), ("10:26:50.9", "10:26:50.9")],
 }
 """The once-a-minute passes of each server, first and last; a server that was restarted has a new second."""
 

@@ -72,9 +72,9 @@ def test_what_was_not_seen_never_counts_as_healthy() -> None:
 
 
 def test_an_invalid_schedule_is_named_with_the_libraries_own_words() -> None:
-    found = only(location(), schedule(cron="0 0 * * 7", phase="FailedValidation"))
+    found = only(location(), schedule(cron="0 0 * * 8", phase="FailedValidation"))
     assert (found.code, found.severity) == ("schedule-invalid", Severity.ERROR)
-    assert "end of range (7) above maximum (6): 7" in found.evidence
+    assert 'end of range (8) above maximum (7): "8"' in found.evidence
 
 
 def test_an_expression_that_never_fires_is_called_a_runaway() -> None:

@@ -20,7 +20,7 @@ def test_a_server_comes_before_storage_before_schedules_and_tenants_come_last() 
     found = findings(
         nab(created=old, phase="BackingOff", conditions=[typo]),
         nab("lost", veleroBackup={"nacuuid": "u", "name": "v", "namespace": "velero", "status": {"phase": "Failed"}}),
-        schedule("broken", "0 0 * * 7", created=old),
+        schedule("broken", "0 0 * * 8", created=old),
         location("offsite", "Unavailable", checked="02:30:03", synced="02:30:03", message="no such bucket"),
     )
     assert order(found) == [
@@ -48,7 +48,7 @@ def refused_by(name: str, why: str, location_name: str = "offsite") -> list[Find
         validationErrors=[why],
     )
     gone = location("offsite", "Unavailable", message="no such bucket")
-    younger = schedule("broken", "0 0 * * 7", created="02:30:00")
+    younger = schedule("broken", "0 0 * * 8", created="02:30:00")
     return findings(location(), gone, copying, refused, younger)
 
 

@@ -58,6 +58,19 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         ("schedules-collide", ""),
     },
     "overlap-1.17": {("velero-no-pulse", ""), ("schedules-collide", "")},
+    "upgrade": {
+        # Refused by 1.18.2, and taken up by 1.18.3.
+        ("schedule-invalid", "wrap"),
+        ("schedule-invalid", "sunday-7"),
+        ("schedule-invalid", "quoted"),
+        ("schedule-invalid", "manual"),
+        # The other way round.
+        ("schedule-invalid", "step-24"),
+        ("schedule-invalid", "step-60"),
+        ("schedule-invalid", "fast"),
+        ("schedule-never-fires", "manual"),
+        ("schedules-collide", ""),
+    },
 }
 
 

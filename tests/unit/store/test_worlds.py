@@ -51,17 +51,21 @@ def test_after_a_recording_the_store_holds_what_the_recording_left(name: str) ->
     assert held == expected
 
 
-def test_a_restart_of_velero_is_seen_by_its_new_second() -> None:
+RESTARTS = {"queue": "Velero restarts", "upgrade": "Velero is upgraded"}
+
+
+@pytest.mark.parametrize("name", RESTARTS)
+def test_a_restart_of_velero_is_seen_by_its_new_second(name: str) -> None:
     killed = next(
         entry.t
-        for entry in recordings.read("queue")
-        if isinstance(entry, recordings.Note) and "Velero restarts" in entry.text
+        for entry in recordings.read(name)
+        if isinstance(entry, recordings.Note) and RESTARTS[name] in entry.text
     )
-    restarted = Replay("queue").run().last.seen.restarted["velero"]
+    restarted = Replay(name).run().last.seen.restarted["velero"]
     assert killed < restarted < killed + timedelta(seconds=30)
 
 
-@pytest.mark.parametrize("name", [name for name in recordings.NAMES if name != "queue"])
+@pytest.mark.parametrize("name", [name for name in recordings.NAMES if name not in RESTARTS])
 def test_storage_that_hangs_and_comes_back_is_not_taken_for_a_restart(name: str) -> None:
     assert all(not world.seen.restarted for _, world in Replay(name).run().worlds)
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from foretop.panes.nonadmin import nonadmin_pane
 from foretop.panes.queue import queue_pane
 from foretop_core.actions.backups import plan_back_up_now
+from foretop_core.cron import Dialect
 from foretop_core.kube.sink import Scope
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP
@@ -83,10 +84,12 @@ def test_unchanged_counts_from_a_move_that_was_seen_and_says_so_where_none_was()
 
 def test_no_start_of_a_schedule_is_told_while_velero_has_no_pulse() -> None:
     hourly, silent = schedule(cron="0 * * * *", last="02:00:03"), Heartbeat(3, at("02:26:03"), timedelta(minutes=1))
-    assert expected_start(hourly, NOW, Heartbeat(3, at("02:41:03"), timedelta(minutes=1))) == at("03:00:03")
-    assert expected_start(hourly, NOW, silent) is None
+    assert expected_start(hourly, NOW, Dialect.ROBFIG, Heartbeat(3, at("02:41:03"), timedelta(minutes=1))) == at(
+        "03:00:03"
+    )
+    assert expected_start(hourly, NOW, Dialect.ROBFIG, silent) is None
     due = schedule(cron="0 * * * *", last="01:00:03", paused=True)
-    told = unpause(due, NOW, Choice.DO_NOT_SKIP, beat=silent)
+    told = unpause(due, NOW, Choice.DO_NOT_SKIP, dialect=Dialect.ROBFIG, beat=silent)
     assert told.starts is None
     assert told.sentence.startswith(
         "nothing before Velero is back (no pulse of Velero since 02:26:03Z), then one backup"

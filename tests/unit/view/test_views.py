@@ -68,7 +68,7 @@ def test_schedules_say_what_they_do_next_and_why_not() -> None:
             backup("b-good-20261115023003", created="02:30:03", started="02:30:03", ended="02:31:00", of="b-good"),
             schedule("c-held", "*/30 * * * *", last="2026-11-12T02:00:03Z", paused=True),
             schedule("d-held", "0 6 * * 1", last="2026-11-09T06:00:03Z", paused=True, skip=True),
-            schedule("e-wrong", "0 0 * * 7", phase="FailedValidation"),
+            schedule("e-wrong", "0 0 * * 8", phase="FailedValidation"),
             schedule("f-never", "0 0 31 2 *"),
             schedule("g-waits", "40 * * * *", last="02:40:03", skip=False),
             backup("g-waits-20261115024003", "Queued", created="02:40:03", of="g-waits"),

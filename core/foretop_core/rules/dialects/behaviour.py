@@ -65,7 +65,7 @@ def _validation(schedule: Schedule) -> Iterator[Evidence]:
         refusing = [dialect for dialect, answer in answers.items() if isinstance(answer, CronError)]
         exactly = [dialect for dialect in refusing if str(answers[dialect]) == errors[0]]
         yield from _told_by(exactly or refusing, f"it refuses {text!r} ({schedule.name}): {errors[0]}")
-    elif schedule.phase in ("Enabled", "FailedValidation"):
+    elif schedule.phase == "Enabled" or schedule.status.validation_errors:
         accepting = [dialect for dialect, answer in answers.items() if isinstance(answer, CronSchedule)]
         yield from _told_by(accepting, f"it accepts {text!r} ({schedule.name})")
 
