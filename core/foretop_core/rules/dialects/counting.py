@@ -50,8 +50,13 @@ def _runs_within_year(parsed: CronSchedule, start: datetime, end: datetime) -> i
         return _listed(parsed, start, end)
     last = parsed.previous(end)
     if last is None or last <= start:
-        return -(-(end - start) // _MINUTE)
-    return _listed(parsed, start, last) - (-(end - last) // _MINUTE)
+        return _minutes(start, end)
+    return _listed(parsed, start, last) + _minutes(last, end)
+
+
+def _minutes(start: datetime, end: datetime) -> int:
+    """The minutes that begin after one instant, up to another."""
+    return int(end.timestamp() // 60 - start.timestamp() // 60)
 
 
 def _listed(parsed: CronSchedule, start: datetime, end: datetime) -> int:
