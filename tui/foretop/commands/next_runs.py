@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from itertools import islice
 from typing import Any
@@ -9,19 +10,27 @@ from typing import Any
 import click
 
 from foretop.commands import inputs
-from foretop.commands.output import emit, file_help, output_option, say, warn
-from foretop_core.cron import CronError, CronSchedule, parse
+from foretop.commands.output import emit, file_help, output_option, say, version_option, warn
+from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from foretop_core.rules import words
+from foretop_core.rules.assemble import assemble
+from foretop_core.rules.dialects import ALL_DIALECTS, Reading, Release, read_release, readings, releases_of
 from foretop_core.rules.forecast import base_time
 from foretop_core.rules.words import rfc3339
+from foretop_core.rules.world import World
 from foretop_core.view.items import as_list, identity
 
 NEVER = (
     "It matches no date. Velero takes such a schedule for always due and makes a backup nearly every minute: "
     "do not use it."
 )
+SELDOM = (
+    "It does not run within the next five years, which is as far as Velero looks. Velero takes such a schedule for "
+    "always due and makes a backup nearly every minute: do not use it."
+)
+_KUBERNETES = (Dialect.ROBFIG,)
 
 
 @click.command("next")
@@ -30,24 +39,46 @@ NEVER = (
 @click.option("--from", "since", metavar="TIME", help="Runs after this time instead of now.")
 @click.option("--count", default=5, show_default=True, type=click.IntRange(1, 1000), help="How many runs.")
 @click.option("--tz", "zone_name", metavar="ZONE", help="Where an expression that names no zone runs (Velero: UTC).")
+@version_option
 @output_option
 def command(
-    expression: str | None, source: str | None, since: str | None, count: int, zone_name: str | None, form: str
+    expression: str | None,
+    source: str | None,
+    since: str | None,
+    count: int,
+    zone_name: str | None,
+    version: str | None,
+    form: str,
 ) -> int:
-    """When EXPRESSION runs next, as Velero and Kubernetes count it."""
+    """When EXPRESSION runs next, as Velero and Kubernetes count it; each answer where releases of Velero differ."""
     if (expression is None) == (source is None):
         raise click.UsageError("give either an expression or -f FILE")
     zone = inputs.zone(zone_name)
-    start = inputs.moment(since, zone)
+    asked = Asked(inputs.moment(since, zone), count, zone)
+    release = read_release(version) if version else None
     if source is not None:
-        return _of_file(source, start, count, zone, form)
-    parsed = inputs.cron(expression or "")
-    found = runs(parsed, start, count, zone)
+        return _of_file(source, asked, release, form)
+    text = expression or ""
+    found = readings(text, release.dialects if release else ALL_DIALECTS)
+    if all(isinstance(reading.parsed, CronError) for reading in found):
+        inputs.cron(text, found[-1].dialect)
     if form == "text":
-        _print(parsed, found, start, zone)
+        _print(text, found, asked)
     else:
-        emit(_answer(parsed, found, start, zone), form)
+        emit(_answer(text, found, asked), form)
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which runs are asked for, and in which zone an expression that names none runs."""
+
+    start: datetime
+    count: int
+    zone: tzinfo
+
+    def runs(self, parsed: CronSchedule) -> list[datetime]:
+        return runs(parsed, self.start, self.count, self.zone)
 
 
 def runs(parsed: CronSchedule, after: datetime, count: int, zone: tzinfo) -> list[datetime]:
@@ -59,14 +90,45 @@ def runs(parsed: CronSchedule, after: datetime, count: int, zone: tzinfo) -> lis
     return found
 
 
-def _answer(parsed: CronSchedule, found: list[datetime], start: datetime, zone: tzinfo) -> dict[str, Any]:
+def _answer(text: str, found: tuple[Reading, ...], asked: Asked) -> dict[str, Any]:
+    """The answer of the newest release, and beside it all of them where they differ."""
+    newest = found[-1].parsed
     return {
-        "expression": parsed.expression,
-        "zone": str(parsed.zone or zone),
-        "from": rfc3339(start),
+        "expression": text,
+        "zone": str((newest.zone if isinstance(newest, CronSchedule) else None) or asked.zone),
+        "from": rfc3339(asked.start),
+        **_runs_and_meaning(newest, asked),
+        **_all_readings(found, asked),
+    }
+
+
+def _runs_and_meaning(parsed: CronSchedule | CronError, asked: Asked) -> dict[str, Any]:
+    if isinstance(parsed, CronError):
+        return {"runs": [], "description": "", "note": "", "error": str(parsed)}
+    found = asked.runs(parsed)
+    return {
         "runs": [rfc3339(run) for run in found],
         "description": parsed.describe(),
         "note": _note(parsed, found),
+    }
+
+
+def _all_readings(found: tuple[Reading, ...], asked: Asked) -> dict[str, Any]:
+    """Nothing where there is but one."""
+    if len(found) == 1:
+        return {}
+    return {
+        "readings": [
+            {
+                "releases": reading.releases,
+                "description": "" if isinstance(reading.parsed, CronError) else reading.meaning,
+                "error": str(reading.parsed) if isinstance(reading.parsed, CronError) else None,
+                "next": []
+                if isinstance(reading.parsed, CronError)
+                else [rfc3339(run) for run in asked.runs(reading.parsed)],
+            }
+            for reading in found
+        ]
     }
 
 
@@ -74,28 +136,46 @@ def _note(parsed: CronSchedule, found: list[datetime]) -> str:
     if parsed.never_fires:
         return NEVER
     if not found:
-        return "It does not run within the next five years, which is as far as Velero looks."
+        return SELDOM
     if parsed.every is not None:
         return "It counts from the actual last run, so it drifts."
     return ""
 
 
-def _print(parsed: CronSchedule, found: list[datetime], start: datetime, zone: tzinfo) -> None:
-    shown_in = parsed.zone or zone
-    say(f"{parsed.expression}   {parsed.describe()} ({shown_in})")
+def _print(text: str, found: tuple[Reading, ...], asked: Asked) -> None:
+    if len(found) == 1:
+        _print_runs(text, found[0], asked)
+        return
+    say(f"{text}   is read differently by releases of Velero")
+    for reading in found:
+        if isinstance(reading.parsed, CronError):
+            say(f"{reading.releases}   {reading.meaning}")
+        else:
+            _print_runs(reading.releases, reading, asked)
+    if any(Dialect.ROBFIG in reading.dialects for reading in found):
+        say(f"Kubernetes reads a CronJob as {releases_of((Dialect.ROBFIG,))} does.")
+
+
+def _print_runs(title: str, reading: Reading, asked: Asked) -> None:
+    parsed = reading.parsed
+    assert isinstance(parsed, CronSchedule)
+    shown_in = parsed.zone or asked.zone
+    found = asked.runs(parsed)
+    say(f"{title}   {parsed.describe()}{reading.skipped_times} ({shown_in})")
     for run in found:
         there = "Z" if shown_in is UTC else f"   {run:%H:%M:%S}Z"
-        say(f"  {run.astimezone(shown_in):%a %d %b %Y %H:%M:%S}{there}   in {words.span(run - start)}")
+        say(f"  {run.astimezone(shown_in):%a %d %b %Y %H:%M:%S}{there}   in {words.span(run - asked.start)}")
     if note := _note(parsed, found):
         say(note)
 
 
-def _of_file(source: str, start: datetime, count: int, zone: tzinfo, form: str) -> int:
+def _of_file(source: str, asked: Asked, release: Release | None, form: str) -> int:
     read = inputs.objects(source)
+    world = assemble((item for _, item in read.objects), given_versions={"": str(release)} if release else {})
     timed = [(item, text) for _, item in read.objects if (text := _expression_of(item)) is not None]
     if not timed:
         raise BadInput(f"{source} holds no schedules", "no Schedule, CronJob or PreScaledCronJob is in it")
-    items = [_item(item, text, start, count, zone) for item, text in timed]
+    items = [_item(item, text, _readings_of(world, item, text), asked) for item, text in timed]
     warn(read.unreadable)
     if form == "text":
         for item in items:
@@ -103,6 +183,11 @@ def _of_file(source: str, start: datetime, count: int, zone: tzinfo, form: str) 
     else:
         emit(as_list(items), form)
     return 1 if read.unreadable else 0
+
+
+def _readings_of(world: World, item: Resource, text: str) -> tuple[Reading, ...]:
+    """A Schedule is read as its server does, as far as that is known; everything else as Kubernetes does."""
+    return world.verdict(item.namespace).readings(text) if isinstance(item, Schedule) else readings(text, _KUBERNETES)
 
 
 def _expression_of(item: Resource) -> str | None:
@@ -118,25 +203,26 @@ def _expression_of(item: Resource) -> str | None:
             return None
 
 
-def _item(item: Resource, text: str, start: datetime, count: int, zone: tzinfo) -> dict[str, Any]:
-    known: dict[str, Any] = {**identity("", item), "schedule": text}
-    try:
-        parsed = parse(text)
-    except CronError as problem:
-        return {**known, "nextRun": None, "runs": [], "description": "", "note": "", "error": str(problem)}
-    base = (base_time(item) if isinstance(item, Schedule) else None) or start
-    found = runs(parsed, start, count, zone)
+def _item(item: Resource, text: str, found: tuple[Reading, ...], asked: Asked) -> dict[str, Any]:
+    newest = found[-1].parsed
+    base = (base_time(item) if isinstance(item, Schedule) else None) or asked.start
+    run = None if isinstance(newest, CronError) else newest.next(base.astimezone(asked.zone))
     return {
-        **known,
-        "nextRun": rfc3339(parsed.next(base.astimezone(zone))),
-        "runs": [rfc3339(run) for run in found],
-        "description": parsed.describe(),
-        "note": _note(parsed, found),
+        **identity("", item),
+        "schedule": text,
+        "nextRun": rfc3339(run),
+        **_runs_and_meaning(newest, asked),
+        **_all_readings(found, asked),
     }
 
 
 def _print_item(item: dict[str, Any]) -> None:
     name = "/".join(part for part in (item["namespace"], item["name"]) if part)
+    if "readings" in item:
+        say(f"{item['kind']} {name}   {item['schedule']}   is read differently: give --velero-version")
+        for reading in item["readings"]:
+            _print_reading(reading)
+        return
     say(f"{item['kind']} {name}   {item['schedule']}   {item['description']}")
     if "error" in item:
         say(f"  invalid: {item['error']}")
@@ -146,3 +232,10 @@ def _print_item(item: dict[str, Any]) -> None:
         say(f"    {run}")
     if item["note"]:
         say(f"  {item['note']}")
+
+
+def _print_reading(reading: dict[str, Any]) -> None:
+    said = f"refused: {reading['error']}" if reading["error"] is not None else reading["description"]
+    say(f"  {reading['releases']}: {said}")
+    for run in islice(reading["next"], 5):
+        say(f"    {run}")
