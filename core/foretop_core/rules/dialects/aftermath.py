@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from foretop_core.cron import CronError, Dialect
 from foretop_core.models import Backup, Schedule
@@ -41,7 +41,7 @@ def stopped(schedule: Schedule, runs: tuple[Backup, ...], dialect: Dialect, now:
         missed = _run_after(schedule, older, last)
         if missed is None or now - missed <= _GRACE or not _was_due_to(schedule, runs, last, older, dialect):
             continue
-        effect = upgrade_effect(schedule.spec.schedule, older, dialect, now)
+        effect = upgrade_effect(schedule.spec.schedule, older, dialect, _today(now))
         if effect is not None and effect.runs_after < effect.runs_before:
             return Aftermath(effect, last, missed)
     return None
@@ -60,9 +60,14 @@ def every_minute_since(schedule: Schedule, dialect: Dialect, now: datetime) -> A
 def _changed(schedule: Schedule, dialect: Dialect, kind: UpgradeKind, now: datetime) -> Aftermath | None:
     for older in _older(dialect):
         if upgrade_kind(schedule.spec.schedule, older, dialect, now) is kind:
-            effect = upgrade_effect(schedule.spec.schedule, older, dialect, now)
+            effect = upgrade_effect(schedule.spec.schedule, older, dialect, _today(now))
             return None if effect is None else Aftermath(effect, _last_run(schedule))
     return None
+
+
+def _today(now: datetime) -> datetime:
+    """Triage asks again and again: counted from the beginning of the day, the answer is remembered and stands still."""
+    return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def _older(dialect: Dialect) -> tuple[Dialect, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.rules.dialects.counting import always_due, first_difference, looked_until, runs_within
@@ -15,6 +16,7 @@ from foretop_core.rules.dialects.rewriting import instead_of
 A_YEAR = timedelta(days=365)
 """The next twelve months, in which runs are counted."""
 
+_REMEMBERED = 4096
 _FIRST_RELEASES = {Dialect.ROBFIG1: "1.0", Dialect.ROBFIG: "1.15", Dialect.NETRESEARCH: NEWEST_KNOWN}
 
 
@@ -67,12 +69,16 @@ def upgrade_kind(text: str, before: Dialect, after: Dialect, now: datetime) -> U
 
 
 def upgrade_effect(text: str, before: Dialect, after: Dialect, now: datetime) -> UpgradeEffect | None:
-    """How an expression changes; None where both dialects read it alike."""
-    kind = upgrade_kind(text, before, after, now)
+    """How an expression changes; None where both dialects read it alike. Remembered; some milliseconds at first."""
+    return _upgrade_effect(text, before, after, now.astimezone(UTC).replace(microsecond=0))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _upgrade_effect(text: str, before: Dialect, after: Dialect, start: datetime) -> UpgradeEffect | None:
+    kind = upgrade_kind(text, before, after, start)
     if kind is None:
         return None
     one, other = readings(text, (before, after))
-    start = now.astimezone(UTC).replace(microsecond=0)
     # Whoever has a schedule that is refused today means what the other release makes of it.
     meant = after if kind is UpgradeKind.ACCEPTED else before
     instead = instead_of(text, meant, (before, after), start)
