@@ -18,7 +18,7 @@ items:
   spec: {schedule: "0 * * * *", template: {}}
   status: {phase: Enabled, lastBackup: "2026-11-15T00:00:03Z"}
 - metadata: {name: broken, namespace: velero, creationTimestamp: "2026-11-01T00:00:00Z"}
-  spec: {schedule: "0 0 * * 7", template: {}}
+  spec: {schedule: "0 0 * * 8", template: {}}
   status: {phase: FailedValidation}
 ---
 apiVersion: batch/v1
@@ -68,7 +68,8 @@ def test_next_counts_in_the_zone_given_and_answers_in_utc(capsys: pytest.Capture
     told = answer(capsys, "next", "0 9 * * *", *FROM, "--tz", "Asia/Tokyo", "--count", "1", "-o", "json")
     assert told["runs"] == ["2026-11-16T00:00:00Z"]
     assert told["zone"] == "Asia/Tokyo"
-    own = answer(capsys, "next", "CRON_TZ=Asia/Tokyo 0 9 * * *", *FROM, "--count", "1", "-o", "json")
+    zoned = ("next", "CRON_TZ=Asia/Tokyo 0 9 * * *", "--velero-version", "1.15")
+    own = answer(capsys, *zoned, *FROM, "--count", "1", "-o", "json")
     assert own["runs"] == told["runs"]
     assert own["zone"] == "Asia/Tokyo"
 
@@ -77,6 +78,45 @@ def test_next_warns_of_an_expression_that_never_fires_and_is_content(capsys: pyt
     told = answer(capsys, "next", "0 0 31 2 *", "-o", "json")
     assert told["runs"] == []
     assert "always due" in told["note"]
+
+
+def test_next_tells_every_reading_where_releases_differ(capsys: pytest.CaptureFixture[str]) -> None:
+    told = answer(capsys, "next", "0 2 1 * 1", *FROM, "--count", "1", "-o", "json")
+    assert (told["runs"], told["description"], told["zone"]) == (None, None, None)
+    assert [(each["releases"], each["runs"]) for each in told["readings"]] == [
+        ("Velero up to 1.18.2", ["2026-11-16T02:00:00Z"]),
+        ("Velero 1.18.3 and later", ["2027-02-01T02:00:00Z"]),
+    ]
+    assert run(["next", "0 22-2 * * *", *FROM, "--count", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "Velero up to 1.18.2: refused: beginning of range (22) beyond end of range (2): 22-2" in printed
+    assert "Sun 15 Nov 2026 22:00:00Z" in printed
+
+
+@pytest.mark.parametrize(("version", "first"), [("1.14", "2026-11-16T02:00:00Z"), ("1.18.3", "2027-02-01T02:00:00Z")])
+def test_next_reads_as_the_version_given_before_or_after_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, version: str, first: str
+) -> None:
+    said, asked = ("--velero-version", version), ("next", "0 2 1 * 1", *FROM, "-o", "json")
+    assert answer(capsys, *asked, *said)["runs"][0] == answer(capsys, *said, *asked)["runs"][0] == first
+    path = tmp_path / "both.yaml"
+    path.write_text(SCHEDULES.replace("0 * * * *", "0 2 1 * 1"))
+    both, _, sweep = answer(capsys, "next", "-f", str(path), *FROM, "-o", "json", *said)["items"]
+    assert (both["runs"][0], sweep["runs"][0]) == (first, "2026-11-15T17:30:00Z")
+
+
+def test_next_tells_of_a_schedule_in_a_file_what_its_server_may_make_of_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "open.yaml"
+    path.write_text(SCHEDULES.replace("0 * * * *", "0 2 1,15 * *").replace("0 0 * * 8", "0 2 1 * 1"))
+    _, both, _ = answer(capsys, "next", "-f", str(path), *FROM, "-o", "json")["items"]
+    assert both["nextRun"] is None
+    assert [each["nextRun"] for each in both["readings"]] == ["2026-11-01T02:00:00Z", "2027-02-01T02:00:00Z"]
+    assert run(["next", "-f", str(path), *FROM]) == 0
+    printed = capsys.readouterr().out
+    assert "  Velero 1.18.3 and later: " in printed
+    assert "  next run 2027-02-01T02:00:00Z" in printed
 
 
 def test_next_prints_for_people_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,7 +134,7 @@ def test_next_reads_schedules_and_cron_jobs_from_a_file(capsys: pytest.CaptureFi
     assert hourly["nextRun"] == "2026-11-15T01:00:00Z"
     assert hourly["runs"][0] == "2026-11-15T03:00:00Z"
     assert broken["nextRun"] is None
-    assert "above maximum (6)" in broken["error"]
+    assert "above maximum" in broken["error"]
     assert sweep["runs"][0] == "2026-11-15T17:30:00Z"
 
 
@@ -192,7 +232,9 @@ def test_primer_prints_for_people_too(capsys: pytest.CaptureFixture[str]) -> Non
         (["primer", "0 2 * * 9", "--warmup", "10"], ["day of week", "above maximum (6)"]),
         (["primer", "@every 1h", "--warmup", "10"], ["cannot prime @every 1h"]),
         (["primer", "0 0 31 2 *", "--warmup", "10"], ["never fires"]),
-        (["next", "0 0 * * 7"], ["'0 0 * * 7'", "day of week", "end of range (7) above maximum (6): 7"]),
+        (["next", "0 0 * * 8"], ["'0 0 * * 8'", "day of week", 'end of range (8) above maximum (7): "8"']),
+        (["next", "@daily", "--velero-version", "old"], ["'old' is not a valid Velero version"]),
+        (["next", "@daily", "--velero-version", "prod=1.18"], ["prod=… names no context", "give the version alone"]),
         (["next", ""], ["empty spec string"]),
         (["next", "@every 1d"], ["unknown unit"]),
         (["next", "@daily", "--from", "noon"], ["'noon' is no time", "RFC 3339"]),
