@@ -24,6 +24,7 @@ from tests.wire.test_commands import obj
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 OF_BACKUPS = "metadata.name=backups.velero.io"
 REQUESTS = "/apis/velero.io/v1/namespaces/velero/serverstatusrequests"
+HOME = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "velero"}}
 BOTH_DAYS = obj("Schedule", "both-days", {"schedule": "0 2 1 * 1", "template": {}}, status={"phase": "Enabled"})
 MONDAY, FIRST_AND_MONDAY = "2026-11-16T02:00:00Z", "2027-02-01T02:00:00Z"
 
@@ -31,7 +32,7 @@ MONDAY, FIRST_AND_MONDAY = "2026-11-16T02:00:00Z", "2027-02-01T02:00:00Z"
 @pytest.fixture(scope="module")
 def box() -> Iterator[MiniCluster]:
     """No Deployment shows the release, and the one schedule is read in two ways by the releases that have a queue."""
-    with box_in_thread([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "velero"}}, BOTH_DAYS]) as made:
+    with box_in_thread([HOME, BOTH_DAYS]) as made:
         yield made
 
 
@@ -101,6 +102,18 @@ async def test_foretop_sees_the_definition_and_the_answer_of_the_server(
             assert session.world("minicluster").verdict("velero").candidates == candidates
         finally:
             await session.stop()
+
+
+def test_a_command_that_writes_hears_the_answer_of_the_server(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answered = {"phase": "Processed", "serverVersion": "v1.18.3"}
+    for asked, readings in (((), 2), ((obj("ServerStatusRequest", "who", {}, status=answered),), 1)):
+        with box_in_thread([HOME, BOTH_DAYS, *asked]) as made:
+            assert run(["schedule", "pause", "both-days", "--dry-run", "--kubeconfig", kubeconfig(made, tmp_path)]) == 0
+        said = capsys.readouterr().out
+        assert "1 Feb 2027" in said
+        assert ("16 Nov" in said) is (readings == 2)
 
 
 # ── what a person says ───────────────────────────────────────────────────────────────────────────────────────
