@@ -156,6 +156,8 @@ def test_a_run_that_is_moved_out_of_the_missing_hour_has_its_warm_up_before_it()
     (pair,) = warmups(text, 60, Dialect.NETRESEARCH, start, 1)
     assert pair.run.isoformat() == "2026-03-08T03:30:00-04:00"
     assert pair.warmup.isoformat() == "2026-03-08T01:30:00-05:00"
+    # So near that the search would begin after the gap, where the library no longer sees the run.
+    assert warmups(text, 60, Dialect.NETRESEARCH, start.replace(hour=1, minute=29), 1) == (pair,)
     assert "America/New_York has daylight saving" in prime(text, 60, Dialect.NETRESEARCH).note
 
 

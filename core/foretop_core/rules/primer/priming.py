@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, parse
 from foretop_core.cron.fields import HOUR
@@ -15,6 +16,7 @@ from foretop_core.rules.primer.years import FIRST_DAY, LAST_DAY, MINUTES_A_DAY, 
 
 MOST_MINUTES = 10_080
 _CHECK_FROM = datetime(2024, 1, 1, tzinfo=UTC)
+_END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +72,8 @@ def warmups(text: str, minutes: int, dialect: Dialect, after: datetime, count: i
     else:
         # A constant delay counts from the moment given, so whole delays only may be passed over.
         start += ahead // schedule.every * schedule.every
-    run = schedule.next(start.astimezone(after.tzinfo))
-    pairs: list[Pair] = []
-    while run is not None and len(pairs) < count:
-        pairs.append(Pair((run.astimezone(UTC) - ahead).astimezone(after.tzinfo), run))
-        run = schedule.next(run)
-    return tuple(pairs)
+    runs = islice(schedule.between(start.astimezone(after.tzinfo), _END_OF_TIME), count)
+    return tuple(Pair((run.astimezone(UTC) - ahead).astimezone(after.tzinfo), run) for run in runs)
 
 
 def _parsed(text: str, dialect: Dialect) -> CronSchedule:
