@@ -18,7 +18,7 @@ items:
   spec: {schedule: "0 * * * *", template: {}}
   status: {phase: Enabled, lastBackup: "2026-11-15T00:00:03Z"}
 - metadata: {name: broken, namespace: velero, creationTimestamp: "2026-11-01T00:00:00Z"}
-  spec: {schedule: "0 0 * * 8", template: {}}
+  spec: {schedule: "0 0 * * 9", template: {}}
   status: {phase: FailedValidation}
 ---
 apiVersion: batch/v1
@@ -68,8 +68,7 @@ def test_next_counts_in_the_zone_given_and_answers_in_utc(capsys: pytest.Capture
     told = answer(capsys, "next", "0 9 * * *", *FROM, "--tz", "Asia/Tokyo", "--count", "1", "-o", "json")
     assert told["runs"] == ["2026-11-16T00:00:00Z"]
     assert told["zone"] == "Asia/Tokyo"
-    zoned = ("next", "CRON_TZ=Asia/Tokyo 0 9 * * *", "--velero-version", "1.15")
-    own = answer(capsys, *zoned, *FROM, "--count", "1", "-o", "json")
+    own = answer(capsys, "next", "CRON_TZ=Asia/Tokyo 0 9 * * *", *FROM, "--count", "1", "-o", "json")
     assert own["runs"] == told["runs"]
     assert own["zone"] == "Asia/Tokyo"
 
@@ -80,50 +79,66 @@ def test_next_warns_of_an_expression_that_never_fires_and_is_content(capsys: pyt
     assert "always due" in told["note"]
 
 
-def test_next_tells_every_reading_where_releases_differ(capsys: pytest.CaptureFixture[str]) -> None:
-    told = answer(capsys, "next", "0 2 1 * 1", *FROM, "--count", "1", "-o", "json")
-    assert (told["runs"], told["description"], told["zone"]) == (None, None, None)
-    assert [(each["releases"], each["runs"]) for each in told["readings"]] == [
-        ("Velero up to 1.18.2", ["2026-11-16T02:00:00Z"]),
-        ("Velero 1.18.3 and later", ["2027-02-01T02:00:00Z"]),
-    ]
-    assert run(["next", "0 22-2 * * *", *FROM, "--count", "1"]) == 0
-    printed = capsys.readouterr().out
-    assert "Velero up to 1.18.2: refused: beginning of range (22) beyond end of range (2): 22-2" in printed
-    assert "Sun 15 Nov 2026 22:00:00Z" in printed
-
-
-@pytest.mark.parametrize(("version", "first"), [("1.14", "2026-11-16T02:00:00Z"), ("1.18.3", "2027-02-01T02:00:00Z")])
-def test_next_reads_as_the_version_given_before_or_after_it(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, version: str, first: str
-) -> None:
-    said, asked = ("--velero-version", version), ("next", "0 2 1 * 1", *FROM, "-o", "json")
-    assert answer(capsys, *asked, *said)["runs"][0] == answer(capsys, *said, *asked)["runs"][0] == first
-    path = tmp_path / "both.yaml"
-    path.write_text(SCHEDULES.replace("0 * * * *", "0 2 1 * 1"))
-    both, _, sweep = answer(capsys, "next", "-f", str(path), *FROM, "-o", "json", *said)["items"]
-    assert (both["runs"][0], sweep["runs"][0]) == (first, "2026-11-15T17:30:00Z")
-
-
-def test_next_tells_of_a_schedule_in_a_file_what_its_server_may_make_of_it(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "open.yaml"
-    path.write_text(SCHEDULES.replace("0 * * * *", "0 2 1,15 * *").replace("0 0 * * 8", "0 2 1 * 1"))
-    _, both, _ = answer(capsys, "next", "-f", str(path), *FROM, "-o", "json")["items"]
-    assert both["nextRun"] is None
-    assert [each["nextRun"] for each in both["readings"]] == ["2026-11-01T02:00:00Z", "2027-02-01T02:00:00Z"]
-    assert run(["next", "-f", str(path), *FROM]) == 0
-    printed = capsys.readouterr().out
-    assert "  Velero 1.18.3 and later: " in printed
-    assert "  next run 2027-02-01T02:00:00Z" in printed
-
-
 def test_next_prints_for_people_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["next", "0 3 * * *", *FROM]) == 0
     printed = capsys.readouterr().out
     assert "at 03:00" in printed
     assert "Sun 15 Nov 2026 03:00:00Z   in 18 minutes" in printed
+
+
+BOTH_DAYS = "0 2 1 * 1"
+EITHER, BOTH = "at 02:00 on the 1st of the month and on every Monday", "at 02:00 on the 1st if it is a Monday"
+
+
+def test_next_names_each_answer_with_its_releases_where_they_differ(capsys: pytest.CaptureFixture[str]) -> None:
+    told = answer(capsys, "next", BOTH_DAYS, *FROM, "--count", "1", "-o", "json")
+    assert told["runs"] == ["2027-02-01T02:00:00Z"]
+    assert told["readings"] == [
+        {"releases": "Velero up to 1.18.2", "description": EITHER, "error": None, "next": ["2026-11-16T02:00:00Z"]},
+        {"releases": "Velero 1.18.3 and later", "description": BOTH, "error": None, "next": ["2027-02-01T02:00:00Z"]},
+    ]
+    assert run(["next", "0 */24 * * *", *FROM, "--count", "1"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "0 */24 * * *   is read differently by releases of Velero",
+        "Velero up to 1.18.2   at 00:00 every day (UTC)",
+        "  Mon 16 Nov 2026 00:00:00Z   in 21 h 18 min",
+        'Velero 1.18.3 and later   refused: step (24) must be less than range size (24): "*/24"',
+        "Kubernetes reads a CronJob as Velero 1.15 to 1.18.2 does.",
+    ]
+
+
+@pytest.mark.parametrize(("version", "means"), [("1.18.2", EITHER), ("1.14", EITHER), ("1.18.3", BOTH), ("2.0", BOTH)])
+def test_next_gives_one_answer_for_a_given_release(
+    capsys: pytest.CaptureFixture[str], version: str, means: str
+) -> None:
+    told = answer(capsys, "next", BOTH_DAYS, *FROM, "--velero-version", version, "-o", "json")
+    assert told["description"] == means
+    assert "readings" not in told
+
+
+def test_next_warns_of_a_day_that_does_not_come_within_five_years(capsys: pytest.CaptureFixture[str]) -> None:
+    told = answer(capsys, "next", "0 2 29 2 1", *FROM, "--velero-version", "1.18.3", "-o", "json")
+    assert told["runs"] == []
+    assert "always due" in told["note"]
+
+
+def test_next_reads_a_schedule_as_its_server_and_a_cron_job_as_kubernetes_does(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "both.yaml"
+    path.write_text(
+        f"apiVersion: velero.io/v1\nkind: Schedule\nmetadata: {{name: a, namespace: velero}}\n"
+        f"spec: {{schedule: '{BOTH_DAYS}', template: {{}}}}\n---\n"
+        f"apiVersion: batch/v1\nkind: CronJob\nmetadata: {{name: b, namespace: velero}}\n"
+        f"spec: {{schedule: '{BOTH_DAYS}'}}\n"
+    )
+    schedule, job = answer(capsys, "next", "-f", str(path), *FROM, "-o", "json")["items"]
+    assert [reading["description"] for reading in schedule["readings"]] == [EITHER, BOTH]
+    assert (job["description"], "readings" in job) == (EITHER, False)
+    given = ("--velero-version", "1.18.3")
+    schedule, job = answer(capsys, "next", "-f", str(path), *FROM, *given, "-o", "json")["items"]
+    assert (schedule["description"], job["description"]) == (BOTH, EITHER)
+    assert "readings" not in schedule
 
 
 def test_next_reads_schedules_and_cron_jobs_from_a_file(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
@@ -134,7 +149,8 @@ def test_next_reads_schedules_and_cron_jobs_from_a_file(capsys: pytest.CaptureFi
     assert hourly["nextRun"] == "2026-11-15T01:00:00Z"
     assert hourly["runs"][0] == "2026-11-15T03:00:00Z"
     assert broken["nextRun"] is None
-    assert "above maximum" in broken["error"]
+    assert "above maximum (7)" in broken["error"]
+    assert "readings" not in broken
     assert sweep["runs"][0] == "2026-11-15T17:30:00Z"
 
 
@@ -232,9 +248,9 @@ def test_primer_prints_for_people_too(capsys: pytest.CaptureFixture[str]) -> Non
         (["primer", "0 2 * * 9", "--warmup", "10"], ["day of week", "above maximum (6)"]),
         (["primer", "@every 1h", "--warmup", "10"], ["cannot prime @every 1h"]),
         (["primer", "0 0 31 2 *", "--warmup", "10"], ["never fires"]),
-        (["next", "0 0 * * 8"], ["'0 0 * * 8'", "day of week", 'end of range (8) above maximum (7): "8"']),
-        (["next", "@daily", "--velero-version", "old"], ["'old' is not a valid Velero version"]),
-        (["next", "@daily", "--velero-version", "prod=1.18"], ["prod=… names no context", "give the version alone"]),
+        (["next", "0 0 * * 9"], ["'0 0 * * 9'", "day of week", 'end of range (9) above maximum (7): "9"']),
+        (["next", "0 0 * * 7", "--velero-version", "1.18.2"], ["end of range (7) above maximum (6): 7"]),
+        (["next", "0 0 * * *", "--velero-version", "new"], ["'new' is not a valid Velero version"]),
         (["next", ""], ["empty spec string"]),
         (["next", "@every 1d"], ["unknown unit"]),
         (["next", "@daily", "--from", "noon"], ["'noon' is no time", "RFC 3339"]),

@@ -19,6 +19,7 @@ COMMANDS = {
     "primer": ("foretop.commands.primer", "The expressions that warm up a cluster ahead of a schedule."),
     "get": ("foretop.commands.get", "The rows of a view, once or as they change."),
     "doctor": ("foretop.commands.doctor", "What foretop finds in a cluster, what it lacks, and how to mend that."),
+    "upgrade-check": ("foretop.commands.upgrade_check", "Which schedules an upgrade of Velero changes, and how."),
     "schedule": ("foretop.commands.schedule", "Pause, unpause, create and delete schedules."),
     "backup": ("foretop.commands.backup", "Make, delete and cancel backups, and read their logs and results."),
     "restore": ("foretop.commands.restore", "Restore from a backup, and read the log and results of a restore."),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 import msgspec
@@ -15,11 +15,16 @@ from foretop_core.kube import paths
 from foretop_core.kube.access import Access, right
 from foretop_core.kube.client import ApiClient
 from foretop_core.kube.discovery import served_version
+from foretop_core.kube.evidence import server_world
 from foretop_core.kube.failures import ApiError
 from foretop_core.kube.places import Named, Places
 from foretop_core.kube.reach import EVERYWHERE
 from foretop_core.kube.velero import VeleroServer, find_velero
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, KINDS, MOVEMENTS, RESTORE, SCHEDULE, STORAGE, Kind
+from foretop_core.rules import words
+from foretop_core.rules.dialects import NEWEST_KNOWN, releases_of
+from foretop_core.rules.upgrading import server_upgrades, target
+from foretop_core.rules.world import World
 
 LARGE_SKEW = timedelta(seconds=5)
 _NEEDED = frozenset({SCHEDULE, BACKUP, STORAGE})
@@ -52,7 +57,9 @@ class _Version(msgspec.Struct, rename="camel"):
     git_version: str = ""
 
 
-async def checkup(client: ApiClient, clock: Clock, named: Named) -> AsyncIterator[Check]:
+async def checkup(
+    client: ApiClient, clock: Clock, named: Named, given_versions: Mapping[str, str] | None = None
+) -> AsyncIterator[Check]:
     """Everything about one context; ends early, with FAILED, where it cannot be reached."""
     config = client.config
     yield Check("context", Verdict.OK, f"{config.name}, {config.address}, namespace {config.namespace}")
@@ -72,6 +79,8 @@ async def checkup(client: ApiClient, clock: Clock, named: Named) -> AsyncIterato
     servers = await _servers(client, named)
     for check in _velero(servers):
         yield check
+    for server in servers:
+        yield _cron(await server_world(client, server, given_versions or {}), server.namespace, clock.now())
     for place in [server.namespace for server in servers] or [config.namespace]:
         for verb, kind, purpose in _ACTIONS:
             yield await _action(access, verb, kind, purpose, place)
@@ -163,6 +172,25 @@ def _velero(servers: tuple[VeleroServer, ...]) -> list[Check]:
                 Check("Velero", Verdict.NOTE, f"in {server.namespace}, its Deployment may not be read", remedy)
             )
     return checks
+
+
+def _cron(world: World, namespace: str, now: datetime) -> Check:
+    """How a server reads cron, what tells so, and what the newest release would change."""
+    verdict = world.verdict(namespace)
+    library = " or ".join(dialect.value for dialect in verdict.candidates)
+    why = f", because of {'; '.join(verdict.reasons)}" if verdict.reasons else ", because nothing tells which"
+    against = f"; against that: {'; '.join(verdict.contradictions)}" if verdict.contradictions else ""
+    _, newest = target(NEWEST_KNOWN)
+    upgrade = next((each for each in server_upgrades(world, newest, now) if each.namespace == namespace), None)
+    changed = upgrade.changed if upgrade is not None else 0
+    found = f"in {namespace}, {releases_of(verdict.candidates)} ({library}){why}{against}"
+    if newest not in verdict.candidates or changed:
+        total = words.count(upgrade.schedules if upgrade is not None else 0, "schedule")
+        found += f". An upgrade to {NEWEST_KNOWN} changes {changed} of {total}"
+    remedy = "see foretop upgrade-check for what changes and what to write instead" if changed else ""
+    if changed and not verdict.is_certain:
+        remedy = f"give the release with --velero-version; {remedy}"
+    return Check("cron", Verdict.NOTE if remedy or against else Verdict.OK, found, remedy)
 
 
 async def _action(access: Access, verb: str, kind: Kind, purpose: str, namespace: str) -> Check:

@@ -36,12 +36,13 @@ async def _examine(wishes: Wishes, form: str) -> int:
     clock = SystemClock()
     named = Named(wishes.namespaces, wishes.velero_namespace, with_velero=True)
     connections = connect(wishes.connect, os.environ, clock, read_only=True)
-    (wishes.velero_versions or NONE_GIVEN).check(connections.clients)
+    given = wishes.velero_versions or NONE_GIVEN
+    given.check(connections.clients)
     items: list[dict[str, Any]] = []
     verdicts: set[Verdict] = set()
     for context, client in connections.clients.items():
         try:
-            async for check in checkup(client, clock, named):
+            async for check in checkup(client, clock, named, given.of(context)):
                 verdicts.add(check.verdict)
                 items.append({"context": context, **_item(check)})
                 if form == "text":

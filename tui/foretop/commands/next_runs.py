@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from itertools import islice
@@ -11,15 +10,13 @@ from typing import Any
 import click
 
 from foretop.commands import inputs
-from foretop.commands.connection import wishes_of
-from foretop.commands.output import emit, file_help, output_option, say, warn
-from foretop_core.actions.schedules import check_expression
+from foretop.commands.output import emit, file_help, output_option, say, version_option, warn
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from foretop_core.rules import words
 from foretop_core.rules.assemble import assemble
-from foretop_core.rules.dialects import ALL_DIALECTS, NONE_GIVEN, GivenVersions, Reading, read_release, readings
+from foretop_core.rules.dialects import ALL_DIALECTS, Reading, Release, read_release, readings, releases_of
 from foretop_core.rules.forecast import base_time
 from foretop_core.rules.words import rfc3339
 from foretop_core.rules.world import World
@@ -29,9 +26,11 @@ NEVER = (
     "It matches no date. Velero takes such a schedule for always due and makes a backup nearly every minute: "
     "do not use it."
 )
-DIFFER = "Releases of Velero read it differently: --velero-version says which one is meant."
-
-Facts = dict[str, Any]
+SELDOM = (
+    "It does not run within the next five years, which is as far as Velero looks. Velero takes such a schedule for "
+    "always due and makes a backup nearly every minute: do not use it."
+)
+_KUBERNETES = (Dialect.ROBFIG,)
 
 
 @click.command("next")
@@ -40,11 +39,9 @@ Facts = dict[str, Any]
 @click.option("--from", "since", metavar="TIME", help="Runs after this time instead of now.")
 @click.option("--count", default=5, show_default=True, type=click.IntRange(1, 1000), help="How many runs.")
 @click.option("--tz", "zone_name", metavar="ZONE", help="Where an expression that names no zone runs (Velero: UTC).")
-@click.option("--velero-version", "version", metavar="VERSION", help="Which Velero reads it; without, all that differ.")
+@version_option
 @output_option
-@click.pass_context
 def command(
-    ctx: click.Context,
     expression: str | None,
     source: str | None,
     since: str | None,
@@ -53,117 +50,132 @@ def command(
     version: str | None,
     form: str,
 ) -> int:
-    """When EXPRESSION runs next, as Velero counts it; Kubernetes counts as Velero 1.15 to 1.18.2."""
+    """When EXPRESSION runs next, as Velero and Kubernetes count it; each answer where releases of Velero differ."""
     if (expression is None) == (source is None):
         raise click.UsageError("give either an expression or -f FILE")
     zone = inputs.zone(zone_name)
-    start = inputs.moment(since, zone)
-    given = GivenVersions.read([version]) if version is not None else wishes_of(ctx).velero_versions or NONE_GIVEN
-    given.check(())
+    asked = Asked(inputs.moment(since, zone), count, zone)
+    release = read_release(version) if version else None
     if source is not None:
-        return _of_file(source, given, start, count, zone, form)
-    found = check_expression(expression or "", _dialects(given))
-    answers = [_answer(reading, start, count, zone) for reading in found]
+        return _of_file(source, asked, release, form)
+    text = expression or ""
+    found = readings(text, release.dialects if release else ALL_DIALECTS)
+    if all(isinstance(reading.parsed, CronError) for reading in found):
+        inputs.cron(text, found[-1].dialect)
     if form == "text":
-        _print(expression or "", answers, start)
+        _print(text, found, asked)
     else:
-        emit({"expression": expression, "from": rfc3339(start), **_together(answers, _facts)}, form)
+        emit(_answer(text, found, asked), form)
     return 0
 
 
-def _dialects(given: GivenVersions) -> tuple[Dialect, ...]:
-    version = given.of("").get("")
-    return read_release(version).dialects if version else ALL_DIALECTS
-
-
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The coming runs of one reading; none where it is refused."""
+class Asked:
+    """Which runs are asked for, and in which zone an expression that names none runs."""
 
-    reading: Reading
-    runs: tuple[datetime, ...]
+    start: datetime
+    count: int
     zone: tzinfo
 
-    @property
-    def meaning(self) -> str:
-        parsed = self.reading.parsed
-        if isinstance(parsed, CronError):
-            return self.reading.meaning
-        return f"{parsed.describe()}{self.reading.skipped_times} ({self.zone})"
-
-    @property
-    def note(self) -> str:
-        parsed = self.reading.parsed
-        if isinstance(parsed, CronError):
-            return ""
-        if parsed.never_fires:
-            return NEVER
-        if not self.runs:
-            return "It does not run within the next five years, which is as far as Velero looks."
-        return "It counts from the actual last run, so it drifts." if parsed.every is not None else ""
+    def runs(self, parsed: CronSchedule) -> list[datetime]:
+        return runs(parsed, self.start, self.count, self.zone)
 
 
-def runs(parsed: CronSchedule, after: datetime, count: int, zone: tzinfo) -> Iterator[datetime]:
+def runs(parsed: CronSchedule, after: datetime, count: int, zone: tzinfo) -> list[datetime]:
+    found: list[datetime] = []
     run = parsed.next(after.astimezone(zone))
-    for _ in range(count):
-        if run is None:
-            return
-        yield run.astimezone(UTC)
+    while run is not None and len(found) < count:
+        found.append(run.astimezone(UTC))
         run = parsed.next(run)
+    return found
 
 
-def _answer(reading: Reading, start: datetime, count: int, zone: tzinfo) -> Answer:
-    parsed = reading.parsed
-    if isinstance(parsed, CronError):
-        return Answer(reading, (), zone)
-    return Answer(reading, tuple(runs(parsed, start, count, zone)), parsed.zone or zone)
-
-
-def _facts(answer: Answer) -> Facts:
-    parsed = answer.reading.parsed
-    found: Facts = {
-        "zone": str(answer.zone),
-        "runs": [rfc3339(run) for run in answer.runs],
-        "description": "" if isinstance(parsed, CronError) else parsed.describe(),
-        "note": answer.note,
+def _answer(text: str, found: tuple[Reading, ...], asked: Asked) -> dict[str, Any]:
+    """The answer of the newest release, and beside it all of them where they differ."""
+    newest = found[-1].parsed
+    return {
+        "expression": text,
+        "zone": str((newest.zone if isinstance(newest, CronSchedule) else None) or asked.zone),
+        "from": rfc3339(asked.start),
+        **_runs_and_meaning(newest, asked),
+        **_all_readings(found, asked),
     }
-    return {**found, "error": str(parsed)} if isinstance(parsed, CronError) else found
 
 
-def _together(answers: Sequence[Answer], facts: Callable[[Answer], Facts]) -> Facts:
-    """What all releases say; where they differ that is null, and each reading has its own."""
-    if len(answers) == 1:
-        return facts(answers[0])
-    each = [{"releases": answer.reading.releases, **facts(answer)} for answer in answers]
-    return {**dict.fromkeys(facts(answers[-1])), "note": DIFFER, "readings": each}
+def _runs_and_meaning(parsed: CronSchedule | CronError, asked: Asked) -> dict[str, Any]:
+    if isinstance(parsed, CronError):
+        return {"runs": [], "description": "", "note": "", "error": str(parsed)}
+    found = asked.runs(parsed)
+    return {
+        "runs": [rfc3339(run) for run in found],
+        "description": parsed.describe(),
+        "note": _note(parsed, found),
+    }
 
 
-def _print(expression: str, answers: Sequence[Answer], start: datetime) -> None:
-    if len(answers) == 1:
-        say(f"{expression}   {answers[0].meaning}")
-        _print_runs(answers[0], start)
+def _all_readings(found: tuple[Reading, ...], asked: Asked) -> dict[str, Any]:
+    """Nothing where there is but one."""
+    if len(found) == 1:
+        return {}
+    return {
+        "readings": [
+            {
+                "releases": reading.releases,
+                "description": "" if isinstance(reading.parsed, CronError) else reading.meaning,
+                "error": str(reading.parsed) if isinstance(reading.parsed, CronError) else None,
+                "next": []
+                if isinstance(reading.parsed, CronError)
+                else [rfc3339(run) for run in asked.runs(reading.parsed)],
+            }
+            for reading in found
+        ]
+    }
+
+
+def _note(parsed: CronSchedule, found: list[datetime]) -> str:
+    if parsed.never_fires:
+        return NEVER
+    if not found:
+        return SELDOM
+    if parsed.every is not None:
+        return "It counts from the actual last run, so it drifts."
+    return ""
+
+
+def _print(text: str, found: tuple[Reading, ...], asked: Asked) -> None:
+    if len(found) == 1:
+        _print_runs(text, found[0], asked)
         return
-    say(f"{expression}   {DIFFER}")
-    for answer in answers:
-        say(f"{answer.reading.releases}: {answer.meaning}")
-        _print_runs(answer, start)
+    say(f"{text}   is read differently by releases of Velero")
+    for reading in found:
+        if isinstance(reading.parsed, CronError):
+            say(f"{reading.releases}   {reading.meaning}")
+        else:
+            _print_runs(reading.releases, reading, asked)
+    if any(Dialect.ROBFIG in reading.dialects for reading in found):
+        say(f"Kubernetes reads a CronJob as {releases_of((Dialect.ROBFIG,))} does.")
 
 
-def _print_runs(answer: Answer, start: datetime) -> None:
-    for run in answer.runs:
-        there = "Z" if answer.zone is UTC else f"   {run:%H:%M:%S}Z"
-        say(f"  {run.astimezone(answer.zone):%a %d %b %Y %H:%M:%S}{there}   in {words.span(run - start)}")
-    if answer.note:
-        say(answer.note)
+def _print_runs(title: str, reading: Reading, asked: Asked) -> None:
+    parsed = reading.parsed
+    assert isinstance(parsed, CronSchedule)
+    shown_in = parsed.zone or asked.zone
+    found = asked.runs(parsed)
+    say(f"{title}   {parsed.describe()}{reading.skipped_times} ({shown_in})")
+    for run in found:
+        there = "Z" if shown_in is UTC else f"   {run:%H:%M:%S}Z"
+        say(f"  {run.astimezone(shown_in):%a %d %b %Y %H:%M:%S}{there}   in {words.span(run - asked.start)}")
+    if note := _note(parsed, found):
+        say(note)
 
 
-def _of_file(source: str, given: GivenVersions, start: datetime, count: int, zone: tzinfo, form: str) -> int:
+def _of_file(source: str, asked: Asked, release: Release | None, form: str) -> int:
     read = inputs.objects(source)
-    world = assemble((item for _, item in read.objects), given_versions=given.of(""))
+    world = assemble((item for _, item in read.objects), given_versions={"": str(release)} if release else {})
     timed = [(item, text) for _, item in read.objects if (text := _expression_of(item)) is not None]
     if not timed:
         raise BadInput(f"{source} holds no schedules", "no Schedule, CronJob or PreScaledCronJob is in it")
-    items = [_item(world, item, text, start, count, zone) for item, text in timed]
+    items = [_item(item, text, _readings_of(world, item, text), asked) for item, text in timed]
     warn(read.unreadable)
     if form == "text":
         for item in items:
@@ -171,6 +183,11 @@ def _of_file(source: str, given: GivenVersions, start: datetime, count: int, zon
     else:
         emit(as_list(items), form)
     return 1 if read.unreadable else 0
+
+
+def _readings_of(world: World, item: Resource, text: str) -> tuple[Reading, ...]:
+    """A Schedule is read as its server does, as far as that is known; everything else as Kubernetes does."""
+    return world.verdict(item.namespace).readings(text) if isinstance(item, Schedule) else readings(text, _KUBERNETES)
 
 
 def _expression_of(item: Resource) -> str | None:
@@ -186,41 +203,39 @@ def _expression_of(item: Resource) -> str | None:
             return None
 
 
-def _item(world: World, item: Resource, text: str, start: datetime, count: int, zone: tzinfo) -> Facts:
-    """A Schedule as its Velero reads it, as far as the file tells; the others as Kubernetes does."""
-    base = start
-    found = readings(text, (Dialect.ROBFIG,))
-    if isinstance(item, Schedule):
-        base = base_time(item) or start
-        found = world.readings(item)
-
-    def facts(answer: Answer) -> Facts:
-        parsed = answer.reading.parsed
-        run = None if isinstance(parsed, CronError) else parsed.next(base.astimezone(zone))
-        return {"nextRun": rfc3339(run), **_facts(answer)}
-
-    answers = [_answer(reading, start, count, zone) for reading in found]
-    return {**identity("", item), "schedule": text, **_together(answers, facts)}
+def _item(item: Resource, text: str, found: tuple[Reading, ...], asked: Asked) -> dict[str, Any]:
+    newest = found[-1].parsed
+    base = (base_time(item) if isinstance(item, Schedule) else None) or asked.start
+    run = None if isinstance(newest, CronError) else newest.next(base.astimezone(asked.zone))
+    return {
+        **identity("", item),
+        "schedule": text,
+        "nextRun": rfc3339(run),
+        **_runs_and_meaning(newest, asked),
+        **_all_readings(found, asked),
+    }
 
 
-def _print_item(item: Facts) -> None:
+def _print_item(item: dict[str, Any]) -> None:
     name = "/".join(part for part in (item["namespace"], item["name"]) if part)
-    say(f"{item['kind']} {name}   {item['schedule']}   {item['description'] or ''}".rstrip())
-    if "readings" not in item:
-        _print_facts(item)
+    if "readings" in item:
+        say(f"{item['kind']} {name}   {item['schedule']}   is read differently: give --velero-version")
+        for reading in item["readings"]:
+            _print_reading(reading)
         return
-    say(f"  {item['note']}")
-    for reading in item["readings"]:
-        say(f"  {reading['releases']}: {reading['description']}")
-        _print_facts(reading)
-
-
-def _print_facts(facts: Facts) -> None:
-    if "error" in facts:
-        say(f"  invalid: {facts['error']}")
+    say(f"{item['kind']} {name}   {item['schedule']}   {item['description']}")
+    if "error" in item:
+        say(f"  invalid: {item['error']}")
         return
-    say(f"  next run {facts['nextRun'] or 'never'}")
-    for run in islice(facts["runs"], 5):
+    say(f"  next run {item['nextRun'] or 'never'}")
+    for run in islice(item["runs"], 5):
         say(f"    {run}")
-    if facts["note"]:
-        say(f"  {facts['note']}")
+    if item["note"]:
+        say(f"  {item['note']}")
+
+
+def _print_reading(reading: dict[str, Any]) -> None:
+    said = f"refused: {reading['error']}" if reading["error"] is not None else reading["description"]
+    say(f"  {reading['releases']}: {said}")
+    for run in islice(reading["next"], 5):
+        say(f"    {run}")

@@ -20,6 +20,9 @@ output_option: Callable[[Any], Any] = click.option(
     help="How to print the answer.",
     show_default=True,
 )
+version_option: Callable[[Any], Any] = click.option(
+    "--velero-version", "version", metavar="VERSION", help="As this release of Velero reads cron."
+)
 file_help = "Manifests, or what kubectl get -o yaml|json prints; - for standard input."
 
 

@@ -9,8 +9,11 @@ from typing import Any
 import click
 
 from foretop.commands import inputs
-from foretop.commands.output import emit, output_option, say
+from foretop.commands.output import emit, output_option, say, version_option
+from foretop_core.cron import Dialect
+from foretop_core.errors import BadInput
 from foretop_core.rules import words
+from foretop_core.rules.dialects import read_release, readings
 from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed, prescaler_verdict, prime, warmups
 from foretop_core.rules.words import rfc3339
 
@@ -23,22 +26,50 @@ _A_WEEK = 10_080
 @click.option("--from", "since", metavar="TIME", help="Runs after this time instead of now.")
 @click.option("--count", default=5, show_default=True, type=click.IntRange(1, 1000), help="How many pairs.")
 @click.option("--tz", "zone_name", metavar="ZONE", help="Where an expression that names no zone runs (Velero: UTC).")
+@version_option
 @output_option
-def command(expression: str, warmup: int, since: str | None, count: int, zone_name: str | None, form: str) -> int:
-    """Expressions that run WARMUP minutes before EXPRESSION does."""
+def command(
+    expression: str,
+    warmup: int,
+    since: str | None,
+    count: int,
+    zone_name: str | None,
+    version: str | None,
+    form: str,
+) -> int:
+    """Expressions that run WARMUP minutes before EXPRESSION does.
+
+    EXPRESSION is read as a CronJob's, or as a release of Velero reads it; the answer is always for CronJobs.
+    """
     zone = inputs.zone(zone_name)
     start = inputs.moment(since, zone)
-    parsed = inputs.cron(expression)
+    dialect = _dialect(expression, version)
+    parsed = inputs.cron(expression, dialect)
     prefix = f"CRON_TZ={zone} " if parsed.zone is None and zone is not UTC else ""
+    if prefix and dialect is Dialect.ROBFIG1:
+        raise BadInput(f"--tz does not go with Velero {version}", "it refuses every time zone in an expression")
     zoned = prefix + expression
-    primed = _in_the_same_zone(prime(zoned, warmup), prefix)
-    pairs = warmups(zoned, warmup, start, count)
+    primed = _in_the_same_zone(prime(zoned, warmup, dialect), prefix)
+    pairs = warmups(zoned, warmup, dialect, start, count)
     verdict = prescaler_verdict(expression, warmup)
     if form == "text":
         _print(expression, warmup, primed, pairs, verdict, parsed.zone or zone)
     else:
         emit(_answer(expression, warmup, primed, pairs, verdict), form)
     return 0
+
+
+def _dialect(expression: str, version: str | None) -> Dialect:
+    """That of CronJobs, or of the release given; raises BadInput where the release leaves open what to prime."""
+    if version is None:
+        return Dialect.ROBFIG
+    release = read_release(version)
+    found = readings(expression, release.dialects)
+    if len(found) > 1:
+        raise BadInput(
+            f"Velero {release} leaves open how {expression!r} is read", hint="give the patch, such as 1.18.3"
+        )
+    return found[0].dialect
 
 
 def _in_the_same_zone(primed: Primed, prefix: str) -> Primed:

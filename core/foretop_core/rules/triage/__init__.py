@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from foretop_core.rules.triage import nonadmin, outcomes, priming, running, schedules, storage
+from foretop_core.rules.triage import dialects, nonadmin, outcomes, priming, running, schedules, storage
 from foretop_core.rules.triage.explain import explained, linked
 from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresholds
 from foretop_core.rules.triage.gather import gathered
@@ -23,6 +23,7 @@ RULES: tuple[Rule, ...] = (
     storage.unavailable_locations,
     schedules.invalid_schedules,
     schedules.never_firing,
+    dialects.stopped_schedules,
     schedules.overdue_schedules,
     schedules.forgotten_pauses,
     schedules.all_paused,
@@ -47,6 +48,7 @@ RULES: tuple[Rule, ...] = (
     nonadmin.positions_off,
     nonadmin.waiting_storage_requests,
     priming.wrong_warmups,
+    dialects.coming_changes,
 )
 
 

@@ -23,6 +23,7 @@ _BY_SILENCE = frozenset(
 _BY_WINDOW = frozenset({"schedule-paused-long"})
 _GAP_EXPLAINED_BY = (
     "schedule-invalid",
+    "schedule-stopped",
     "schedule-overdue",
     "schedule-failing",
     "schedule-location-missing",

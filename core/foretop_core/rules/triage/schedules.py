@@ -22,6 +22,7 @@ from foretop_core.rules.forecast import (
 )
 from foretop_core.rules.history import newest_good
 from foretop_core.rules.pauses import pausing
+from foretop_core.rules.triage.dialects import refusal_by_upgrade, runaway_by_upgrade
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
 from foretop_core.rules.world import World
 
@@ -32,15 +33,16 @@ def invalid_schedules(world: World, now: datetime, limits: Thresholds) -> Iterat
         if not problem:
             continue
         paused = " It is paused, so Velero has not looked at it yet." if schedule.spec.paused else ""
+        upgrade, instead = refusal_by_upgrade(world, schedule, now)
         yield Finding(
             "schedule-invalid",
             Severity.ERROR,
             Subject.of(schedule),
             schedule.created,
             "invalid cron, makes no backups",
-            f"{schedule.spec.schedule!r} is refused: {problem}.{paused}",
-            "Mend spec.schedule. Mending it starts a backup at once where a run lay between its creation and now, "
-            "unless spec.skipImmediately is set to true in the same change.",
+            f"{schedule.spec.schedule!r} is refused: {problem}.{paused}{upgrade}",
+            f"{instead or 'Mend spec.schedule.'} Mending it starts a backup at once where a run lay between its "
+            "creation and now, unless spec.skipImmediately is set to true in the same change.",
         )
 
 
@@ -56,7 +58,8 @@ def never_firing(world: World, now: datetime, limits: Thresholds) -> Iterator[Fi
             schedule.created,
             "matches no date, so it runs every minute",
             f"No date matches {schedule.spec.schedule!r}; Velero takes that for always due and makes a backup at "
-            f"nearly every look, once a minute. {words.count(made, 'backup')} of it are here now.",
+            f"nearly every look, once a minute. {words.count(made, 'backup')} of it are here now."
+            f"{runaway_by_upgrade(world, schedule, now)}",
             "Pause the schedule, then mend its expression.",
         )
 

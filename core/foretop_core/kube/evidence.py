@@ -1,0 +1,42 @@
+"""What tells the cron dialect of one Velero server, asked for once: for a command that keeps no watches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+from foretop_core.errors import ForetopError, Unreadable
+from foretop_core.kube import paths
+from foretop_core.kube.client import ApiClient
+from foretop_core.kube.envelope import read_object, read_page
+from foretop_core.kube.velero import VeleroServer
+from foretop_core.models import CustomResourceDefinition, Resource
+from foretop_core.models.kinds import BACKUP, DEFINITION, DEPLOYMENT, SCHEDULE, SERVER_STATUS, STORAGE, Kind
+from foretop_core.models.wire import decode
+from foretop_core.rules.assemble import BACKUP_DEFINITION, assemble
+from foretop_core.rules.world import World
+
+_TELLING = (SCHEDULE, BACKUP, STORAGE, SERVER_STATUS, DEPLOYMENT)
+
+
+async def server_world(client: ApiClient, server: VeleroServer, given_versions: Mapping[str, str]) -> World:
+    """The objects around one server that tell its release or its dialect; what may not be seen is left out."""
+    objects: list[Resource] = []
+    for kind in _TELLING:
+        objects += await _listed(client, kind, server.namespace)
+    with suppress(ForetopError):
+        response = await client.request("GET", paths.item(DEFINITION, "", BACKUP_DEFINITION))
+        objects.append(decode(CustomResourceDefinition, response.body))
+    world = assemble(objects, given_versions=given_versions)
+    return replace(world, servers={server.namespace: server.known}) if server.known else world
+
+
+async def _listed(client: ApiClient, kind: Kind, namespace: str) -> list[Resource]:
+    found: list[Resource] = []
+    with suppress(ForetopError):
+        response = await client.request("GET", paths.collection(kind, namespace))
+        for raw in read_page(response.body).items or []:
+            with suppress(Unreadable):
+                found.append(read_object(kind, raw))
+    return found

@@ -1,0 +1,90 @@
+"""What an upgrade has already done to a schedule, seen from the runs it made before and what its server does now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from foretop_core.cron import CronError, Dialect
+from foretop_core.models import Backup, Schedule
+from foretop_core.rules.dialects.counting import always_due
+from foretop_core.rules.dialects.readings import expression
+from foretop_core.rules.dialects.releases import ALL_DIALECTS
+from foretop_core.rules.dialects.upgrade import UpgradeEffect, UpgradeKind, upgrade_effect, upgrade_kind
+from foretop_core.rules.history import began
+
+_GRACE = timedelta(minutes=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Aftermath:
+    """A schedule that an older release read differently, and ran or refused accordingly."""
+
+    effect: UpgradeEffect
+    """From the older dialect to that of the server at hand."""
+    last_run: datetime | None
+    missed: datetime | None = None
+    """The first run after that which the older release would have made by now, and this one did not."""
+
+
+def stopped(schedule: Schedule, runs: tuple[Backup, ...], dialect: Dialect, now: datetime) -> Aftermath | None:
+    """A schedule whose last run was due to an older reading only, and whose next one by that reading was not made.
+
+    None where it runs as often as before, is paused, or was given its expression since.
+    """
+    last = _last_run(schedule)
+    if last is None or schedule.spec.paused or schedule.phase != "Enabled":
+        return None
+    for older in _older(dialect):
+        if upgrade_kind(schedule.spec.schedule, older, dialect, now) is not UpgradeKind.OTHER_TIMES:
+            continue
+        missed = _run_after(schedule, older, last)
+        if missed is None or now - missed <= _GRACE or not _was_due_to(schedule, runs, last, older, dialect):
+            continue
+        effect = upgrade_effect(schedule.spec.schedule, older, dialect, now)
+        if effect is not None and effect.runs_after < effect.runs_before:
+            return Aftermath(effect, last, missed)
+    return None
+
+
+def refused_since(schedule: Schedule, dialect: Dialect, now: datetime) -> Aftermath | None:
+    """A schedule that its server refuses and an older release accepts; `last_run` where that one ran it."""
+    return _changed(schedule, dialect, UpgradeKind.REFUSED, now)
+
+
+def every_minute_since(schedule: Schedule, dialect: Dialect, now: datetime) -> Aftermath | None:
+    """A schedule that is always due to its server and was not to an older release."""
+    return _changed(schedule, dialect, UpgradeKind.EVERY_MINUTE, now)
+
+
+def _changed(schedule: Schedule, dialect: Dialect, kind: UpgradeKind, now: datetime) -> Aftermath | None:
+    for older in _older(dialect):
+        if upgrade_kind(schedule.spec.schedule, older, dialect, now) is kind:
+            effect = upgrade_effect(schedule.spec.schedule, older, dialect, now)
+            return None if effect is None else Aftermath(effect, _last_run(schedule))
+    return None
+
+
+def _older(dialect: Dialect) -> tuple[Dialect, ...]:
+    """The dialects that an upgrade may have come from, the nearest first."""
+    return tuple(reversed(ALL_DIALECTS[: ALL_DIALECTS.index(dialect)]))
+
+
+def _last_run(schedule: Schedule) -> datetime | None:
+    """Its last run, where the expression was the one of today."""
+    last, changed = schedule.status.last_backup, schedule.expression_set
+    return None if last is None or (changed is not None and changed > last) else last
+
+
+def _was_due_to(schedule: Schedule, runs: tuple[Backup, ...], last: datetime, older: Dialect, dialect: Dialect) -> bool:
+    """Whether the older reading called for the last run, and the server's own did not."""
+    before = next((began(run) for run in runs if began(run) < last - _GRACE), schedule.created)
+    if before is None or before >= last:
+        return False
+    due = [_run_after(schedule, each, before) for each in (older, dialect)]
+    return due[0] is not None and due[0] <= last and (due[1] is None or due[1] > last)
+
+
+def _run_after(schedule: Schedule, dialect: Dialect, base: datetime) -> datetime | None:
+    parsed = expression(schedule.spec.schedule, dialect)
+    return None if isinstance(parsed, CronError) or always_due(parsed, base) else parsed.next(base)

@@ -1,0 +1,128 @@
+"""What triage says of cron dialects: one note before an upgrade, and errors with their evidence after it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from foretop_core.models import Resource
+from foretop_core.rules.assemble import assemble
+from foretop_core.rules.triage import Finding, Severity, triage
+from foretop_core.rules.world import Server
+from tests.objects import NOW, backup, location, schedule
+from tests.unit.rules.test_upgrade_recording import moments
+
+NOTE = "velero-cron-dialect"
+MONDAY_RUN = {"created": "2026-11-09T02:00:03Z", "started": "2026-11-09T02:00:04Z", "ended": "2026-11-09T02:10:00Z"}
+
+
+def findings(*objects: Resource, version: str, now: datetime = NOW) -> list[Finding]:
+    world = replace(assemble(objects), servers={"velero": Server(False, 1, version)})
+    return list(triage(world, now).findings)
+
+
+def with_code(code: str, found: list[Finding]) -> Finding:
+    (only,) = [finding for finding in found if finding.code == code]
+    return only
+
+
+DIFFERENT = [
+    schedule("both", "0 2 1 * 1", last="2026-11-09T02:00:03Z"),
+    schedule("steps", "0 */24 * * *", last="00:00:03"),
+    schedule("plain", "0 2 * * *", last="02:00:03"),
+]
+
+
+def test_one_note_counts_what_the_next_dialect_reads_differently() -> None:
+    note = with_code(NOTE, findings(location(), *DIFFERENT, version="1.18.2"))
+    assert note.severity is Severity.NOTE
+    assert note.what == "an upgrade to 1.18.3 changes 2 schedules"
+    assert "both (run at other times) and steps (refused)" in note.evidence
+    assert [subject.name for subject in note.related] == ["both", "steps"]
+    assert "upgrade-check" in note.remedy
+
+
+@pytest.mark.parametrize("version", ["1.18.3", "1.14.1"])
+def test_no_note_after_the_newest_dialect_nor_where_the_next_one_changes_nothing(version: str) -> None:
+    assert NOTE not in [finding.code for finding in findings(location(), *DIFFERENT, version=version)]
+
+
+def test_an_open_release_is_asked_for_where_it_makes_a_difference() -> None:
+    note = with_code(NOTE, findings(location(), schedule("both", "0 2 1 * 1", paused=True), version="1.18"))
+    assert note.what == "its release is open, and 1 schedule depends on it"
+    assert "Velero 1.15 to 1.18.2 and Velero 1.18.3 and later read 1 schedule differently: both" in note.evidence
+    assert note.remedy.startswith("Give the release with --velero-version.")
+
+
+def test_an_open_release_is_not_mentioned_where_all_read_alike() -> None:
+    assert NOTE not in [finding.code for finding in findings(location(), schedule(), version="1.18")]
+
+
+def test_a_schedule_that_an_upgrade_has_silenced_is_an_error_with_its_figures() -> None:
+    """Its run of Monday the 9th was an older server's; that of the 16th is not made any more."""
+    now = datetime.fromisoformat("2026-11-16T09:00:00Z")
+    objects = (
+        location(checked="2026-11-16T08:59:03Z", synced="2026-11-16T08:59:03Z"),
+        schedule("both", "0 2 1 * 1", last="2026-11-09T02:00:03Z"),
+        backup("both-20261109020003", of="both", **MONDAY_RUN),
+    )
+    found = with_code("schedule-stopped", findings(*objects, version="1.18.3", now=now))
+    assert found.severity is Severity.ERROR
+    assert found.since == datetime.fromisoformat("2026-11-16T02:00:00Z")
+    assert "runs a year before an upgrade, 3 now" in found.what
+    assert "Velero 1.15 to 1.18.2" in found.evidence
+    assert "'0 2 1 * *'" in found.remedy
+    assert "'0 2 * * 1'" in found.remedy
+    assert "schedule-stopped" not in [finding.code for finding in findings(*objects, version="1.18.2", now=now)]
+
+
+def test_before_its_next_run_is_missed_nothing_has_stopped() -> None:
+    found = findings(
+        location(),
+        schedule("both", "0 2 1 * 1", last="2026-11-09T02:00:03Z"),
+        backup("both-20261109020003", of="both", **MONDAY_RUN),
+        version="1.18.3",
+    )
+    assert found == []
+
+
+def test_a_refusal_since_an_upgrade_is_one_finding_with_what_to_write_instead() -> None:
+    refused = schedule("steps", "0 */24 * * *", phase="FailedValidation", last="2026-11-14T00:00:03Z")
+    found = findings(location(), refused, version="1.18.3")
+    assert [finding.code for finding in found] == ["schedule-invalid"]
+    assert "it ran until 14 Nov 00:00Z: 365 runs a year before an upgrade, none now" in found[0].evidence
+    assert found[0].remedy.startswith("Set spec.schedule to '0 0 * * *'.")
+
+
+def test_a_refusal_that_every_release_shares_blames_no_upgrade() -> None:
+    found = findings(location(), schedule("bad", "0 99 * * *", phase="FailedValidation"), version="1.18.3")
+    assert "accepts it" not in found[0].evidence
+    assert found[0].remedy.startswith("Mend spec.schedule.")
+
+
+def test_a_runaway_by_upgrade_says_that_the_older_release_refuses_it() -> None:
+    found = with_code("schedule-never-fires", findings(location(), schedule("m", "@manual"), version="1.18.3"))
+    assert "Velero 1.15 to 1.18.2 refuses it." in found.evidence
+
+
+def test_the_recorded_upgrade_silences_the_schedule_with_both_days() -> None:
+    """The recording ends just before the two minutes of grace are over."""
+    t, _, world = moments()[-1]
+    now = t + timedelta(seconds=30)
+    found = with_code("schedule-stopped", list(triage(world, now).findings))
+    assert found.subject.name == "both-days"
+    assert found.since == datetime.fromisoformat("2026-11-15T10:26:00Z")
+    assert NOTE not in [finding.code for finding in triage(world, now).findings]
+    assert "schedule-stopped" not in [finding.code for finding in triage(world, t).findings]
+
+
+def test_the_recorded_server_is_warned_of_before_its_upgrade() -> None:
+    t, _, world = next(
+        (t, name, world)
+        for t, name, world in moments()
+        if any(schedule.phase == "FailedValidation" for schedule in world.schedules)
+    )
+    note = with_code(NOTE, list(triage(world, t).findings))
+    assert note.what.startswith("an upgrade to 1.18.3 changes")

@@ -1,0 +1,168 @@
+"""`foretop upgrade-check`: what another release of Velero makes of the schedules, before it is installed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import click
+
+from foretop.commands import inputs
+from foretop.commands.connection import connection_options
+from foretop.commands.live import running, seen, spoiled
+from foretop.commands.output import emit, file_help, output_option, say, say_to, warn
+from foretop_core.errors import BadInput, ForetopError, Unreadable
+from foretop_core.kube.config import Wishes
+from foretop_core.rules import words
+from foretop_core.rules.assemble import assemble
+from foretop_core.rules.dialects import NEWEST_KNOWN, NONE_GIVEN
+from foretop_core.rules.dialects.upgrade import UpgradeKind
+from foretop_core.rules.upgrading import Change, ServerUpgrade, server_upgrades, target
+from foretop_core.rules.words import rfc3339
+from foretop_core.rules.world import Unseen, World
+from foretop_core.view.items import as_list, identity, unseen_item
+
+_NEEDED = frozenset({"", "Schedule"})
+"""Of what was not seen, the kinds that hold schedules; "" is a whole cluster."""
+_EFFECTS = {
+    UpgradeKind.REFUSED: "is refused and makes no more backups",
+    UpgradeKind.ACCEPTED: "is accepted, and starts at once where a run lay between its creation and the upgrade",
+    UpgradeKind.OTHER_TIMES: "runs at other times",
+    UpgradeKind.EVERY_MINUTE: "starts a backup every minute",
+}
+
+
+@click.command("upgrade-check")
+@connection_options
+@click.option("--to", "release", default=NEWEST_KNOWN, show_default=True, metavar="VERSION", help="The release to get.")
+@click.option("-f", "--file", "source", metavar="FILE", help=f"Check this instead of a cluster. {file_help}")
+@click.option("--at", "at", metavar="TIME", help="Count from this time instead of now.")
+@output_option
+def command(wishes: Wishes, release: str, source: str | None, at: str | None, form: str) -> int:
+    """Which schedules an upgrade of Velero changes, how, and what to write instead.
+
+    Exit code: 0 nothing changes, 1 something changes, 2 bad input or nothing readable, 3 nothing found but not
+    everything seen.
+    """
+    target(release)
+    now = inputs.moment(at)
+    if source is None:
+        return asyncio.run(_of_clusters(wishes, release, now if at else None, form))
+    read = inputs.objects(source)
+    given = wishes.velero_versions or NONE_GIVEN
+    given.check(())
+    world = assemble((item for _, item in read.objects), given_versions=given.of(""))
+    if not world.schedules:
+        raise BadInput(f"{source} holds no schedules", "no Schedule is in it")
+    return tell([(world, now)], read.unreadable, release, form)
+
+
+async def _of_clusters(wishes: Wishes, release: str, at: datetime | None, form: str) -> int:
+    async with running(replace(wishes, with_velero=True)) as session:
+        good, bad = await seen(session)
+        worlds = [(session.world(name), at or session.clock(name).now()) for name in good]
+        return tell(worlds, (*spoiled(session), *bad), release, form)
+
+
+def tell(
+    worlds: Sequence[tuple[World, datetime]], lost: Sequence[ForetopError | Unreadable], release: str, form: str
+) -> int:
+    """Prints what changes on some clusters, and answers with the exit code."""
+    to, dialect = target(release)
+    servers = [server for world, at in worlds for server in server_upgrades(world, dialect, at)]
+    unseen = [gap for world, _ in worlds for gap in world.unseen if gap.kind in _NEEDED]
+    warn(lost)
+    _say_what_is_open(servers, form)
+    if form == "text":
+        show(servers, unseen, str(to))
+    else:
+        items = [_item(server, change, str(to)) for server in servers for change in server.changes]
+        emit({**as_list(items), "notSeen": [unseen_item(gap) for gap in unseen]}, form)
+    return exit_code(servers, unseen, lost)
+
+
+def exit_code(servers: Sequence[ServerUpgrade], unseen: Sequence[Unseen], lost: Sequence[ForetopError]) -> int:
+    if any(server.changes for server in servers):
+        return 1
+    return 3 if unseen or lost else 0
+
+
+def _say_what_is_open(servers: Sequence[ServerUpgrade], form: str) -> None:
+    """Nobody asks for a release that makes no difference."""
+    for server in servers:
+        if not server.verdict.is_certain and server.changes:
+            say_to(
+                f"Which release of Velero runs in {_place(server)} is not known ({server.before}): each answer is "
+                "shown with its releases. Give the release with --velero-version.",
+                err=form != "text",
+            )
+
+
+def show(servers: Sequence[ServerUpgrade], unseen: Sequence[Unseen], to: str) -> None:
+    for server in servers:
+        for change in server.changes:
+            _block(server, change, to, several=len(servers) > 1)
+            say()
+    for server in servers:
+        place = f"{_place(server)}: " if len(servers) > 1 else ""
+        say(f"{place}{_summary(server, to)}")
+    if not servers:
+        say("There are no schedules.")
+    for gap in unseen:
+        say(f"Not seen: {' '.join(filter(None, (gap.context, gap.kind)))} ({gap.reason})")
+
+
+def _block(server: ServerUpgrade, change: Change, to: str, several: bool) -> None:
+    schedule, effect = change.schedule, change.effect
+    name = f"{server.context}/{schedule.namespace}" if several and server.context else schedule.namespace
+    paused = "   paused: nothing changes before it is unpaused" if schedule.spec.paused else ""
+    say(f"{'/'.join(filter(None, (name, schedule.name)))}   {effect.expression}   {_EFFECTS[effect.kind]}{paused}")
+    say(f"  Velero {change.before}: {effect.meaning_before}")
+    say(f"  Velero {to}: {effect.meaning_after}")
+    say(f"  Runs in the next twelve months: {effect.runs_before:,} → {effect.runs_after:,}")
+    if effect.first_difference is None:
+        say(f"  First difference: none up to {effect.looked_until:%d %b %Y}")
+    else:
+        say(f"  First difference: {effect.first_difference:%a %d %b %Y %H:%M}Z")
+    if effect.instead:
+        say(f"  Write instead: {'   and   '.join(effect.instead)}")
+    if effect.instead_note:
+        say(f"  {effect.instead_note}")
+
+
+def _summary(server: ServerUpgrade, to: str) -> str:
+    count = words.count(server.schedules, "schedule")
+    if server.before == to:
+        return f"Nothing changes for {count}: this is Velero {to} already."
+    if not server.changes:
+        return f"{count} {'is' if server.schedules == 1 else 'are'} read alike by Velero {server.before} and {to}."
+    of_all = f"{server.changed} of {count} {'changes' if server.changed == 1 else 'change'}"
+    if not server.losing_all:
+        return f"{of_all}."
+    return f"{of_all}; {server.losing_all} {'loses all its' if server.losing_all == 1 else 'lose all their'} backups."
+
+
+def _place(server: ServerUpgrade) -> str:
+    return "/".join(filter(None, (server.context, server.namespace))) or "the file"
+
+
+def _item(server: ServerUpgrade, change: Change, to: str) -> dict[str, Any]:
+    effect = change.effect
+    return {
+        **identity(server.context, change.schedule),
+        "schedule": effect.expression,
+        "paused": change.schedule.spec.paused,
+        "effect": effect.kind.value,
+        "from": change.before,
+        "to": to,
+        "meaningBefore": effect.meaning_before,
+        "meaningAfter": effect.meaning_after,
+        "runsBefore": effect.runs_before,
+        "runsAfter": effect.runs_after,
+        "firstDifference": rfc3339(effect.first_difference),
+        "instead": list(effect.instead),
+        "insteadNote": effect.instead_note,
+    }
