@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from statistics import fmean
 from zoneinfo import ZoneInfo
 
-from foretop_core.cron import CronSchedule, parse
+from foretop_core.cron import CronSchedule, Dialect, parse
 from foretop_core.rules.primer import prime
 from tests.bench import Figure, seconds_per_call
 
@@ -27,7 +27,7 @@ _MILLI = 1e3
 
 def measure() -> Iterable[Figure]:
     def parse_often(text: str) -> float:
-        return seconds_per_call(lambda: [parse(text) for _ in range(100)], 100)
+        return seconds_per_call(lambda: [parse(text, Dialect.ROBFIG) for _ in range(100)], 100)
 
     yield Figure("parse", fmean(map(parse_often, EXPRESSIONS)) * _MICRO, 40, "µs")
     in_utc = [datetime(2026, 1, 1, 0, 0, 7, tzinfo=UTC) + timedelta(hours=41 * step) for step in range(200)]
@@ -38,11 +38,11 @@ def measure() -> Iterable[Figure]:
 
 
 def _prime_one(text: str) -> float:
-    return seconds_per_call(lambda: prime(text, 10), 1)
+    return seconds_per_call(lambda: prime(text, 10, Dialect.ROBFIG), 1)
 
 
 def _next_over(moments: list[datetime]) -> float:
     def search(schedule: CronSchedule) -> float:
         return seconds_per_call(lambda: [schedule.next(moment) for moment in moments], len(moments))
 
-    return fmean(search(parse(text)) for text in EXPRESSIONS) * _MICRO
+    return fmean(search(parse(text, Dialect.ROBFIG)) for text in EXPRESSIONS) * _MICRO

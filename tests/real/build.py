@@ -25,6 +25,7 @@ from pathlib import Path
 from tests.real.cache import kept
 
 HERE = Path(__file__).parent
+ORACLE = HERE / "cronoracle"
 SERVERS = ("etcd", "kube-apiserver", "kubectl")
 BUILD = ("build", "-v", "-trimpath", "-buildvcs=false")
 BUILD_ENVIRONMENT = {"CGO_ENABLED": "0", "GOWORK": "off"}
@@ -72,7 +73,7 @@ class Kit:
 def prepare(say: Callable[[str], None]) -> Kit:
     """Find every part, building those that are missing."""
     servers = _servers(say)
-    oracle = _kept("cronoracle", _recipe(*_go_files(), *sorted(HERE.glob("cronoracle/*.go"))), _make_oracle, say)
+    oracle = _kept("cronoracle", _recipe(*sorted(ORACLE.glob("*.*"))), _make_oracle, say)
     crds = _kept("crds", repr(CRD_SOURCES), _fetch_crds, say)
     return Kit(
         etcd=servers / "etcd",
@@ -130,7 +131,7 @@ def _make_servers(folder: Path, say: Callable[[str], None]) -> None:
 
 
 def _make_oracle(folder: Path, say: Callable[[str], None]) -> None:
-    _go_build("the cron oracle", ["-o", str(folder / "cronoracle"), "./cronoracle"], say)
+    _go_build("the cron oracle", ["-o", str(folder / "cronoracle"), "."], say, ORACLE)
 
 
 def _fetch_crds(folder: Path, say: Callable[[str], None]) -> None:
@@ -181,15 +182,15 @@ def _reads_our_module(go: str) -> bool:
     return subprocess.run([go, "list", "-m"], cwd=HERE, capture_output=True, check=False).returncode == 0
 
 
-def _go_build(what: str, arguments: Sequence[str], say: Callable[[str], None]) -> None:
-    """Run `go build` behind everything else on the machine, with a line of progress now and then."""
+def _go_build(what: str, arguments: Sequence[str], say: Callable[[str], None], module: Path = HERE) -> None:
+    """Run `go build` in a module, behind everything else on the machine, with a line of progress now and then."""
     go = find_go()
     say(f"Building {what} with {go}")
     command = ["nice", "-n", "10", go, *BUILD, *arguments]
     started = reported = time.monotonic()
     packages, last_lines = 0, deque[str](maxlen=15)
     with subprocess.Popen(
-        command, cwd=HERE, env=os.environ | BUILD_ENVIRONMENT, stderr=subprocess.PIPE, text=True
+        command, cwd=module, env=os.environ | BUILD_ENVIRONMENT, stderr=subprocess.PIPE, text=True
     ) as build:
         assert build.stderr is not None
         for line in build.stderr:

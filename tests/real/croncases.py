@@ -7,9 +7,22 @@ import zoneinfo
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 
+from foretop_core.cron import Dialect
+
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-DESCRIPTORS = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
+DESCRIPTORS = (
+    "@yearly",
+    "@annually",
+    "@monthly",
+    "@weekly",
+    "@daily",
+    "@midnight",
+    "@hourly",
+    "@triggered",
+    "@manual",
+    "@none",
+)
 ODD_DESCRIPTORS = (
     "@",
     "@Daily",
@@ -20,6 +33,8 @@ ODD_DESCRIPTORS = (
     "@every ",
     "@every  1h",
     "@EVERY 1h",
+    "@Manual",
+    "@none ",
 )
 ODD_DURATIONS = (
     "0s",
@@ -36,6 +51,10 @@ ODD_DURATIONS = (
     "1e3s",
     "1 h",
     "µs",
+    "999ms",
+    "1s999ms",
+    "1ns",
+    "0.9999999999s",
 )
 ODD_ZONES = (
     "",
@@ -54,14 +73,27 @@ ODD_ZONES = (
     "Europe/Berlin/",
     "UTC/x",
     "./Europe//Paris",
+    '"UTC"',
+    "'Europe/Berlin'",
+    "'Europe/Berlin\"",
+    '"',
+    "''",
+    '"Local"',
+    "Zürich",
+    "Europe/Bérlin'",
+    "a.b",
+    "é" * 33,
+    "x" * 64,
+    "x" * 65,
 )
-# Clocks that change at midnight, by half an hour, by two hours, or in the other half of the year.
+# Clocks that change at midnight or a minute later, by half an hour, by two hours, or in the other half of the year.
 LIVELY_ZONES = (
     "Africa/Cairo",
     "America/Havana",
     "America/New_York",
     "America/Santiago",
     "America/Sao_Paulo",
+    "America/St_Johns",
     "Antarctica/Troll",
     "Asia/Amman",
     "Asia/Beirut",
@@ -113,6 +145,8 @@ ODD_TERMS = (
         "sat-sun",
     ),
     *("18446744073709551616", "0x1", "1.5", "**", "*,*", "2-4/0", "1-1", "5/1", "59/1", "Monday", "\u0131"),
+    *("H", "H/5", "h", "1,H(0-5)", "thu,5", "L-3", "LW", "1w", "l", "fri#3", "5#L", "#", "0-7", "7-1", "*/7", "*/8"),
+    *("22-2", "62-5", "66-5/2", "100-5", "61/2", "25-5", "nov-feb", "fri-mon/2", "sun-7", "5-7/2", "1-2-3/4", "1/99/"),
 )
 YEARS = 8
 BLANKS = (" ", " ", " ", "  ", "\t", "\n", "\u00a0", "\u2003", "\u0085", "\x0b", "\x1c", "\x1f", "\u200b", "")
@@ -139,15 +173,15 @@ class Question:
     start: datetime
     count: int
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self, dialect: Dialect) -> dict[str, object]:
         asked = asdict(self)
-        return asked | {"from": asked.pop("start").isoformat()}
+        return asked | {"from": asked.pop("start").isoformat(), "dialect": dialect.name}
 
 
 def random_questions(rng: random.Random, count: int) -> list[Question]:
     """Questions from some years and zones, others on each run; few enough that a cache of them is of use.
 
-    Not before 2012: Samoa left out a day in December 2011, and there the library never comes back.
+    Not before 2012: Samoa left out a day in December 2011, and there the libraries never come back.
     """
     others = sorted(zoneinfo.available_timezones() - {"localtime", "posixrules"})
     zones = rng.sample(others, 10) + rng.sample(LIVELY_ZONES, 10)
@@ -157,6 +191,8 @@ def random_questions(rng: random.Random, count: int) -> list[Question]:
 
 def _question(rng: random.Random, zone: str, year: int) -> Question:
     expr = _expression(rng)
+    if rng.random() < 0.005:
+        expr += "," * rng.choice((1024 - len(expr), 1025 - len(expr), 2000))
     if rng.random() < 0.2:
         named = rng.choice(ODD_ZONES) if rng.random() < 0.3 else zone
         expr = f"{rng.choice(('TZ=', 'CRON_TZ='))}{named}{rng.choice(BLANKS)}{expr}"
@@ -193,17 +229,26 @@ def _field(rng: random.Random, field: Field) -> str:
 
 
 def _term(rng: random.Random, field: Field) -> str:
-    low, high = sorted(rng.randint(field.least, field.most) for _ in range(2))
+    low, high = _ends(rng, field)
     form = rng.random()
     if form < 0.02:
         return rng.choice(ODD_TERMS)
     if form < 0.5:
         return _value(rng, field, low)
     span = rng.choice(("*", _value(rng, field, low), f"{_value(rng, field, low)}-{_value(rng, field, high)}"))
-    return span if form < 0.7 else f"{span}/{rng.randint(1, field.most + 2)}"
+    return span if form < 0.75 else f"{span}/{rng.randint(1, rng.choice((3, 3, field.most + 2)))}"
+
+
+def _ends(rng: random.Random, field: Field) -> tuple[int, int]:
+    """A range, of which a few go round; of the hours often those in which clocks change."""
+    most = 4 if field.most == 23 and rng.random() < 0.4 else field.most
+    low, high = sorted(rng.randint(field.least, most) for _ in range(2))
+    return (high, low) if rng.random() < 0.05 else (low, high)
 
 
 def _value(rng: random.Random, field: Field, number: int) -> str:
+    if field.names is WEEKDAYS and number == 0 and rng.random() < 0.1:
+        return "7"
     if field.names and rng.random() < 0.4:
         name = field.names[number - field.least]
         return rng.choice((name, name.upper(), name.title()))

@@ -63,6 +63,26 @@ def test_the_flags_of_velero_are_on_its_deployment() -> None:
         assert container["args"] == ["server", "--concurrent-backups=3", "--schedule-skip-immediately"]
 
 
+@pytest.mark.parametrize(("version", "args"), [("1.14", ["server"]), ("1.18.2", ["server", "--concurrent-backups=1"])])
+def test_the_version_of_velero_is_on_its_deployment_and_only_newer_ones_have_the_queues_flag(
+    version: str, args: list[str]
+) -> None:
+    with served("--scene", "quiet", "--velero-version", version) as (kubeconfig, _):
+        deployment = ask(kubeconfig, "/apis/apps/v1/namespaces/openshift-adp/deployments/velero")
+        (container,) = deployment["spec"]["template"]["spec"]["containers"]
+        assert (container["image"], container["args"]) == (f"velero/velero:v{version}", args)
+
+
+@pytest.mark.parametrize(("version", "queues"), [("1.14", False), ("1.17", False), ("1.18.3", True)])
+def test_a_release_without_a_queue_shows_none_of_its_phases(
+    version: str, queues: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["demo", "--scene", "outage", "--seed", "1", "--velero-version", version]) == 0
+    said = capsys.readouterr().out
+    assert "Queue (" in said
+    assert ("Queued" in said) is queues
+
+
 def test_without_a_terminal_one_report_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["demo", "--seed", "3"]) == 0
     said = capsys.readouterr().out
@@ -84,6 +104,8 @@ def test_what_cannot_be_is_refused_in_one_line(capsys: pytest.CaptureFixture[str
             (["--speed", "0"], "0"),
             (["--concurrent-backups", "0"], "0"),
             (["--sceen", "quiet"], "--scene"),
+            (["--velero-version", "newest"], "'newest' is not a valid Velero version"),
+            (["--velero-version", "newest", "--serve"], "'newest' is not a valid Velero version"),
             (["--scene", "quiet", "--serve", "--port", port], f"cannot serve on port {port}"),
         ):
             assert run(["demo", *options]) == 2, options

@@ -79,4 +79,4 @@ async def test_the_log_of_a_backup_can_be_fetched_for_a_while() -> None:
 async def test_the_box_says_what_it_is() -> None:
     async with opened("quiet", 2) as api:
         said = (await api.get("/api/v1/namespaces/kube-public/configmaps/minicluster")).expect(200)["data"]
-        assert said == {"scene": "quiet", "behaviour": "released", "seed": "1", "speed": "2"}
+        assert said == {"scene": "quiet", "behaviour": "released", "velero": "1.18.3", "seed": "1", "speed": "2"}

@@ -157,7 +157,9 @@ class Walk:
     def _reach_second(self) -> bool:
         while self._local.second:
             self._reset |= self._grammar.seconds_begin_search
-            self._go(self._utc + _SECOND)
+            rest = (60 - self._local.second) * _SECOND
+            _, end = steady_span(self._zone, self._utc)
+            self._go(self._utc + (rest if self._utc + rest < end else _SECOND))
             if self._local.second == 0:
                 return False
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 
@@ -23,6 +24,8 @@ def run_bits(schedule: CronSchedule, start: datetime, minutes: int, base: dateti
     """
     if schedule.every is not None:
         return 0 if base is None else _delayed(schedule.every, base, start, minutes)
+    if schedule.never_fires:
+        return 0
     shift = _steady_offset(schedule.zone or UTC, start, start + minutes * _MINUTE)
     if shift is not None:
         return _on_a_steady_clock(schedule, start + shift, minutes)
@@ -138,8 +141,7 @@ def _on_a_steady_clock(schedule: CronSchedule, wall: datetime, minutes: int) -> 
     fields = schedule.fields
     times = fields.minute * _hours(fields.hour)
     into = wall.hour * 60 + wall.minute
-    dates = (fields.dom, fields.month, fields.dow, fields.dom_star, fields.dow_star)
-    days = _days(Fields(0, 0, *dates), wall.date().toordinal(), -(-(into + minutes) // _DAY))
+    days = _days(replace(fields, minute=0, hour=0), wall.date().toordinal(), -(-(into + minutes) // _DAY))
     bits = 0
     for day in days:
         bits |= times << day * _DAY

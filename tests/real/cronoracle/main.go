@@ -1,4 +1,4 @@
-// Command cronoracle says what robfig/cron, which Velero and Kubernetes use, makes of cron expressions.
+// Command cronoracle says what the cron libraries of Velero and Kubernetes make of expressions.
 //
 // It reads one JSON question a line and writes one JSON answer a line, in the same order.
 package main
@@ -12,17 +12,31 @@ import (
 	"os"
 	"time"
 
-	"github.com/robfig/cron/v3"
+	netresearch "github.com/netresearch/go-cron"
+	robfig1 "github.com/robfig/cron"
+	robfig "github.com/robfig/cron/v3"
 )
 
-// patience is far beyond what a search takes: the library never ends one that meets a day which a zone left out.
+// patience is far beyond what a search takes: the libraries never end one that meets a day which a zone left out.
 const patience = 5 * time.Second
 
+// schedule is what the three have in common.
+type schedule interface {
+	Next(after time.Time) time.Time
+}
+
+var libraries = map[string]func(expr string) (schedule, error){
+	"ROBFIG1":     func(expr string) (schedule, error) { return robfig1.ParseStandard(expr) },
+	"ROBFIG":      func(expr string) (schedule, error) { return robfig.ParseStandard(expr) },
+	"NETRESEARCH": func(expr string) (schedule, error) { return netresearch.ParseStandard(expr) },
+}
+
 type question struct {
-	Expr  string    `json:"expr"`
-	Zone  string    `json:"tz"`
-	From  time.Time `json:"from"`
-	Count int       `json:"count"`
+	Dialect string    `json:"dialect"`
+	Expr    string    `json:"expr"`
+	Zone    string    `json:"tz"`
+	From    time.Time `json:"from"`
+	Count   int       `json:"count"`
 }
 
 // answer has an Error for what does not parse; else the runs, the last of them null where none follows.
@@ -49,7 +63,11 @@ func main() {
 }
 
 func consult(asked question) answer {
-	schedule, panicked, err := parse(asked.Expr)
+	read, known := libraries[asked.Dialect]
+	if !known {
+		log.Fatalf("no library is called %q", asked.Dialect)
+	}
+	parsed, panicked, err := parse(read, asked.Expr)
 	if err != nil {
 		return answer{Error: err.Error(), Panic: panicked}
 	}
@@ -58,7 +76,7 @@ func consult(asked question) answer {
 		log.Fatalf("the question's own zone: %v", err)
 	}
 	found := make(chan []*time.Time, 1)
-	go func() { found <- runs(schedule, asked.From.In(zone), asked.Count) }()
+	go func() { found <- runs(parsed, asked.From.In(zone), asked.Count) }()
 	select {
 	case next := <-found:
 		return answer{Next: next}
@@ -67,20 +85,20 @@ func consult(asked question) answer {
 	}
 }
 
-func parse(expr string) (schedule cron.Schedule, panicked bool, err error) {
+func parse(read func(string) (schedule, error), expr string) (parsed schedule, panicked bool, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			panicked, err = true, fmt.Errorf("%v", cause)
 		}
 	}()
-	schedule, err = cron.ParseStandard(expr)
-	return schedule, false, err
+	parsed, err = read(expr)
+	return parsed, false, err
 }
 
-func runs(schedule cron.Schedule, after time.Time, count int) []*time.Time {
+func runs(parsed schedule, after time.Time, count int) []*time.Time {
 	var found []*time.Time
 	for range count {
-		after = schedule.Next(after)
+		after = parsed.Next(after)
 		if after.IsZero() {
 			return append(found, nil)
 		}

@@ -15,6 +15,7 @@ from foretop_core.models import Backup, DataMovement, NonAdminBackup, NonAdminRe
 from foretop_core.models.kinds import BACKUP, NAB
 from foretop_core.models.nonadmin import NAB_UUID_LABEL
 from foretop_core.rules.assemble import assemble
+from foretop_core.rules.phases import QUEUE_PHASES
 from foretop_core.rules.queue import queue
 from foretop_core.rules.triage import triage
 
@@ -121,6 +122,18 @@ def test_every_object_of_a_scene_is_one_that_the_api_would_take(name: str) -> No
     for kind in box.storage.catalog:
         for body in box.storage.list(kind):
             assert check_object(body, kind.schema) == [], body["metadata"]["name"]
+
+
+@pytest.mark.parametrize("version", ["1.14", "1.17.2"])
+@pytest.mark.parametrize("name", ["outage", "nonadmin-status"])
+def test_an_older_release_leaves_out_the_queue_and_its_definition_takes_every_backup(name: str, version: str) -> None:
+    old, new = (LiveBox(find_scene(name), Wishes(velero_version=each), FIXED_START) for each in (version, "1.18.3"))
+    waiting = [{item.phase for item in box.engine.cabinet.all(BACKUP, Backup)} & QUEUE_PHASES for box in (old, new)]
+    assert waiting == [set(), {"Queued"}]
+    kind = old.storage.kind("Backup")
+    for body in old.storage.list(kind):
+        assert "queuePosition" not in (body.get("status") or {})
+        assert check_object(body, kind.schema) == [], body["metadata"]["name"]
 
 
 def test_the_same_seed_shows_the_same_to_the_last_field() -> None:

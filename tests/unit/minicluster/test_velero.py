@@ -239,6 +239,52 @@ def test_checks_that_are_switched_off_leave_no_pulse() -> None:
     assert status(table, "BackupStorageLocation", "default") == before
 
 
+# ── releases ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("version", "cron", "problem"),
+    [
+        ("1.14", "0 2 * * *", ""),
+        ("1.14", "61 2 * * *", "End of range (61) above maximum (59): 61"),
+        ("1.17.2", "61 2 * * *", "end of range (61) above maximum (59): 61"),
+        ("1.18.3", "61 2 * * *", 'end of range (61) above maximum (59): "61"'),
+        ("1.14", "CRON_TZ=UTC 0 2 * * *", "Expected exactly 5 fields, found 6: CRON_TZ=UTC 0 2 * * *"),
+        ("1.15", "CRON_TZ=UTC 0 2 * * *", ""),
+        ("1.18.2", "0 22-2 * * *", "beginning of range (22) beyond end of range (2): 22-2"),
+        ("1.18", "0 22-2 * * *", ""),
+        ("1.18.3", "*/60 * * * *", 'step (60) must be less than range size (60): "*/60"'),
+    ],
+)
+def test_a_schedule_is_validated_in_the_words_of_the_release(version: str, cron: str, problem: str) -> None:
+    table = opened(Flags(version=version))
+    table.create("Schedule", "velero", "odd", {"schedule": cron, "template": {}})
+    table.pass_time(1)
+    found = status(table, "Schedule", "odd")
+    assert found["phase"] == ("FailedValidation" if problem else "Enabled")
+    assert found.get("validationErrors") == ([f"invalid schedule: {problem}"] if problem else None)
+
+
+def test_another_release_reads_the_same_schedules_anew() -> None:
+    table = opened(Flags(version="1.14"))
+    table.create("Schedule", "velero", "zoned", {"schedule": "CRON_TZ=UTC * * * * *", "template": {}})
+    table.pass_time(90)
+    assert (status(table, "Schedule", "zoned")["phase"], table.all("Backup")) == ("FailedValidation", [])
+    table.velero.restart("1.17.2")
+    table.pass_time(1)
+    assert status(table, "Schedule", "zoned")["phase"] == "Enabled"
+    assert len(table.all("Backup")) == 1
+
+
+def test_a_release_without_a_queue_gives_waiting_backups_no_status() -> None:
+    table = opened(Flags(version="1.17.2"), first=Work(timedelta(minutes=5), 100))
+    back_up(table, "first")
+    back_up(table, "second")
+    table.pass_time(5)
+    assert status(table, "Backup", "first")["phase"] == "InProgress"
+    assert status(table, "Backup", "second") == {}
+
+
 def test_a_server_tells_its_version_when_it_is_asked() -> None:
     table = opened()
     table.create("ServerStatusRequest", "velero", "who", {})

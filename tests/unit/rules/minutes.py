@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from foretop_core.cron import parse
+from foretop_core.cron import Dialect, parse
 
 FIRST = date(2021, 1, 1)
 DAYS = (date(2029, 1, 1) - FIRST).days
@@ -14,10 +14,10 @@ _DATES = [(day.month, day.day, day.isoweekday() % 7) for day in _CALENDAR]
 _IDLE = bytes(180)
 
 
-def runs(text: str, days: int = DAYS) -> int:
+def runs(text: str, days: int = DAYS, dialect: Dialect = Dialect.ROBFIG) -> int:
     """One bit for each minute since the start of 2021 at which an expression fires."""
-    fields = parse(text).fields
-    starred = fields.dom_star or fields.dow_star
+    fields = parse(text, dialect).fields
+    both = _both_must_match(text, dialect)
     day_bits = sum(
         1 << (60 * hour + minute)
         for hour in range(24)
@@ -27,18 +27,29 @@ def runs(text: str, days: int = DAYS) -> int:
     firing = {
         (month, day, weekday)
         for month, day, weekday in set(_DATES)
-        if fields.month >> month & 1 and _day_fires(fields.dom >> day & 1, fields.dow >> weekday & 1, starred=starred)
+        if fields.month >> month & 1 and _day_fires(fields.dom >> day & 1, fields.dow >> weekday & 1, both=both)
     }
     return int.from_bytes(b"".join([day_bits if day in firing else _IDLE for day in _DATES[:days]]), "little")
 
 
-def _day_fires(by_date: int, by_weekday: int, *, starred: bool) -> bool:
-    return bool(by_date and by_weekday) if starred else bool(by_date or by_weekday)
+def _both_must_match(text: str, dialect: Dialect) -> bool:
+    *_, dom, _, dow = text.split()
+    terms = [*dom.split(","), *dow.split(",")]
+    if dialect is Dialect.ROBFIG1:
+        return any(term.startswith("*") for term in terms)
+    return dialect is Dialect.NETRESEARCH or any(term in ("*", "*/1") for term in terms)
 
 
-def judged(text: str, minutes: int, primed: tuple[str, ...]) -> tuple[int, int, int]:
-    """Missed warm-ups, warm-ups for nothing, and minutes that two expressions share."""
-    wanted = runs(text, DAYS + 8) >> minutes & WITHIN
+def _day_fires(by_date: int, by_weekday: int, *, both: bool) -> bool:
+    return bool(by_date and by_weekday) if both else bool(by_date or by_weekday)
+
+
+def judged(text: str, minutes: int, dialect: Dialect, primed: tuple[str, ...]) -> tuple[int, int, int]:
+    """Missed warm-ups, warm-ups for nothing, and minutes that two expressions share.
+
+    The schedule is in a dialect of its own; what primes it is always for a CronJob.
+    """
+    wanted = runs(text, DAYS + 8, dialect) >> minutes & WITHIN
     made = shared = 0
     for expression in primed:
         bits = runs(expression)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foretop_core.cron import parse
+from foretop_core.cron import Dialect, parse
 from foretop_core.rules.primer import PrimerError, prime, warmups
 from tests.unit.cron.strategies import expressions
 from tests.unit.rules.minutes import judged
@@ -43,23 +43,61 @@ TABLE = [
 def test_a_known_schedule_is_primed_as_written_and_warms_before_every_run(
     text: str, minutes: int, expected: tuple[str, ...], extra: int
 ) -> None:
-    primed = prime(text, minutes)
+    primed = prime(text, minutes, Dialect.ROBFIG)
     assert primed.expressions == expected
     assert primed.extra_in_8_years == extra
     assert primed.exact == (extra == 0)
-    assert judged(text, minutes, primed.expressions) == (0, extra, 0)
+    assert judged(text, minutes, Dialect.ROBFIG, primed.expressions) == (0, extra, 0)
     assert bool(primed.note) == (not primed.exact)
 
 
-@settings(max_examples=120, derandomize=True, deadline=None, database=None)
-@given(expressions(), st.integers(1, 10080))
-def test_no_warm_up_is_ever_missed_and_none_is_extra_where_exact_is_claimed(text: str, minutes: int) -> None:
-    if parse(text).never_fires:
+@pytest.mark.parametrize(
+    ("text", "minutes", "dialect", "expected", "extra"),
+    [
+        # The 1sts of eight years, less those that are Mondays.
+        ("0 2 1 * 1", 10, Dialect.NETRESEARCH, ("50 1 1 * *",), 96 - 15),
+        ("0 2 * * 7", 10, Dialect.NETRESEARCH, ("50 1 * * 0",), 0),
+        ("0 2 1-31 * 1", 10, Dialect.NETRESEARCH, ("50 1 * * 1",), 0),
+        ("0 22-2 * * *", 10, Dialect.NETRESEARCH, ("50 0,1,21-23 * * *",), 0),
+        ("0 2 */10 * 1", 10, Dialect.ROBFIG, ("50 1 1,11,21,31 * 1",), 0),
+    ],
+)
+def test_a_schedule_is_primed_for_a_cron_job_whatever_its_own_dialect(
+    text: str, minutes: int, dialect: Dialect, expected: tuple[str, ...], extra: int
+) -> None:
+    primed = prime(text, minutes, dialect)
+    assert primed.expressions == expected
+    assert primed.extra_in_8_years == extra
+    assert primed.exact == (extra == 0)
+    assert judged(text, minutes, dialect, primed.expressions) == (0, extra, 0)
+
+
+def test_what_no_cron_job_can_say_is_counted_and_told() -> None:
+    primed = prime("0 2 1 * 1", 10, Dialect.NETRESEARCH)
+    assert "no set of cron expressions is exact here: 81 warm-ups too many in eight years, none missed" in primed.note
+    stepped = {dialect: prime("0 2 */10 * 1", 10, dialect).exact for dialect in Dialect}
+    assert stepped == {Dialect.ROBFIG1: False, Dialect.ROBFIG: True, Dialect.NETRESEARCH: False}
+
+
+def test_quotes_around_a_zone_are_not_handed_to_a_cron_job_that_would_refuse_them() -> None:
+    primed = prime("TZ='Asia/Tokyo' 0 3 * * *", 30, Dialect.NETRESEARCH)
+    assert primed.expressions == ("TZ=Asia/Tokyo 30 2 * * *",)
+    parse(primed.expressions[0], Dialect.ROBFIG)
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@settings(max_examples=80, derandomize=True, deadline=None, database=None)
+@given(data=st.data(), minutes=st.integers(0, 10080))
+def test_no_warm_up_is_ever_missed_and_none_is_extra_where_exact_is_claimed(
+    dialect: Dialect, data: st.DataObject, minutes: int
+) -> None:
+    text = data.draw(expressions(dialect))
+    if parse(text, dialect).never_fires:
         with pytest.raises(PrimerError, match="never fires"):
-            prime(text, minutes)
+            prime(text, minutes, dialect)
         return
-    primed = prime(text, minutes)
-    missed, extra, shared = judged(text, minutes, primed.expressions)
+    primed = prime(text, minutes, dialect)
+    missed, extra, shared = judged(text, minutes, dialect, primed.expressions)
     assert missed == 0
     assert extra == primed.extra_in_8_years
     assert shared == 0
@@ -78,45 +116,63 @@ def test_no_warm_up_is_ever_missed_and_none_is_extra_where_exact_is_claimed(text
 )
 def test_what_cannot_be_primed_is_refused_with_the_reason(text: str, minutes: int, why: str) -> None:
     with pytest.raises(PrimerError, match=why):
-        prime(text, minutes)
+        prime(text, minutes, Dialect.ROBFIG)
+
+
+@pytest.mark.parametrize("text", ["@manual", "TZ=UTC @none", "0 0 , * 1"])
+def test_what_only_a_person_starts_needs_no_warm_up(text: str) -> None:
+    with pytest.raises(PrimerError, match="never fires"):
+        prime(text, 10, Dialect.NETRESEARCH)
+    assert warmups(text, 10, Dialect.NETRESEARCH, datetime(2026, 1, 1, tzinfo=UTC), 3) == ()
 
 
 def test_a_week_ahead_keeps_the_weekday() -> None:
-    assert prime("0 9 * * 1", 10080).expressions == ("0 9 * * 1",)
+    assert prime("0 9 * * 1", 10080, Dialect.ROBFIG).expressions == ("0 9 * * 1",)
 
 
 def test_the_zone_stays_and_its_daylight_saving_is_told() -> None:
-    primed = prime("CRON_TZ=America/New_York 0 3 * * *", 30)
+    primed = prime("CRON_TZ=America/New_York 0 3 * * *", 30, Dialect.ROBFIG)
     assert primed.expressions == ("CRON_TZ=America/New_York 30 2 * * *",)
     assert not primed.exact
     assert "America/New_York has daylight saving" in primed.note
 
 
 def test_a_zone_whose_clocks_stand_still_needs_no_warning() -> None:
-    primed = prime("TZ=Asia/Tokyo 0 3 * * *", 30)
+    primed = prime("TZ=Asia/Tokyo 0 3 * * *", 30, Dialect.ROBFIG)
     assert (primed.expressions, primed.exact, primed.note) == (("TZ=Asia/Tokyo 30 2 * * *",), True, "")
 
 
 def test_the_warm_up_for_the_run_after_the_missing_hour_is_right() -> None:
     new_york = ZoneInfo("America/New_York")
     start = datetime(2026, 3, 8, 0, 0, tzinfo=new_york)
-    (pair,) = warmups("CRON_TZ=America/New_York 0 3 * * *", 30, start, 1)
+    (pair,) = warmups("CRON_TZ=America/New_York 0 3 * * *", 30, Dialect.ROBFIG, start, 1)
     assert pair.run == datetime(2026, 3, 8, 3, 0, tzinfo=new_york)
     assert pair.warmup.isoformat() == "2026-03-08T01:30:00-05:00"
 
 
+def test_a_run_that_is_moved_out_of_the_missing_hour_has_its_warm_up_before_it() -> None:
+    start = datetime(2026, 3, 8, 0, 0, tzinfo=ZoneInfo("America/New_York"))
+    text = "CRON_TZ=America/New_York 30 2 * * *"
+    (pair,) = warmups(text, 60, Dialect.NETRESEARCH, start, 1)
+    assert pair.run.isoformat() == "2026-03-08T03:30:00-04:00"
+    assert pair.warmup.isoformat() == "2026-03-08T01:30:00-05:00"
+    # So near that the search would begin after the gap, where the library no longer sees the run.
+    assert warmups(text, 60, Dialect.NETRESEARCH, start.replace(hour=1, minute=29), 1) == (pair,)
+    assert "America/New_York has daylight saving" in prime(text, 60, Dialect.NETRESEARCH).note
+
+
 def test_a_warm_up_that_has_passed_is_not_to_come() -> None:
     start = datetime(2026, 1, 1, 2, 55, tzinfo=UTC)
-    pairs = warmups("0 * * * *", 10, start, 2)
+    pairs = warmups("0 * * * *", 10, Dialect.ROBFIG, start, 2)
     assert [(pair.warmup.hour, pair.warmup.minute, pair.run.hour) for pair in pairs] == [(3, 50, 4), (4, 50, 5)]
 
 
 def test_a_constant_delay_has_warm_ups_too() -> None:
     start = datetime(2026, 1, 1, tzinfo=UTC)
-    pairs = warmups("@every 45m", 60, start, 2)
+    pairs = warmups("@every 45m", 60, Dialect.ROBFIG, start, 2)
     assert [pair.run - start for pair in pairs] == [timedelta(minutes=90), timedelta(minutes=135)]
     assert all(pair.run - pair.warmup == timedelta(hours=1) and pair.warmup > start for pair in pairs)
 
 
 def test_a_schedule_that_never_fires_has_no_warm_ups() -> None:
-    assert warmups("0 0 31 2 *", 10, datetime(2026, 1, 1, tzinfo=UTC), 3) == ()
+    assert warmups("0 0 31 2 *", 10, Dialect.ROBFIG, datetime(2026, 1, 1, tzinfo=UTC), 3) == ()

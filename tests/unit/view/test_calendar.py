@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foretop_core.clock import ManualClock
-from foretop_core.cron import parse
+from foretop_core.cron import CronSchedule, Dialect, parse
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
 from foretop_core.rules.primer import warmups
@@ -20,7 +20,7 @@ from foretop_core.view.calendar import Load, Planned, lane, next_runs, planned
 from foretop_core.view.minutes import run_bits, warm_bits
 from foretop_core.view.ruler import Ruler, ruler_over
 from tests.objects import NOW, at, schedule
-from tests.unit.cron.strategies import expressions, moments
+from tests.unit.cron.strategies import expressions, moments, schedules
 
 QUICK = settings(max_examples=40, derandomize=True, deadline=None, database=None)
 TICK = timedelta(microseconds=1)
@@ -36,8 +36,12 @@ def item(cron: str, name: str = "nightly", **more: Any) -> Planned:
     return Planned(key(name), cron, **more)
 
 
-def one_by_one(cron: str, start: datetime, minutes: int) -> int:
-    runs = parse(cron).between(start - TICK, start + minutes * MINUTE - TICK)
+def robfig(cron: str) -> CronSchedule:
+    return parse(cron, Dialect.ROBFIG)
+
+
+def one_by_one(schedule: CronSchedule, start: datetime, minutes: int) -> int:
+    runs = schedule.between(start - TICK, start + minutes * MINUTE - TICK)
     return sum(1 << (run.astimezone(UTC) - start) // MINUTE for run in runs)
 
 
@@ -48,19 +52,47 @@ def prescaled(cron: str, minutes: int, name: str = "orders", **spec: Any) -> Pre
 
 
 @QUICK
-@given(expressions(), moments(), st.sampled_from([360, 1440, 10080]))
-def test_the_bits_are_the_runs(cron: str, moment: datetime, minutes: int) -> None:
+@given(schedules(), moments(), st.sampled_from([360, 1440, 10080]))
+def test_the_bits_are_the_runs(schedule: CronSchedule, moment: datetime, minutes: int) -> None:
     start = moment.replace(second=0, microsecond=0)
-    assert run_bits(parse(cron), start, minutes) == one_by_one(cron, start, minutes)
+    assert run_bits(schedule, start, minutes) == one_by_one(schedule, start, minutes)
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Africa/Cairo", "Australia/Lord_Howe"])
 @pytest.mark.parametrize("cron", ["30 2 * * *", "0 * * * *", "0 12 * * 5", "*/15 0-3 * * *"])
-def test_the_bits_are_the_runs_wherever_and_whenever_the_clocks_change(zone: str, cron: str) -> None:
-    text = f"CRON_TZ={zone} {cron}"
+@pytest.mark.parametrize("dialect", [Dialect.ROBFIG, Dialect.NETRESEARCH])
+def test_the_bits_are_the_runs_wherever_and_whenever_the_clocks_change(dialect: Dialect, zone: str, cron: str) -> None:
+    made = parse(f"CRON_TZ={zone} {cron}", dialect)
     for day in range(0, 365, 3):
         start = datetime(2026, 1, 1, 5, 7, tzinfo=UTC) + timedelta(days=day)
-        assert run_bits(parse(text), start, 1440) == one_by_one(text, start, 1440)
+        assert run_bits(made, start, 1440) == one_by_one(made, start, 1440)
+
+
+def test_each_dialect_draws_the_days_on_which_its_server_runs() -> None:
+    start = datetime(2026, 6, 1, tzinfo=UTC)
+    drawn = {dialect: run_bits(parse("0 2 1,2 * 1", dialect), start, 8 * 1440) for dialect in Dialect}
+    first, second, monday_after = (1 << day * 1440 + 120 for day in (0, 1, 7))
+    assert drawn == {
+        Dialect.ROBFIG1: first | second | monday_after,
+        Dialect.ROBFIG: first | second | monday_after,
+        Dialect.NETRESEARCH: first,
+    }
+    stepped = {dialect: run_bits(parse("0 2 */2 * 2", dialect), start, 4 * 1440) for dialect in Dialect}
+    third = 1 << 2 * 1440 + 120
+    assert stepped == {Dialect.ROBFIG1: 0, Dialect.ROBFIG: first | second | third, Dialect.NETRESEARCH: 0}
+
+
+def test_a_run_that_spring_would_drop_is_drawn_where_the_server_makes_up_for_it() -> None:
+    start = datetime(2026, 3, 29, 0, 0, tzinfo=UTC)
+    text = "CRON_TZ=Europe/Berlin 30 2 * * *"
+    assert run_bits(parse(text, Dialect.ROBFIG), start, 180) == 0
+    assert run_bits(parse(text, Dialect.NETRESEARCH), start, 180) == 1 << 90
+    within_the_hour = start + timedelta(minutes=70)
+    assert run_bits(parse(text, Dialect.NETRESEARCH), within_the_hour, 60) == 1 << 20
+
+
+def test_what_only_a_person_starts_draws_nothing() -> None:
+    assert run_bits(parse("@manual", Dialect.NETRESEARCH), NOW.replace(second=0), 1440) == 0
 
 
 def test_a_night_of_changing_clocks_drops_and_repeats_runs_on_the_lane() -> None:
@@ -74,7 +106,7 @@ def test_a_night_of_changing_clocks_drops_and_repeats_runs_on_the_lane() -> None
 @QUICK
 @given(expressions(), st.booleans())
 def test_a_lane_has_a_sign_in_each_cell_that_holds_a_run_to_come(cron: str, paused: bool) -> None:
-    cells = {SIX_HOURS.cell_of(run) for run in parse(cron).between(NOW, SIX_HOURS.end - TICK)}
+    cells = {SIX_HOURS.cell_of(run) for run in robfig(cron).between(NOW, SIX_HOURS.end - TICK)}
     drawn = lane(item(cron, paused=paused), SIX_HOURS, NOW)
     assert len(drawn) == SIX_HOURS.cells
     assert {cell for cell, sign in enumerate(drawn) if sign != " "} == cells
@@ -94,7 +126,7 @@ def test_the_load_is_the_number_of_runs_in_each_cell(crons: list[str]) -> None:
     load = Load([item(cron, f"s{place}") for place, cron in enumerate(crons)], SIX_HOURS)
     counted = [0] * SIX_HOURS.cells
     for cron in crons:
-        for run in parse(cron).between(NOW, SIX_HOURS.end - TICK):
+        for run in robfig(cron).between(NOW, SIX_HOURS.end - TICK):
             counted[SIX_HOURS.cell_of(run)] += 1
     assert list(load.counts(NOW)) == counted
 
@@ -153,7 +185,7 @@ def test_warm_ups_are_drawn_in_every_minute_before_their_runs(cron: str, minutes
     ruler = Ruler(NOW.replace(second=0), 1, 360)
     drawn = lane(made, ruler, NOW)
     wanted = [" "] * ruler.cells
-    pairs = [pair for pair in warmups(cron, minutes, NOW - minutes * MINUTE, 600) if pair.run > NOW]
+    pairs = [pair for pair in warmups(cron, minutes, Dialect.ROBFIG, NOW - minutes * MINUTE, 600) if pair.run > NOW]
     for pair in pairs:
         for minute in range(max(0, ruler.minute_of(pair.warmup)), min(360, ruler.minute_of(pair.run))):
             wanted[minute] = "░"

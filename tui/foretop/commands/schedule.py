@@ -39,11 +39,11 @@ from foretop_core.actions.schedules import (
 from foretop_core.errors import BadInput
 from foretop_core.kube.config import Wishes
 from foretop_core.models import Schedule
-from foretop_core.models.kinds import BACKUP, DEPLOYMENT, SCHEDULE, STORAGE
+from foretop_core.models.kinds import BACKUP, DEFINITION, DEPLOYMENT, SCHEDULE, SERVER_STATUS, STORAGE
 from foretop_core.rules.forecast import Choice, may_be_due
 from foretop_core.rules.world import World
 
-KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT)
+KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT, SERVER_STATUS, DEFINITION)
 _TRUTH = click.Choice(["true", "false"], case_sensitive=False)
 
 

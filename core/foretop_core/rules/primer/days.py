@@ -1,4 +1,7 @@
-"""Moving the days of a schedule back: which dates and weekdays each month then needs."""
+"""Moving the days of a schedule back: which dates and weekdays each month then needs.
+
+What comes out is for a CronJob, to which either day field is enough where none is starred.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +29,12 @@ class DayGroups:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """Days as the dialect means them: every date of `dates`, and every weekday of `weekdays`."""
+    """Every date of `dates` and every weekday of `weekdays`, or, with `both`, the dates that are such a weekday."""
 
     months: int
     dates: int
     weekdays: int
+    both: bool = False
 
 
 @dataclass(slots=True)
@@ -44,7 +48,8 @@ class _Group:
 def moved_days(fields: Fields, days_back: int) -> DayGroups:
     """The day fields of a schedule, moved back by some days."""
     rule = _rule(fields)
-    if days_back == 0 or (rule.months == MONTH.full and rule.dates == DOM.full):
+    stays = days_back == 0 or (rule.months == MONTH.full and rule.dates == DOM.full)
+    if stays and not rule.both:
         return DayGroups((_text(rule.months, DOM.full, rule.dates, rule.weekdays),), exact=True)
     exact = True
     needs: dict[int, tuple[int, int]] = {}
@@ -60,11 +65,13 @@ def moved_days(fields: Fields, days_back: int) -> DayGroups:
 
 
 def _rule(fields: Fields) -> _Rule:
-    """One starred field leaves the other to decide; with none starred either is enough."""
-    if fields.dom_star or fields.dow_star:
+    """Where both fields must match, a complete one leaves the other to decide; else it takes every day."""
+    if not fields.either_day:
         if fields.dow == _WEEK:
             return _Rule(fields.month, fields.dom, 0)
-        return _Rule(fields.month, 0, fields.dow)
+        if fields.dom == DOM.full:
+            return _Rule(fields.month, 0, fields.dow)
+        return _Rule(fields.month, fields.dom, fields.dow, both=True)
     if fields.dow == _WEEK or fields.dom == DOM.full:
         return _Rule(fields.month, DOM.full, 0)
     return _Rule(fields.month, fields.dom, fields.dow)
@@ -103,9 +110,9 @@ def _answers(rule: _Rule, month: int, day: int, days_back: int) -> set[str]:
         if not rule.months >> run.month & 1:
             found.add("")
         elif rule.dates >> run.day & 1:
-            found.add("date")
+            found.add("weekday" if rule.both else "date")
         else:
-            found.add("weekday" if rule.weekdays else "")
+            found.add("weekday" if rule.weekdays and not rule.both else "")
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from foretop_core.cron import CronError, golang, parse
+from foretop_core.cron import CronError, CronSchedule, Dialect, golang, parse
 from foretop_core.rules.primer.errors import PrimerError
 from foretop_core.rules.primer.years import missed_and_extra
 
@@ -48,7 +48,7 @@ def prescaler_verdict(text: str, minutes: int) -> PrescalerVerdict:
     against = _against_the_document(answer)
     if not against:
         return PrescalerVerdict(supported=True, documented=True, expression=answer.expression, reason="")
-    missed, extra = missed_and_extra(parse(text).fields, [parse(answer.expression).fields], minutes)
+    missed, extra = missed_and_extra(_read(text).fields, [_read(answer.expression).fields], minutes)
     reason = f"{against}; in eight years it misses {missed} warm-ups and makes {extra} for nothing"
     return PrescalerVerdict(True, False, answer.expression, reason, missed, extra)
 
@@ -118,8 +118,13 @@ def _minute(text: str) -> int:
         raise PrimerError("the prescaler reads only plain numbers in the minute field") from error
 
 
+def _read(text: str) -> CronSchedule:
+    """As the operator and the CronJobs that it makes do."""
+    return parse(text, Dialect.ROBFIG)
+
+
 def _check(text: str, what: str) -> None:
     try:
-        parse(text)
+        _read(text)
     except CronError as error:
         raise PrimerError(what, str(error)) from error

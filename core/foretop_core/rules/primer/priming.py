@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
-from foretop_core.cron import CronError, CronSchedule, parse
+from foretop_core.cron import CronError, CronSchedule, Dialect, parse
 from foretop_core.cron.fields import HOUR
 from foretop_core.cron.zones import has_daylight_saving
 from foretop_core.rules.primer.days import moved_days
@@ -15,6 +16,7 @@ from foretop_core.rules.primer.years import FIRST_DAY, LAST_DAY, MINUTES_A_DAY, 
 
 MOST_MINUTES = 10_080
 _CHECK_FROM = datetime(2024, 1, 1, tzinfo=UTC)
+_END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +37,18 @@ class Pair:
     run: datetime
 
 
-def prime(text: str, minutes: int) -> Primed:
-    """The smallest set of expressions that fires so many minutes before each run."""
-    schedule = _primable(text, minutes)
+def prime(text: str, minutes: int, dialect: Dialect) -> Primed:
+    """The smallest set of expressions that fires so many minutes before each run.
+
+    The dialect is that of the schedule to be primed; the expressions are for CronJobs, which have their own.
+    """
+    schedule = _primable(text, minutes, dialect)
     bare, exact = _moved(schedule, minutes)
     _validate(bare)
     extra = 0
     notes = []
     if not exact:
-        _, extra = missed_and_extra(schedule.fields, [parse(one).fields for one in bare], minutes)
+        _, extra = missed_and_extra(schedule.fields, [_for_cron_job(one).fields for one in bare], minutes)
         counted = "one warm-up" if extra == 1 else f"{extra} warm-ups"
         notes.append(f"no set of cron expressions is exact here: {counted} too many in eight years, none missed")
     if _off_at_changes(schedule):
@@ -52,13 +57,14 @@ def prime(text: str, minutes: int) -> Primed:
             f"{schedule.zone} has daylight saving: around a change of the clocks a warm-up may be missing or "
             "come at the wrong distance from its run"
         )
-    prefix = "" if schedule.zone is None else text[: text.index(" ") + 1]
+    # By the zone's own name: a CronJob takes no quotes around it.
+    prefix = "" if schedule.zone is None else f"{text[: text.index('=') + 1]}{schedule.zone} "
     return Primed(tuple(prefix + one for one in bare), exact, "; ".join(notes), extra)
 
 
-def warmups(text: str, minutes: int, after: datetime, count: int) -> tuple[Pair, ...]:
+def warmups(text: str, minutes: int, dialect: Dialect, after: datetime, count: int) -> tuple[Pair, ...]:
     """The warm-ups to come after a moment and their runs, found from the runs themselves: right in every zone."""
-    schedule = _parsed(text)
+    schedule = _parsed(text, dialect)
     ahead = timedelta(minutes=minutes)
     start = after.astimezone(UTC)
     if schedule.every is None:
@@ -66,23 +72,23 @@ def warmups(text: str, minutes: int, after: datetime, count: int) -> tuple[Pair,
     else:
         # A constant delay counts from the moment given, so whole delays only may be passed over.
         start += ahead // schedule.every * schedule.every
-    run = schedule.next(start.astimezone(after.tzinfo))
-    pairs: list[Pair] = []
-    while run is not None and len(pairs) < count:
-        pairs.append(Pair((run.astimezone(UTC) - ahead).astimezone(after.tzinfo), run))
-        run = schedule.next(run)
-    return tuple(pairs)
+    runs = islice(schedule.between(start.astimezone(after.tzinfo), _END_OF_TIME), count)
+    return tuple(Pair((run.astimezone(UTC) - ahead).astimezone(after.tzinfo), run) for run in runs)
 
 
-def _parsed(text: str) -> CronSchedule:
+def _parsed(text: str, dialect: Dialect) -> CronSchedule:
     try:
-        return parse(text)
+        return parse(text, dialect)
     except CronError as error:
         raise PrimerError("the schedule does not parse", str(error)) from error
 
 
-def _primable(text: str, minutes: int) -> CronSchedule:
-    schedule = _parsed(text)
+def _for_cron_job(text: str) -> CronSchedule:
+    return parse(text, Dialect.ROBFIG)
+
+
+def _primable(text: str, minutes: int, dialect: Dialect) -> CronSchedule:
+    schedule = _parsed(text, dialect)
     if not 0 <= minutes <= MOST_MINUTES:
         raise PrimerError(f"cannot warm up {minutes} minutes ahead", f"it takes 0 to {MOST_MINUTES}")
     if schedule.every is not None:
@@ -118,7 +124,7 @@ def _validate(expressions: list[str]) -> None:
     from croniter import croniter
 
     for expression in expressions:
-        expected = parse(expression).next(_CHECK_FROM)
+        expected = _for_cron_job(expression).next(_CHECK_FROM)
         found = croniter(expression, _CHECK_FROM).get_next(datetime) if croniter.is_valid(expression) else None
         if found is None or found != expected:
             raise PrimerError(f"the primed schedule {expression} failed its check", f"{found} is not {expected}")
