@@ -231,6 +231,18 @@ def test_primer_warns_of_daylight_saving_and_keeps_the_zone_of_the_question(caps
     assert own["primed"] == ["CRON_TZ=Europe/Berlin 30 2 * * *"]
 
 
+def test_primer_reads_its_input_as_a_given_release_and_answers_for_cron_jobs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ("primer", BOTH_DAYS, "--warmup", "10", *FROM, "--count", "1", "-o", "json")
+    told = answer(capsys, *asked)
+    assert (told["primed"], told["runs"][0]["run"]) == (["50 1 1 * 1"], "2026-11-16T02:00:00Z")
+    newest = answer(capsys, *asked, "--velero-version", "1.18.3")
+    assert newest["runs"][0]["run"] == "2027-02-01T02:00:00Z"
+    assert newest["exact"] is False
+    assert newest["extraIn8Years"] > 0
+
+
 def test_primer_prints_for_people_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["primer", "0/15 * 1 * *", "--warmup", "10", *FROM]) == 0
     printed = capsys.readouterr().out
@@ -248,6 +260,11 @@ def test_primer_prints_for_people_too(capsys: pytest.CaptureFixture[str]) -> Non
         (["primer", "0 2 * * 9", "--warmup", "10"], ["day of week", "above maximum (6)"]),
         (["primer", "@every 1h", "--warmup", "10"], ["cannot prime @every 1h"]),
         (["primer", "0 0 31 2 *", "--warmup", "10"], ["never fires"]),
+        (["primer", "0 2 1 * 1", "--warmup", "10", "--velero-version", "1.18"], ["leaves open", "give the patch"]),
+        (
+            ["primer", "0 2 * * *", "--warmup", "10", "--velero-version", "1.14", "--tz", "Asia/Tokyo"],
+            ["--tz does not go with Velero 1.14", "refuses every time zone"],
+        ),
         (["next", "0 0 * * 9"], ["'0 0 * * 9'", "day of week", 'end of range (9) above maximum (7): "9"']),
         (["next", "0 0 * * 7", "--velero-version", "1.18.2"], ["end of range (7) above maximum (6): 7"]),
         (["next", "0 0 * * *", "--velero-version", "new"], ["'new' is not a valid Velero version"]),

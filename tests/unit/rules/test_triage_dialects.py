@@ -107,6 +107,14 @@ def test_a_runaway_by_upgrade_says_that_the_older_release_refuses_it() -> None:
     assert "Velero 1.15 to 1.18.2 refuses it." in found.evidence
 
 
+def test_a_date_rarer_than_velero_looks_ahead_is_a_runaway_too() -> None:
+    rare = schedule("rare", "0 2 29 2 1", last="02:40:03")
+    found = with_code("schedule-never-fires", findings(location(), rare, version="1.18.3"))
+    assert found.what == "matches no date within five years, so it runs every minute"
+    assert "Velero 1.15 to 1.18.2 runs it at 02:00 on the 29th and on every Monday in February." in found.evidence
+    assert "schedule-never-fires" not in [each.code for each in findings(location(), rare, version="1.18.2")]
+
+
 def test_the_recorded_upgrade_silences_the_schedule_with_both_days() -> None:
     """The recording ends just before the two minutes of grace are over."""
     t, _, world = moments()[-1]

@@ -14,6 +14,7 @@ from foretop_core.rules.forecast import (
     Choice,
     Holdup,
     invalid,
+    is_due,
     may_be_due,
     never_fires,
     next_run,
@@ -47,17 +48,19 @@ def invalid_schedules(world: World, now: datetime, limits: Thresholds) -> Iterat
 
 
 def never_firing(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Schedules without a next run, which Velero looks for five years ahead: a date may just be rarer than that."""
     for schedule, dialect in world.read_schedules:
-        if not never_fires(schedule, dialect) or schedule.spec.paused:
+        if schedule.spec.paused or next_run(schedule, dialect) is not None or not is_due(schedule, now, dialect):
             continue
         made = len(world.runs(schedule))
+        when = "" if never_fires(schedule, dialect) else " within five years"
         yield Finding(
             "schedule-never-fires",
             Severity.ERROR,
             Subject.of(schedule),
             schedule.created,
-            "matches no date, so it runs every minute",
-            f"No date matches {schedule.spec.schedule!r}; Velero takes that for always due and makes a backup at "
+            f"matches no date{when}, so it runs every minute",
+            f"No date{when} matches {schedule.spec.schedule!r}; Velero takes that for always due and makes a backup at "
             f"nearly every look, once a minute. {words.count(made, 'backup')} of it are here now."
             f"{runaway_by_upgrade(world, schedule, now)}",
             "Pause the schedule, then mend its expression.",
