@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from foretop_core.clock import ManualClock
 from foretop_core.cron import CronSchedule, Dialect, parse
-from foretop_core.models import CronJob, PreScaledCronJob, Resource, from_builtins
+from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
+from foretop_core.rules.dialects import Reading, readings
 from foretop_core.rules.primer import warmups
 from foretop_core.store import Key, Store
 from foretop_core.view.agenda import Agenda
@@ -33,7 +34,11 @@ def key(name: str = "nightly", context: str = "prod") -> Key:
 
 
 def item(cron: str, name: str = "nightly", **more: Any) -> Planned:
-    return Planned(key(name), cron, **more)
+    return Planned(key(name), cron, Dialect.ROBFIG, **more)
+
+
+def of_robfig(_context: str, schedule: Schedule) -> tuple[Reading, ...]:
+    return readings(schedule.spec.schedule, (Dialect.ROBFIG,))
 
 
 def robfig(cron: str) -> CronSchedule:
@@ -155,14 +160,14 @@ def test_crowds_are_named_largest_first_and_one_within_another_is_not_named() ->
 
 
 def test_schedules_of_two_clusters_do_not_collide() -> None:
-    items = [Planned(key("a", context), "0 3 * * *") for context in ("eu", "us")]
+    items = [Planned(key("a", context), "0 3 * * *", Dialect.ROBFIG) for context in ("eu", "us")]
     load = Load(items, SIX_HOURS)
     assert sum(load.counts(NOW)) == 2
     assert load.crowds(NOW, 3) == ()
 
 
 def test_a_constant_delay_counts_from_the_last_run() -> None:
-    made = planned(key(), schedule(cron="@every 50m", last="02:10:30"))
+    made = planned(key(), schedule(cron="@every 50m", last="02:10:30"), of_robfig)
     assert made is not None
     assert [f"{run:%H:%M:%S}" for run in next_runs(made, NOW, 3)] == ["03:00:30", "03:50:30", "04:40:30"]
     drawn = lane(made, SIX_HOURS, NOW)
@@ -172,7 +177,7 @@ def test_a_constant_delay_counts_from_the_last_run() -> None:
 
 
 def test_a_constant_delay_that_is_long_due_goes_on_in_its_own_steps() -> None:
-    made = planned(key(), schedule(cron="@every 1h", last="2026-11-14T20:15:00Z"))
+    made = planned(key(), schedule(cron="@every 1h", last="2026-11-14T20:15:00Z"), of_robfig)
     assert made is not None
     assert next_runs(made, NOW, 1) == (at("03:15"),)
 
@@ -180,7 +185,7 @@ def test_a_constant_delay_that_is_long_due_goes_on_in_its_own_steps() -> None:
 @QUICK
 @given(expressions(), st.integers(1, 200))
 def test_warm_ups_are_drawn_in_every_minute_before_their_runs(cron: str, minutes: int) -> None:
-    made = planned(Key("prod", PRESCALED.plural, "batch", "orders"), prescaled(cron, minutes))
+    made = planned(Key("prod", PRESCALED.plural, "batch", "orders"), prescaled(cron, minutes), of_robfig)
     assert made is not None
     ruler = Ruler(NOW.replace(second=0), 1, 360)
     drawn = lane(made, ruler, NOW)
@@ -196,7 +201,7 @@ def test_warm_ups_are_drawn_in_every_minute_before_their_runs(cron: str, minutes
 
 
 def test_a_warm_up_that_has_begun_is_drawn_though_its_run_is_beyond_the_ruler() -> None:
-    made = planned(Key("prod", PRESCALED.plural, "batch", "orders"), prescaled("0 12 * * *", 600))
+    made = planned(Key("prod", PRESCALED.plural, "batch", "orders"), prescaled("0 12 * * *", 600), of_robfig)
     assert made is not None
     assert lane(made, SIX_HOURS, NOW) == "░" * SIX_HOURS.cells
 
@@ -208,25 +213,26 @@ def test_warm_bits_of_nothing_are_nothing() -> None:
 
 
 def test_a_suspended_prescaled_job_is_drawn_as_paused_and_needs_no_warm_up() -> None:
-    made = planned(Key("prod", PRESCALED.plural, "batch", "orders"), prescaled("0 3 * * *", 10, suspend=True))
+    orders = Key("prod", PRESCALED.plural, "batch", "orders")
+    made = planned(orders, prescaled("0 3 * * *", 10, suspend=True), of_robfig)
     assert made is not None
     assert set(lane(made, SIX_HOURS, NOW)) == {" ", ":"}
 
 
 def test_the_zone_beside_a_cron_job_counts_and_one_in_its_expression_wins() -> None:
     job = {"metadata": {"name": "j", "namespace": "b"}, "spec": {"schedule": "0 6 * * *", "timeZone": "Asia/Tokyo"}}
-    made = planned(key("j"), from_builtins(CronJob, job))
+    made = planned(key("j"), from_builtins(CronJob, job), of_robfig)
     assert made is not None
     assert next_runs(made, NOW, 1) == (at("21:00"),)
     job["spec"]["schedule"] = "CRON_TZ=Europe/Berlin 0 6 * * *"
-    made = planned(key("j"), from_builtins(CronJob, job))
+    made = planned(key("j"), from_builtins(CronJob, job), of_robfig)
     assert made is not None
     assert next_runs(made, NOW, 1) == (at("05:00"),)
 
 
 @pytest.mark.parametrize(("cron", "why"), [("0 0 * * 7", "above maximum"), ("0 0 31 2 *", "never fires")])
 def test_what_cannot_run_says_why_and_draws_nothing(cron: str, why: str) -> None:
-    made = planned(key(), schedule(cron=cron))
+    made = planned(key(), schedule(cron=cron), of_robfig)
     assert made is not None
     assert why in made.problem
     assert lane(made, SIX_HOURS, NOW).strip() == ""
@@ -271,3 +277,25 @@ def test_the_agenda_is_narrowed_by_what_every_table_understands() -> None:
     agenda.narrow("-l tier=gold")
     assert agenda.place(key("a")) is None
     assert agenda.place(key("b")) == 0
+
+
+def test_a_lane_whose_reading_is_open_draws_nothing_and_says_both() -> None:
+    made = planned(key(), schedule(cron="0 3 1 * 1"), lambda _, item: readings(item.spec.schedule))
+    assert made is not None
+    assert lane(made, SIX_HOURS, NOW).strip() == ""
+    assert made.problem == (
+        "it depends on the release of Velero, which is not known (Velero up to 1.18.2: at 03:00 on the 1st of the "
+        "month and on every Monday; Velero 1.18.3 and later: at 03:00 on the 1st if it is a Monday)"
+    )
+
+
+def test_lanes_are_drawn_again_once_it_is_known_how_the_server_reads_them() -> None:
+    store, clock = Store(), ManualClock(NOW)
+    store.fill("prod", [schedule(cron="0 3 1 * 1")], clock)
+    agenda = Agenda(store, ["prod"])
+    assert agenda[key()].problem
+    queued = schedule("told", "0 22-2 * * *")
+    store.fill("prod", [schedule(cron="0 3 1 * 1"), queued], clock)
+    agenda.pump(NOW)
+    assert not agenda[key()].problem
+    assert agenda[key()].dialect is Dialect.NETRESEARCH

@@ -7,13 +7,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from foretop_core.cron import Dialect
 from foretop_core.models import CronJob, from_builtins
 from foretop_core.view.primer import coming, pair_cells, pair_ruler, preview, taken_from
 from tests.objects import NOW, at, backup, schedule
 
 
 def test_an_expression_of_the_table_is_primed_and_judged() -> None:
-    shown = preview("0/15 * 1 * *", "10")
+    shown = preview("0/15 * 1 * *", "10", Dialect.ROBFIG)
     assert shown.primed is not None
     assert shown.primed.expressions[:2] == ("5,20,35 * 1 * *", "50 0-22 1 * *")
     assert not shown.primed.exact
@@ -23,7 +24,7 @@ def test_an_expression_of_the_table_is_primed_and_judged() -> None:
 
 
 def test_a_mistake_is_pointed_at() -> None:
-    shown = preview("0 0 31 2,13 *", "10")
+    shown = preview("0 0 31 2,13 *", "10", Dialect.ROBFIG)
     assert "above maximum (12)" in shown.problem
     assert shown.problem_at == len("0 0 31 2,")
     assert shown.primed is None
@@ -32,7 +33,7 @@ def test_a_mistake_is_pointed_at() -> None:
 
 @pytest.mark.parametrize("minutes", ["", "ten", "-1", "1.5", "10081", "٣", "9" * 30])
 def test_minutes_that_are_no_number_of_minutes_are_said_to_be_so(minutes: str) -> None:
-    shown = preview("0 2 * * *", minutes)
+    shown = preview("0 2 * * *", minutes, Dialect.ROBFIG)
     assert shown.problem_in_minutes
     assert "0 to 10,080" in shown.problem
     assert shown.meaning
@@ -40,13 +41,13 @@ def test_minutes_that_are_no_number_of_minutes_are_said_to_be_so(minutes: str) -
 
 @pytest.mark.parametrize("text", ["@every 1h", "0 0 31 2 *"])
 def test_what_cannot_be_primed_says_why(text: str) -> None:
-    shown = preview(text, "10")
+    shown = preview(text, "10", Dialect.ROBFIG)
     assert shown.primed is None
     assert shown.problem.startswith(f"cannot prime {text}")
 
 
 def test_pairs_stand_on_the_ruler_where_their_times_are() -> None:
-    shown = preview("0 * * * *", "10")
+    shown = preview("0 * * * *", "10", Dialect.ROBFIG)
     pairs = coming(shown, NOW)
     assert (pairs[0].warmup, pairs[0].run) == (at("02:50"), at("03:00"))
     ruler = pair_ruler(pairs, 10, 66, UTC)
@@ -60,7 +61,7 @@ def test_pairs_stand_on_the_ruler_where_their_times_are() -> None:
 
 
 def test_a_warm_up_whose_next_is_weeks_away_is_drawn_large() -> None:
-    shown = preview("0 0 1 1 *", "30")
+    shown = preview("0 0 1 1 *", "30", Dialect.ROBFIG)
     pairs = coming(shown, NOW)
     drawn = pair_cells(pairs, pair_ruler(pairs, 30, 66, UTC))
     assert drawn.count("░") >= 10
@@ -68,7 +69,7 @@ def test_a_warm_up_whose_next_is_weeks_away_is_drawn_large() -> None:
 
 
 def test_pairs_keep_their_distance_in_a_night_of_changing_clocks() -> None:
-    shown = preview("CRON_TZ=Europe/Berlin 30 3 * * *", "120")
+    shown = preview("CRON_TZ=Europe/Berlin 30 3 * * *", "120", Dialect.ROBFIG)
     assert shown.zone == ZoneInfo("Europe/Berlin")
     first = coming(shown, at("2026-03-28T12:00:00Z"))[0]
     assert first.run - first.warmup == timedelta(minutes=120)
