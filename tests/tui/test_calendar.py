@@ -95,7 +95,7 @@ async def test_a_paused_one_says_when_it_would_run_and_a_broken_one_why_not() ->
     async with calendar() as (shown, lanes):
         assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "broken"))
         await shown.pilot.pause()
-        assert "It does not run: end of range (7) above maximum (6): 7." in shown.pane
+        assert 'It does not run: end of range (8) above maximum (7): "8".' in shown.pane
         await shown.press("down")
         assert "03:00  03:30  04:00  04:30  were it not paused" in shown.pane
         await shown.press("home")

@@ -160,7 +160,7 @@ async def test_a_schedule_is_described_and_its_expression_told_while_it_is_typed
         await at.go("2", at.key(SCHEDULE, MAIL))
         await at.shown.press("a", "tab", "tab", "tab")
         await at.paste("0 4 * * 8")
-        await at.see("is not a schedule that Velero takes in the field day of week, at character 9")
+        await at.see("is not a valid schedule in the field day of week, at character 9")
         await at.shown.press("backspace", "1")
         await at.see("at 04:00 on Monday", "A schedule needs a name")
         await at.shown.press("shift+tab")

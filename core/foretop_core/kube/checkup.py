@@ -176,7 +176,7 @@ def _velero(servers: tuple[VeleroServer, ...]) -> list[Check]:
 
 def _cron(world: World, namespace: str, now: datetime) -> Check:
     """How a server reads cron, what tells so, and what the newest release would change."""
-    verdict = world.verdict(namespace)
+    verdict = world.full_verdict(namespace)
     library = " or ".join(dialect.value for dialect in verdict.candidates)
     why = f", because of {'; '.join(verdict.reasons)}" if verdict.reasons else ", because nothing tells which"
     against = f"; against that: {'; '.join(verdict.contradictions)}" if verdict.contradictions else ""

@@ -115,8 +115,16 @@ class World:
         """Which cron dialect the Velero server of a namespace has, as far as that can be told."""
         found = self._verdicts.get(namespace)
         if found is None:
-            found = self._verdicts[namespace] = decide(release_evidence(self, namespace))
+            # Where the release is known, what thousands of schedules did need not be looked at.
+            named = decide(named_evidence(self, namespace))
+            found = self._verdicts[namespace] = named if named.is_certain else self.full_verdict(namespace)
         return found
+
+    def full_verdict(self, namespace: str) -> DialectVerdict:
+        """The same, with all that speaks against it; costs a look at every schedule of the server."""
+        schedules = self.schedules_by_namespace.get(namespace, ())
+        did = behaviour(schedules, self.runs, self.heartbeat(namespace))
+        return decide((*named_evidence(self, namespace), *did))
 
     def dialect(self, schedule: Schedule) -> Dialect | None:
         """The dialect that its server reads a schedule in; None where that is open and makes a difference."""
@@ -246,8 +254,8 @@ class World:
         return self.heartbeats.get(namespace, Heartbeat())
 
 
-def release_evidence(world: World, namespace: str) -> Iterator[Evidence]:
-    """What tells the release of the Velero server in a namespace, the surest first."""
+def named_evidence(world: World, namespace: str) -> Iterator[Evidence]:
+    """What names the release of the Velero server in a namespace, or shows it in its definitions, the surest first."""
     given = world.given_versions.get(namespace) or world.given_versions.get("", "")
     known = world.server(namespace)
     yield from _named(given, f"--velero-version {given}")
@@ -264,8 +272,6 @@ def release_evidence(world: World, namespace: str) -> Iterator[Evidence]:
         yield Evidence(dialects, f"the definition of Backup, which {'has' if queues else 'lacks'} {QUEUE_FIELD}")
     if any(backup.phase in QUEUE_PHASES for backup in world.backups_by_namespace.get(namespace, ())):
         yield Evidence((Dialect.ROBFIG, Dialect.NETRESEARCH), "its queue of backups, which releases before 1.18 lack")
-    schedules = world.schedules_by_namespace.get(namespace, ())
-    yield from behaviour(schedules, world.runs, world.heartbeat(namespace))
 
 
 def _named(version: str, reason: str) -> Iterator[Evidence]:

@@ -206,7 +206,8 @@ def _expression_of(item: Resource) -> str | None:
 def _item(item: Resource, text: str, found: tuple[Reading, ...], asked: Asked) -> dict[str, Any]:
     newest = found[-1].parsed
     base = (base_time(item) if isinstance(item, Schedule) else None) or asked.start
-    run = None if isinstance(newest, CronError) else newest.next(base.astimezone(asked.zone))
+    is_open = len(found) > 1
+    run = None if is_open or isinstance(newest, CronError) else newest.next(base.astimezone(asked.zone))
     return {
         **identity("", item),
         "schedule": text,
