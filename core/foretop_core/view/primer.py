@@ -53,7 +53,7 @@ def preview(text: str, minutes: str, dialect: Dialect) -> Preview:
         primed = prime(text, number, dialect)
     except PrimerError as problem:
         return Preview(text, number, dialect, known.meaning, known.zone, problem=str(problem))
-    return Preview(text, number, dialect, known.meaning, known.zone, primed, prescaler_verdict(text, number))
+    return Preview(text, number, dialect, known.meaning, known.zone, primed, prescaler_verdict(text, number, dialect))
 
 
 def _place(text: str, error: CronError) -> int | None:

@@ -150,7 +150,7 @@ def _next(entry: ScheduleEntry, scene: Scene) -> str:
     if entry.is_refused:
         return "invalid cron" if isinstance(entry.readings[-1].parsed, CronError) else "refused"
     if entry.dialect is None:
-        return "which Velero?"
+        return f"{len(entry.readings)} readings"
     if entry.never_fires:
         return "never fires"
     run = entry.next_run

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from foretop_core.cron import Dialect
 from foretop_core.rules.primer import PrimerError, prescaler, prescaler_verdict
 
 _LINES = (Path(__file__).parents[2] / "data/vectors/prescaler.jsonl").read_text(encoding="utf-8").split("\n")
@@ -52,7 +53,7 @@ def test_the_examples_and_known_issues_of_its_document_hold(text: str, expected:
     ("text", "missed", "extra"), [("0/15 * 1 * *", 95, 96), ("5,12,48,56 * * * 5", 417, 418), ("5 3 1 * *", 0, 0)]
 )
 def test_an_answer_against_its_own_document_is_counted(text: str, missed: int, extra: int) -> None:
-    verdict = prescaler_verdict(text, 10)
+    verdict = prescaler_verdict(text, 10, Dialect.ROBFIG)
     assert verdict.supported
     assert not verdict.documented
     assert (verdict.missed_in_8_years, verdict.extra_in_8_years) == (missed, extra)
@@ -60,11 +61,19 @@ def test_an_answer_against_its_own_document_is_counted(text: str, missed: int, e
 
 
 def test_an_answer_that_its_document_allows_needs_no_reason() -> None:
-    verdict = prescaler_verdict("0-5 * * * *", 10)
+    verdict = prescaler_verdict("0-5 * * * *", 10, Dialect.ROBFIG)
     assert (verdict.supported, verdict.documented, verdict.reason) == (True, True, "")
 
 
 def test_a_refusal_has_its_reason_and_no_expression() -> None:
-    verdict = prescaler_verdict("0 14-16 * * *", 10)
+    verdict = prescaler_verdict("0 14-16 * * *", 10, Dialect.ROBFIG)
     assert (verdict.supported, verdict.documented, verdict.expression) == (False, False, None)
     assert "hour" in verdict.reason
+
+
+def test_the_operators_answer_is_judged_by_the_runs_of_the_server_that_reads_the_schedule() -> None:
+    text = "0 2 1 * 1"
+    assert prescaler_verdict(text, 10, Dialect.ROBFIG).extra_in_8_years == 0
+    verdict = prescaler_verdict(text, 10, Dialect.NETRESEARCH)
+    assert (verdict.missed_in_8_years, verdict.extra_in_8_years) == (0, 483)
+    assert verdict.reason.startswith("the operator reads the two day fields as Kubernetes does")

@@ -51,7 +51,7 @@ def command(
     zoned = prefix + expression
     primed = _in_the_same_zone(prime(zoned, warmup, dialect), prefix)
     pairs = warmups(zoned, warmup, dialect, start, count)
-    verdict = prescaler_verdict(expression, warmup)
+    verdict = prescaler_verdict(expression, warmup, dialect)
     if form == "text":
         _print(expression, warmup, primed, pairs, verdict, parsed.zone or zone)
     else:

@@ -93,7 +93,7 @@ def _each_reading(entry: ScheduleEntry, now: datetime) -> tuple[Para, ...]:
     for reading in entry.readings:
         run = next_run(entry.schedule, reading.dialect)
         when = f"; next run {words.moment(run, now)}" if run else ""
-        said.append(para(f"{reading.meaning}{when}.", label=reading.releases))
+        said.append(para(f"{reading.releases}: {reading.meaning}{when}."))
     hint = "Which release this Velero is cannot be seen: start foretop with --velero-version to be sure."
     return *said, para(hint, Tone.WARN)
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, golang, parse
+from foretop_core.cron.calendar import day_masks
 from foretop_core.rules.primer.errors import PrimerError
 from foretop_core.rules.primer.years import missed_and_extra
 
@@ -39,18 +40,25 @@ def prescaler(text: str, minutes: int) -> str:
     return _answer(text, minutes).expression
 
 
-def prescaler_verdict(text: str, minutes: int) -> PrescalerVerdict:
-    """The operator's answer, judged by its own document and by the runs."""
+def prescaler_verdict(text: str, minutes: int, dialect: Dialect) -> PrescalerVerdict:
+    """The operator's answer, judged by its own document and by the runs that a server of this dialect makes."""
     try:
         answer = _answer(text, minutes)
     except PrimerError as error:
         return PrescalerVerdict(supported=False, documented=False, expression=None, reason=str(error))
-    against = _against_the_document(answer)
+    against = _against_the_document(answer) or _against_the_server(text, dialect)
     if not against:
         return PrescalerVerdict(supported=True, documented=True, expression=answer.expression, reason="")
-    missed, extra = missed_and_extra(_read(text).fields, [_read(answer.expression).fields], minutes)
+    missed, extra = missed_and_extra(parse(text, dialect).fields, [_read(answer.expression).fields], minutes)
     reason = f"{against}; in eight years it misses {missed} warm-ups and makes {extra} for nothing"
     return PrescalerVerdict(True, False, answer.expression, reason, missed, extra)
+
+
+def _against_the_server(text: str, dialect: Dialect) -> str:
+    """The operator reads a schedule as Kubernetes reads a CronJob, whatever server the schedule is for."""
+    if day_masks(parse(text, dialect).fields) == day_masks(_read(text).fields):
+        return ""
+    return "the operator reads the two day fields as Kubernetes does, and this Velero does not"
 
 
 def _against_the_document(answer: _Answer) -> str:
