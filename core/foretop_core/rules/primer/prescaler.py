@@ -46,7 +46,7 @@ def prescaler_verdict(text: str, minutes: int, dialect: Dialect) -> PrescalerVer
         answer = _answer(text, minutes)
     except PrimerError as error:
         return PrescalerVerdict(supported=False, documented=False, expression=None, reason=str(error))
-    against = _against_the_document(answer) or _against_the_server(text, dialect)
+    against = _against_the_server(text, dialect) or _against_the_document(answer)
     if not against:
         return PrescalerVerdict(supported=True, documented=True, expression=answer.expression, reason="")
     missed, extra = missed_and_extra(parse(text, dialect).fields, [_read(answer.expression).fields], minutes)
