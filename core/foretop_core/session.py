@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from foretop_core.clock import Clock, ShiftedClock, SystemClock
 from foretop_core.errors import ForetopError
-from foretop_core.kube import paths
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.cluster import Cluster, Run, Sinks
-from foretop_core.kube.config import Wishes
-from foretop_core.kube.connect import Connections, connect
-from foretop_core.kube.pace import Timing
-from foretop_core.kube.places import Named
-from foretop_core.kube.sink import State
+from foretop_core.kube.access.namespace_resolver import NamespaceSelection
+from foretop_core.kube.connection import paths
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.kube.connection.connect import Connections, connect
+from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementOwner, SinkFactory
+from foretop_core.kube.watching.retry import WatchTimings
+from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models import Backup, Resource, Restore
 from foretop_core.models.kinds import BACKUP, KINDS, MOVEMENTS, RESTORE, Kind, by_plural
 from foretop_core.models.kinds import EVENT as EVENTS
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*MOVEMENTS, EVENTS))
 """Data movements are watched for unfinished runs only, events for the object that is open."""
-_SETTLED = frozenset({State.LIVE, State.FORBIDDEN, State.NOT_INSTALLED, State.NO_NAMESPACE})
+_SETTLED = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NOT_INSTALLED, WatchState.NO_NAMESPACE})
 
 
 class Session:
@@ -42,10 +42,10 @@ class Session:
     def __init__(
         self,
         connections: Connections,
-        named: Named | None = None,
+        named: NamespaceSelection | None = None,
         clock: Clock | None = None,
         kinds: tuple[Kind, ...] = WATCHED,
-        timing: Timing | None = None,
+        timing: WatchTimings | None = None,
         given_versions: GivenVersions = NONE_GIVEN,
     ) -> None:
         self.store = Store(given_versions)
@@ -54,8 +54,8 @@ class Session:
         self.local_clock = clock or SystemClock()
         self._clocks = {name: self._clock_of(client) for name, client in connections.clients.items()}
         sinks = {name: self._sinks(name) for name in connections.clients}
-        self.clusters: Mapping[str, Cluster] = {
-            name: Cluster(client, sinks[name], self._clocks[name], kinds, named, timing=timing)
+        self.clusters: Mapping[str, ClusterWatcher] = {
+            name: ClusterWatcher(client, sinks[name], self._clocks[name], kinds, named, timing=timing)
             for name, client in connections.clients.items()
         }
         self._running: asyncio.Task[None] | None = None
@@ -120,7 +120,7 @@ class Session:
             if revision != self.store.health.revision:
                 revision = self.store.health.revision
                 states = [health for _, health in self.store.health.watches(context)]
-                failed = [health for health in states if health.state in (State.STALE, State.SIGNED_OUT)]
+                failed = [health for health in states if health.state in (WatchState.STALE, WatchState.SIGNED_OUT)]
                 if failed:
                     raise ForetopError(f"Cannot look at {context}", failed[0].error)
                 kinds = {scope.kind for scope, _ in self.store.health.watches(context)}
@@ -154,7 +154,7 @@ class Session:
     async def _follow_movements(self) -> None:
         """Keeps the watches of data movements to the runs that are not finished."""
         changed = asyncio.Event()
-        unfinished: dict[str, dict[Key, Run]] = {name: {} for name in self.clusters}
+        unfinished: dict[str, dict[Key, MovementOwner]] = {name: {} for name in self.clusters}
         feed = self.store.feed.subscribe((BACKUP.plural, RESTORE.plural), changed.set)
         try:
             while True:
@@ -173,30 +173,30 @@ class Session:
     def _clock_of(self, client: ApiClient) -> Clock:
         return ShiftedClock(self.local_clock, lambda: client.skew)
 
-    def _sinks(self, context: str) -> Sinks:
-        return Sinks(lambda scope: self.store.sink(scope, self._clocks[context]), self.store.drop)
+    def _sinks(self, context: str) -> SinkFactory:
+        return SinkFactory(lambda scope: self.store.sink(scope, self._clocks[context]), self.store.drop)
 
 
 def open_session(
-    wishes: Wishes,
+    wishes: SessionOptions,
     environ: Mapping[str, str],
     clock: Clock | None = None,
     kinds: tuple[Kind, ...] = WATCHED,
 ) -> Session:
     """Reads the configuration, which may fail in one line; connects to nothing yet."""
     local = clock or SystemClock()
-    named = Named(wishes.namespaces, wishes.velero_namespace, wishes.with_velero)
+    named = NamespaceSelection(wishes.namespaces, wishes.velero_namespace, wishes.with_velero)
     connections = connect(wishes.connect, environ, local, wishes.read_only)
     given = wishes.velero_versions or NONE_GIVEN
     given.check(connections.clients)
     return Session(connections, named, local, kinds, given_versions=given)
 
 
-def _unfinished(found: Resource | None) -> Run | None:
+def _unfinished(found: Resource | None) -> MovementOwner | None:
     """A run that may be moving data, or None."""
     match found:
         case Backup() if not has_ended(found) and found.phase not in ("", "Queued"):
-            return Run("Backup", found.namespace, found.name)
+            return MovementOwner("Backup", found.namespace, found.name)
         case Restore() if not has_ended(found):
-            return Run("Restore", found.namespace, found.name)
+            return MovementOwner("Restore", found.namespace, found.name)
     return None

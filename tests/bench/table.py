@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from foretop_core.clock import ManualClock
-from foretop_core.kube.sink import Scope
+from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.wire import Metadata
@@ -31,7 +31,7 @@ class Filled:
     def __init__(self, rows: int) -> None:
         self.clock = ManualClock(NOW)
         self.store = Store()
-        self.sink = self.store.sink(Scope("prod", BACKUP), self.clock)
+        self.sink = self.store.sink(WatchScope("prod", BACKUP), self.clock)
         self.rows = rows
         self.version = rows
         plain = backup(created="2026-11-01T00:00:00Z")

@@ -13,7 +13,7 @@ from typing import Any
 
 import aiohttp
 
-from foretop_core.kube.connector import PromptConnector
+from foretop_core.kube.connection.connector import AbortingConnector
 
 MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
@@ -171,7 +171,7 @@ def brief(events: list[Body]) -> list[tuple[str, str]]:
 async def opened(target: Target) -> AsyncIterator[Api]:
     """The administrator's way to a server, with a new namespace."""
     context = ssl.create_default_context(cafile=str(target.ca)) if target.ca else None
-    connector = PromptConnector(ssl=context if context else True)
+    connector = AbortingConnector(ssl=context if context else True)
     agent = {"User-Agent": "conformance/1.0"}
     async with aiohttp.ClientSession(connector=connector, headers=agent) as session:
         admin = Api(target, session).as_user("admin")

@@ -27,10 +27,10 @@ from foretop_core.actions.schedules import plan_delete_schedule
 from foretop_core.actions.served import serves_field
 from foretop_core.actions.servers import plan_server_default
 from foretop_core.clock import SystemClock
-from foretop_core.kube.access import Access
-from foretop_core.kube.config import Options
-from foretop_core.kube.connect import connect
-from foretop_core.kube.failures import ReadOnlyRefused
+from foretop_core.kube.access.access_reviewer import AccessReviewer
+from foretop_core.kube.connection.config import ConnectionOptions
+from foretop_core.kube.connection.connect import connect
+from foretop_core.kube.connection.failures import ReadOnlyRefused
 from foretop_core.models import Backup, Deployment, NonAdminBackup, NonAdminRestore, Resource, Restore, from_builtins
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, SCHEDULE, Kind
 from foretop_core.rules.assemble import assemble
@@ -77,14 +77,14 @@ async def hand_in(
 ) -> AsyncIterator[Hand]:
     clock = SystemClock()
     path = await asyncio.to_thread(cluster.kubeconfig, user)
-    ((context, client),) = connect(Options(kubeconfig=str(path)), {}, clock, read_only).clients.items()
+    ((context, client),) = connect(ConnectionOptions(kubeconfig=str(path)), {}, clock, read_only).clients.items()
     journal = Journal(folder / "journal.jsonl")
 
     def world() -> World:
         return look(cluster, namespace, context)
 
     try:
-        yield Hand(client, Access(client, clock), clock, journal, user, world, patience=2.0)
+        yield Hand(client, AccessReviewer(client, clock), clock, journal, user, world, patience=2.0)
     finally:
         await client.close()
 
@@ -178,7 +178,9 @@ async def test_a_right_taken_away_in_between(cluster: RealCluster, namespace: st
 
 async def allowed(hand: Hand, plan: Plan) -> bool:
     try:
-        await Hand(hand.client, Access(hand.client, hand.clock), hand.clock, hand.journal, "x", hand.world).guard(plan)
+        await Hand(
+            hand.client, AccessReviewer(hand.client, hand.clock), hand.clock, hand.journal, "x", hand.world
+        ).guard(plan)
     except Refused:
         return False
     return True

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from foretop_core.kube.config import Options
-from foretop_core.kube.kubeconfig import choose_contexts, read_kubeconfig
+from foretop_core.kube.connection.config import ConnectionOptions
+from foretop_core.kube.connection.kubeconfig import choose_contexts, read_kubeconfig
 from tests.real.build import Kit
 
 FIRST: dict[str, Any] = {
@@ -67,9 +67,9 @@ def as_kubectl_sees_it(kit: Kit, listed: str, context: str) -> tuple[str, ...]:
 @pytest.mark.parametrize("order", ORDERS, ids="-".join)
 def test_of_several_files_foretop_and_kubectl_read_the_same(kit: Kit, folder: Path, order: tuple[str, str]) -> None:
     listed = os.pathsep.join(str(folder / name) for name in order)
-    kubeconfig = read_kubeconfig(Options(), {"KUBECONFIG": listed})
+    kubeconfig = read_kubeconfig(ConnectionOptions(), {"KUBECONFIG": listed})
     assert kubeconfig.current == kubectl(kit, listed, "config", "current-context")
     for name in kubeconfig.contexts:
-        (found,) = choose_contexts(Options(contexts=(name,)), {"KUBECONFIG": listed})
+        (found,) = choose_contexts(ConnectionOptions(contexts=(name,)), {"KUBECONFIG": listed})
         seen = (found.server, found.tls_server_name, found.identity.token, found.namespace)
         assert seen == as_kubectl_sees_it(kit, listed, name)

@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from foretop_core.clock import SystemClock
-from foretop_core.kube import paths
-from foretop_core.kube.cluster import Cluster, Sinks
-from foretop_core.kube.config import Options
-from foretop_core.kube.connect import connect
-from foretop_core.kube.pace import Timing
-from foretop_core.kube.places import Named
-from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.kube.access.namespace_resolver import NamespaceSelection
+from foretop_core.kube.connection import paths
+from foretop_core.kube.connection.config import ConnectionOptions
+from foretop_core.kube.connection.connect import connect
+from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, SinkFactory
+from foretop_core.kube.watching.retry import WatchTimings
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import NAB, PRESCALED, SCHEDULE, Kind
 from foretop_core.store import Store
 from tests.real.cluster import RealCluster
 from tests.wire.watching import Noticed
 
 PATIENCE = 300.0
-QUICK = Timing(first_delay=0.1, longest_delay=1.0, ask_again=0.5)
+QUICK = WatchTimings(first_delay=0.1, longest_delay=1.0, ask_again=0.5)
 PRESCALED_CRD = "prescaledcronjobs.psc.cronprimer.local"
 
 
@@ -33,27 +33,29 @@ class Watching:
     """One user's view of one kind, kept by foretop's own cluster, reflectors and store."""
 
     def __init__(self, kubeconfig: Path, kind: Kind, namespaces: tuple[str, ...], chunk: int) -> None:
-        connections = connect(Options(kubeconfig=str(kubeconfig)), {}, SystemClock(), read_only=True)
+        connections = connect(ConnectionOptions(kubeconfig=str(kubeconfig)), {}, SystemClock(), read_only=True)
         ((self.context, client),) = connections.clients.items()
         self.kind = kind
         self.store = Store()
         self.lists = 0
-        self.states: list[State] = []
+        self.states: list[WatchState] = []
         self.progress: list[tuple[int, int | None]] = []
         self._news = asyncio.Event()
         self.on_news: Callable[[], None] = lambda: None
         timing = replace(QUICK, chunk=chunk)
-        sinks = Sinks(self._open, self.store.drop)
-        self.cluster = Cluster(client, sinks, SystemClock(), (kind,), Named(namespaces), timing=timing)
+        sinks = SinkFactory(self._open, self.store.drop)
+        self.cluster = ClusterWatcher(
+            client, sinks, SystemClock(), (kind,), NamespaceSelection(namespaces), timing=timing
+        )
 
-    def _open(self, scope: Scope) -> Noticed:
+    def _open(self, scope: WatchScope) -> Noticed:
         return _Listening(self, self.store.sink(scope, SystemClock()), self._notice)
 
     def _notice(self) -> None:
         self._news.set()
         self.on_news()
 
-    def heard(self, health: Health) -> None:
+    def heard(self, health: WatchHealth) -> None:
         self.progress.append((health.seen, health.expected))
         if not self.states or self.states[-1] is not health.state:
             self.states.append(health.state)
@@ -68,7 +70,7 @@ class Watching:
                 self._news.clear()
                 await self._news.wait()
 
-    async def until_state(self, state: State) -> None:
+    async def until_state(self, state: WatchState) -> None:
         await self.until(lambda: bool(self.states) and self.states[-1] is state)
 
     async def until_equal(self, cluster: RealCluster, namespace: str) -> None:
@@ -86,7 +88,7 @@ class _Listening(Noticed):
         self._watching.lists += 1
         super().replace_begin()
 
-    def health(self, health: Health) -> None:
+    def health(self, health: WatchHealth) -> None:
         self._watching.heard(health)
         super().health(health)
 
@@ -132,7 +134,7 @@ def remove(cluster: RealCluster, namespace: str, name: str) -> None:
 async def test_five_thousand_backups_come_in_chunks_and_are_followed(cluster: RealCluster, namespace: str) -> None:
     await asyncio.to_thread(create, cluster, namespace, *(f"nab-{number:04}" for number in range(5000)))
     async with watching(cluster.kubeconfig("admin"), NAB, namespace) as found:
-        await found.until_state(State.LIVE)
+        await found.until_state(WatchState.LIVE)
         assert len(found.versions()) == 5000
         assert (4500, 5000) in found.progress
         await asyncio.to_thread(touch, cluster, namespace, "nab-0000", "yes")
@@ -154,7 +156,7 @@ async def test_a_continue_token_that_compaction_takes_away_costs_nothing(cluster
                 cluster.compact()
 
         found.on_news = compact_after_the_first_chunk
-        await found.until_state(State.LIVE)
+        await found.until_state(WatchState.LIVE)
         await found.until_equal(cluster, namespace)
         assert len(found.versions()) == 38
         assert found.lists == 2
@@ -163,27 +165,27 @@ async def test_a_continue_token_that_compaction_takes_away_costs_nothing(cluster
 async def test_a_killed_api_server_is_waited_out(cluster: RealCluster, namespace: str) -> None:
     await asyncio.to_thread(create, cluster, namespace, "a", "b", "c")
     async with watching(cluster.kubeconfig("admin"), NAB, namespace) as found:
-        await found.until_state(State.LIVE)
+        await found.until_state(WatchState.LIVE)
         await asyncio.to_thread(cluster.kill_apiserver)
-        await found.until_state(State.STALE)
+        await found.until_state(WatchState.STALE)
         assert len(found.versions()) == 3
         await asyncio.to_thread(cluster.start_apiserver)
         await asyncio.to_thread(remove, cluster, namespace, "a")
         await asyncio.to_thread(create, cluster, namespace, "d")
         await found.until_equal(cluster, namespace)
-        await found.until_state(State.LIVE)
+        await found.until_state(WatchState.LIVE)
 
 
 async def test_a_killed_etcd_is_waited_out(cluster: RealCluster, namespace: str) -> None:
     await asyncio.to_thread(create, cluster, namespace, "a", "b", "c")
     async with watching(cluster.kubeconfig("admin"), NAB, namespace) as found:
-        await found.until_state(State.LIVE)
+        await found.until_state(WatchState.LIVE)
         await asyncio.to_thread(cluster.kill_etcd)
         await asyncio.to_thread(cluster.start_etcd)
         await asyncio.to_thread(remove, cluster, namespace, "b")
         await asyncio.to_thread(create, cluster, namespace, "d")
         await found.until_equal(cluster, namespace)
-        await found.until_state(State.LIVE)
+        await found.until_state(WatchState.LIVE)
 
 
 async def test_a_kind_that_is_removed_and_installed_again_is_followed(cluster: RealCluster, namespace: str) -> None:
@@ -191,12 +193,12 @@ async def test_a_kind_that_is_removed_and_installed_again_is_followed(cluster: R
     async with watching(cluster.kubeconfig("admin"), PRESCALED) as found:
         await found.until(lambda: (namespace, "friday") in found.versions())
         crd = await asyncio.to_thread(cluster.uninstall, PRESCALED_CRD)
-        await found.until_state(State.NOT_INSTALLED)
+        await found.until_state(WatchState.NOT_INSTALLED)
         assert found.versions() == {}
         await asyncio.to_thread(cluster.install, crd)
         await asyncio.to_thread(create, cluster, namespace, "saturday", kind=PRESCALED)
         await found.until_equal(cluster, "")
-        await found.until_state(State.LIVE)
+        await found.until_state(WatchState.LIVE)
 
 
 async def test_a_tenant_sees_the_namespace_of_the_context_and_no_other(cluster: RealCluster, namespace: str) -> None:
@@ -205,7 +207,7 @@ async def test_a_tenant_sees_the_namespace_of_the_context_and_no_other(cluster: 
     await asyncio.to_thread(create, cluster, "team-b", "theirs")
     async with watching(cluster.kubeconfig("tenant", namespace), NAB) as found:
         await found.until_equal(cluster, namespace)
-        await found.until_state(State.LIVE)
+        await found.until_state(WatchState.LIVE)
         assert [scope.namespace for scope, _ in found.store.health.watches()] == [namespace]
     await asyncio.to_thread(remove, cluster, "team-b", "theirs")
 
@@ -215,7 +217,7 @@ async def test_a_user_with_no_rights_is_told_which_and_gets_in_when_allowed(
 ) -> None:
     await asyncio.to_thread(create, cluster, namespace, "mine")
     async with watching(cluster.kubeconfig("tenant", namespace), NAB) as found:
-        await found.until_state(State.FORBIDDEN)
+        await found.until_state(WatchState.FORBIDDEN)
         (health,) = [health for _, health in found.store.health.watches()]
         assert health.error.startswith(f"list on nonadminbackups.oadp.openshift.io in {namespace} is not allowed")
         assert found.versions() == {}
@@ -226,11 +228,11 @@ async def test_a_user_with_no_rights_is_told_which_and_gets_in_when_allowed(
 async def test_a_revoked_token_is_signed_out_until_the_kubeconfig_has_a_new_one(cluster: RealCluster) -> None:
     kubeconfig = await asyncio.to_thread(cluster.kubeconfig, "viewer")
     async with watching(kubeconfig, SCHEDULE) as found:
-        await found.until_state(State.LIVE)
+        await found.until_state(WatchState.LIVE)
         await asyncio.to_thread(cluster.revoke, "viewer")
-        await found.until_state(State.SIGNED_OUT)
+        await found.until_state(WatchState.SIGNED_OUT)
         await asyncio.to_thread(cluster.renew, "viewer")
         renewed = await asyncio.to_thread(cluster.kubeconfig, "viewer")
         await asyncio.to_thread(shutil.copy, renewed, kubeconfig)
-        await found.until_state(State.LIVE)
+        await found.until_state(WatchState.LIVE)
         await found.until_equal(cluster, "")

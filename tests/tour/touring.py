@@ -33,7 +33,7 @@ from foretop.widgets.columns import letters
 from foretop.widgets.lines import ProsePane
 from foretop_core.actions.pausing import PAUSED_BATCH
 from foretop_core.clock import ManualClock
-from foretop_core.kube.config import Options, Wishes
+from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.access import User
 from foretop_core.minicluster.box import MiniCluster
 from foretop_core.minicluster.live import FIXED_START, LiveBox
@@ -178,7 +178,7 @@ class SteppedBox(LiveBox):
 
 
 def session_before(kubeconfig: Path, box: SteppedBox) -> Session:
-    return open_session(Wishes(Options(kubeconfig=str(kubeconfig))), {}, box.running_clock)
+    return open_session(SessionOptions(ConnectionOptions(kubeconfig=str(kubeconfig))), {}, box.running_clock)
 
 
 class Touring(Dashboard):

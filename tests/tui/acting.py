@@ -18,7 +18,7 @@ from foretop.app import Dashboard
 from foretop.modals.dialog import Dialog
 from foretop.source import Looks
 from foretop_core.actions.journal import Entry, Journal, default_path
-from foretop_core.kube.config import Options, Wishes
+from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.access import User
 from foretop_core.minicluster.live import FIXED_START, LiveBox
 from foretop_core.minicluster.scenes import find_scene
@@ -146,7 +146,7 @@ async def stand(
     try:
         cluster = await box.open(users=(user,) if user else ())
         config = cluster.kubeconfig(folder / "kubeconfig", user.name if user else "admin")
-        wishes = Wishes(Options(kubeconfig=str(config)), read_only=read_only)
+        wishes = SessionOptions(ConnectionOptions(kubeconfig=str(config)), read_only=read_only)
         session = open_session(wishes, {"XDG_CONFIG_HOME": str(folder)}, box.running_clock)
         app = made_by(session) if made_by else Dashboard(lambda: session, Looks(flash=False, read_only=read_only))
         async with app.run_test(size=size) as pilot:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from foretop_core.clock import ManualClock
-from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import (
     Backup,
     BackupStorageLocation,
@@ -39,7 +39,7 @@ class FilledSource:
         self._versions = 100
         for context in contexts:
             for kind in _KINDS:
-                self.store.sink(Scope(context, kind), self.manual).health(Health(State.LIVE, at))
+                self.store.sink(WatchScope(context, kind), self.manual).health(WatchHealth(WatchState.LIVE, at))
             self.store.fill(context, objects, self.manual)
 
     def clock(self, _context: str) -> ManualClock:
@@ -57,18 +57,20 @@ class FilledSource:
     def hurry(self) -> None:
         self.hurried += 1
 
-    def fare(self, kind: Kind, state: State, error: str = "", contexts: tuple[str, ...] = ()) -> None:
+    def fare(self, kind: Kind, state: WatchState, error: str = "", contexts: tuple[str, ...] = ()) -> None:
         """The watches of this kind are so from 40 seconds ago on."""
         since, again = self.manual.now() - timedelta(seconds=40), self.manual.now() + timedelta(seconds=8)
         for context in contexts or self.contexts:
-            health = Health(state, since, error, again if state in (State.STALE, State.SIGNED_OUT) else None)
-            self.store.sink(Scope(context, kind), self.manual).health(health)
+            health = WatchHealth(
+                state, since, error, again if state in (WatchState.STALE, WatchState.SIGNED_OUT) else None
+            )
+            self.store.sink(WatchScope(context, kind), self.manual).health(health)
 
     def change(self, kind: Kind, changed: dict[str, Any], context: str = CONTEXT) -> None:
         """An event of the watch of this kind."""
         self._versions += 1
         changed["metadata"]["resourceVersion"] = str(self._versions)
-        sink = self.store.sink(Scope(context, kind), self.manual)
+        sink = self.store.sink(WatchScope(context, kind), self.manual)
         sink.apply("MODIFIED", from_builtins(kind.model, changed))
 
     def key(self, kind: Kind, namespace: str, name: str) -> Key:

@@ -19,7 +19,7 @@ from typing import Literal
 import pytest
 
 from foretop.source import Looks
-from foretop_core.kube.sink import State
+from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.minicluster.live import FIXED_START, LiveBox
 from foretop_core.minicluster.scenes import SCENES
 from foretop_core.minicluster.scenes import Wishes as SceneWishes
@@ -63,28 +63,28 @@ class Picture:
 
 def _forbidden(source: FilledSource) -> None:
     for kind in (SCHEDULE, BACKUP, RESTORE, STORAGE):
-        source.fare(kind, State.FORBIDDEN)
+        source.fare(kind, WatchState.FORBIDDEN)
 
 
 def _nothing_allowed(source: FilledSource) -> None:
     for kind in KINDS:
-        source.fare(kind, State.FORBIDDEN)
+        source.fare(kind, WatchState.FORBIDDEN)
 
 
 def _without_oadp(source: FilledSource) -> None:
     for kind in (NAB, NAR):
-        source.fare(kind, State.NOT_INSTALLED)
+        source.fare(kind, WatchState.NOT_INSTALLED)
 
 
 def _stale(source: FilledSource) -> None:
     error = "Cannot reach https://api.prod-eu.example: the connection was refused (is the API server up?)"
     for kind in KINDS:
-        source.fare(kind, State.STALE, error)
+        source.fare(kind, WatchState.STALE, error)
 
 
 def _signed_out(source: FilledSource) -> None:
     for kind in KINDS:
-        source.fare(kind, State.SIGNED_OUT, "Please visit https://login.prod-eu.example")
+        source.fare(kind, WatchState.SIGNED_OUT, "Please visit https://login.prod-eu.example")
 
 
 PICTURES = (

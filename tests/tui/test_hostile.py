@@ -64,9 +64,9 @@ async def test_what_is_copied_and_told_is_harmless_too() -> None:
 
 async def test_an_object_that_cannot_be_read_is_one_bad_row() -> None:
     source = FilledSource(troubled())
-    from foretop_core.kube.sink import Scope
+    from foretop_core.kube.watching.watch_sink import WatchScope
 
-    sink = source.store.sink(Scope("prod-eu", NAB), source.manual)
+    sink = source.store.sink(WatchScope("prod-eu", NAB), source.manual)
     sink.unreadable("team-odd", "puzzle", "status.phase: expected str, got int")
     async with screen(source) as shown:
         await shown.press("3")

@@ -10,7 +10,7 @@ import pytest
 
 from foretop.rows import LiveRows
 from foretop.source import Looks
-from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from foretop_core.models.wire import Resource
@@ -85,7 +85,7 @@ async def test_the_neighbour_takes_the_cursor_of_an_object_that_goes() -> None:
         await shown.press("2", "down", "down")
         gone = shown.source.store.get(shown.source.key(SCHEDULE, "velero", "etcd-hourly"))
         assert gone is not None
-        shown.source.store.sink(Scope("prod-eu", SCHEDULE), shown.source.manual).apply("DELETED", gone)
+        shown.source.store.sink(WatchScope("prod-eu", SCHEDULE), shown.source.manual).apply("DELETED", gone)
         await shown.tick()
         assert "etcd-hourly" not in shown.names()
         assert shown.table.cursor == shown.source.key(SCHEDULE, "velero", "mongo-nightly")
@@ -146,18 +146,18 @@ async def test_a_schedule_that_becomes_overdue_turns_up_in_triage() -> None:
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        (State.FORBIDDEN, "you need the right to list and watch schedules.velero.io"),
-        (State.NOT_INSTALLED, "Not installed in this cluster: schedules.velero.io"),
-        (State.SYNCING, "Syncing schedules.velero.io: ▇▇▇▇▁▁▁▁▁▁▁▁ 12 of 40"),
-        (State.STALE, "schedules.velero.io: stale for 40 seconds: connection refused"),
-        (State.SIGNED_OUT, "schedules.velero.io: signed out"),
+        (WatchState.FORBIDDEN, "you need the right to list and watch schedules.velero.io"),
+        (WatchState.NOT_INSTALLED, "Not installed in this cluster: schedules.velero.io"),
+        (WatchState.SYNCING, "Syncing schedules.velero.io: ▇▇▇▇▁▁▁▁▁▁▁▁ 12 of 40"),
+        (WatchState.STALE, "schedules.velero.io: stale for 40 seconds: connection refused"),
+        (WatchState.SIGNED_OUT, "schedules.velero.io: signed out"),
     ],
 )
-async def test_a_tab_without_its_objects_says_why(state: State, words: str) -> None:
+async def test_a_tab_without_its_objects_says_why(state: WatchState, words: str) -> None:
     source = FilledSource([])
     since = NOW - timedelta(seconds=40)
-    health = Health(state, since, "connection refused" if state is State.STALE else "", seen=12, expected=40)
-    source.store.health.report(Scope("prod-eu", SCHEDULE), health)
+    health = WatchHealth(state, since, "connection refused" if state is WatchState.STALE else "", seen=12, expected=40)
+    source.store.health.report(WatchScope("prod-eu", SCHEDULE), health)
     async with screen(source) as shown:
         await shown.press("2")
         await shown.tick()
@@ -166,7 +166,7 @@ async def test_a_tab_without_its_objects_says_why(state: State, words: str) -> N
 
 async def test_nothing_wrong_is_not_said_where_something_was_not_seen() -> None:
     source = FilledSource(calm())
-    source.store.health.report(Scope("prod-eu", BACKUP), Health(State.FORBIDDEN, NOW))
+    source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.FORBIDDEN, NOW))
     async with screen(source) as shown:
         assert "Nothing wrong in what I can see." in shown.text
         assert "Not seen: Backup (not allowed)" in shown.text
@@ -174,24 +174,26 @@ async def test_nothing_wrong_is_not_said_where_something_was_not_seen() -> None:
 
 async def test_a_long_list_shows_how_far_it_has_come_while_its_rows_come_in() -> None:
     source = FilledSource(troubled())
-    source.store.health.report(Scope("prod-eu", BACKUP), Health(State.SYNCING, NOW, seen=500, expected=2000))
+    source.store.health.report(
+        WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.SYNCING, NOW, seen=500, expected=2000)
+    )
     async with screen(source) as shown:
         await shown.press("7")
         await shown.tick()
         assert "▇▇▇▁▁▁▁▁▁▁▁▁ 500 of 2,000" in shown.text
-        source.store.health.report(Scope("prod-eu", BACKUP), Health(State.LIVE, NOW))
+        source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.LIVE, NOW))
         await shown.tick()
         assert "of 2,000" not in shown.text
 
 
 async def test_nothing_is_judged_while_the_first_lists_come_in() -> None:
     source = FilledSource(troubled())
-    source.store.health.report(Scope("prod-eu", BACKUP), Health(State.SYNCING, NOW, seen=3, expected=14))
+    source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.SYNCING, NOW, seen=3, expected=14))
     async with screen(source) as shown:
         assert "Still looking." in shown.text
         assert "backups  ▇▇▇▁▁▁▁▁▁▁▁▁ 3 of 14" in shown.text
         assert "✗" not in shown.status
-        source.store.health.report(Scope("prod-eu", BACKUP), Health(State.LIVE, NOW))
+        source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.LIVE, NOW))
         source.manual.advance(timedelta(seconds=2))
 
         def is_told() -> bool:
@@ -205,7 +207,7 @@ async def test_rows_stay_on_the_screen_while_the_server_is_away() -> None:
     async with screen() as shown:
         await shown.press("2")
         for scope, _ in tuple(shown.source.store.health.watches("prod-eu")):
-            shown.source.store.health.report(scope, Health(State.STALE, NOW, "no answer"))
+            shown.source.store.health.report(scope, WatchHealth(WatchState.STALE, NOW, "no answer"))
         shown.source.manual.advance(timedelta(seconds=40))
         await shown.tick()
         assert "stale 40s" in shown.status

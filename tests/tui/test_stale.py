@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from foretop_core.kube.sink import State
+from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, KINDS
 from tests.tui.driving import Screen, screen
 from tests.tui.filled import FilledSource, calm, troubled
@@ -15,7 +15,7 @@ REFUSED = "Cannot reach https://api.example: the connection was refused"
 LOGIN = "The API server does not know you any more: the token has expired (sign in anew)"
 
 
-def lose(source: FilledSource, state: State = State.STALE, error: str = REFUSED, *contexts: str) -> None:
+def lose(source: FilledSource, state: WatchState = WatchState.STALE, error: str = REFUSED, *contexts: str) -> None:
     for kind in KINDS:
         source.fare(kind, state, error, contexts)
 
@@ -56,7 +56,7 @@ async def test_rows_count_on_when_the_cluster_is_back() -> None:
         await shown.press("2")
         lose(shown.source)
         await shown.tick()
-        lose(shown.source, State.LIVE, "")
+        lose(shown.source, WatchState.LIVE, "")
         shown.source.manual.advance(timedelta(minutes=20))
         await shown.tick()
         assert not any(row.faded for row in shown.table.window)
@@ -66,7 +66,7 @@ async def test_rows_count_on_when_the_cluster_is_back() -> None:
 
 async def test_one_who_is_signed_out_keeps_scope_and_counts_and_reads_the_sentence_below() -> None:
     async with screen() as shown:
-        lose(shown.source, State.SIGNED_OUT, LOGIN)
+        lose(shown.source, WatchState.SIGNED_OUT, LOGIN)
         await wait_until_judged(shown)
         assert shown.status.startswith(" prod-eu   all namespaces")
         assert "▲ signed out   ✗6 ▲3" in shown.status
@@ -77,7 +77,7 @@ async def test_one_who_is_signed_out_keeps_scope_and_counts_and_reads_the_senten
 
 async def test_a_dead_cluster_among_several_is_a_finding_of_its_own() -> None:
     async with screen(FilledSource(troubled(), ("prod-eu", "prod-us"))) as shown:
-        lose(shown.source, State.STALE, REFUSED, "prod-us")
+        lose(shown.source, WatchState.STALE, REFUSED, "prod-us")
         await wait_until_judged(shown)
         assert "▲ 1 of 2 live" in shown.status
         rows = [row for row in shown.table.window if "context prod-us" in row.cells[3].text]
@@ -91,7 +91,7 @@ async def test_a_dead_cluster_among_several_is_a_finding_of_its_own() -> None:
 async def test_a_tab_narrowed_to_a_cluster_that_was_never_seen_says_why_it_is_empty() -> None:
     source = FilledSource(troubled(), ("prod-eu",))
     source.contexts = ("prod-eu", "prod-us")
-    lose(source, State.STALE, REFUSED, "prod-us")
+    lose(source, WatchState.STALE, REFUSED, "prod-us")
     async with screen(source) as shown:
         await shown.press("3", ":", *"ctx us", "enter")
         said = " ".join(shown.text.split())
@@ -104,7 +104,7 @@ async def test_a_tab_narrowed_to_a_cluster_that_was_never_seen_says_why_it_is_em
 
 async def test_kinds_that_a_viewer_may_not_see_are_named_on_triage() -> None:
     async with screen() as shown:
-        shown.source.fare(DEPLOYMENT, State.FORBIDDEN)
+        shown.source.fare(DEPLOYMENT, WatchState.FORBIDDEN)
         await wait_until_judged(shown)
         assert "▲ 1 kind not allowed" in shown.status
         assert "not allowed to see deployments.apps" in all_rows(shown)
@@ -113,7 +113,7 @@ async def test_kinds_that_a_viewer_may_not_see_are_named_on_triage() -> None:
 
 async def test_kinds_that_stand_still_are_named_and_their_rows_alone_are_faded() -> None:
     async with screen() as shown:
-        shown.source.fare(BACKUP, State.STALE, "Too many requests")
+        shown.source.fare(BACKUP, WatchState.STALE, "Too many requests")
         await wait_until_judged(shown)
         assert "nothing new comes in of backups.velero.io" in all_rows(shown)
         await shown.press("7")
@@ -132,7 +132,7 @@ async def test_a_wrong_local_clock_is_told_in_words(seconds: int, words: str, mo
 
 async def test_a_calm_page_names_the_kinds_that_it_does_without() -> None:
     async with screen(FilledSource(calm())) as shown:
-        shown.source.fare(DEPLOYMENT, State.FORBIDDEN)
+        shown.source.fare(DEPLOYMENT, WatchState.FORBIDDEN)
         await shown.tick()
         said = " ".join(shown.text.split())
         assert "Nothing wrong." in said

@@ -9,7 +9,7 @@ from pathlib import Path
 from foretop.app import Dashboard
 from foretop.source import Looks
 from foretop_core.clock import SystemClock
-from foretop_core.kube.config import Options, Wishes
+from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.box import MiniCluster
 from foretop_core.minicluster.kinds import Catalog, load_catalog
@@ -25,11 +25,11 @@ _DIGITS = {"2": "schedules", "3": "nonadminbackups", "4": "backups", "5": "sched
 @asynccontextmanager
 async def before(box: MiniCluster, folder: Path, user: str, *namespaces: str) -> AsyncIterator[Screen]:
     """The dashboard as this user, once every watch has found out how it is."""
-    config = Options(kubeconfig=str(box.kubeconfig(folder / "kubeconfig", user)))
+    config = ConnectionOptions(kubeconfig=str(box.kubeconfig(folder / "kubeconfig", user)))
     session: list[Session] = []
 
     def opened() -> Session:
-        session.append(open_session(Wishes(config, namespaces, with_velero=True), {}))
+        session.append(open_session(SessionOptions(config, namespaces, with_velero=True), {}))
         return session[0]
 
     app = Dashboard(opened, Looks(flash=False))

@@ -19,9 +19,9 @@ from foretop_core.actions.journal import Journal
 from foretop_core.actions.pausing import Pause, plan_pause, plan_unpause
 from foretop_core.actions.plans import Plan, Wish
 from foretop_core.clock import ManualClock
-from foretop_core.kube.access import Access
-from foretop_core.kube.config import Options
-from foretop_core.kube.connect import connect
+from foretop_core.kube.access.access_reviewer import AccessReviewer
+from foretop_core.kube.connection.config import ConnectionOptions
+from foretop_core.kube.connection.connect import connect
 from foretop_core.minicluster.access import User
 from foretop_core.minicluster.box import MiniCluster
 from foretop_core.minicluster.server import ApiServer
@@ -97,11 +97,11 @@ async def hand_in(
 ) -> AsyncIterator[Hand]:
     clock = ManualClock(NOW)
     path = box.kubeconfig(folder / f"kubeconfig-{user}", user)
-    connections = connect(Options(kubeconfig=str(path)), {}, clock, read_only)
+    connections = connect(ConnectionOptions(kubeconfig=str(path)), {}, clock, read_only)
     client = connections.clients["minicluster"]
     journal = Journal(folder / "journal.jsonl")
     try:
-        yield Hand(client, Access(client, clock), clock, journal, user, lambda: world_in(box), patience)
+        yield Hand(client, AccessReviewer(client, clock), clock, journal, user, lambda: world_in(box), patience)
     finally:
         await client.close()
 

@@ -22,11 +22,11 @@ import trustme
 from aiohttp import web
 
 from foretop_core.clock import Clock, ManualClock, SystemClock
-from foretop_core.kube.auth import Authenticator
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.config import ContextConfig, ExecConfig, Identity, Impersonation
-from foretop_core.kube.execplugin import ExecPlugins
-from foretop_core.kube.failures import SignedOut, Unreachable
+from foretop_core.kube.connection.auth import Authenticator
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.config import AuthInfo, ContextConfig, ExecConfig, Impersonation
+from foretop_core.kube.connection.exec_plugin import ExecPlugins
+from foretop_core.kube.connection.failures import Unauthenticated, Unreachable
 
 NOW = datetime(2026, 11, 15, 3, 0, tzinfo=UTC)
 AUTHORITY, STRANGER = trustme.CA(), trustme.CA()
@@ -96,14 +96,14 @@ def pem(who: str) -> tuple[bytes, bytes]:
 
 def certified(url: str, who: str, authority: trustme.CA = AUTHORITY) -> ContextConfig:
     certificate, key = pem(who)
-    identity = Identity(certificate=certificate, key=key)
+    identity = AuthInfo(certificate=certificate, key=key)
     return ContextConfig("tls", url, ca=authority.cert_pem.bytes().decode(), identity=identity)
 
 
 async def test_a_401_makes_foretop_read_the_kubeconfig_again() -> None:
     async with guarded({"Bearer new"}, []) as url:
-        old = ContextConfig("prod", url, identity=Identity(token="old"))
-        client = client_for(old, [replace(old, identity=Identity(token="new"))])
+        old = ContextConfig("prod", url, identity=AuthInfo(token="old"))
+        client = client_for(old, [replace(old, identity=AuthInfo(token="new"))])
         assert (await client.request("GET", "/version")).status == 200
         await client.close()
 
@@ -115,7 +115,7 @@ async def test_a_token_file_that_rotates_is_read_again(tmp_path: Path) -> None:
     accepted = {"Bearer one"}
     seen: list[web.Request] = []
     async with guarded(accepted, seen) as url:
-        config = ContextConfig("pod", url, identity=Identity(token_file=str(token)))
+        config = ContextConfig("pod", url, identity=AuthInfo(token_file=str(token)))
         client = client_for(config, [config], clock)
         await client.request("GET", "/version")
         token.write_text("two\n")
@@ -141,7 +141,7 @@ async def test_a_plugin_is_run_again_when_its_token_is_refused(tmp_path: Path) -
     script.write_text(f"#!/bin/sh\necho x >> {tmp_path}/n\necho '{head}'t$(wc -l < {tmp_path}/n | tr -d ' ')'\"}}}}'\n")
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     async with guarded({"Bearer t2"}, []) as url:
-        config = ContextConfig("exec", url, identity=Identity(plugin=ExecConfig(str(script))))
+        config = ContextConfig("exec", url, identity=AuthInfo(plugin=ExecConfig(str(script))))
         client = client_for(config, [config])
         assert (await client.request("GET", "/version")).status == 200
         await client.close()
@@ -155,12 +155,12 @@ async def test_an_oidc_token_that_ended_asks_a_person_and_is_not_refreshed_behin
     clock = ManualClock(NOW)
     fresh = token(NOW + timedelta(hours=1))
     async with guarded({f"Bearer {fresh}"}, []) as url:
-        ended = ContextConfig("oidc", url, identity=Identity(oidc_token=token(NOW - timedelta(hours=1))))
+        ended = ContextConfig("oidc", url, identity=AuthInfo(oidc_token=token(NOW - timedelta(hours=1))))
         files = [ended]
         client = client_for(ended, files, clock)
-        with pytest.raises(SignedOut, match="ended at 2026-11-15 02:00 UTC"):
+        with pytest.raises(Unauthenticated, match="ended at 2026-11-15 02:00 UTC"):
             await client.request("GET", "/version")
-        files.append(replace(ended, identity=Identity(oidc_token=fresh)))
+        files.append(replace(ended, identity=AuthInfo(oidc_token=fresh)))
         assert (await client.request("GET", "/version")).status == 200
         await client.close()
 
@@ -169,7 +169,7 @@ async def test_acting_as_somebody_else_is_told_to_the_server() -> None:
     seen: list[web.Request] = []
     async with guarded({"Bearer t"}, seen) as url:
         acting = Impersonation("alice", ("devs", "ops"))
-        config = ContextConfig("c", url, identity=Identity(token="t"), impersonation=acting)
+        config = ContextConfig("c", url, identity=AuthInfo(token="t"), impersonation=acting)
         client = client_for(config, [config])
         await client.request("GET", "/version")
         await client.close()
@@ -191,9 +191,9 @@ def test_a_kill_leaves_no_key_behind(tmp_path: Path) -> None:
     code = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from foretop_core.kube.auth import Credentials
-from foretop_core.kube.config import ContextConfig
-from foretop_core.kube.transport import make_pool
+from foretop_core.kube.connection.auth import Credentials
+from foretop_core.kube.connection.config import ContextConfig
+from foretop_core.kube.connection.transport import make_pool
 
 async def connect_and_die():
     crt, key = (Path(name).read_bytes() for name in sys.argv[1:])
@@ -227,7 +227,7 @@ async def test_a_plugins_certificate_is_renewed_when_it_expires(tmp_path: Path) 
         return json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "status": status})
 
     (tmp_path / "answer").write_text(answer("alice"))
-    identity = Identity(plugin=ExecConfig("cat", (str(tmp_path / "answer"),)))
+    identity = AuthInfo(plugin=ExecConfig("cat", (str(tmp_path / "answer"),)))
     clock = ManualClock(NOW)
     seen: list[str] = []
     async with trusted("server", seen) as url:
@@ -245,7 +245,7 @@ async def test_a_key_that_does_not_fit_is_one_line() -> None:
     config = certified("https://127.0.0.1:1", "alice")
     broken = replace(config, identity=replace(config.identity, key=pem("bob")[1]))
     client = client_for(broken, [broken])
-    with pytest.raises(SignedOut, match="do not belong together"):
+    with pytest.raises(Unauthenticated, match="do not belong together"):
         await client.request("GET", "/version")
 
 

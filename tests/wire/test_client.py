@@ -14,9 +14,9 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from foretop_core.kube.config import Identity
-from foretop_core.kube.failures import ApiError, ReadOnlyRefused, SignedOut, Unreachable
-from foretop_core.kube.servertime import ServerTime
+from foretop_core.kube.connection.clock_skew import ClockSkew
+from foretop_core.kube.connection.config import AuthInfo
+from foretop_core.kube.connection.failures import ApiError, ReadOnlyRefused, Unauthenticated, Unreachable
 from tests.wire.rough import SCHEDULES, RoughServer, answer, serving
 from tests.wire.watching import connect
 
@@ -112,8 +112,8 @@ async def test_a_host_that_cannot_be_is_one_line(host: str) -> None:
 
 async def test_credentials_that_are_not_taken_are_signed_out_after_one_more_try(server: RoughServer) -> None:
     server.list_faults.extend([answer(401, "Unauthorized")] * 3)
-    client = connect(server.url, identity=Identity(token="old"))
-    with pytest.raises(SignedOut) as caught:
+    client = connect(server.url, identity=AuthInfo(token="old"))
+    with pytest.raises(Unauthenticated) as caught:
         await client.request("GET", SCHEDULES)
     await client.close()
     assert "credentials of rough" in str(caught.value)
@@ -131,7 +131,7 @@ async def test_the_servers_time_is_learned_from_its_answers(server: RoughServer)
 
 def test_many_answers_tell_the_skew_much_finer_than_one() -> None:
     true_skew = timedelta(minutes=-7, milliseconds=-380)
-    known = ServerTime()
+    known = ClockSkew()
     sent = datetime(2026, 11, 15, 3, 0, 0, tzinfo=UTC)
     for step in range(40):
         sent += timedelta(milliseconds=137 + step)
@@ -142,7 +142,7 @@ def test_many_answers_tell_the_skew_much_finer_than_one() -> None:
 
 
 def test_a_clock_that_is_set_while_we_run_is_noticed() -> None:
-    known = ServerTime()
+    known = ClockSkew()
     sent = datetime(2026, 11, 15, 3, 0, 0, tzinfo=UTC)
     known.learn("Sun, 15 Nov 2026 03:00:00 GMT", sent, sent)
     known.learn("Sun, 15 Nov 2026 04:00:00 GMT", sent, sent)
@@ -160,14 +160,14 @@ def test_looking_at_kubeconfigs_does_not_load_aiohttp() -> None:
 def test_a_second_watch_waits_for_the_library_that_the_first_is_loading() -> None:
     code = """
 import asyncio, sys
-from foretop_core.kube.transport import import_in_background
+from foretop_core.kube.connection.transport import import_in_background
 
 async def start_two() -> bool:
     first = asyncio.create_task(import_in_background())
-    while "foretop_core.kube.connector" not in sys.modules:
+    while "foretop_core.kube.connection.connector" not in sys.modules:
         await asyncio.sleep(0)
     await import_in_background()
-    ready = hasattr(sys.modules["foretop_core.kube.connector"], "PromptConnector")
+    ready = hasattr(sys.modules["foretop_core.kube.connection.connector"], "PromptConnector")
     await first
     return ready
 

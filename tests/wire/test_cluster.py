@@ -9,16 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from foretop_core.clock import ManualClock, SystemClock
-from foretop_core.kube.access import Access, right
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.cluster import Cluster, Run, Sinks
-from foretop_core.kube.config import Options
-from foretop_core.kube.connect import connect
-from foretop_core.kube.pace import Timing
-from foretop_core.kube.places import Named
-from foretop_core.kube.reach import Reach, reach, visible_namespaces
-from foretop_core.kube.sink import Scope, State
-from foretop_core.kube.velero import VeleroServer, find_velero
+from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
+from foretop_core.kube.access.accessible_namespaces import (
+    AccessibleNamespaces,
+    accessible_namespaces,
+    visible_namespaces,
+)
+from foretop_core.kube.access.find_velero import FoundVelero, find_velero
+from foretop_core.kube.access.namespace_resolver import NamespaceSelection
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.config import ConnectionOptions
+from foretop_core.kube.connection.connect import connect
+from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementOwner, SinkFactory
+from foretop_core.kube.watching.retry import WatchTimings
+from foretop_core.kube.watching.watch_sink import WatchScope, WatchState
 from foretop_core.minicluster import MiniCluster, Rule, User
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, POD_VOLUME_BACKUP, SCHEDULE, STORAGE, Kind
 from foretop_core.models.movement import label_value
@@ -37,8 +41,8 @@ LOOKER = User(
 )
 NOBODY = User("nobody")
 CONTEXT = "minicluster"
-EVERYTHING = Named()
-QUICK = Timing(ask_again=0.05, first_delay=0.01, longest_delay=0.05)
+EVERYTHING = NamespaceSelection()
+QUICK = WatchTimings(ask_again=0.05, first_delay=0.01, longest_delay=0.05)
 
 
 @asynccontextmanager
@@ -55,24 +59,24 @@ def make(running: MiniCluster, kind: str, meta: dict[str, Any], **fields: Any) -
 
 def client_of(running: MiniCluster, folder: Path, user: str = "admin", namespace: str = "default") -> ApiClient:
     path = running.kubeconfig(folder / f"{user}.yaml", user, namespace)
-    return connect(Options(kubeconfig=str(path)), {}, SystemClock(), read_only=True).clients[CONTEXT]
+    return connect(ConnectionOptions(kubeconfig=str(path)), {}, SystemClock(), read_only=True).clients[CONTEXT]
 
 
 class Watched:
     """A cluster at work, and the store that it fills."""
 
-    def __init__(self, client: ApiClient, kinds: tuple[Kind, ...], named: Named) -> None:
+    def __init__(self, client: ApiClient, kinds: tuple[Kind, ...], named: NamespaceSelection) -> None:
         self.store = Store()
         clock = SystemClock()
         self._news = asyncio.Event()
-        sinks = Sinks(lambda scope: Noticed(self.store.sink(scope, clock), self._news.set), self._drop)
-        self.cluster = Cluster(client, sinks, clock, kinds, named, timing=QUICK)
+        sinks = SinkFactory(lambda scope: Noticed(self.store.sink(scope, clock), self._news.set), self._drop)
+        self.cluster = ClusterWatcher(client, sinks, clock, kinds, named, timing=QUICK)
 
-    def _drop(self, scope: Scope) -> None:
+    def _drop(self, scope: WatchScope) -> None:
         self.store.drop(scope)
         self._news.set()
 
-    def scopes(self) -> dict[tuple[str, str], State]:
+    def scopes(self) -> dict[tuple[str, str], WatchState]:
         return {(scope.kind.plural, scope.namespace): health.state for scope, health in self.store.health.watches()}
 
     def names(self, kind: Kind) -> list[str]:
@@ -86,7 +90,7 @@ class Watched:
 
 
 @asynccontextmanager
-async def watched(client: ApiClient, *kinds: Kind, named: Named = EVERYTHING) -> AsyncIterator[Watched]:
+async def watched(client: ApiClient, *kinds: Kind, named: NamespaceSelection = EVERYTHING) -> AsyncIterator[Watched]:
     found = Watched(client, kinds, named)
     task = asyncio.create_task(found.cluster.run())
     try:
@@ -103,7 +107,7 @@ async def test_an_administrator_sees_every_namespace_with_one_watch_for_each_kin
         make(running, "NonAdminBackup", {"name": "b", "namespace": "team-b"}, spec={"backupSpec": {}})
         await found.until(["a", "b"], lambda: found.names(NAB))
         await found.until(
-            {("schedules", ""): State.LIVE, ("nonadminbackups", ""): State.LIVE},
+            {("schedules", ""): WatchState.LIVE, ("nonadminbackups", ""): WatchState.LIVE},
             found.scopes,
         )
 
@@ -113,25 +117,29 @@ async def test_a_tenant_who_may_list_no_namespaces_gets_the_contexts_own(tmp_pat
         make(running, "NonAdminBackup", {"name": "mine", "namespace": "team-a"}, spec={"backupSpec": {}})
         make(running, "NonAdminBackup", {"name": "theirs", "namespace": "team-b"}, spec={"backupSpec": {}})
         await found.until(["mine"], lambda: found.names(NAB))
-        await found.until({("nonadminbackups", "team-a"): State.LIVE}, found.scopes)
+        await found.until({("nonadminbackups", "team-a"): WatchState.LIVE}, found.scopes)
 
 
 async def test_one_who_may_list_namespaces_gets_those_that_the_rules_allow(tmp_path: Path) -> None:
     async with box() as running:
         client = client_of(running, tmp_path, "looker")
-        assert await reach(client, Access(client, SystemClock()), NAB, ()) == Reach(("team-a", "team-c"))
+        assert await accessible_namespaces(
+            client, AccessReviewer(client, SystemClock()), NAB, ()
+        ) == AccessibleNamespaces(("team-a", "team-c"))
         await client.close()
 
 
 async def test_the_namespaces_of_the_command_line_come_before_all_else(tmp_path: Path) -> None:
     client = client_of_nowhere(tmp_path)
-    assert await reach(client, Access(client, SystemClock()), NAB, ("x", "y")) == Reach(("x", "y"), chosen=True)
+    assert await accessible_namespaces(
+        client, AccessReviewer(client, SystemClock()), NAB, ("x", "y")
+    ) == AccessibleNamespaces(("x", "y"), chosen=True)
 
 
 async def test_a_user_with_no_rights_is_told_which_one_is_missing(tmp_path: Path) -> None:
     async with box() as running, watched(client_of(running, tmp_path, "nobody", "team-b"), SCHEDULE) as found:
-        await found.until({("schedules", "team-b"): State.FORBIDDEN}, found.scopes)
-        health = found.store.health.of(Scope(CONTEXT, SCHEDULE, "team-b"))
+        await found.until({("schedules", "team-b"): WatchState.FORBIDDEN}, found.scopes)
+        health = found.store.health.of(WatchScope(CONTEXT, SCHEDULE, "team-b"))
         assert health is not None
         assert health.error.startswith("list on schedules.velero.io in team-b is not allowed")
 
@@ -142,11 +150,13 @@ async def test_data_movements_are_followed_for_the_runs_that_are_wanted_and_no_l
             labels = {"velero.io/backup-name": name}
             meta = {"name": f"{name}-upload", "namespace": "velero", "labels": labels}
             make(running, "DataUpload", meta, spec=UPLOAD)
-        found.cluster.follow_movements({Run("Backup", "velero", "one")})
+        found.cluster.follow_movements({MovementOwner("Backup", "velero", "one")})
         await found.until(["one-upload"], lambda: found.names(DATA_UPLOAD))
-        found.cluster.follow_movements({Run("Backup", "velero", "one"), Run("Backup", "velero", "two")})
+        found.cluster.follow_movements(
+            {MovementOwner("Backup", "velero", "one"), MovementOwner("Backup", "velero", "two")}
+        )
         await found.until(["one-upload", "two-upload"], lambda: found.names(DATA_UPLOAD))
-        found.cluster.follow_movements({Run("Backup", "velero", "two")})
+        found.cluster.follow_movements({MovementOwner("Backup", "velero", "two")})
         assert found.names(DATA_UPLOAD) == ["two-upload"]
         found.cluster.follow_movements(())
         assert found.names(DATA_UPLOAD) == []
@@ -175,14 +185,14 @@ async def test_an_answer_from_something_else_than_an_api_server_is_that_kinds_he
     server = await asyncio.start_server(login_page, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     async with server, watched(client_of_nowhere(tmp_path, f"http://127.0.0.1:{port}"), NAB) as found:
-        await found.until({("nonadminbackups", ""): State.STALE}, found.scopes)
+        await found.until({("nonadminbackups", ""): WatchState.STALE}, found.scopes)
 
 
 async def test_rights_are_asked_for_once_a_minute(tmp_path: Path) -> None:
     async with box() as running:
         client, clock = client_of(running, tmp_path, "tenant"), ManualClock(SystemClock().now())
-        access = Access(client, clock)
-        mine, theirs = right("list", NAB, "team-a"), right("patch", SCHEDULE, "velero")
+        access = AccessReviewer(client, clock)
+        mine, theirs = permission("list", NAB, "team-a"), permission("patch", SCHEDULE, "velero")
         verdicts = await asyncio.gather(*(access.verdict(wanted) for wanted in (mine, theirs, mine, theirs)))
         assert [verdict.allowed for verdict in verdicts] == [True, False, True, False]
         rules = await access.rules("team-a")
@@ -209,7 +219,7 @@ async def test_velero_is_found_by_its_deployment_with_version_and_flags(tmp_path
         client = client_of(running, tmp_path)
         found = await find_velero(client)
         await client.close()
-    assert found == (VeleroServer("openshift-adp", Server(skip_immediately=True, concurrency=3, version="1.18.3")),)
+    assert found == (FoundVelero("openshift-adp", Server(skip_immediately=True, concurrency=3, version="1.18.3")),)
 
 
 async def test_where_deployments_may_not_be_read_storage_shows_the_namespace(tmp_path: Path) -> None:
@@ -221,7 +231,7 @@ async def test_where_deployments_may_not_be_read_storage_shows_the_namespace(tmp
         client = client_of(running, tmp_path, "reader")
         found = await find_velero(client)
         await client.close()
-    assert found == (VeleroServer("backups"),)
+    assert found == (FoundVelero("backups"),)
 
 
 def test_a_name_too_long_for_a_label_is_cut_as_velero_cuts_it() -> None:
@@ -245,4 +255,4 @@ def client_of_nowhere(folder: Path, server: str = "https://127.0.0.1:1") -> ApiC
         "{current-context: minicluster, contexts: [{name: minicluster, context: {cluster: k}}],"
         f" clusters: [{{name: k, cluster: {{server: '{server}'}}}}]}}"
     )
-    return connect(Options(kubeconfig=str(path)), {}, SystemClock(), read_only=True).clients[CONTEXT]
+    return connect(ConnectionOptions(kubeconfig=str(path)), {}, SystemClock(), read_only=True).clients[CONTEXT]

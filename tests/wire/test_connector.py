@@ -13,10 +13,10 @@ from contextlib import contextmanager, suppress
 import trustme
 
 from foretop_core.clock import SystemClock
-from foretop_core.kube.auth import Authenticator
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.config import ContextConfig
-from foretop_core.kube.execplugin import ExecPlugins
+from foretop_core.kube.connection.auth import Authenticator
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.config import ContextConfig
+from foretop_core.kube.connection.exec_plugin import ExecPlugins
 
 AUTHORITY = trustme.CA()
 EVENT = b'{"type":"BOOKMARK"}\n'

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from foretop_core.clock import ManualClock
-from foretop_core.kube.config import ExecConfig
-from foretop_core.kube.execplugin import ExecPlugins
-from foretop_core.kube.failures import SignedOut
+from foretop_core.kube.connection.config import ExecConfig
+from foretop_core.kube.connection.exec_plugin import ExecPlugins
+from foretop_core.kube.connection.failures import Unauthenticated
 
 NOW = datetime(2026, 11, 15, 3, 0, tzinfo=UTC)
 ANSWER = '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t-%s"%s}}'
@@ -49,7 +49,7 @@ async def test_a_plugin_that_prompts_leads_to_signed_out_with_its_last_line(tmp_
     script = (
         "echo 'some noise' >&2\nprintf '\\033[31mPlease visit the login page\\033[0m\\n' >&2\nread answer || exit 1"
     )
-    with pytest.raises(SignedOut) as caught:
+    with pytest.raises(Unauthenticated) as caught:
         await plugins().credential(plugin(tmp_path, script))
     assert "Please visit the login page" in str(caught.value)
     assert "\033" not in str(caught.value)
@@ -57,7 +57,7 @@ async def test_a_plugin_that_prompts_leads_to_signed_out_with_its_last_line(tmp_
 
 async def test_a_plugin_has_no_terminal_to_prompt_on(tmp_path: Path) -> None:
     script = f"(: < /dev/tty) 2> /dev/null && echo terminal > {tmp_path}/tty\necho 'no terminal' >&2\nexit 3"
-    with pytest.raises(SignedOut, match="no terminal"):
+    with pytest.raises(Unauthenticated, match="no terminal"):
         await plugins().credential(plugin(tmp_path, script))
     assert not (tmp_path / "tty").exists()
 
@@ -66,7 +66,7 @@ async def test_a_plugin_that_hangs_is_ended_with_all_its_children(tmp_path: Path
     held = tmp_path / "held"
     os.mkfifo(held)
     reader = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
-    with pytest.raises(SignedOut, match=r"gave no answer in 0\.5 s"):
+    with pytest.raises(Unauthenticated, match=r"gave no answer in 0\.5 s"):
         await plugins(limit=0.5).credential(plugin(tmp_path, f"sleep 300 > {held} &\nwait"))
     async with asyncio.timeout(120):
         while not nobody_holds(reader):  # noqa: ASYNC110 - before its first writer a pipe tells of no end
@@ -83,14 +83,14 @@ def nobody_holds(pipe: int) -> bool:
 
 async def test_a_plugin_that_is_missing_says_how_to_get_it(tmp_path: Path) -> None:
     config = ExecConfig(command=str(tmp_path / "nowhere"), install_hint="brew install nowhere")
-    with pytest.raises(SignedOut) as caught:
+    with pytest.raises(Unauthenticated) as caught:
         await plugins().credential(config)
     assert str(caught.value) == "the exec plugin nowhere is not installed (brew install nowhere)"
 
 
 @pytest.mark.parametrize("output", ["", "hello", "{}", '{"apiVersion":"client.authentication.k8s.io/v1","status":{}}'])
 async def test_an_answer_that_is_none_is_signed_out(tmp_path: Path, output: str) -> None:
-    with pytest.raises(SignedOut):
+    with pytest.raises(Unauthenticated):
         await plugins().credential(plugin(tmp_path, f"echo '{output}'"))
 
 
@@ -130,11 +130,11 @@ async def test_a_failing_plugin_rests_before_it_is_run_again(tmp_path: Path) -> 
     clock = ManualClock(NOW)
     shared = plugins(clock)
     for _ in range(5):
-        with pytest.raises(SignedOut, match="please sign in"):
+        with pytest.raises(Unauthenticated, match="please sign in"):
             await shared.credential(config)
     assert runs(tmp_path) == 1
     clock.advance(timedelta(seconds=30))
-    with pytest.raises(SignedOut):
+    with pytest.raises(Unauthenticated):
         await shared.credential(config)
     assert runs(tmp_path) == 2
 
@@ -146,7 +146,7 @@ async def test_signing_in_on_the_plain_terminal_ends_the_rest_at_once(tmp_path: 
 esac"""
     config = plugin(tmp_path, script)
     shared = plugins()
-    with pytest.raises(SignedOut):
+    with pytest.raises(Unauthenticated):
         await shared.credential(config)
     shared.sign_in(config)
     assert (await shared.credential(config)).token == "t-7"
@@ -154,6 +154,6 @@ esac"""
 
 async def test_a_plugin_that_always_wants_a_person_is_not_run_behind_the_screen(tmp_path: Path) -> None:
     config = ExecConfig(command=plugin(tmp_path, "exit 0").command, interactive_mode="Always")
-    with pytest.raises(SignedOut, match="asks a person"):
+    with pytest.raises(Unauthenticated, match="asks a person"):
         await plugins().credential(config)
     assert not (tmp_path / "runs").exists()

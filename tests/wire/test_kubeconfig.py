@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from foretop_core.errors import BadInput
-from foretop_core.kube.config import Impersonation, Options
-from foretop_core.kube.incluster import in_cluster, read_service_account
-from foretop_core.kube.kubeconfig import choose_contexts, read_kubeconfig, reloading
-from foretop_core.kube.proxy import proxy_for
+from foretop_core.kube.connection.config import ConnectionOptions, Impersonation
+from foretop_core.kube.connection.incluster import in_cluster, read_service_account
+from foretop_core.kube.connection.kubeconfig import choose_contexts, read_kubeconfig, reloading
+from foretop_core.kube.connection.proxy import proxy_for
 
 
 def write(path: Path, **content: Any) -> Path:
@@ -63,12 +63,12 @@ def two_files(folder: Path) -> tuple[Path, Path]:
 
 def test_of_two_files_that_set_the_current_context_the_first_wins(tmp_path: Path) -> None:
     first, second = two_files(tmp_path)
-    assert read_kubeconfig(Options(), environ(first, second)).current == "one"
-    assert read_kubeconfig(Options(), environ(second, first)).current == "two"
+    assert read_kubeconfig(ConnectionOptions(), environ(first, second)).current == "one"
+    assert read_kubeconfig(ConnectionOptions(), environ(second, first)).current == "two"
 
 
 def test_an_entry_in_two_files_is_taken_whole_from_the_first(tmp_path: Path) -> None:
-    (found,) = choose_contexts(Options(contexts=("both",)), environ(*two_files(tmp_path)))
+    (found,) = choose_contexts(ConnectionOptions(contexts=("both",)), environ(*two_files(tmp_path)))
     assert found.server == "https://first:6443"
     assert found.tls_server_name == ""
     assert found.namespace == "default"
@@ -76,7 +76,7 @@ def test_an_entry_in_two_files_is_taken_whole_from_the_first(tmp_path: Path) -> 
 
 
 def test_several_contexts_come_at_once_in_the_order_asked_for(tmp_path: Path) -> None:
-    found = choose_contexts(Options(contexts=("two", "one", "two")), environ(*two_files(tmp_path)))
+    found = choose_contexts(ConnectionOptions(contexts=("two", "one", "two")), environ(*two_files(tmp_path)))
     assert [(one.name, one.server) for one in found] == [
         ("two", "https://other:6443"),
         ("one", "https://first:6443"),
@@ -85,7 +85,7 @@ def test_several_contexts_come_at_once_in_the_order_asked_for(tmp_path: Path) ->
 
 def test_a_relative_path_starts_at_its_own_file(tmp_path: Path) -> None:
     first, second = two_files(tmp_path)
-    (found,) = choose_contexts(Options(contexts=("two",)), environ(first, second))
+    (found,) = choose_contexts(ConnectionOptions(contexts=("two",)), environ(first, second))
     assert found.ca == "the second file's CA"
 
 
@@ -95,7 +95,7 @@ def test_missing_files_and_empty_ones_are_passed_over(tmp_path: Path) -> None:
     empty.touch()
     blank = write(tmp_path / "blank", **{"current-context": ""})
     listed = environ(tmp_path / "no", empty, blank, second, first)["KUBECONFIG"]
-    found = read_kubeconfig(Options(), {"KUBECONFIG": f"{os.pathsep}{listed}{os.pathsep}"})
+    found = read_kubeconfig(ConnectionOptions(), {"KUBECONFIG": f"{os.pathsep}{listed}{os.pathsep}"})
     assert found.current == "two"
 
 
@@ -106,14 +106,14 @@ def test_data_is_preferred_to_a_file(tmp_path: Path) -> None:
         contexts=[context("c", "k")],
         clusters=[cluster("k", "https://k", **{"certificate-authority": "no", "certificate-authority-data": data})],
     )
-    (found,) = choose_contexts(Options(contexts=("c",)), environ(path))
+    (found,) = choose_contexts(ConnectionOptions(contexts=("c",)), environ(path))
     assert found.ca == "from data"
 
 
 def test_a_401_finds_the_context_of_the_start_whatever_is_current_now(tmp_path: Path) -> None:
     first, second = two_files(tmp_path)
-    (start,) = choose_contexts(Options(), environ(first, second))
-    again = reloading(start, Options(), environ(first, second))
+    (start,) = choose_contexts(ConnectionOptions(), environ(first, second))
+    again = reloading(start, ConnectionOptions(), environ(first, second))
     content = yaml.safe_load(first.read_text())
     content["current-context"] = "two"
     content["users"][0]["user"]["token"] = "renewed"
@@ -122,7 +122,7 @@ def test_a_401_finds_the_context_of_the_start_whatever_is_current_now(tmp_path: 
 
 
 def test_acting_as_somebody_else_goes_along(tmp_path: Path) -> None:
-    options = Options(as_user="alice", as_groups=("devs", "ops"))
+    options = ConnectionOptions(as_user="alice", as_groups=("devs", "ops"))
     (found,) = choose_contexts(options, environ(*two_files(tmp_path)))
     assert found.impersonation == Impersonation("alice", ("devs", "ops"))
 
@@ -135,7 +135,7 @@ def test_a_plugin_in_the_files_folder_is_found_from_anywhere(tmp_path: Path) -> 
         clusters=[cluster("k", "https://k")],
         users=[user("me", exec={**plugin, "env": [{"name": "A", "value": "1"}], "provideClusterInfo": True})],
     )
-    (found,) = choose_contexts(Options(contexts=("c",)), environ(path))
+    (found,) = choose_contexts(ConnectionOptions(contexts=("c",)), environ(path))
     assert found.identity.plugin is not None
     assert found.identity.plugin.command == str(tmp_path / "bin" / "login")
     assert found.identity.plugin.env == (("A", "1"),)
@@ -143,7 +143,7 @@ def test_a_plugin_in_the_files_folder_is_found_from_anywhere(tmp_path: Path) -> 
 
 
 def test_nothing_secret_is_in_the_printed_form(tmp_path: Path) -> None:
-    (found,) = choose_contexts(Options(), environ(*two_files(tmp_path)))
+    (found,) = choose_contexts(ConnectionOptions(), environ(*two_files(tmp_path)))
     assert "first-token" not in repr(found)
 
 
@@ -197,21 +197,21 @@ def test_what_cannot_be_used_is_one_line(tmp_path: Path, trouble: str) -> None:
     path = tmp_path / "config"
     path.write_text(content)
     with pytest.raises(BadInput) as caught:
-        choose_contexts(Options(), environ(path))
+        choose_contexts(ConnectionOptions(), environ(path))
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_file_named_on_the_command_line_must_exist(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no such file"):
-        choose_contexts(Options(kubeconfig=str(tmp_path / "none")), {})
+        choose_contexts(ConnectionOptions(kubeconfig=str(tmp_path / "none")), {})
 
 
 def test_the_file_in_the_home_folder_is_the_default(tmp_path: Path) -> None:
     first, _ = two_files(tmp_path)
     (tmp_path / ".kube").mkdir()
     first.rename(tmp_path / ".kube" / "config")
-    (found,) = choose_contexts(Options(), {"HOME": str(tmp_path)})
+    (found,) = choose_contexts(ConnectionOptions(), {"HOME": str(tmp_path)})
     assert found.name == "one"
 
 
@@ -221,7 +221,7 @@ def test_in_a_pod_the_service_account_is_used(tmp_path: Path) -> None:
     (tmp_path / "namespace").write_text("team-a\n")
     env = {"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "6443"}
     assert in_cluster(env, str(tmp_path))
-    found = read_service_account(env, Options(), str(tmp_path))
+    found = read_service_account(env, ConnectionOptions(), str(tmp_path))
     assert (found.server, found.namespace, found.ca) == ("https://[fd00::1]:6443", "team-a", "pod-ca")
     assert found.identity.token_file == str(tmp_path / "token")
 

@@ -11,8 +11,8 @@ import pytest_asyncio
 from aiohttp import web
 
 from foretop_core.clock import SystemClock
-from foretop_core.kube.pace import Pace, Timing
-from foretop_core.kube.sink import State
+from foretop_core.kube.watching.retry import InterruptibleWait, WatchTimings
+from foretop_core.kube.watching.watch_sink import WatchState
 from tests.wire.rough import RoughServer, Script, answer, hang_up, serving
 from tests.wire.watching import PATIENCE, Naps, following, versions
 
@@ -33,7 +33,7 @@ async def test_everything_there_is_listed_and_what_changes_is_followed(server: R
         await server.delete("weekly")
         await sink.until_equal(server)
         assert sorted(sink.objects) == ["daily", "hourly", "new"]
-        assert [health.state for health in sink.healths] == [State.SYNCING, State.LIVE]
+        assert [health.state for health in sink.healths] == [WatchState.SYNCING, WatchState.LIVE]
 
 
 async def test_a_long_list_comes_in_chunks_and_says_how_far_it_is(server: RoughServer) -> None:
@@ -63,7 +63,7 @@ async def test_a_connection_cut_in_the_middle_of_a_line_is_resumed_without_a_new
 
 async def test_a_watch_that_stalls_without_closing_is_cut_and_resumed(server: RoughServer) -> None:
     server.scripts.append(Script(stall=True))
-    async with following(server, Timing(idle=0.2)) as sink:
+    async with following(server, WatchTimings(idle=0.2)) as sink:
         await server.until_watched()
         await server.put("unseen")
         await sink.until_equal(server)
@@ -71,10 +71,10 @@ async def test_a_watch_that_stalls_without_closing_is_cut_and_resumed(server: Ro
 
 
 async def test_a_quiet_server_that_sends_no_bookmarks_is_never_called_stale(server: RoughServer) -> None:
-    async with following(server, Timing(idle=0.5)) as sink:
+    async with following(server, WatchTimings(idle=0.5)) as sink:
         async with asyncio.timeout(PATIENCE), server.news:
             await server.news.wait_for(lambda: len(server.watches()) >= 3)
-        assert {health.state for health in sink.healths} == {State.SYNCING, State.LIVE}
+        assert {health.state for health in sink.healths} == {WatchState.SYNCING, WatchState.LIVE}
     assert len(server.lists()) == 1
 
 
@@ -82,12 +82,12 @@ async def test_a_watch_that_fell_silent_and_cannot_be_resumed_is_stale_since_it_
     server: RoughServer,
 ) -> None:
     server.scripts.append(Script(stall=True))
-    async with following(server, Timing(idle=1.0)) as sink:
+    async with following(server, WatchTimings(idle=1.0)) as sink:
         await server.until_watched()
         opened = SystemClock().now()
         server.watch_faults.append(answer(503, "ServiceUnavailable"))
-        await sink.until(lambda: any(health.state is State.STALE for health in sink.healths))
-        (stale,) = [health for health in sink.healths if health.state is State.STALE]
+        await sink.until(lambda: any(health.state is WatchState.STALE for health in sink.healths))
+        (stale,) = [health for health in sink.healths if health.state is WatchState.STALE]
         assert stale.since <= opened
 
 
@@ -121,7 +121,7 @@ async def test_a_continue_token_that_expires_halfway_is_followed_by_one_whole_li
     for number in range(40):
         await server.put(f"s{number}")
     server.forget_continue_tokens = True
-    async with following(server, Timing(chunk=20)) as sink:
+    async with following(server, WatchTimings(chunk=20)) as sink:
         await sink.until_equal(server)
         await server.until_watched()
     assert ["limit" in params for params in server.lists()] == [True, True, False]
@@ -133,7 +133,7 @@ async def test_a_busy_server_is_given_the_time_that_it_asks_for(server: RoughSer
     async with following(server, naps=naps) as sink:
         await sink.until_equal(server)
     assert naps.taken == [17.0]
-    assert sink.healths[1].state is State.STALE
+    assert sink.healths[1].state is WatchState.STALE
     assert "storage is (re)initializing" in sink.healths[1].error
 
 
@@ -157,18 +157,18 @@ async def test_a_server_that_cannot_be_reached_leaves_the_rows_and_says_since_wh
 ) -> None:
     server.scripts.append(Script(cut_inside_line=1))
     async with following(server) as sink:
-        await sink.until(lambda: sink.state is State.LIVE)
+        await sink.until(lambda: sink.state is WatchState.LIVE)
         rows = dict(sink.objects)
         server.watch_faults.extend([hang_up, hang_up])
         await server.put("lost")
         await sink.until_equal(server)
-        stale = [health for health in sink.healths if health.state is State.STALE]
+        stale = [health for health in sink.healths if health.state is WatchState.STALE]
         assert len(stale) >= 2
         assert {health.since for health in stale} == {stale[0].since}
         assert all(health.retry_at and health.retry_at > health.since for health in stale)
         assert "was cut" in stale[0].error
         assert rows.items() <= sink.objects.items()
-        await sink.until(lambda: sink.state is State.LIVE)
+        await sink.until(lambda: sink.state is WatchState.LIVE)
 
 
 async def test_a_line_that_is_no_json_is_counted_and_the_watch_goes_on(server: RoughServer) -> None:
@@ -266,7 +266,7 @@ async def test_compressed_watches_and_lists_are_read(server: RoughServer) -> Non
 
 async def test_a_watch_that_drips_byte_by_byte_is_followed_all_the_same(server: RoughServer) -> None:
     server.scripts.append(Script(drip=True))
-    async with following(server, Timing(idle=5.0)) as sink:
+    async with following(server, WatchTimings(idle=5.0)) as sink:
         await server.until_watched()
         await server.put("slow")
         await sink.until_equal(server)
@@ -296,7 +296,7 @@ async def test_a_kind_that_may_not_be_listed_says_so_and_is_asked_for_each_minut
     async with following(server, naps=naps) as sink:
         await sink.until_equal(server)
     assert naps.taken == [60.0, 60.0]
-    assert sink.healths[1].state is State.FORBIDDEN
+    assert sink.healths[1].state is WatchState.FORBIDDEN
     assert "list on schedules.velero.io in all namespaces is not allowed" in sink.healths[1].error
 
 
@@ -306,7 +306,7 @@ async def test_a_kind_that_is_installed_later_is_found(server: RoughServer) -> N
     async with following(server, naps=naps) as sink:
         await sink.until_equal(server)
     assert naps.taken == [60.0, 60.0]
-    assert sink.healths[1].state is State.NOT_INSTALLED
+    assert sink.healths[1].state is WatchState.NOT_INSTALLED
 
 
 async def test_the_bookmark_moves_the_place_to_resume_from(server: RoughServer) -> None:
@@ -368,8 +368,8 @@ async def test_a_kind_that_is_served_in_another_version_only_is_read_all_the_sam
 
 async def test_a_person_who_asks_for_another_try_does_not_wait(server: RoughServer) -> None:
     server.list_faults.append(answer(403, "Forbidden"))
-    pace = Pace(random=Random(7))
+    pace = InterruptibleWait(random=Random(7))
     async with following(server, pace=pace) as sink:
-        await sink.until(lambda: sink.state is State.FORBIDDEN)
+        await sink.until(lambda: sink.state is WatchState.FORBIDDEN)
         pace.hurry()
         await sink.until_equal(server)

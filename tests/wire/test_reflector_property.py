@@ -10,7 +10,7 @@ from random import Random
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from foretop_core.kube.pace import Timing
+from foretop_core.kube.watching.retry import WatchTimings
 from tests.wire.rough import RoughServer, Script, answer, hang_up, serving
 from tests.wire.watching import WatchedStore, following
 
@@ -137,7 +137,7 @@ async def _live_through(steps: list[Step]) -> None:
     async with serving(RoughServer()) as server:
         for name in NAMES[:3]:
             await server.put(name, spec={"schedule": "@daily"})
-        async with following(server, Timing(chunk=2)) as sink:
+        async with following(server, WatchTimings(chunk=2)) as sink:
             world = World(server, sink)
             for step in steps:
                 await step(world)

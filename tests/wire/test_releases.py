@@ -12,7 +12,7 @@ import yaml
 
 from foretop.cli import run
 from foretop_core.cron import Dialect
-from foretop_core.kube.config import Options, Wishes
+from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster import MiniCluster
 from foretop_core.minicluster.controllers import Flags
 from foretop_core.session import open_session
@@ -94,7 +94,7 @@ async def test_foretop_sees_the_definition_and_the_answer_of_the_server(
         table.create("ServerStatusRequest", "velero", "who", {})
     table.pass_time(1)
     async with MiniCluster(table.engine.clock, storage=table.storage) as cluster:
-        wishes = Wishes(Options(kubeconfig=str(cluster.kubeconfig(tmp_path / "kubeconfig"))))
+        wishes = SessionOptions(ConnectionOptions(kubeconfig=str(cluster.kubeconfig(tmp_path / "kubeconfig"))))
         session = open_session(wishes, {}, table.manual)
         session.start()
         try:

@@ -10,8 +10,8 @@ import pytest
 
 from foretop_core.clock import ManualClock
 from foretop_core.errors import ForetopError
-from foretop_core.kube.config import Options, Wishes
-from foretop_core.kube.sink import State
+from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
+from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.minicluster.box import MiniCluster
 from foretop_core.models import Backup, DataUpload
 from foretop_core.session import Session, open_session
@@ -29,7 +29,7 @@ async def until(true: Callable[[], object]) -> None:
 
 def session_of(box: MiniCluster, folder: Path, **wishes: object) -> Session:
     path = box.kubeconfig(folder / "kubeconfig")
-    return open_session(Wishes(Options(kubeconfig=str(path)), **wishes), {}, ManualClock(NOW))  # type: ignore[arg-type]
+    return open_session(SessionOptions(ConnectionOptions(kubeconfig=str(path)), **wishes), {}, ManualClock(NOW))  # type: ignore[arg-type]
 
 
 async def test_what_is_in_the_cluster_is_judged(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ async def test_what_is_in_the_cluster_is_judged(tmp_path: Path) -> None:
             (context,) = session.contexts
             await session.settled(context)
             assert [finding.code for finding in session.triage(context).findings] == ["schedule-invalid"]
-            assert session.store.health.context(context).state is State.LIVE
+            assert session.store.health.context(context).state is WatchState.LIVE
         finally:
             await session.stop()
 

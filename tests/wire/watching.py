@@ -8,16 +8,16 @@ from contextlib import asynccontextmanager, suppress
 from random import Random
 
 from foretop_core.clock import SystemClock
-from foretop_core.kube.auth import Authenticator
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.config import ContextConfig, Identity
-from foretop_core.kube.execplugin import ExecPlugins
-from foretop_core.kube.pace import Pace, Timing
-from foretop_core.kube.reflector import Reflector
-from foretop_core.kube.sink import EventType, Health, Scope, Sink, State
+from foretop_core.kube.connection.auth import Authenticator
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.config import AuthInfo, ContextConfig
+from foretop_core.kube.connection.exec_plugin import ExecPlugins
+from foretop_core.kube.watching.reflector import Reflector
+from foretop_core.kube.watching.retry import InterruptibleWait, WatchTimings
+from foretop_core.kube.watching.watch_sink import EventType, Sink, WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import Resource
-from foretop_core.store import Garbled, Store
+from foretop_core.store import Store, UnreadableObject
 from tests.wire.rough import RoughServer
 
 # A wait ends when the thing happens; this is for machines that have much else to do.
@@ -50,7 +50,7 @@ class Noticed:
         self._sink.unreadable(namespace, name, problem, version)
         self._notice()
 
-    def health(self, health: Health) -> None:
+    def health(self, health: WatchHealth) -> None:
         self._sink.health(health)
         self._notice()
 
@@ -58,10 +58,10 @@ class Noticed:
 class WatchedStore(Noticed):
     """The real store behind one watch, with a memory of what it was told and a way to wait for it."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: WatchScope) -> None:
         self.store = Store()
         self.lost_lines = 0
-        self.healths: list[Health] = []
+        self.healths: list[WatchHealth] = []
         self.replacements = 0
         self._scope = scope
         self._news = asyncio.Event()
@@ -75,18 +75,18 @@ class WatchedStore(Noticed):
         self.lost_lines += not name
         super().unreadable(namespace, name, problem, version)
 
-    def health(self, health: Health) -> None:
+    def health(self, health: WatchHealth) -> None:
         self.healths.append(health)
         super().health(health)
 
     @property
-    def state(self) -> State | None:
+    def state(self) -> WatchState | None:
         return self.healths[-1].state if self.healths else None
 
     @property
     def objects(self) -> dict[str, Resource]:
         rows = self.store.items(self._scope.context, self._scope.kind.plural)
-        return {key.name: found for key, found in rows if not isinstance(found, Garbled)}
+        return {key.name: found for key, found in rows if not isinstance(found, UnreadableObject)}
 
     @property
     def bad(self) -> dict[str, str]:
@@ -120,8 +120,8 @@ def versions(server: RoughServer) -> dict[str, str]:
     return {name: found["metadata"]["resourceVersion"] for name, found in server.objects.items()}
 
 
-def connect(url: str, read_only: bool = False, identity: Identity | None = None) -> ApiClient:
-    config = ContextConfig(name="rough", server=url, identity=identity or Identity(token="secret"))
+def connect(url: str, read_only: bool = False, identity: AuthInfo | None = None) -> ApiClient:
+    config = ContextConfig(name="rough", server=url, identity=identity or AuthInfo(token="secret"))
     clock = SystemClock()
     auth = Authenticator(config, lambda: config, ExecPlugins(clock, {}), clock)
     return ApiClient(auth, clock, read_only)
@@ -130,15 +130,15 @@ def connect(url: str, read_only: bool = False, identity: Identity | None = None)
 @asynccontextmanager
 async def following(
     server: RoughServer,
-    timing: Timing | None = None,
+    timing: WatchTimings | None = None,
     naps: Naps | None = None,
-    pace: Pace | None = None,
+    pace: InterruptibleWait | None = None,
 ) -> AsyncIterator[WatchedStore]:
     """A reflector of schedules at work."""
-    scope = Scope("rough", SCHEDULE)
+    scope = WatchScope("rough", SCHEDULE)
     found = WatchedStore(scope)
     client = connect(server.url)
-    paced = pace or Pace(naps or Naps(), Random(7))
+    paced = pace or InterruptibleWait(naps or Naps(), Random(7))
     reflector = Reflector(client, scope, found, SystemClock(), paced, timing)
     task = asyncio.create_task(reflector.run())
     try:

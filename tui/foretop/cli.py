@@ -11,7 +11,7 @@ import click
 
 from foretop.commands.connection import connection_options
 from foretop.commands.screen import Tastes, has_terminal, screen_options, watch_clusters
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 
 COMMANDS = {
     "demo": ("foretop.commands.demo", "A cluster in a box to look at: no real one is needed."),
@@ -58,7 +58,7 @@ class LazyCommands(click.Group):
 @connection_options
 @screen_options
 @click.pass_context
-def foretop(ctx: click.Context, wishes: Wishes, tastes: Tastes) -> int | None:
+def foretop(ctx: click.Context, wishes: SessionOptions, tastes: Tastes) -> int | None:
     """The lookout for Kubernetes backups: Velero schedules, backups, restores, and OADP's non-admin ones.
 
     Without a command it opens the dashboard, or prints one plain report where there is no terminal.

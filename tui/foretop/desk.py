@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from foretop.source import Source
-from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import NAB, NAR
 from foretop_core.rules.triage import Finding, Settled, Severity, gathered, settle, triage
 from foretop_core.rules.world import Unseen
@@ -161,14 +161,14 @@ class Desk:
         # What comes in with the first list has not just begun: it is shown at once.
         held = None if context in self._first_look else self._settled.get(context)
         self._settled[context] = settle(held, found.findings, now)
-        if self.health(context).state is not State.SYNCING:
+        if self.health(context).state is not WatchState.SYNCING:
             self._first_look.discard(context)
 
     def _is_coming_in(self, context: str) -> bool:
         """Half of the objects makes wrong findings: a NAB whose Backup is on the next page is not lost."""
         if context not in self._first_look or self._ticks() - self._opened > _PATIENCE:
             return False
-        return self.health(context).state is State.SYNCING
+        return self.health(context).state is WatchState.SYNCING
 
     def _gather(self) -> None:
         shown = gathered(
@@ -197,9 +197,9 @@ class Desk:
         return blind if some or (grave and not all_lost) else ()
 
 
-def _places(watches: Iterable[tuple[Scope, Health]]) -> tuple[str, ...]:
+def _places(watches: Iterable[tuple[WatchScope, WatchHealth]]) -> tuple[str, ...]:
     tenants = [(scope.namespace, health.state) for scope, health in watches if scope.kind in (NAB, NAR)]
     if any(not namespace for namespace, _ in tenants):
         return ()
-    allowed = {namespace for namespace, state in tenants if state is not State.FORBIDDEN}
+    allowed = {namespace for namespace, state in tenants if state is not WatchState.FORBIDDEN}
     return tuple(sorted(allowed or {namespace for namespace, _ in tenants}))

@@ -15,12 +15,12 @@ from foretop_core.actions.intents import Intent
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plans import Plan, Refusal, Step, Target, Wish
 from foretop_core.errors import ForetopError
-from foretop_core.kube.client import ApiClient
+from foretop_core.kube.connection.client import ApiClient
 from foretop_core.models import Resource
 from foretop_core.models.kinds import by_plural
 from foretop_core.rules.world import World
 from foretop_core.store import Key
-from foretop_core.store.keys import Garbled
+from foretop_core.store.keys import UnreadableObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Hands:
 
     def item(self, key: Key) -> Resource | None:
         found = self.source.store.get(key)
-        return None if isinstance(found, Garbled) else found
+        return None if isinstance(found, UnreadableObject) else found
 
     def is_read_only(self, contexts: Sequence[str]) -> bool:
         return any(self._clusters[context].client.read_only for context in contexts)

@@ -10,7 +10,7 @@ from foretop.desk import Desk
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import by_plural
-from foretop_core.store import Garbled, Key
+from foretop_core.store import Key, UnreadableObject
 from foretop_core.view.focus import Focus
 
 
@@ -26,7 +26,7 @@ class Looking(Protocol):
 def look_at(desk: Desk, key: Key) -> None:
     """From now on the events of this object are followed, and of no other."""
     resource = desk.store.get(key)
-    if isinstance(desk.source, Looking) and resource is not None and not isinstance(resource, Garbled):
+    if isinstance(desk.source, Looking) and resource is not None and not isinstance(resource, UnreadableObject):
         desk.source.look_at(key.context, resource.metadata.uid, key.namespace)
 
 

@@ -11,7 +11,7 @@ from textual.app import SuspendNotSupported
 
 from foretop.desk import Desk
 from foretop_core.errors import ForetopError
-from foretop_core.kube.sink import State
+from foretop_core.kube.watching.watch_sink import WatchState
 
 if TYPE_CHECKING:
     from foretop.app import Dashboard
@@ -31,7 +31,7 @@ def signed_out(desk: Desk) -> tuple[str, ...]:
     source = desk.source
     if not isinstance(source, Signing):
         return ()
-    waiting = (name for name in desk.contexts if desk.health(name).state is State.SIGNED_OUT)
+    waiting = (name for name in desk.contexts if desk.health(name).state is WatchState.SIGNED_OUT)
     return tuple(name for name in waiting if source.can_sign_in(name))
 
 

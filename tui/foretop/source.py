@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from foretop_core.clock import Clock
-    from foretop_core.kube.access import Access
-    from foretop_core.kube.client import ApiClient
+    from foretop_core.kube.access.access_reviewer import AccessReviewer
+    from foretop_core.kube.connection.client import ApiClient
     from foretop_core.store import Store
 
 
@@ -44,7 +44,7 @@ class Within(Protocol):
     def client(self) -> ApiClient: ...
 
     @property
-    def access(self) -> Access: ...
+    def access(self) -> AccessReviewer: ...
 
 
 @runtime_checkable

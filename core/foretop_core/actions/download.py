@@ -50,11 +50,11 @@ async def fetch(url: str, trust: Trust, progress: Progress, most: int = MOST_BYT
     """The unpacked file; what is in the address beyond its host is a secret and is never told."""
     import aiohttp
 
-    from foretop_core.kube.connector import PromptConnector
+    from foretop_core.kube.connection.connector import AbortingConnector
 
     host = urlsplit(url).netloc.rpartition("@")[2]
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=60)
-    pool = PromptConnector(ssl=trust.context())
+    pool = AbortingConnector(ssl=trust.context())
     try:
         async with (
             aiohttp.ClientSession(connector=pool, timeout=timeout, trust_env=True, auto_decompress=False) as session,

@@ -11,9 +11,9 @@ import msgspec
 
 from foretop_core.actions.plans import Step
 from foretop_core.errors import ForetopError
-from foretop_core.kube import paths
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.failures import ApiError
+from foretop_core.kube.connection import paths
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.failures import ApiError
 
 _EACH = 0.5
 

@@ -12,9 +12,9 @@ from foretop_core.actions.journal import Entry, Journal
 from foretop_core.actions.plans import Plan, Step
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError
-from foretop_core.kube import paths
-from foretop_core.kube.client import JSON, MERGE_PATCH, ApiClient, Response
-from foretop_core.kube.failures import ApiError, NotConnected, Unreachable
+from foretop_core.kube.connection import paths
+from foretop_core.kube.connection.client import JSON, MERGE_PATCH, ApiClient, Response
+from foretop_core.kube.connection.failures import ApiError, NotConnected, Unreachable
 from foretop_core.rules.pauses import OWN_MANAGER
 from foretop_core.rules.words import rfc3339
 

@@ -14,10 +14,10 @@ from foretop_core.actions.intents import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, 
 from foretop_core.actions.plans import Plan, Target
 from foretop_core.actions.steps import create_step, kubectl, velero
 from foretop_core.errors import ForetopError, Unreadable
-from foretop_core.kube import paths
-from foretop_core.kube.access import right
-from foretop_core.kube.envelope import read_event
-from foretop_core.kube.failures import Unreachable
+from foretop_core.kube.access.access_reviewer import permission
+from foretop_core.kube.connection import paths
+from foretop_core.kube.connection.failures import Unreachable
+from foretop_core.kube.watching.list_watch_codec import read_event
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, decode
 from foretop_core.models.download import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, DownloadRequest, NonAdminDownloadRequest
 from foretop_core.rules.phases import READABLE
@@ -78,7 +78,7 @@ async def asked_of(hand: Hand, item: NonAdmin, file: File) -> Run | NonAdmin:
         raise NoFile(f"{item.name} has no {file.noun} yet", f"its {word} is {phase or 'waiting'}", _patience(phase))
     if has_own_storage(world, item):
         return item
-    allowed = await hand.access.verdict(right("create", DOWNLOAD_REQUEST, item.velero.namespace))
+    allowed = await hand.access.verdict(permission("create", DOWNLOAD_REQUEST, item.velero.namespace))
     if allowed.allowed and run is not None:
         return run
     raise NoFile(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from foretop_core.actions.intents import Intent
 from foretop_core.actions.plans import VERBS, Plan
 from foretop_core.errors import ForetopError
-from foretop_core.kube import paths
-from foretop_core.kube.access import Access, right
-from foretop_core.kube.client import ApiClient
+from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
+from foretop_core.kube.connection import paths
+from foretop_core.kube.connection.client import ApiClient
 from foretop_core.models.kinds import Kind
 
 _ASKED_BY_NAME = 10
@@ -17,14 +17,14 @@ class Refused(ForetopError):
     """The wish was not granted, and nothing was sent."""
 
 
-async def guard(intent: Intent, client: ApiClient, access: Access, namespace: str) -> None:
+async def guard(intent: Intent, client: ApiClient, access: AccessReviewer, namespace: str) -> None:
     """Raises Refused with the reason and what to do; returns where the wish may go on."""
     hold_read_only(intent, client)
     for needed in intent.rights:
         await _need(intent, access, needed.verb, needed.kind, namespace)
 
 
-async def guard_plan(plan: Plan, client: ApiClient, access: Access) -> None:
+async def guard_plan(plan: Plan, client: ApiClient, access: AccessReviewer) -> None:
     """The same for exactly the writes of a plan, wherever its objects are."""
     hold_read_only(plan.intent, client)
     groups: dict[tuple[str, Kind, str], list[str]] = {}
@@ -41,18 +41,18 @@ def hold_read_only(intent: Intent, client: ApiClient) -> None:
         raise Refused(f"Cannot {intent.title.lower()}", "read-only is on", "start foretop without it")
 
 
-async def _may_by_name(access: Access, verb: str, kind: Kind, namespace: str, names: list[str]) -> bool:
+async def _may_by_name(access: AccessReviewer, verb: str, kind: Kind, namespace: str, names: list[str]) -> bool:
     """A role may be for some names only: where one of the first few is allowed, the attempt tells about the others."""
-    if (await access.verdict(right(verb, kind, namespace))).allowed:
+    if (await access.verdict(permission(verb, kind, namespace))).allowed:
         return True
     for name in names[:_ASKED_BY_NAME]:
-        if (await access.verdict(right(verb, kind, namespace, name))).allowed:
+        if (await access.verdict(permission(verb, kind, namespace, name))).allowed:
             return True
     return False
 
 
-async def _need(intent: Intent, access: Access, verb: str, kind: Kind, namespace: str) -> None:
-    verdict = await access.verdict(right(verb, kind, namespace))
+async def _need(intent: Intent, access: AccessReviewer, verb: str, kind: Kind, namespace: str) -> None:
+    verdict = await access.verdict(permission(verb, kind, namespace))
     if not verdict.allowed:
         what = f"{verb} on {paths.title(kind)} in {namespace} is not allowed"
         raise Refused(f"Cannot {intent.title.lower()}", what, "ask for the role that has it")

@@ -13,10 +13,10 @@ from foretop_core.actions.journal import Journal
 from foretop_core.actions.plans import Plan, Step, Wish, with_fresh
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError
-from foretop_core.kube import paths
-from foretop_core.kube.access import Access
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.failures import ApiError
+from foretop_core.kube.access.access_reviewer import AccessReviewer
+from foretop_core.kube.connection import paths
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models import decode
 from foretop_core.rules.world import World
 
@@ -41,7 +41,7 @@ class Hand:
     """What the screen and the command line act with."""
 
     client: ApiClient
-    access: Access
+    access: AccessReviewer
     clock: Clock
     journal: Journal
     user: str

@@ -12,7 +12,7 @@ from foretop_core.actions.guard import Refused
 from foretop_core.actions.hand import Hand
 from foretop_core.actions.podlog import pod_log
 from foretop_core.errors import BadInput, ForetopError
-from foretop_core.kube.failures import ApiError, Unreachable
+from foretop_core.kube.connection.failures import ApiError, Unreachable
 from foretop_core.models import NonAdmin
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import msgspec
 
 from foretop_core.errors import ForetopError
-from foretop_core.kube.client import ApiClient
+from foretop_core.kube.connection.client import ApiClient
 
 SELECTORS = ("deploy=velero", "name=velero", "component=velero")
 """As velero install, the chart and OADP label the pod."""

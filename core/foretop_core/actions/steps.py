@@ -11,7 +11,7 @@ from typing import Any
 
 from foretop_core.actions.owners import owner_warning
 from foretop_core.actions.plans import Step, Target, Write
-from foretop_core.kube import paths
+from foretop_core.kube.connection import paths
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
 from foretop_core.rules.reconcile.writes import plain

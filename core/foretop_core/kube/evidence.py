@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from foretop_core.errors import ForetopError, Unreadable
-from foretop_core.kube import paths
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.envelope import read_object, read_page
-from foretop_core.kube.velero import VeleroServer
+from foretop_core.kube.access.find_velero import FoundVelero
+from foretop_core.kube.connection import paths
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.watching.list_watch_codec import read_object, read_page
 from foretop_core.models import CustomResourceDefinition, Resource
 from foretop_core.models.kinds import BACKUP, DEFINITION, DEPLOYMENT, SCHEDULE, SERVER_STATUS, STORAGE, Kind
 from foretop_core.models.wire import decode
@@ -20,7 +20,7 @@ from foretop_core.rules.world import World
 _TELLING = (SCHEDULE, BACKUP, STORAGE, SERVER_STATUS, DEPLOYMENT)
 
 
-async def server_world(client: ApiClient, server: VeleroServer, given_versions: Mapping[str, str]) -> World:
+async def server_world(client: ApiClient, server: FoundVelero, given_versions: Mapping[str, str]) -> World:
     """The objects around one server that tell its release or its dialect; what may not be seen is left out."""
     objects: list[Resource] = []
     for kind in _TELLING:

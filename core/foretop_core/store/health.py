@@ -6,19 +6,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import EVENT, RELEASE_HINTS
 
-_GRAVEST_FIRST = (State.SIGNED_OUT, State.STALE, State.SYNCING, State.NO_NAMESPACE, State.FORBIDDEN)
-LOST = frozenset({State.STALE, State.SIGNED_OUT})
-_SETTLED = frozenset({State.LIVE, State.FORBIDDEN, State.NOT_INSTALLED, State.NO_NAMESPACE})
+_GRAVEST_FIRST = (
+    WatchState.SIGNED_OUT,
+    WatchState.STALE,
+    WatchState.SYNCING,
+    WatchState.NO_NAMESPACE,
+    WatchState.FORBIDDEN,
+)
+LOST = frozenset({WatchState.STALE, WatchState.SIGNED_OUT})
+_SETTLED = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NOT_INSTALLED, WatchState.NO_NAMESPACE})
 
 
 @dataclass(frozen=True, slots=True)
 class ContextHealth:
     """One cluster: the gravest state among its watches, and what the status line says of it."""
 
-    state: State
+    state: WatchState
     synced: int = 0
     watches: int = 0
     since: datetime | None = None
@@ -37,18 +43,18 @@ class ContextHealth:
 
 @dataclass(slots=True)
 class _Entry:
-    health: Health
+    health: WatchHealth
     lost_lines: int = 0
 
 
 @dataclass(slots=True)
-class HealthBoard:
+class WatchHealthRegistry:
     """Written by the watches; `revision` moves with every change, so a reader can tell whether to look."""
 
     revision: int = 0
-    _entries: dict[Scope, _Entry] = field(default_factory=dict)
+    _entries: dict[WatchScope, _Entry] = field(default_factory=dict)
 
-    def report(self, scope: Scope, health: Health) -> None:
+    def report(self, scope: WatchScope, health: WatchHealth) -> None:
         entry = self._entries.get(scope)
         if entry is None:
             self._entries[scope] = _Entry(health)
@@ -58,28 +64,28 @@ class HealthBoard:
             entry.health = health
         self.revision += 1
 
-    def lost_line(self, scope: Scope) -> None:
+    def lost_line(self, scope: WatchScope) -> None:
         """Something came that had not even a name; it can only be counted."""
         if entry := self._entries.get(scope):
             entry.lost_lines += 1
             self.revision += 1
 
-    def forget(self, scope: Scope) -> None:
+    def forget(self, scope: WatchScope) -> None:
         if self._entries.pop(scope, None) is not None:
             self.revision += 1
 
-    def of(self, scope: Scope) -> Health | None:
+    def of(self, scope: WatchScope) -> WatchHealth | None:
         entry = self._entries.get(scope)
         return entry.health if entry else None
 
-    def watches(self, context: str | None = None) -> Iterator[tuple[Scope, Health]]:
+    def watches(self, context: str | None = None) -> Iterator[tuple[WatchScope, WatchHealth]]:
         for scope, entry in self._entries.items():
             if context is None or scope.context == context:
                 yield scope, entry.health
 
     def contexts(self) -> Mapping[str, ContextHealth]:
         """Every cluster in the order in which it was first heard of."""
-        grouped: dict[str, dict[Scope, _Entry]] = {}
+        grouped: dict[str, dict[WatchScope, _Entry]] = {}
         for scope, entry in self._entries.items():
             grouped.setdefault(scope.context, {})[scope] = entry
         return {name: _together(entries) for name, entries in grouped.items()}
@@ -88,19 +94,23 @@ class HealthBoard:
         return _together({scope: entry for scope, entry in self._entries.items() if scope.context == name})
 
 
-def _is_in_passing(scope: Scope, health: Health) -> bool:
+def _is_in_passing(scope: WatchScope, health: WatchHealth) -> bool:
     """No trouble of the cluster: the open object's events, a run's movements that only begin, a hint at the release."""
-    if scope.kind is EVENT or (bool(scope.selector) and health.state is State.SYNCING):
+    if scope.kind is EVENT or (bool(scope.selector) and health.state is WatchState.SYNCING):
         return True
-    return scope.kind in RELEASE_HINTS and health.state in (State.SYNCING, State.FORBIDDEN, State.NOT_INSTALLED)
+    return scope.kind in RELEASE_HINTS and health.state in (
+        WatchState.SYNCING,
+        WatchState.FORBIDDEN,
+        WatchState.NOT_INSTALLED,
+    )
 
 
-def _together(every: Mapping[Scope, _Entry]) -> ContextHealth:
+def _together(every: Mapping[WatchScope, _Entry]) -> ContextHealth:
     entries = {scope: entry for scope, entry in every.items() if not _is_in_passing(scope, entry.health)}
     if not entries:
-        return ContextHealth(State.SYNCING)
+        return ContextHealth(WatchState.SYNCING)
     states = [entry.health.state for entry in entries.values()]
-    gravest = next((state for state in _GRAVEST_FIRST if state in states), State.LIVE)
+    gravest = next((state for state in _GRAVEST_FIRST if state in states), WatchState.LIVE)
     telling = [entry.health for entry in entries.values() if entry.health.state is gravest]
     errors = [health.error for health in telling if health.error]
     retries = [health.retry_at for health in telling if health.retry_at]
@@ -111,29 +121,29 @@ def _together(every: Mapping[Scope, _Entry]) -> ContextHealth:
         since=min((health.since for health in telling), default=None),
         retry_at=min(retries, default=None),
         error=errors[-1] if errors else "",
-        forbidden=_kinds(entries, State.FORBIDDEN),
-        not_installed=_kinds(entries, State.NOT_INSTALLED),
-        stale=tuple(sorted({*_kinds(entries, State.STALE), *_kinds(entries, State.SIGNED_OUT)})),
+        forbidden=_kinds(entries, WatchState.FORBIDDEN),
+        not_installed=_kinds(entries, WatchState.NOT_INSTALLED),
+        stale=tuple(sorted({*_kinds(entries, WatchState.STALE), *_kinds(entries, WatchState.SIGNED_OUT)})),
         lost_at=_lost_at([entry.health for entry in entries.values()]),
         missing=_missing(entries),
         unreadable=sum(entry.lost_lines for entry in entries.values()),
     )
 
 
-def _kinds(entries: Mapping[Scope, _Entry], state: State) -> tuple[str, ...]:
+def _kinds(entries: Mapping[WatchScope, _Entry], state: WatchState) -> tuple[str, ...]:
     """The kinds of which nothing at all is seen for this reason; one namespace of many is not the kind."""
     plurals = {scope.kind.plural for scope, entry in entries.items() if entry.health.state is state}
     seen = {scope.kind.plural for scope, entry in entries.items() if entry.health.state is not state}
     return tuple(sorted(plurals - seen))
 
 
-def _missing(entries: Mapping[Scope, _Entry]) -> tuple[str, ...]:
-    absent = {scope.namespace for scope, entry in entries.items() if entry.health.state is State.NO_NAMESPACE}
+def _missing(entries: Mapping[WatchScope, _Entry]) -> tuple[str, ...]:
+    absent = {scope.namespace for scope, entry in entries.items() if entry.health.state is WatchState.NO_NAMESPACE}
     return tuple(sorted(absent))
 
 
-def _lost_at(watches: list[Health]) -> datetime | None:
+def _lost_at(watches: list[WatchHealth]) -> datetime | None:
     """The moment to which everything that is known belongs; None while anything comes in."""
-    if any(health.state in (State.LIVE, State.SYNCING) for health in watches):
+    if any(health.state in (WatchState.LIVE, WatchState.SYNCING) for health in watches):
         return None
     return max((health.since for health in watches if health.state in LOST), default=None)

@@ -16,7 +16,7 @@ OVERALL = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
+class ObservedTransition:
     """One change as this run saw it; `what` is `phase`, `paused` or the name of a condition."""
 
     at: datetime
@@ -27,7 +27,7 @@ class Transition:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class ProgressRecord:
     """How far work has come, in items or bytes, and since when it stands there.
 
     Until it was seen to move, `since` is the moment at which it was first seen: it may stand for longer.
@@ -40,31 +40,31 @@ class Pace:
     seen_moving: bool = False
 
 
-class History:
+class ChangeHistory:
     """The last changes of every object that still exists, and the last ones overall."""
 
     def __init__(self, per_object: int = PER_OBJECT, overall: int = OVERALL) -> None:
         self._per_object = per_object
-        self._of: dict[Key, deque[Transition]] = {}
-        self._all: deque[Transition] = deque(maxlen=overall)
-        self._paces: dict[Key, Pace] = {}
+        self._of: dict[Key, deque[ObservedTransition]] = {}
+        self._all: deque[ObservedTransition] = deque(maxlen=overall)
+        self._paces: dict[Key, ProgressRecord] = {}
 
-    def of(self, key: Key) -> tuple[Transition, ...]:
+    def of(self, key: Key) -> tuple[ObservedTransition, ...]:
         """Oldest first."""
         return tuple(self._of.get(key, ()))
 
-    def recent(self) -> tuple[Transition, ...]:
+    def recent(self) -> tuple[ObservedTransition, ...]:
         """Of all objects, gone ones included, oldest first."""
         return tuple(self._all)
 
-    def pace(self, key: Key) -> Pace | None:
+    def pace(self, key: Key) -> ProgressRecord | None:
         return self._paces.get(key)
 
-    def paces(self, context: str) -> Iterator[tuple[Key, Pace]]:
+    def paces(self, context: str) -> Iterator[tuple[Key, ProgressRecord]]:
         """All work under way in one cluster."""
         return ((key, pace) for key, pace in self._paces.items() if key.context == context)
 
-    def phases(self, context: str) -> Iterator[Transition]:
+    def phases(self, context: str) -> Iterator[ObservedTransition]:
         """The phase changes of the objects of one cluster that still exist, oldest first for each of them."""
         for key, steps in self._of.items():
             if key.context == context:
@@ -85,7 +85,7 @@ class History:
         for what in {**old, **new}:
             was, now = old.get(what, ""), new.get(what, "")
             if was != now:
-                seen = Transition(at, key, what, was, now)
+                seen = ObservedTransition(at, key, what, was, now)
                 self._all.append(seen)
                 self._of.setdefault(key, deque(maxlen=self._per_object)).append(seen)
 
@@ -97,11 +97,11 @@ class History:
         phase, done, total = amount
         held = self._paces.get(key)
         if held is None:
-            self._paces[key] = Pace(phase, done, total, _ended(resource) or at)
+            self._paces[key] = ProgressRecord(phase, done, total, _ended(resource) or at)
         elif (held.phase, held.done) != (phase, done):
-            self._paces[key] = Pace(phase, done, total, at, seen_moving=True)
+            self._paces[key] = ProgressRecord(phase, done, total, at, seen_moving=True)
         elif held.total != total:
-            self._paces[key] = Pace(phase, done, total, held.since, held.seen_moving)
+            self._paces[key] = ProgressRecord(phase, done, total, held.since, held.seen_moving)
 
 
 def _facts(resource: Resource) -> dict[str, str]:

@@ -19,15 +19,15 @@ class Key(NamedTuple):
     name: str
 
 
-class Garbled(Resource, frozen=True):
+class UnreadableObject(Resource, frozen=True):
     """Stands in for an object that could not be read, so that it is one bad row and not a gap."""
 
     problem: str = ""
 
 
-def garbled(namespace: str, name: str, problem: str, version: str = "") -> Garbled:
+def garbled(namespace: str, name: str, problem: str, version: str = "") -> UnreadableObject:
     meta = Metadata(namespace=namespace, name=name, resource_version=version)
-    return Garbled(metadata=meta, problem=problem)
+    return UnreadableObject(metadata=meta, problem=problem)
 
 
 def kind_of(model: type[Resource]) -> Kind:

@@ -8,18 +8,18 @@ from datetime import datetime
 from typing import Protocol
 
 from foretop_core.clock import Clock
-from foretop_core.kube.sink import EventType, Health, Scope
+from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope
 from foretop_core.models.wire import Resource
-from foretop_core.store.health import HealthBoard
+from foretop_core.store.health import WatchHealthRegistry
 from foretop_core.store.keys import Key, garbled, is_older
 
 REMEMBERED_DELETIONS = 1000
 
 
-class Shelves(Protocol):
+class StoreWriter(Protocol):
     """The part of the store that a sink writes to."""
 
-    health: HealthBoard
+    health: WatchHealthRegistry
 
     def get(self, key: Key) -> Resource | None: ...
 
@@ -33,7 +33,7 @@ class Shelves(Protocol):
 class WatchSink:
     """Knows which keys its watch has shown, so that a new list removes exactly what vanished from it."""
 
-    def __init__(self, shelves: Shelves, scope: Scope, clock: Clock) -> None:
+    def __init__(self, shelves: StoreWriter, scope: WatchScope, clock: Clock) -> None:
         self._shelves = shelves
         self._scope = scope
         self._clock = clock
@@ -78,7 +78,7 @@ class WatchSink:
         elif not self._is_overtaken(key, stand_in):
             self._see(key, stand_in, at)
 
-    def health(self, health: Health) -> None:
+    def health(self, health: WatchHealth) -> None:
         self._shelves.health.report(self._scope, health)
 
     def release_all(self) -> None:

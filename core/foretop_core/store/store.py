@@ -7,20 +7,20 @@ from datetime import datetime
 from typing import TypeVar
 
 from foretop_core.clock import Clock
-from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import Resource
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.world import World
-from foretop_core.store.beats import Beats
 from foretop_core.store.feed import Feed
-from foretop_core.store.health import HealthBoard
-from foretop_core.store.history import History
+from foretop_core.store.health import WatchHealthRegistry
+from foretop_core.store.history import ChangeHistory
 from foretop_core.store.indexes import Indexes
-from foretop_core.store.keys import Garbled, Key, kind_of
+from foretop_core.store.keys import Key, UnreadableObject, kind_of
+from foretop_core.store.restart_detector import RestartDetector
 from foretop_core.store.sink import WatchSink
-from foretop_core.store.slots import Slots
-from foretop_core.store.worlds import Worlds
+from foretop_core.store.slot_tracker import SlotTracker
+from foretop_core.store.snapshots import SnapshotCache
 
 R = TypeVar("R", bound=Resource)
 
@@ -31,16 +31,16 @@ class Store:
     def __init__(self, given_versions: GivenVersions = NONE_GIVEN) -> None:
         self.indexes = Indexes()
         self.feed = Feed()
-        self.history = History()
-        self.slots = Slots()
-        self.beats = Beats()
-        self.health = HealthBoard()
-        self._worlds = Worlds(self, given_versions)
+        self.history = ChangeHistory()
+        self.slots = SlotTracker()
+        self.beats = RestartDetector()
+        self.health = WatchHealthRegistry()
+        self._worlds = SnapshotCache(self, given_versions)
         self._tables: dict[tuple[str, str], dict[Key, Resource]] = {}
         self._listed: dict[tuple[str, str], tuple[Resource, ...]] = {}
         self._revisions: dict[str, int] = {}
-        self._garbled: dict[Key, Garbled] = {}
-        self._sinks: dict[Scope, WatchSink] = {}
+        self._garbled: dict[Key, UnreadableObject] = {}
+        self._sinks: dict[WatchScope, WatchSink] = {}
         self._holders: dict[Key, int] = {}
 
     def get(self, key: Key) -> Resource | None:
@@ -67,7 +67,7 @@ class Store:
                 yield key, stand_in
 
     @property
-    def unreadable(self) -> Mapping[Key, Garbled]:
+    def unreadable(self) -> Mapping[Key, UnreadableObject]:
         return self._garbled
 
     def revision(self, context: str) -> int:
@@ -82,13 +82,13 @@ class Store:
         """The clusters that a watch or a file has spoken of."""
         return tuple(dict.fromkeys(scope.context for scope in self._sinks))
 
-    def sink(self, scope: Scope, clock: Clock) -> WatchSink:
+    def sink(self, scope: WatchScope, clock: Clock) -> WatchSink:
         """The way in for one watch; the clock is that of its cluster."""
         if scope not in self._sinks:
             self._sinks[scope] = WatchSink(self, scope, clock)
         return self._sinks[scope]
 
-    def drop(self, scope: Scope) -> None:
+    def drop(self, scope: WatchScope) -> None:
         """The watch has ended for good: what only it held goes with it."""
         if sink := self._sinks.pop(scope, None):
             sink.release_all()
@@ -100,11 +100,11 @@ class Store:
         for resource in resources:
             by_kind.setdefault(kind_of(type(resource)), []).append(resource)
         for kind, members in by_kind.items():
-            sink = self.sink(Scope(context, kind), clock)
+            sink = self.sink(WatchScope(context, kind), clock)
             sink.replace_begin()
             sink.page(members)
             sink.replace_end()
-            sink.health(Health(State.LIVE, clock.now()))
+            sink.health(WatchHealth(WatchState.LIVE, clock.now()))
 
     def hold(self, key: Key) -> None:
         """One more watch sees this object."""
@@ -126,7 +126,7 @@ class Store:
         place = (key.context, key.kind)
         self._listed.pop(place, None)
         self._revisions[key.context] = self.revision(key.context) + 1
-        if isinstance(after, Garbled):
+        if isinstance(after, UnreadableObject):
             self._tables.get(place, {}).pop(key, None)
             self._garbled[key] = after
         else:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
-from foretop_core.kube import paths
-from foretop_core.kube.sink import State
+from foretop_core.kube.connection import paths
+from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import by_plural
 from foretop_core.rules import words
 from foretop_core.rules.triage import Finding, Severity, Subject
@@ -32,7 +32,7 @@ def blind_findings(
 
 
 def _lost(context: str, health: ContextHealth, since: datetime, now: datetime, seen_before: bool) -> Finding:
-    signed_out = health.state is State.SIGNED_OUT
+    signed_out = health.state is WatchState.SIGNED_OUT
     at = words.moment(since, now)
     known = f"seen last at {at}" if seen_before else "nothing of it is seen"
     reason = "signed out" if signed_out else _reason(health.error)

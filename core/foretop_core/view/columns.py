@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from foretop_core.errors import BadInput
 from foretop_core.models.kinds import by_plural
 from foretop_core.models.wire import Resource
-from foretop_core.store import Change, Garbled, Key, Store
+from foretop_core.store import Change, Key, Store, UnreadableObject
 from foretop_core.view.filter import Facets
 from foretop_core.view.items import Item
 from foretop_core.view.marks import Mark, Standing, Tone, run_standing
@@ -195,7 +195,7 @@ class View(ABC, Generic[E]):
         resource = store.get(key)
         if resource is None or key.kind not in self.kinds:
             return None
-        if isinstance(resource, Garbled):
+        if isinstance(resource, UnreadableObject):
             return Spoiled(key, resource.problem)
         return self.entry(store, key, resource)
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import assert_never
 
-from foretop_core.kube.sink import State
+from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.store import ContextHealth
 from foretop_core.view import times
 from foretop_core.view.marks import Mark
 
-_SEEING = frozenset({State.LIVE, State.FORBIDDEN, State.NO_NAMESPACE})
+_SEEING = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NO_NAMESPACE})
 
 
 def status_line(contexts: Mapping[str, ContextHealth], now: datetime) -> tuple[Mark, str]:
@@ -25,21 +25,21 @@ def status_line(contexts: Mapping[str, ContextHealth], now: datetime) -> tuple[M
 
 def one_context(health: ContextHealth, now: datetime) -> tuple[Mark, str]:
     match health.state:
-        case State.LIVE | State.NOT_INSTALLED:
+        case WatchState.LIVE | WatchState.NOT_INSTALLED:
             return Mark.HEALTHY, "live"
-        case State.SYNCING:
+        case WatchState.SYNCING:
             return Mark.RUNNING, f"syncing {health.synced}/{health.watches}"
-        case State.STALE:
+        case WatchState.STALE:
             since = f"stale {times.age(health.since, now)}"
             if health.retry_at is None:
                 return Mark.LOOK, since
             waits = int((health.retry_at - now).total_seconds()) > 0
             return Mark.LOOK, f"{since}, again {times.until(health.retry_at - now)}" if waits else f"{since}, trying"
-        case State.FORBIDDEN:
+        case WatchState.FORBIDDEN:
             kinds = len(health.forbidden)
             return Mark.LOOK, f"{kinds} kind{'' if kinds == 1 else 's'} not allowed"
-        case State.NO_NAMESPACE:
+        case WatchState.NO_NAMESPACE:
             return Mark.LOOK, health.state.value
-        case State.SIGNED_OUT:
+        case WatchState.SIGNED_OUT:
             return Mark.LOOK, health.state.value
     assert_never(health.state)

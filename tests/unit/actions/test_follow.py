@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 from foretop_core.actions import follow
 from foretop_core.clock import ManualClock
-from foretop_core.kube.sink import Scope
+from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup, DeleteBackupRequest, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, SCHEDULE
 from foretop_core.store import Store
@@ -18,7 +18,7 @@ KIND_OF = {"Schedule": SCHEDULE, "Backup": BACKUP, "DeleteBackupRequest": DELETE
 
 def put(store: Store, *items: Resource) -> None:
     for item in items:
-        sink = store.sink(Scope("prod", KIND_OF[type(item).__name__]), ManualClock(NOW))
+        sink = store.sink(WatchScope("prod", KIND_OF[type(item).__name__]), ManualClock(NOW))
         sink.apply("MODIFIED", item)
 
 

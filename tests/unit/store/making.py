@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from foretop_core.clock import ManualClock
-from foretop_core.kube.sink import Scope
+from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup, NonAdminBackup, Schedule
 from foretop_core.models.kinds import BACKUP, Kind
 from foretop_core.models.wire import Metadata, Resource, from_builtins
@@ -47,7 +47,7 @@ class Watched:
     def __init__(self, kind: Kind = BACKUP, context: str = "prod") -> None:
         self.clock = ManualClock(START)
         self.store = Store()
-        self.scope = Scope(context, kind)
+        self.scope = WatchScope(context, kind)
         self.sink: WatchSink = self.store.sink(self.scope, self.clock)
 
     def key(self, name: str, namespace: str = "velero") -> Key:

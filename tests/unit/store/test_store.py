@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, NonAdminBackup, Schedule
 from foretop_core.models.kinds import BACKUP, NAB, POD_VOLUME_BACKUP, SCHEDULE
-from foretop_core.store import Garbled, Key, Store
+from foretop_core.store import Key, Store, UnreadableObject
 from foretop_core.store.sink import REMEMBERED_DELETIONS
 from tests.unit.store.making import START, Watched, backup, gone, nab, schedule
 
@@ -29,8 +29,8 @@ def test_a_list_that_was_broken_off_removes_nothing() -> None:
 
 def test_the_list_of_one_namespace_leaves_the_other_namespaces_alone() -> None:
     seen = Watched(NAB)
-    pay = seen.store.sink(Scope("prod", NAB, "team-pay"), seen.clock)
-    web = seen.store.sink(Scope("prod", NAB, "team-web"), seen.clock)
+    pay = seen.store.sink(WatchScope("prod", NAB, "team-pay"), seen.clock)
+    web = seen.store.sink(WatchScope("prod", NAB, "team-web"), seen.clock)
     seen.list(nab("ledger", "team-pay"), sink=pay)
     seen.list(nab("cms", "team-web"), sink=web)
     seen.list(sink=pay)
@@ -39,7 +39,7 @@ def test_the_list_of_one_namespace_leaves_the_other_namespaces_alone() -> None:
 
 def test_an_object_that_two_watches_see_stays_until_both_have_lost_it() -> None:
     seen = Watched()
-    narrow = seen.store.sink(Scope("prod", BACKUP, "velero", "team=pay"), seen.clock)
+    narrow = seen.store.sink(WatchScope("prod", BACKUP, "velero", "team=pay"), seen.clock)
     seen.list(backup("ledger"))
     seen.list(backup("ledger"), sink=narrow)
     narrow.apply("DELETED", gone(backup("ledger"), 2))
@@ -50,7 +50,7 @@ def test_an_object_that_two_watches_see_stays_until_both_have_lost_it() -> None:
 
 def test_ending_a_watch_takes_along_what_only_it_showed() -> None:
     seen = Watched()
-    narrow = Scope("prod", BACKUP, "", "team=pay")
+    narrow = WatchScope("prod", BACKUP, "", "team=pay")
     seen.list(backup("both"), backup("wide"))
     seen.list(backup("both"), backup("narrow"), sink=seen.store.sink(narrow, seen.clock))
     seen.store.drop(narrow)
@@ -93,22 +93,25 @@ def test_a_list_is_believed_where_an_object_in_it_is_older_and_unreadable() -> N
     seen.sink.replace_begin()
     seen.sink.unreadable("velero", "a", "spec: broken", "30")
     seen.sink.replace_end()
-    assert isinstance(seen.store.get(seen.key("a")), Garbled)
+    assert isinstance(seen.store.get(seen.key("a")), UnreadableObject)
 
 
 def test_a_late_event_of_an_unreadable_object_does_not_spoil_a_newer_one() -> None:
     seen = Watched()
     seen.list(backup("a", 900))
     seen.sink.unreadable("velero", "a", "spec: broken", "30")
-    assert not isinstance(seen.store.get(seen.key("a")), Garbled)
+    assert not isinstance(seen.store.get(seen.key("a")), UnreadableObject)
 
 
 def test_of_two_clusters_each_has_its_own_health() -> None:
     seen = Watched()
-    seen.sink.health(Health(State.LIVE, START))
-    seen.store.sink(Scope("other", NAB), seen.clock).health(Health(State.SIGNED_OUT, START, "run login"))
+    seen.sink.health(WatchHealth(WatchState.LIVE, START))
+    seen.store.sink(WatchScope("other", NAB), seen.clock).health(WatchHealth(WatchState.SIGNED_OUT, START, "run login"))
     told = seen.store.health.contexts()
-    assert {name: health.state for name, health in told.items()} == {"prod": State.LIVE, "other": State.SIGNED_OUT}
+    assert {name: health.state for name, health in told.items()} == {
+        "prod": WatchState.LIVE,
+        "other": WatchState.SIGNED_OUT,
+    }
     assert told["other"].error == "run login"
 
 
@@ -124,7 +127,7 @@ def test_one_unreadable_object_is_one_bad_row_until_it_is_mended() -> None:
     seen.list(backup("a"), backup("b"))
     seen.sink.unreadable("velero", "a", "status.errors: Expected int, got str")
     stand_in = seen.store.get(seen.key("a"))
-    assert isinstance(stand_in, Garbled)
+    assert isinstance(stand_in, UnreadableObject)
     assert "errors" in stand_in.problem
     assert seen.names() == {"a", "b"}
     assert [item.name for item in seen.store.all("prod", Backup)] == ["b"]
@@ -147,11 +150,11 @@ def test_an_unreadable_object_in_a_list_survives_the_end_of_that_list() -> None:
 def test_the_same_name_in_two_clusters_is_two_objects() -> None:
     store, one = Store(), Watched()
     for context in ("eu", "us"):
-        sink = store.sink(Scope(context, BACKUP), one.clock)
+        sink = store.sink(WatchScope(context, BACKUP), one.clock)
         one.list(backup("a", phase=context), sink=sink)
     assert [item.phase for item in store.all("us", Backup)] == ["us"]
     assert store.contexts() == ("eu", "us")
-    store.drop(Scope("eu", BACKUP))
+    store.drop(WatchScope("eu", BACKUP))
     assert store.all("eu", Backup) == ()
     assert len(store.all("us", Backup)) == 1
 
@@ -161,7 +164,7 @@ def test_a_file_fills_the_store_as_a_watch_would() -> None:
     seen.store.fill("file", [schedule("daily"), backup("daily-1"), backup("daily-2")], seen.clock)
     assert len(seen.store.all("file", Backup)) == 2
     assert len(seen.store.all("file", Schedule)) == 1
-    assert seen.store.health.context("file").state is State.LIVE
+    assert seen.store.health.context("file").state is WatchState.LIVE
 
 
 def test_lists_are_made_once_for_each_change() -> None:
@@ -193,7 +196,7 @@ def test_a_nab_is_found_from_its_velero_backup_and_the_other_way_round() -> None
     velero = {"nacuuid": "u-1", "name": "pay-ledger-u-1", "namespace": "openshift-adp"}
     seen.list(nab("ledger", "team-pay", veleroBackup=velero), nab("fresh", "team-pay"))
     made = backup("pay-ledger-u-1", labels={"openshift.io/oadp-nab-origin-nacuuid": "u-1"})
-    seen.list(made, sink=seen.store.sink(Scope("prod", BACKUP), seen.clock))
+    seen.list(made, sink=seen.store.sink(WatchScope("prod", BACKUP), seen.clock))
     found: tuple[NonAdminBackup, ...] = seen.store.indexes.nabs_by_velero.get("prod", "openshift-adp", "pay-ledger-u-1")
     assert [item.name for item in found] == ["ledger"]
     assert seen.store.indexes.backups_by_nacuuid.get("prod", "u-1") == (made,)
@@ -264,39 +267,39 @@ def test_items_that_stand_still_are_timed_from_when_they_last_moved() -> None:
 
 def test_the_health_of_a_cluster_is_that_of_its_worst_watch() -> None:
     seen = Watched()
-    pods = seen.store.sink(Scope("prod", POD_VOLUME_BACKUP), seen.clock)
-    nabs = seen.store.sink(Scope("prod", NAB), seen.clock)
-    seen.sink.health(Health(State.LIVE, START))
-    pods.health(Health(State.SYNCING, START))
-    nabs.health(Health(State.NOT_INSTALLED, START))
+    pods = seen.store.sink(WatchScope("prod", POD_VOLUME_BACKUP), seen.clock)
+    nabs = seen.store.sink(WatchScope("prod", NAB), seen.clock)
+    seen.sink.health(WatchHealth(WatchState.LIVE, START))
+    pods.health(WatchHealth(WatchState.SYNCING, START))
+    nabs.health(WatchHealth(WatchState.NOT_INSTALLED, START))
     board = seen.store.health
     now = board.context("prod")
-    assert (now.state, now.synced, now.watches) == (State.SYNCING, 2, 3)
-    pods.health(Health(State.FORBIDDEN, START, "podvolumebackups is forbidden"))
+    assert (now.state, now.synced, now.watches) == (WatchState.SYNCING, 2, 3)
+    pods.health(WatchHealth(WatchState.FORBIDDEN, START, "podvolumebackups is forbidden"))
     assert board.context("prod").forbidden == ("podvolumebackups",)
-    assert board.context("prod").state is State.FORBIDDEN
+    assert board.context("prod").state is WatchState.FORBIDDEN
     later = START + timedelta(seconds=8)
-    seen.sink.health(Health(State.STALE, START, "connection refused", retry_at=later))
+    seen.sink.health(WatchHealth(WatchState.STALE, START, "connection refused", retry_at=later))
     stale = board.context("prod")
-    assert (stale.state, stale.error, stale.retry_at) == (State.STALE, "connection refused", later)
+    assert (stale.state, stale.error, stale.retry_at) == (WatchState.STALE, "connection refused", later)
     seen.sink.unreadable("", "", "half a line")
     assert board.context("prod").unreadable == 1
 
 
 def test_the_same_health_twice_is_no_news() -> None:
     seen = Watched()
-    seen.sink.health(Health(State.LIVE, START))
+    seen.sink.health(WatchHealth(WatchState.LIVE, START))
     before = seen.store.health.revision
-    seen.sink.health(Health(State.LIVE, START))
+    seen.sink.health(WatchHealth(WatchState.LIVE, START))
     assert seen.store.health.revision == before
-    seen.sink.health(Health(State.STALE, START))
+    seen.sink.health(WatchHealth(WatchState.STALE, START))
     assert seen.store.health.revision > before
 
 
 def test_one_forbidden_namespace_of_two_does_not_make_the_kind_forbidden() -> None:
     seen = Watched(NAB)
-    seen.store.sink(Scope("prod", NAB, "a"), seen.clock).health(Health(State.FORBIDDEN, START))
-    seen.store.sink(Scope("prod", NAB, "b"), seen.clock).health(Health(State.LIVE, START))
+    seen.store.sink(WatchScope("prod", NAB, "a"), seen.clock).health(WatchHealth(WatchState.FORBIDDEN, START))
+    seen.store.sink(WatchScope("prod", NAB, "b"), seen.clock).health(WatchHealth(WatchState.LIVE, START))
     assert seen.store.health.context("prod").forbidden == ()
 
 

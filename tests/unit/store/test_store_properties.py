@@ -8,7 +8,7 @@ from typing import Literal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretop_core.kube.sink import EventType, Scope
+from foretop_core.kube.watching.watch_sink import EventType, WatchScope
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP
 from foretop_core.store import Change, Key, Store
@@ -104,7 +104,7 @@ def test_two_overlapping_watches_over_bad_lines_end_with_what_the_server_has(
     steps: list[tuple[str, str, str, list[Fault], int]],
 ) -> None:
     seen = Watched()
-    other = seen.store.sink(Scope("prod", BACKUP, "velero"), seen.clock)
+    other = seen.store.sink(WatchScope("prod", BACKUP, "velero"), seen.clock)
     server, lines = Server(), (Line(seen.sink), Line(other))
     feed, mirror = seen.store.feed.subscribe(), dict[Key, object]()
     for action, name, schedule, faults, pages in steps:
@@ -177,7 +177,7 @@ PACES = st.lists(
 @given(PACES)
 def test_a_watch_with_a_selector_beside_a_wider_one_leaves_nothing_behind(steps: list[tuple[str, str, str]]) -> None:
     seen = Watched()
-    narrow = seen.store.sink(Scope("prod", BACKUP, "", f"{SCHEDULE_LABEL}=nightly"), seen.clock)
+    narrow = seen.store.sink(WatchScope("prod", BACKUP, "", f"{SCHEDULE_LABEL}=nightly"), seen.clock)
     server = Server()
     queues: dict[str, list[tuple[EventType, Backup]]] = {"wide": [], "narrow": []}
     sinks = {"wide": seen.sink, "narrow": narrow}

@@ -6,7 +6,7 @@ from typing import Literal, cast
 import pytest
 
 from foretop_core.clock import ManualClock
-from foretop_core.kube.sink import EventType, Health, Scope, State
+from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, DataUpload, Deployment
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, DEPLOYMENT, NAB, SCHEDULE, STORAGE
 from foretop_core.models.wire import from_builtins
@@ -28,7 +28,7 @@ class Replay:
     def run(self) -> Replay:
         for event in recordings.events(self.name):
             self.clock.set(event.t)
-            sink = self.store.sink(Scope("box", event.kind), self.clock)
+            sink = self.store.sink(WatchScope("box", event.kind), self.clock)
             sink.apply(cast(EventType, event.type), event.object)
             self.worlds.append((event.t, self.store.world("box")))
         return self
@@ -82,12 +82,12 @@ def test_a_nab_that_lost_its_velero_backup_is_remembered_as_gone_back() -> None:
 
 def test_the_world_is_made_anew_only_when_something_changed() -> None:
     seen = Watched()
-    seen.sink.health(Health(State.LIVE, START))
+    seen.sink.health(WatchHealth(WatchState.LIVE, START))
     seen.list(backup("a"))
     first = seen.store.world("prod")
     seen.list(backup("a"))
-    elsewhere = seen.store.sink(Scope("other", BACKUP), seen.clock)
-    elsewhere.health(Health(State.SYNCING, START))
+    elsewhere = seen.store.sink(WatchScope("other", BACKUP), seen.clock)
+    elsewhere.health(WatchHealth(WatchState.SYNCING, START))
     seen.list(backup("b"), sink=elsewhere)
     assert seen.store.world("prod") is first
     seen.sink.apply("MODIFIED", backup("a", 2))
@@ -105,7 +105,7 @@ def test_a_slot_that_came_free_is_timed_and_one_that_is_taken_again_is_not() -> 
             },
         },
     )
-    seen.list(deployment, sink=seen.store.sink(Scope("prod", DEPLOYMENT), seen.clock))
+    seen.list(deployment, sink=seen.store.sink(WatchScope("prod", DEPLOYMENT), seen.clock))
     seen.list(backup("a", 1, phase="InProgress"), backup("b", 1, phase="InProgress"), backup("c", 1, phase="Queued"))
 
     def free() -> datetime | None:
@@ -129,7 +129,7 @@ def test_bytes_that_move_are_told_apart_from_items_that_stand() -> None:
     seen = Watched()
     started = {"phase": "InProgress", "startTimestamp": "2026-11-15T02:00:00Z"}
     seen.list(backup("a", 1, **started))
-    uploads = seen.store.sink(Scope("prod", DATA_UPLOAD), seen.clock)
+    uploads = seen.store.sink(WatchScope("prod", DATA_UPLOAD), seen.clock)
 
     def volume(version: int, done: int, phase: str = "InProgress") -> DataUpload:
         labels = {"velero.io/backup-name": "a"}
@@ -165,27 +165,27 @@ Trouble = Literal["live", "syncing", "stale", "signed out", "not allowed", "not 
 def test_what_was_not_seen_is_said(schedules: Trouble, nabs: Trouble, expected: tuple[Unseen, ...]) -> None:
     seen = Watched()
     for kind, state in ((SCHEDULE, schedules), (NAB, nabs)):
-        seen.store.sink(Scope("prod", kind), seen.clock).health(Health(State(state), START))
+        seen.store.sink(WatchScope("prod", kind), seen.clock).health(WatchHealth(WatchState(state), START))
     assert seen.store.world("prod").unseen == expected
 
 
 def test_a_right_that_is_missing_in_one_namespace_is_named_with_it() -> None:
     seen = Watched()
-    for namespace, state in (("a", State.LIVE), ("b", State.FORBIDDEN)):
-        seen.store.sink(Scope("prod", NAB, namespace), seen.clock).health(Health(state, START))
+    for namespace, state in (("a", WatchState.LIVE), ("b", WatchState.FORBIDDEN)):
+        seen.store.sink(WatchScope("prod", NAB, namespace), seen.clock).health(WatchHealth(state, START))
     assert seen.store.world("prod").unseen == (Unseen("prod", "NonAdminBackup", "not allowed in b"),)
 
 
 def test_rules_that_need_no_deployment_and_no_events_do_not_miss_them() -> None:
     seen = Watched()
-    for kind, state in ((STORAGE, State.LIVE), (DEPLOYMENT, State.FORBIDDEN)):
-        seen.store.sink(Scope("prod", kind), seen.clock).health(Health(state, START))
+    for kind, state in ((STORAGE, WatchState.LIVE), (DEPLOYMENT, WatchState.FORBIDDEN)):
+        seen.store.sink(WatchScope("prod", kind), seen.clock).health(WatchHealth(state, START))
     assert seen.store.world("prod").unseen == ()
 
 
 def test_the_world_has_the_objects_of_its_own_cluster_only() -> None:
     seen = Watched()
     seen.list(backup("a"))
-    seen.list(backup("b"), sink=seen.store.sink(Scope("other", BACKUP), seen.clock))
+    seen.list(backup("b"), sink=seen.store.sink(WatchScope("other", BACKUP), seen.clock))
     backups: tuple[Backup, ...] = seen.store.world("other").backups
     assert [item.name for item in backups] == ["b"]

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, SCHEDULE
 from foretop_core.rules.triage import Severity
-from foretop_core.store import ContextHealth, HealthBoard
+from foretop_core.store import ContextHealth, WatchHealthRegistry
 from foretop_core.view.blind import blind_findings, is_blind
 from tests.objects import NOW
 
 REFUSED = "https://api cannot be reached: connection refused (check the address)"
 
 
-def ago(seconds: int) -> Health:
-    return Health(State.STALE, NOW - timedelta(seconds=seconds), REFUSED)
+def ago(seconds: int) -> WatchHealth:
+    return WatchHealth(WatchState.STALE, NOW - timedelta(seconds=seconds), REFUSED)
 
 
-def health(*watches: tuple[Scope, Health]) -> ContextHealth:
-    board = HealthBoard()
+def health(*watches: tuple[WatchScope, WatchHealth]) -> ContextHealth:
+    board = WatchHealthRegistry()
     for scope, how in watches:
         board.report(scope, how)
     return board.context("prod")
 
 
-LIVE = Health(State.LIVE, NOW)
+LIVE = WatchHealth(WatchState.LIVE, NOW)
 
 
 def test_a_cluster_of_which_nothing_comes_in_is_one_error_that_says_when_it_was_seen_last() -> None:
-    lost = health((Scope("prod", BACKUP), ago(600)), (Scope("prod", SCHEDULE), ago(300)))
+    lost = health((WatchScope("prod", BACKUP), ago(600)), (WatchScope("prod", SCHEDULE), ago(300)))
     (found,) = blind_findings("prod", lost, NOW)
     assert (found.severity, found.since, found.context) == (Severity.ERROR, NOW - timedelta(seconds=300), "prod")
     assert found.what == f"connection refused; seen last at {NOW - timedelta(seconds=300):%H:%M:%S}Z"
@@ -39,16 +39,16 @@ def test_a_cluster_of_which_nothing_comes_in_is_one_error_that_says_when_it_was_
 
 
 def test_one_who_is_signed_out_is_told_to_sign_in() -> None:
-    out = Health(State.SIGNED_OUT, NOW - timedelta(minutes=1), "The token has expired")
-    (found,) = blind_findings("prod", health((Scope("prod", BACKUP), out)), NOW)
+    out = WatchHealth(WatchState.SIGNED_OUT, NOW - timedelta(minutes=1), "The token has expired")
+    (found,) = blind_findings("prod", health((WatchScope("prod", BACKUP), out)), NOW)
     assert found.what.startswith("signed out; seen last at")
     assert "The token has expired" in found.evidence
     assert "Sign in" in found.remedy
 
 
 def test_a_watch_that_is_back_after_a_moment_is_nobodys_business() -> None:
-    assert blind_findings("prod", health((Scope("prod", BACKUP), ago(4))), NOW) == ()
-    part = health((Scope("prod", BACKUP), ago(4)), (Scope("prod", SCHEDULE), LIVE))
+    assert blind_findings("prod", health((WatchScope("prod", BACKUP), ago(4))), NOW) == ()
+    part = health((WatchScope("prod", BACKUP), ago(4)), (WatchScope("prod", SCHEDULE), LIVE))
     assert blind_findings("prod", part, NOW) == ()
 
 
@@ -56,10 +56,10 @@ def test_gaps_in_a_cluster_that_is_seen_are_named_kind_by_kind() -> None:
     found = blind_findings(
         "prod",
         health(
-            (Scope("prod", BACKUP), ago(60)),
-            (Scope("prod", SCHEDULE), Health(State.FORBIDDEN, NOW)),
-            (Scope("prod", NAB, "nowhere"), Health(State.NO_NAMESPACE, NOW)),
-            (Scope("prod", NAB, "team-a"), LIVE),
+            (WatchScope("prod", BACKUP), ago(60)),
+            (WatchScope("prod", SCHEDULE), WatchHealth(WatchState.FORBIDDEN, NOW)),
+            (WatchScope("prod", NAB, "nowhere"), WatchHealth(WatchState.NO_NAMESPACE, NOW)),
+            (WatchScope("prod", NAB, "team-a"), LIVE),
         ),
         NOW,
     )
@@ -71,19 +71,19 @@ def test_gaps_in_a_cluster_that_is_seen_are_named_kind_by_kind() -> None:
 
 
 def test_all_is_seen_where_all_is_live() -> None:
-    assert blind_findings("prod", health((Scope("prod", BACKUP), LIVE)), NOW) == ()
+    assert blind_findings("prod", health((WatchScope("prod", BACKUP), LIVE)), NOW) == ()
 
 
 def test_an_extra_watch_of_a_detail_or_a_run_does_not_make_the_cluster_sync() -> None:
-    begins = Health(State.SYNCING, NOW)
+    begins = WatchHealth(WatchState.SYNCING, NOW)
     seen = health(
-        (Scope("prod", BACKUP), LIVE),
-        (Scope("prod", EVENT, "velero", fields="involvedObject.uid=1"), begins),
-        (Scope("prod", DATA_UPLOAD, "velero", "velero.io/backup-name=run"), begins),
+        (WatchScope("prod", BACKUP), LIVE),
+        (WatchScope("prod", EVENT, "velero", fields="involvedObject.uid=1"), begins),
+        (WatchScope("prod", DATA_UPLOAD, "velero", "velero.io/backup-name=run"), begins),
     )
-    assert (seen.state, seen.synced, seen.watches) == (State.LIVE, 1, 1)
+    assert (seen.state, seen.synced, seen.watches) == (WatchState.LIVE, 1, 1)
     refused = health(
-        (Scope("prod", BACKUP), LIVE),
-        (Scope("prod", EVENT, "velero", fields="involvedObject.uid=1"), Health(State.FORBIDDEN, NOW)),
+        (WatchScope("prod", BACKUP), LIVE),
+        (WatchScope("prod", EVENT, "velero", fields="involvedObject.uid=1"), WatchHealth(WatchState.FORBIDDEN, NOW)),
     )
-    assert refused.state is State.LIVE
+    assert refused.state is WatchState.LIVE

@@ -8,7 +8,7 @@ from foretop.panes.nonadmin import nonadmin_pane
 from foretop.panes.queue import queue_pane
 from foretop_core.actions.backups import plan_back_up_now
 from foretop_core.cron import Dialect
-from foretop_core.kube.sink import Scope
+from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.movement import label_value
@@ -77,7 +77,7 @@ def test_unchanged_counts_from_a_move_that_was_seen_and_says_so_where_none_was()
     shown.clock.set(NOW + timedelta(seconds=15))
     assert "unchanged since foretop first saw it, 15 seconds ago" in _pane(shown, first)
     moved = backup("slow", "InProgress", started="02:00:01", progress={"itemsBackedUp": 67, "totalItems": 100})
-    shown.store.sink(Scope("prod", BACKUP), shown.clock).apply("MODIFIED", moved)
+    shown.store.sink(WatchScope("prod", BACKUP), shown.clock).apply("MODIFIED", moved)
     shown.clock.set(NOW + timedelta(seconds=55))
     assert "unchanged for 40 seconds" in _pane(shown, moved)
 

@@ -8,7 +8,7 @@ import pytest
 
 from foretop_core.clock import ManualClock
 from foretop_core.errors import BadInput
-from foretop_core.kube.sink import EventType, Scope
+from foretop_core.kube.watching.watch_sink import EventType, WatchScope
 from foretop_core.models.kinds import BACKUP, by_plural
 from foretop_core.models.wire import Resource
 from foretop_core.store import Key, Store
@@ -138,7 +138,7 @@ def test_a_team_sees_where_its_backup_is() -> None:
 
 def test_when_a_backup_ends_the_rows_behind_it_move_up_and_no_other_is_touched() -> None:
     shown = Shown("nonadmin", queue_of_tenants())
-    sink = shown.store.sink(Scope("prod", BACKUP), shown.clock)
+    sink = shown.store.sink(WatchScope("prod", BACKUP), shown.clock)
     ended = backup(
         "v-1",
         "Completed",
@@ -156,7 +156,7 @@ def test_when_a_backup_ends_the_rows_behind_it_move_up_and_no_other_is_touched()
 
 def test_when_a_backup_can_no_longer_be_read_those_behind_it_are_counted_anew() -> None:
     shown = Shown("nonadmin", queue_of_tenants())
-    shown.store.sink(Scope("prod", BACKUP), shown.clock).unreadable("velero", "v-1", "status: broken")
+    shown.store.sink(WatchScope("prod", BACKUP), shown.clock).unreadable("velero", "v-1", "status: broken")
     shown.live.pump()
     fresh: LiveTable[Any] = LiveTable(shown.live.view, shown.store, ["prod"])
     assert list(shown.live.table) == list(fresh.table)
@@ -270,7 +270,9 @@ def test_an_object_that_cannot_be_read_is_one_bad_row_with_its_name(name: str) -
     before = len(shown.live.table)
     kind = by_plural(sorted(shown.live.view.kinds)[0])
     assert kind is not None
-    shown.store.sink(Scope("prod", kind), shown.clock).unreadable("velero", "bad\x1b", "spec: Expected object, got str")
+    shown.store.sink(WatchScope("prod", kind), shown.clock).unreadable(
+        "velero", "bad\x1b", "spec: Expected object, got str"
+    )
     shown.live.pump()
     assert len(shown.live.table) == before + 1
     row = shown.rows()[-1]
@@ -303,7 +305,7 @@ def test_rows_kept_change_by_change_are_those_derived_anew(recording: str) -> No
     tables: list[LiveTable[Any]] = [LiveTable(view(), store, ["box"]) for view in VIEWS.values()]
     for number, event in enumerate(recordings.events(recording)):
         clock.set(event.t)
-        store.sink(Scope("box", event.kind), clock).apply(cast(EventType, event.type), event.object)
+        store.sink(WatchScope("box", event.kind), clock).apply(cast(EventType, event.type), event.object)
         if number % 7 == 0:
             for live in tables:
                 live.pump()
@@ -317,7 +319,7 @@ def test_a_changed_backup_derives_its_own_row_and_its_schedules_only() -> None:
     many = [backup(f"b-{number}", created="01:00:00", ended="01:01:00") for number in range(500)]
     shown = Shown("backups", [*many, schedule("s"), *[schedule(f"s-{number}") for number in range(50)]])
     schedules: LiveTable[Any] = LiveTable(VIEWS["schedules"](), shown.store, ["prod"])
-    sink = shown.store.sink(Scope("prod", BACKUP), shown.clock)
+    sink = shown.store.sink(WatchScope("prod", BACKUP), shown.clock)
     for phase in ("Queued", "InProgress", "Completed"):
         sink.apply("MODIFIED", backup("b-7", phase, of="s"))
     told = shown.live.pump()

@@ -23,7 +23,7 @@ from foretop_core.actions.guard import Refused
 from foretop_core.actions.hand import Hand, login, whoami
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plans import Plan, Step, Wish
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import Kind
 from foretop_core.rules.world import World
 from foretop_core.session import Session
@@ -131,7 +131,7 @@ def go(work: Coroutine[Any, Any, int]) -> int:
 
 
 @asynccontextmanager
-async def desk(wishes: Wishes, kinds: tuple[Kind, ...]) -> AsyncIterator[Desk]:
+async def desk(wishes: SessionOptions, kinds: tuple[Kind, ...]) -> AsyncIterator[Desk]:
     """One context with these kinds seen; writes go to one cluster at a time."""
     if len(wishes.connect.contexts) > 1:
         raise click.UsageError("a command that writes takes one --context at a time")

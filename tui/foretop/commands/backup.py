@@ -32,7 +32,7 @@ from foretop_core.actions.backups import (
     replan_cancel,
 )
 from foretop_core.actions.plans import Plan, Step
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
 from foretop_core.rules.world import World
@@ -62,7 +62,7 @@ def create(
     same_as: str | None,
     labels: tuple[str, ...],
     wait: bool | None,
-    wishes: Wishes,
+    wishes: SessionOptions,
     manner: Manner,
 ) -> int:
     """Back up now: --from-schedule SCHEDULE, or --same-as BACKUP."""
@@ -76,7 +76,7 @@ def create(
 
 
 async def _create(
-    wishes: Wishes,
+    wishes: SessionOptions,
     manner: Manner,
     name: str,
     from_schedule: str | None,
@@ -105,14 +105,19 @@ async def _create(
 @connection_options
 @acting_options
 def delete(
-    names: tuple[str, ...], labels: str | None, everything: bool, wait: bool | None, wishes: Wishes, manner: Manner
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    wait: bool | None,
+    wishes: SessionOptions,
+    manner: Manner,
 ) -> int:
     """Delete backups with their data, by a DeleteBackupRequest each; --wait shows its errors."""
     return go(_delete(wishes, manner, names, labels, everything, wants_to_wait(wait)))
 
 
 async def _delete(
-    wishes: Wishes, manner: Manner, names: tuple[str, ...], labels: str | None, everything: bool, wait: bool
+    wishes: SessionOptions, manner: Manner, names: tuple[str, ...], labels: str | None, everything: bool, wait: bool
 ) -> int:
     def look(step: Step) -> follow.Look:
         return follow.deleted_backup(step.target.namespace, step.target.name)
@@ -126,12 +131,12 @@ async def _delete(
 @click.argument("name")
 @connection_options
 @acting_options
-def cancel(name: str, wishes: Wishes, manner: Manner) -> int:
+def cancel(name: str, wishes: SessionOptions, manner: Manner) -> int:
     """Cancel the data movements of a running backup."""
     return go(_cancel(wishes, manner, name))
 
 
-async def _cancel(wishes: Wishes, manner: Manner, name: str) -> int:
+async def _cancel(wishes: SessionOptions, manner: Manner, name: str) -> int:
     async with desk(wishes, KINDS) as at:
         backup = one(at.world, BACKUP, at.world.backups, name)
         moving = await movements_of(at.hand.client, backup)
@@ -146,12 +151,12 @@ async def _cancel(wishes: Wishes, manner: Manner, name: str) -> int:
 @click.argument("name")
 @log_options
 @connection_options
-def logs(name: str, wanted: Wanted, wishes: Wishes) -> int:
+def logs(name: str, wanted: Wanted, wishes: SessionOptions) -> int:
     """Print the log of a backup, or what Velero's own log has of it where the whole cannot be had."""
     return go(_logs(wishes, name, wanted))
 
 
-async def _logs(wishes: Wishes, name: str, wanted: Wanted) -> int:
+async def _logs(wishes: SessionOptions, name: str, wanted: Wanted) -> int:
     async with desk(wishes, KINDS) as at:
         return await show_log(at, one(at.world, BACKUP, at.world.backups, name), wanted)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 
 if TYPE_CHECKING:
     from foretop_core.rules.dialects.given import GivenVersions
@@ -66,15 +66,15 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_wishes
 
 
-def wishes_of(context: click.Context) -> Wishes:
+def wishes_of(context: click.Context) -> SessionOptions:
     """What was said so far; the environment speaks first."""
-    found = context.find_object(Wishes)
+    found = context.find_object(SessionOptions)
     if found is not None:
         return found
-    return Wishes(read_only=os.environ.get("FORETOP_READ_ONLY", "").strip().lower() not in _NO)
+    return SessionOptions(read_only=os.environ.get("FORETOP_READ_ONLY", "").strip().lower() not in _NO)
 
 
-def _merge(before: Wishes, given: dict[str, Any]) -> Wishes:
+def _merge(before: SessionOptions, given: dict[str, Any]) -> SessionOptions:
     connect = replace(
         before.connect,
         kubeconfig=given["kubeconfig"] or before.connect.kubeconfig,
@@ -85,7 +85,7 @@ def _merge(before: Wishes, given: dict[str, Any]) -> Wishes:
     namespaces = () if given["all_namespaces"] else given["namespaces"] or before.namespaces
     velero = given["velero_namespace"] or before.velero_namespace
     versions = _versions(given["velero_versions"]) or before.velero_versions
-    return Wishes(connect, namespaces, before.read_only or given["read_only"], velero, velero_versions=versions)
+    return SessionOptions(connect, namespaces, before.read_only or given["read_only"], velero, velero_versions=versions)
 
 
 def _versions(texts: tuple[str, ...]) -> GivenVersions | None:

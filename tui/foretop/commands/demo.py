@@ -17,7 +17,7 @@ import click
 from foretop.commands.connection import wishes_of
 from foretop.commands.screen import Tastes, has_terminal, screen_options, show
 from foretop.source import Source
-from foretop_core.kube.config import Options, Wishes
+from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.live import FIXED_START, LiveBox
 from foretop_core.minicluster.scenes import SCENES, Scene, find_scene
 from foretop_core.minicluster.scenes import Wishes as SceneWishes
@@ -104,7 +104,11 @@ def _look(build: Callable[[], LiveBox], port: int, tastes: Tastes, read_only: bo
 
             box = build()
             kubeconfig = stack.enter_context(_served(box, port))
-            return open_session(Wishes(Options(kubeconfig=str(kubeconfig)), read_only=read_only), {}, box.running_clock)
+            return open_session(
+                SessionOptions(ConnectionOptions(kubeconfig=str(kubeconfig)), read_only=read_only),
+                {},
+                box.running_clock,
+            )
 
         return show(open_source, tastes, read_only=read_only, speed=speed)
 

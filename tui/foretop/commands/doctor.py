@@ -11,20 +11,20 @@ import click
 from foretop.commands.connection import connection_options
 from foretop.commands.output import emit, output_option, say
 from foretop_core.clock import SystemClock
-from foretop_core.kube.checkup import Check, Verdict, checkup
-from foretop_core.kube.config import Wishes
-from foretop_core.kube.connect import connect
-from foretop_core.kube.places import Named
+from foretop_core.kube.access.diagnostics import Check, CheckStatus, diagnose
+from foretop_core.kube.access.namespace_resolver import NamespaceSelection
+from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.kube.connection.connect import connect
 from foretop_core.rules.dialects import NONE_GIVEN
 from foretop_core.view.items import as_list
 
-_SIGNS = {Verdict.OK: "✓", Verdict.NOTE: "·", Verdict.MISSING: "✗", Verdict.FAILED: "✗"}
+_SIGNS = {CheckStatus.OK: "✓", CheckStatus.NOTE: "·", CheckStatus.MISSING: "✗", CheckStatus.FAILED: "✗"}
 
 
 @click.command("doctor")
 @connection_options
 @output_option
-def command(wishes: Wishes, form: str) -> int:
+def command(wishes: SessionOptions, form: str) -> int:
     """What foretop finds in the cluster, and what it lacks.
 
     Exit code: 0 all there, 1 something needed is missing or not allowed, 2 no connection.
@@ -32,17 +32,17 @@ def command(wishes: Wishes, form: str) -> int:
     return asyncio.run(_examine(wishes, form))
 
 
-async def _examine(wishes: Wishes, form: str) -> int:
+async def _examine(wishes: SessionOptions, form: str) -> int:
     clock = SystemClock()
-    named = Named(wishes.namespaces, wishes.velero_namespace, with_velero=True)
+    named = NamespaceSelection(wishes.namespaces, wishes.velero_namespace, with_velero=True)
     connections = connect(wishes.connect, os.environ, clock, read_only=True)
     given = wishes.velero_versions or NONE_GIVEN
     given.check(connections.clients)
     items: list[dict[str, Any]] = []
-    verdicts: set[Verdict] = set()
+    verdicts: set[CheckStatus] = set()
     for context, client in connections.clients.items():
         try:
-            async for check in checkup(client, clock, named, given.of(context)):
+            async for check in diagnose(client, clock, named, given.of(context)):
                 verdicts.add(check.verdict)
                 items.append({"context": context, **_item(check)})
                 if form == "text":
@@ -51,7 +51,7 @@ async def _examine(wishes: Wishes, form: str) -> int:
             await client.close()
     if form != "text":
         emit(as_list(items), form)
-    return 2 if Verdict.FAILED in verdicts else 1 if Verdict.MISSING in verdicts else 0
+    return 2 if CheckStatus.FAILED in verdicts else 1 if CheckStatus.MISSING in verdicts else 0
 
 
 def _item(check: Check) -> dict[str, Any]:

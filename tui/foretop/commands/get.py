@@ -13,7 +13,7 @@ import click
 from foretop.commands.connection import connection_options
 from foretop.commands.live import running, seen
 from foretop.commands.output import emit, say, table, warn
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAB, NAR, Kind
 from foretop_core.rules.triage import Settled, settle
 from foretop_core.rules.triage.ranking import place
@@ -51,7 +51,7 @@ _EACH = 0.1
     "-o", "--output", "form", type=click.Choice(["text", "wide", "json", "yaml"]), default="text", show_default=True
 )
 @click.option("-w", "--watch", is_flag=True, help="Go on and tell what changes; with -o json one event a line.")
-def command(what: str, wanted: tuple[str, ...], wishes: Wishes, form: str, watch: bool) -> int:
+def command(what: str, wanted: tuple[str, ...], wishes: SessionOptions, form: str, watch: bool) -> int:
     """The rows of a view: schedules, backups, restores, nab, nar, queue, storage or findings.
 
     FILTER is what the screen takes: text, !text, phase:Failed, -l app=x (put -- before it), -f fuzzy.
@@ -62,7 +62,7 @@ def command(what: str, wanted: tuple[str, ...], wishes: Wishes, form: str, watch
     return asyncio.run(_get(name, " ".join(wanted), wishes, form, watch))
 
 
-async def _get(name: str, wanted: str, wishes: Wishes, form: str, watch: bool) -> int:
+async def _get(name: str, wanted: str, wishes: SessionOptions, form: str, watch: bool) -> int:
     view_name, plurals = _TABLES[name]
     kinds = WATCHED if view_name == "findings" else _needed(VIEWS[view_name])
     async with running(wishes, kinds) as session:

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from foretop_core.errors import ForetopError, Unreadable
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import Kind
 from foretop_core.session import WATCHED, Session, open_session
 
 
 @asynccontextmanager
-async def running(wishes: Wishes, kinds: tuple[Kind, ...] = WATCHED) -> AsyncIterator[Session]:
+async def running(wishes: SessionOptions, kinds: tuple[Kind, ...] = WATCHED) -> AsyncIterator[Session]:
     session = open_session(wishes, os.environ, kinds=kinds)
     session.start()
     try:

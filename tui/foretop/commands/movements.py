@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from foretop_core.kube import paths
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.envelope import read_object, read_page
-from foretop_core.kube.failures import ApiError
+from foretop_core.kube.connection import paths
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.watching.list_watch_codec import read_object, read_page
 from foretop_core.models import Backup, DataMovement
 from foretop_core.models.kinds import DATA_UPLOAD, POD_VOLUME_BACKUP
 from foretop_core.models.movement import label_value

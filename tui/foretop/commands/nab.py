@@ -16,7 +16,7 @@ from foretop_core.actions import follow
 from foretop_core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
 from foretop_core.actions.plans import Plan, Step
 from foretop_core.actions.served import serves_field
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BACKUP, NAB, NAR, STORAGE
 from foretop_core.rules.world import World
 
@@ -43,7 +43,7 @@ def delete(
     everything: bool,
     force: bool,
     wait: bool | None,
-    wishes: Wishes,
+    wishes: SessionOptions,
     manner: Manner,
 ) -> int:
     """Delete non-admin backups with their data, by spec.deleteBackup."""
@@ -51,7 +51,7 @@ def delete(
 
 
 async def _delete(
-    wishes: Wishes,
+    wishes: SessionOptions,
     manner: Manner,
     names: tuple[str, ...],
     labels: str | None,
@@ -76,12 +76,12 @@ async def _delete(
 @click.argument("name")
 @log_options
 @connection_options
-def logs(name: str, wanted: Wanted, wishes: Wishes) -> int:
+def logs(name: str, wanted: Wanted, wishes: SessionOptions) -> int:
     """Print the log of a non-admin backup, where its rules allow."""
     return go(_logs(wishes, name, wanted))
 
 
-async def _logs(wishes: Wishes, name: str, wanted: Wanted) -> int:
+async def _logs(wishes: SessionOptions, name: str, wanted: Wanted) -> int:
     async with desk(wishes, KINDS) as at:
         return await show_log(at, one(at.world, NAB, at.world.nabs, name), wanted)
 

@@ -11,7 +11,7 @@ from foretop.commands.results import add_results
 from foretop_core.actions import follow
 from foretop_core.actions.nonadmin import plan_delete_nar
 from foretop_core.actions.plans import Step
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, STORAGE
 
 
@@ -29,14 +29,19 @@ def command() -> None:
 @connection_options
 @acting_options
 def delete(
-    names: tuple[str, ...], labels: str | None, everything: bool, wait: bool | None, wishes: Wishes, manner: Manner
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    wait: bool | None,
+    wishes: SessionOptions,
+    manner: Manner,
 ) -> int:
     """Delete non-admin restores; what they have restored stays."""
     return go(_delete(wishes, manner, names, labels, everything, wants_to_wait(wait)))
 
 
 async def _delete(
-    wishes: Wishes, manner: Manner, names: tuple[str, ...], labels: str | None, everything: bool, wait: bool
+    wishes: SessionOptions, manner: Manner, names: tuple[str, ...], labels: str | None, everything: bool, wait: bool
 ) -> int:
     def look(step: Step) -> follow.Look:
         return follow.deleted_nonadmin(NAR.name, step.target.namespace, step.target.name)

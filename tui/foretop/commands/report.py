@@ -15,7 +15,7 @@ from foretop.commands.connection import connection_options
 from foretop.commands.live import running, seen, spoiled
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
 from foretop_core.errors import Unreadable
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import words
 from foretop_core.rules.assemble import assemble
 from foretop_core.rules.dialects import NONE_GIVEN
@@ -32,7 +32,7 @@ _SIGNS = {"error": "✗", "warning": "▲", "note": "·"}
 @click.option("-f", "--file", "source", metavar="FILE", help=f"Judge this instead of a cluster. {file_help}")
 @click.option("--at", "at", metavar="TIME", help="Judge as of this time instead of now.")
 @output_option
-def command(wishes: Wishes, source: str | None, at: str | None, form: str) -> int:
+def command(wishes: SessionOptions, source: str | None, at: str | None, form: str) -> int:
     """Next runs, queue and findings of a cluster, or of the objects in a file.
 
     Exit code: 0 nothing to do, 1 findings of severity error or an unreadable object, 2 nothing readable,
@@ -48,12 +48,12 @@ def command(wishes: Wishes, source: str | None, at: str | None, form: str) -> in
     return tell([(world, now)], read.unreadable, form)
 
 
-def report_on_clusters(wishes: Wishes) -> int:
+def report_on_clusters(wishes: SessionOptions) -> int:
     """One plain report, as a build log wants it."""
     return asyncio.run(_of_clusters(wishes, None, "text"))
 
 
-async def _of_clusters(wishes: Wishes, at: datetime | None, form: str) -> int:
+async def _of_clusters(wishes: SessionOptions, at: datetime | None, form: str) -> int:
     async with running(replace(wishes, with_velero=True)) as session:
         good, bad = await seen(session)
         worlds = [(session.world(name), at or session.clock(name).now()) for name in good]

@@ -16,8 +16,8 @@ from foretop.commands.templates import TRUTH
 from foretop_core.actions import follow
 from foretop_core.actions.plans import Plan, Step
 from foretop_core.actions.restores import Restoring, plan_restore
-from foretop_core.kube.config import Wishes
-from foretop_core.kube.reach import visible_namespaces
+from foretop_core.kube.access.accessible_namespaces import visible_namespaces
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Restore, RestoreSpec, from_builtins
 from foretop_core.models.kinds import BACKUP, RESTORE, STORAGE
 from foretop_core.rules.world import World
@@ -57,7 +57,9 @@ def command() -> None:
 @wait_option
 @connection_options
 @acting_options
-def create(name: str | None, from_backup: str, wait: bool | None, wishes: Wishes, manner: Manner, **given: Any) -> int:
+def create(
+    name: str | None, from_backup: str, wait: bool | None, wishes: SessionOptions, manner: Manner, **given: Any
+) -> int:
     """Restore from a backup."""
     wish = Restoring(
         name or "",
@@ -82,7 +84,7 @@ def _spec(given: dict[str, Any]) -> RestoreSpec:
     return from_builtins(Restore, {"spec": spec}).spec
 
 
-async def _create(wishes: Wishes, manner: Manner, from_backup: str, wanted: Restoring, wait: bool) -> int:
+async def _create(wishes: SessionOptions, manner: Manner, from_backup: str, wanted: Restoring, wait: bool) -> int:
     def look(step: Step) -> follow.Look:
         return follow.run(Restore, step.target.namespace, step.target.name, to_the_end=True)
 
@@ -100,12 +102,12 @@ async def _create(wishes: Wishes, manner: Manner, from_backup: str, wanted: Rest
 @click.argument("name")
 @log_options
 @connection_options
-def logs(name: str, wanted: Wanted, wishes: Wishes) -> int:
+def logs(name: str, wanted: Wanted, wishes: SessionOptions) -> int:
     """Print the log of a restore, or what Velero's own log has of it where the whole cannot be had."""
     return go(_logs(wishes, name, wanted))
 
 
-async def _logs(wishes: Wishes, name: str, wanted: Wanted) -> int:
+async def _logs(wishes: SessionOptions, name: str, wanted: Wanted) -> int:
     async with desk(wishes, KINDS) as at:
         return await show_log(at, one(at.world, RESTORE, at.world.restores, name), wanted)
 

@@ -16,7 +16,7 @@ from foretop_core.actions.files import NoFile, Run, velero_run
 from foretop_core.actions.guard import Refused
 from foretop_core.actions.results import results_of
 from foretop_core.errors import Unreadable
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import NonAdmin
 from foretop_core.models.kinds import Kind
 from foretop_core.models.velero import RunStatus
@@ -41,10 +41,10 @@ def add_results(
     @trust_options
     @output_option
     @connection_options
-    def results(name: str, trust: Trust, form: str, wishes: Wishes) -> int:
+    def results(name: str, trust: Trust, form: str, wishes: SessionOptions) -> int:
         return go(look(wishes, name, trust, form))
 
-    async def look(wishes: Wishes, name: str, trust: Trust, form: str) -> int:
+    async def look(wishes: SessionOptions, name: str, trust: Trust, form: str) -> int:
         async with desk(wishes, watched) as at:
             return await show_results(at, one(at.world, kind, members(at.world), name), trust, form)
 

@@ -37,7 +37,7 @@ from foretop_core.actions.schedules import (
     plan_delete_schedule,
 )
 from foretop_core.errors import BadInput
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import BACKUP, DEFINITION, DEPLOYMENT, SCHEDULE, SERVER_STATUS, STORAGE
 from foretop_core.rules.forecast import Choice, may_be_due
@@ -69,7 +69,7 @@ def pause(
     reason: str,
     until: str | None,
     batch: str | None,
-    wishes: Wishes,
+    wishes: SessionOptions,
     manner: Manner,
 ) -> int:
     """Make no further backups of some schedules; what is running goes on."""
@@ -78,7 +78,7 @@ def pause(
 
 
 async def _pause(
-    wishes: Wishes,
+    wishes: SessionOptions,
     manner: Manner,
     names: tuple[str, ...],
     labels: str | None,
@@ -123,7 +123,7 @@ def unpause(
     batch: str | None,
     skip: str | None,
     wait: bool | None,
-    wishes: Wishes,
+    wishes: SessionOptions,
     manner: Manner,
 ) -> int:
     """Let schedules run again, with or without the backup that is overdue."""
@@ -132,7 +132,7 @@ def unpause(
 
 
 async def _unpause(
-    wishes: Wishes,
+    wishes: SessionOptions,
     manner: Manner,
     names: tuple[str, ...],
     labels: str | None,
@@ -183,7 +183,7 @@ def _look(at: Desk, item: Schedule, choice: Choice) -> follow.Look:
 @connection_options
 @acting_options
 def create(
-    name: str | None, source: str | None, wait: bool | None, wishes: Wishes, manner: Manner, **given: Any
+    name: str | None, source: str | None, wait: bool | None, wishes: SessionOptions, manner: Manner, **given: Any
 ) -> int:
     """Make a schedule: NAME --schedule CRON, or -f FILE."""
     if (source is None) is (name is None):
@@ -217,7 +217,7 @@ def _from_flags(name: str, given: dict[str, Any]) -> NewSchedule:
     )
 
 
-async def _create(wishes: Wishes, manner: Manner, wanted: list[NewSchedule], wait: bool) -> int:
+async def _create(wishes: SessionOptions, manner: Manner, wanted: list[NewSchedule], wait: bool) -> int:
     async with desk(wishes, KINDS) as at:
         placed = [
             replace(wish, namespace=wish.namespace or velero_namespace(at.world, at.namespaces)) for wish in wanted
@@ -236,12 +236,14 @@ async def _create(wishes: Wishes, manner: Manner, wanted: list[NewSchedule], wai
 @choosing_options
 @connection_options
 @acting_options
-def delete(names: tuple[str, ...], labels: str | None, everything: bool, wishes: Wishes, manner: Manner) -> int:
+def delete(names: tuple[str, ...], labels: str | None, everything: bool, wishes: SessionOptions, manner: Manner) -> int:
     """Delete schedules; their backups stay, unless they are owned by the schedule."""
     return go(_delete(wishes, manner, names, labels, everything))
 
 
-async def _delete(wishes: Wishes, manner: Manner, names: tuple[str, ...], labels: str | None, everything: bool) -> int:
+async def _delete(
+    wishes: SessionOptions, manner: Manner, names: tuple[str, ...], labels: str | None, everything: bool
+) -> int:
     async with desk(wishes, KINDS) as at:
         items = chosen(at.world, SCHEDULE, at.world.schedules, names, labels, everything)
         return await perform(at, plan_delete_schedule, items, manner)

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from foretop.source import Source
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 
 _OPTIONS = (
     click.option("--ascii", "ascii_only", is_flag=True, help="Draw with letters and signs that every terminal has."),
@@ -73,7 +73,7 @@ def show(open_source: Callable[[], Source], tastes: Tastes, *, read_only: bool =
     return run(open_source, looks)
 
 
-def watch_clusters(wishes: Wishes, tastes: Tastes) -> int:
+def watch_clusters(wishes: SessionOptions, tastes: Tastes) -> int:
     def open_source() -> Source:
         from foretop_core.session import open_session
 

@@ -13,7 +13,7 @@ from foretop.commands.templates import TRUTH
 from foretop_core.actions.guard import Refused
 from foretop_core.actions.plans import Plan
 from foretop_core.actions.servers import plan_server_default
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Deployment
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
 from foretop_core.rules.servers import server
@@ -32,12 +32,12 @@ def command() -> None:
 @click.option("--schedule-skip-immediately", "skip", type=TRUTH, required=True, metavar="true|false")
 @connection_options
 @acting_options
-def set_default(skip: str, wishes: Wishes, manner: Manner) -> int:
+def set_default(skip: str, wishes: SessionOptions, manner: Manner) -> int:
     """Set a flag of the Velero Deployment; Velero restarts, which kills what is running."""
     return go(_set(wishes, manner, skip.lower() == "true"))
 
 
-async def _set(wishes: Wishes, manner: Manner, skip: bool) -> int:
+async def _set(wishes: SessionOptions, manner: Manner, skip: bool) -> int:
     async with desk(wishes, (DEPLOYMENT, BACKUP, RESTORE)) as at:
         every = at.session.store.all(at.context, Deployment)
         found = [item for item in every if server(item) is not None]

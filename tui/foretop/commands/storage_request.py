@@ -12,7 +12,7 @@ from foretop.commands.choosing import one
 from foretop.commands.connection import connection_options
 from foretop_core.actions.nonadmin import Decision, plan_decide
 from foretop_core.actions.plans import Plan
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import NABSL_REQUEST
 from foretop_core.rules.world import World
 
@@ -29,7 +29,7 @@ def command() -> None:
 @click.argument("names", nargs=-1, required=True)
 @connection_options
 @acting_options
-def approve(names: tuple[str, ...], wishes: Wishes, manner: Manner) -> int:
+def approve(names: tuple[str, ...], wishes: SessionOptions, manner: Manner) -> int:
     """Let Velero use the storage location of a tenant."""
     return go(_decide(wishes, manner, names, "approve"))
 
@@ -38,12 +38,12 @@ def approve(names: tuple[str, ...], wishes: Wishes, manner: Manner) -> int:
 @click.argument("names", nargs=-1, required=True)
 @connection_options
 @acting_options
-def reject(names: tuple[str, ...], wishes: Wishes, manner: Manner) -> int:
+def reject(names: tuple[str, ...], wishes: SessionOptions, manner: Manner) -> int:
     """Refuse the storage location of a tenant."""
     return go(_decide(wishes, manner, names, "reject"))
 
 
-async def _decide(wishes: Wishes, manner: Manner, names: tuple[str, ...], decision: Decision) -> int:
+async def _decide(wishes: SessionOptions, manner: Manner, names: tuple[str, ...], decision: Decision) -> int:
     async with desk(wishes, (NABSL_REQUEST,)) as at:
         requests = at.world.storage_requests
         items = [one(at.world, NABSL_REQUEST, requests, name) for name in dict.fromkeys(names)]

@@ -15,7 +15,7 @@ from foretop.commands.connection import connection_options
 from foretop.commands.live import running, seen, spoiled
 from foretop.commands.output import emit, file_help, output_option, say, say_to, warn
 from foretop_core.errors import BadInput, ForetopError, Unreadable
-from foretop_core.kube.config import Wishes
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import words
 from foretop_core.rules.assemble import assemble
 from foretop_core.rules.dialects import NEWEST_KNOWN, NONE_GIVEN
@@ -41,7 +41,7 @@ _EFFECTS = {
 @click.option("-f", "--file", "source", metavar="FILE", help=f"Check this instead of a cluster. {file_help}")
 @click.option("--at", "at", metavar="TIME", help="Count from this time instead of now.")
 @output_option
-def command(wishes: Wishes, release: str, source: str | None, at: str | None, form: str) -> int:
+def command(wishes: SessionOptions, release: str, source: str | None, at: str | None, form: str) -> int:
     """Which schedules an upgrade of Velero changes, how, and what to write instead.
 
     Exit code: 0 nothing changes, 1 something changes, 2 bad input or nothing readable, 3 nothing found but not
@@ -60,7 +60,7 @@ def command(wishes: Wishes, release: str, source: str | None, at: str | None, fo
     return tell([(world, now)], read.unreadable, release, form)
 
 
-async def _of_clusters(wishes: Wishes, release: str, at: datetime | None, form: str) -> int:
+async def _of_clusters(wishes: SessionOptions, release: str, at: datetime | None, form: str) -> int:
     async with running(replace(wishes, with_velero=True)) as session:
         good, bad = await seen(session)
         worlds = [(session.world(name), at or session.clock(name).now()) for name in good]

@@ -19,7 +19,7 @@ from foretop_core.actions.restores import Restoring, offered_mapping, plan_resto
 from foretop_core.actions.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
 from foretop_core.actions.steps import stamped
 from foretop_core.errors import BadInput, ForetopError
-from foretop_core.kube.reach import visible_namespaces
+from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.models import Backup, BackupSpec
 from foretop_core.rules.dialects import differences
 from foretop_core.store import Key

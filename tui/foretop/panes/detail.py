@@ -28,7 +28,7 @@ from foretop_core.models import (
 from foretop_core.models.kinds import by_plural
 from foretop_core.rules import words
 from foretop_core.rules.lifecycle import run_steps
-from foretop_core.store import Garbled, Key
+from foretop_core.store import Key, UnreadableObject
 from foretop_core.view.marks import Mark, Tone
 from foretop_core.view.nonadmin import NonAdmins
 from foretop_core.view.schedules import Schedules
@@ -48,7 +48,7 @@ def describe_object(desk: Desk, key: Key, section: str) -> Sequence[Para]:
     resource = desk.store.get(key)
     if resource is None:
         return [para("It is gone, or not seen any more.", Tone.WARN)]
-    if isinstance(resource, Garbled):
+    if isinstance(resource, UnreadableObject):
         return [para(f"It cannot be read: {resource.problem}", Tone.BAD)]
     sections: dict[str, Callable[[Desk, Key, Resource], Sequence[Para]]] = {
         "overview": overview,

@@ -11,7 +11,7 @@ from foretop.prose import Line, Span, span
 from foretop.signing import signed_out
 from foretop.tones import BOLD, style_of
 from foretop_core.errors import ForetopError
-from foretop_core.kube.sink import Health, Scope, State
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, BESIDE_VELERO, SCHEDULE, STORAGE
 from foretop_core.rules import words
 from foretop_core.view.bars import bar
@@ -60,7 +60,7 @@ def why_lost(desk: Desk, context: str) -> list[Line]:
 
 def coming_in(desk: Desk) -> list[Line]:
     """Which kinds are still being listed, and how far those have come of which the server tells how many there are."""
-    watches = [found for found in desk.store.health.watches() if found[1].state is State.SYNCING]
+    watches = [found for found in desk.store.health.watches() if found[1].state is WatchState.SYNCING]
     if not watches:
         return []
     names = [f"{_where(desk, scope.context)}{scope.kind.plural}" for scope, _ in watches]
@@ -73,12 +73,12 @@ def coming_in(desk: Desk) -> list[Line]:
 def how_far(desk: Desk, kinds: Collection[str]) -> str:
     """How much has come of these kinds while their first lists are long enough to come in pieces."""
     watches = [health for scope, health in desk.store.health.watches() if scope.kind.plural in kinds]
-    lists = [health for health in watches if health.state is State.SYNCING and health.expected]
+    lists = [health for health in watches if health.state is WatchState.SYNCING and health.expected]
     seen, expected = sum(health.seen for health in lists), sum(health.expected or 0 for health in lists)
     return f"{bar(seen, expected, _BAR)} {seen:,} of {expected:,}" if expected else ""
 
 
-def _come(health: Health) -> str:
+def _come(health: WatchHealth) -> str:
     if not health.expected:
         return f"{health.seen:,}" if health.seen else "…"
     return f"{bar(health.seen, health.expected, _BAR)} {health.seen:,} of {health.expected:,}"
@@ -89,7 +89,7 @@ def _out_of_reach(desk: Desk, context: str) -> list[Line]:
     states = {health.state for _, health in desk.store.health.watches(context)}
     health = desk.health(context)
     where = _where(desk, context)
-    if not states or states == {State.SYNCING}:
+    if not states or states == {WatchState.SYNCING}:
         return [_said(Mark.RUNNING, f"{where}Asking the cluster what there is")]
     if health.lost_at is None:
         return []
@@ -111,10 +111,10 @@ def _nothing_to_see(desk: Desk, context: str) -> list[Line]:
     states = {fares.get(kind) for kind in _VELERO}
     where = _where(desk, context)
     doctor: Line = (span("  "), Span("foretop doctor", BOLD), span(" tells every right and every kind, line by line."))
-    if states == {State.FORBIDDEN} and set(fares.values()) <= {State.FORBIDDEN, State.NOT_INSTALLED}:
+    if states == {WatchState.FORBIDDEN} and set(fares.values()) <= {WatchState.FORBIDDEN, WatchState.NOT_INSTALLED}:
         kinds = words.listed([f"{kind.plural}.{kind.group}" for kind in _VELERO])
         return [_said(Mark.LOOK, f"{where}Not allowed: you need the right to list and watch {kinds}."), doctor]
-    if states == {State.NOT_INSTALLED}:
+    if states == {WatchState.NOT_INSTALLED}:
         kinds = words.listed([f"{kind.plural}.{kind.group}" for kind in _VELERO])
         return [_said(Mark.LOOK, f"{where}Velero is not installed in this cluster: it has no {kinds}."), doctor]
     return []
@@ -125,9 +125,9 @@ def _of(desk: Desk, context: str, kinds: Collection[str]) -> Iterable[Line]:
     alike: dict[str, list[str]] = {}
     marks: dict[str, Mark] = {}
     watches = [found for found in desk.store.health.watches(context) if _concerns(desk.focus, found[0], kinds)]
-    passed_over = {State.LIVE}
-    if any(health.state is State.LIVE for _, health in watches):
-        passed_over.add(State.NOT_INSTALLED)
+    passed_over = {WatchState.LIVE}
+    if any(health.state is WatchState.LIVE for _, health in watches):
+        passed_over.add(WatchState.NOT_INSTALLED)
     for scope, health in watches:
         if health.state not in passed_over:
             mark, text = _told(desk, scope, health)
@@ -140,16 +140,16 @@ def _of(desk: Desk, context: str, kinds: Collection[str]) -> Iterable[Line]:
         yield (span("  foretop looks again every minute; "), Span("ctrl+r", BOLD), span(" looks now."))
 
 
-def _concerns(focus: Focus, scope: Scope, kinds: Collection[str]) -> bool:
+def _concerns(focus: Focus, scope: WatchScope, kinds: Collection[str]) -> bool:
     """Whether a page with these kinds shows what this watch sees."""
     if scope.kind.plural not in kinds:
         return False
     return not scope.namespace or focus.keeps(scope.context, scope.kind.plural, scope.namespace)
 
 
-def _elsewhere(watches: Collection[tuple[Scope, Health]]) -> Iterable[Line]:
+def _elsewhere(watches: Collection[tuple[WatchScope, WatchHealth]]) -> Iterable[Line]:
     """Who may not read here may read elsewhere, and says where."""
-    refused = [scope for scope, health in watches if health.state is State.FORBIDDEN]
+    refused = [scope for scope, health in watches if health.state is WatchState.FORBIDDEN]
     if any(scope.kind not in BESIDE_VELERO for scope in refused):
         yield (
             span("  "),
@@ -162,21 +162,21 @@ def _elsewhere(watches: Collection[tuple[Scope, Health]]) -> Iterable[Line]:
         yield (span("  If you may in one namespace: "), Span("foretop --velero-namespace NAME", BOLD), span("."))
 
 
-def _told(desk: Desk, scope: Scope, health: Health) -> tuple[Mark, str]:
+def _told(desk: Desk, scope: WatchScope, health: WatchHealth) -> tuple[Mark, str]:
     """What is said of a kind, with a place for its name."""
     place = f" in {scope.namespace}" if scope.namespace else ""
     match health.state:
-        case State.LIVE:
+        case WatchState.LIVE:
             return Mark.HEALTHY, "{} is live"
-        case State.SYNCING:
+        case WatchState.SYNCING:
             return Mark.RUNNING, f"Syncing {{}}{place}: {_come(health)}"
-        case State.FORBIDDEN:
+        case WatchState.FORBIDDEN:
             return Mark.LOOK, f"Not allowed: you need the right to list and watch {{}}{place or ' in all namespaces'}."
-        case State.NO_NAMESPACE:
+        case WatchState.NO_NAMESPACE:
             return Mark.LOOK, f"There is no namespace {_plain(scope.namespace)} in this cluster, so no {{}} in it."
-        case State.NOT_INSTALLED:
+        case WatchState.NOT_INSTALLED:
             return Mark.UNSET, "Not installed in this cluster: {}."
-        case State.STALE | State.SIGNED_OUT:
+        case WatchState.STALE | WatchState.SIGNED_OUT:
             error = f": {_plain(health.error)}" if health.error else ""
             since = _since(desk, scope.context, health.since)
             return Mark.LOOK, f"{{}}{place}: {health.state.value} for {since}{error}"
@@ -187,7 +187,7 @@ def _since(desk: Desk, context: str, since: datetime) -> str:
     return words.span(desk.clock(context) - since)
 
 
-def _full_name(scope: Scope) -> str:
+def _full_name(scope: WatchScope) -> str:
     return f"{scope.kind.plural}.{scope.kind.group}" if scope.kind.group else scope.kind.plural
 
 

@@ -22,7 +22,7 @@ from foretop.tones import BOLD, CURSOR, PLAIN
 from foretop.widgets.lines import OneLine, ProsePane, Rule
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules.results import Results
-from foretop_core.store import Garbled, Key
+from foretop_core.store import Key, UnreadableObject
 from foretop_core.view.marks import Tone
 from foretop_core.view.text import cut
 
@@ -174,7 +174,7 @@ class DetailPage(Page, can_focus=True):
         assert self.desk is not None
         assert self.key is not None
         found = self.desk.store.get(self.key)
-        return status_of(self.desk, self.key, None if isinstance(found, Garbled) else found)
+        return status_of(self.desk, self.key, None if isinstance(found, UnreadableObject) else found)
 
     def _of_list(self, desk: Desk, key: Key) -> Sequence[Para]:
         status = self._status()
@@ -195,7 +195,7 @@ class DetailPage(Page, can_focus=True):
         assert self.desk is not None
         assert self.key is not None
         resource = self.desk.store.get(self.key)
-        if resource is None or isinstance(resource, Garbled):
+        if resource is None or isinstance(resource, UnreadableObject):
             return describe_object(self.desk, self.key, SECTIONS[0])
         wanted = (self.key, resource.metadata.resource_version)
         if self._asked != wanted:

@@ -11,35 +11,35 @@ from foretop_core.rules.assemble import servers_of, world_of
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.world import Key as RuleKey
 from foretop_core.rules.world import PhaseChange, Seen, Server, Unseen, World
-from foretop_core.store.beats import Beats
-from foretop_core.store.health import HealthBoard
-from foretop_core.store.history import History
+from foretop_core.store.health import WatchHealthRegistry
+from foretop_core.store.history import ChangeHistory
 from foretop_core.store.keys import Key
-from foretop_core.store.slots import Slots
-from foretop_core.store.unseen import unseen
+from foretop_core.store.restart_detector import RestartDetector
+from foretop_core.store.slot_tracker import SlotTracker
+from foretop_core.store.visibility_gaps import visibility_gaps
 
 R = TypeVar("R", bound=Resource)
 _WAY = {"": 0, "New": 0, "BackingOff": 1, "Created": 2, "Deleting": 3}
 """A non-admin object goes forward through these; a step to a smaller number is one back."""
 
 
-class Facts(Protocol):
+class SnapshotSource(Protocol):
     """The part of the store that a World is made from."""
 
-    history: History
-    slots: Slots
-    beats: Beats
-    health: HealthBoard
+    history: ChangeHistory
+    slots: SlotTracker
+    beats: RestartDetector
+    health: WatchHealthRegistry
 
     def all(self, context: str, model: type[R]) -> tuple[R, ...]: ...
 
     def revision(self, context: str) -> int: ...
 
 
-class Worlds:
+class SnapshotCache:
     """Remembers the last World of each cluster."""
 
-    def __init__(self, facts: Facts, given_versions: GivenVersions = NONE_GIVEN) -> None:
+    def __init__(self, facts: SnapshotSource, given_versions: GivenVersions = NONE_GIVEN) -> None:
         self._facts = facts
         self._given_versions = given_versions
         self._made: dict[str, tuple[tuple[int, int], World]] = {}
@@ -49,7 +49,7 @@ class Worlds:
         held = self._made.get(context)
         if held is not None and held[0] == version:
             return held[1]
-        blind = unseen(context, self._facts.health)
+        blind = visibility_gaps(context, self._facts.health)
         if held is not None and held[0][0] == version[0] and held[1].unseen == blind:
             world = held[1]
         else:

@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from foretop_core.errors import Unreadable
-from foretop_core.kube import paths
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.envelope import read_object, read_page
-from foretop_core.kube.failures import ApiError
+from foretop_core.kube.connection import paths
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.watching.list_watch_codec import read_object, read_page
 from foretop_core.models.kinds import DEPLOYMENT, STORAGE
 from foretop_core.models.wire import decode
 from foretop_core.models.workload import Deployment
@@ -21,7 +21,7 @@ USUAL_NAMESPACES = ("velero", "openshift-adp")
 
 
 @dataclass(frozen=True, slots=True)
-class VeleroServer:
+class FoundVelero:
     """One Velero, and what its Deployment tells where that may be read."""
 
     namespace: str
@@ -30,7 +30,7 @@ class VeleroServer:
 
 async def find_velero(
     client: ApiClient, given: Iterable[str] = (), seen_storage: Iterable[str] = ()
-) -> tuple[VeleroServer, ...]:
+) -> tuple[FoundVelero, ...]:
     """Every Velero of the cluster, or those in the namespaces given.
 
     Storage locations lie beside their Velero, so their namespaces are looked at where Deployments may not be
@@ -50,11 +50,11 @@ async def find_velero(
     return tuple(found)
 
 
-def _read(deployment: Deployment) -> VeleroServer:
-    return VeleroServer(deployment.namespace, server(deployment))
+def _read(deployment: Deployment) -> FoundVelero:
+    return FoundVelero(deployment.namespace, server(deployment))
 
 
-async def _deployments(client: ApiClient) -> tuple[VeleroServer, ...]:
+async def _deployments(client: ApiClient) -> tuple[FoundVelero, ...]:
     try:
         response = await client.request(
             "GET", paths.collection(DEPLOYMENT), {"fieldSelector": f"metadata.name={VELERO_DEPLOYMENT}"}
@@ -70,15 +70,15 @@ async def _deployments(client: ApiClient) -> tuple[VeleroServer, ...]:
     return tuple(sorted(found, key=lambda velero: velero.namespace))
 
 
-async def _deployment(client: ApiClient, namespace: str) -> VeleroServer:
+async def _deployment(client: ApiClient, namespace: str) -> FoundVelero:
     try:
         response = await client.request("GET", paths.item(DEPLOYMENT, namespace, VELERO_DEPLOYMENT))
         return _read(decode(Deployment, response.body))
     except Unreadable:
-        return VeleroServer(namespace)
+        return FoundVelero(namespace)
     except ApiError as problem:
         if problem.status in (403, 404):
-            return VeleroServer(namespace)
+            return FoundVelero(namespace)
         raise
 
 

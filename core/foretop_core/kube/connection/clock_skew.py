@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 _SECOND = timedelta(seconds=1)
 
 
-class ServerTime:
+class ClockSkew:
     """Narrows the skew with every answer.
 
     The header is cut to whole seconds and was written between our sending and our receiving, so each answer

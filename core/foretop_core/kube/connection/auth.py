@@ -12,9 +12,9 @@ import msgspec
 
 from foretop_core.clock import Clock
 from foretop_core.errors import BadInput
-from foretop_core.kube.config import ContextConfig, Identity, Reload
-from foretop_core.kube.execplugin import ExecCredential, ExecPlugins
-from foretop_core.kube.failures import SignedOut
+from foretop_core.kube.connection.config import AuthInfo, ContextConfig, Reload
+from foretop_core.kube.connection.exec_plugin import ExecCredential, ExecPlugins
+from foretop_core.kube.connection.failures import Unauthenticated
 
 REREAD_TOKEN_FILE = timedelta(minutes=1)
 
@@ -63,7 +63,7 @@ class Authenticator:
         self._file_read = None
         self._read_config_again()
         if await self.credentials() == used:
-            raise SignedOut(
+            raise Unauthenticated(
                 f"The API server does not accept the credentials of {self.config.name}",
                 hint="sign in again; foretop reads the kubeconfig anew by itself",
             )
@@ -72,9 +72,9 @@ class Authenticator:
         try:
             self.config = self._reload()
         except BadInput as problem:
-            raise SignedOut(problem.what, problem.why, problem.hint) from None
+            raise Unauthenticated(problem.what, problem.why, problem.hint) from None
 
-    def _token_of_file(self, identity: Identity) -> str:
+    def _token_of_file(self, identity: AuthInfo) -> str:
         if not identity.token_file:
             return ""
         now = self._clock.now()
@@ -84,7 +84,9 @@ class Authenticator:
                 self._file_read = now
             except (OSError, UnicodeDecodeError) as problem:
                 if not (self._file_token or identity.token):
-                    raise SignedOut(f"The token file {identity.token_file} cannot be read", str(problem)) from None
+                    raise Unauthenticated(
+                        f"The token file {identity.token_file} cannot be read", str(problem)
+                    ) from None
         return self._file_token
 
     def _oidc_token(self) -> str:
@@ -93,7 +95,7 @@ class Authenticator:
             self._read_config_again()
         ended = self._oidc_ended()
         if ended:
-            raise SignedOut(
+            raise Unauthenticated(
                 f"The OIDC token of {self.config.name} ended at {ended:%Y-%m-%d %H:%M} UTC",
                 hint="any kubectl command on that context renews it, and foretop sees it",
             )
@@ -104,11 +106,11 @@ class Authenticator:
         return expiry if expiry is not None and expiry <= self._clock.now() else None
 
 
-def _bearer(token: str, identity: Identity) -> Credentials:
+def _bearer(token: str, identity: AuthInfo) -> Credentials:
     return Credentials(f"Bearer {token}", identity.certificate, identity.key)
 
 
-def _from_plugin(answer: ExecCredential, identity: Identity) -> Credentials:
+def _from_plugin(answer: ExecCredential, identity: AuthInfo) -> Credentials:
     return Credentials(
         authorization=f"Bearer {answer.token}" if answer.token else "",
         certificate=answer.certificate or identity.certificate,

@@ -15,7 +15,7 @@ EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class WatchScope:
     """What one watch covers, and so what a new list of it replaces; no namespace means all of them."""
 
     context: str
@@ -25,7 +25,7 @@ class Scope:
     fields: str = ""
 
 
-class State(enum.Enum):
+class WatchState(enum.Enum):
     """How a watch is; the value is the word that a person reads."""
 
     SYNCING = "syncing"
@@ -38,13 +38,13 @@ class State(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class WatchHealth:
     """One watch's state, since when, the last error in one line, and when it is tried again.
 
     While it is syncing, `seen` of `expected` objects have come, as far as the server tells how many there are.
     """
 
-    state: State
+    state: WatchState
     since: datetime
     error: str = ""
     retry_at: datetime | None = None
@@ -73,4 +73,4 @@ class Sink(Protocol):
         An event comes with its resourceVersion, where it has one, so that an older event does not undo it.
         """
 
-    def health(self, health: Health) -> None: ...
+    def health(self, health: WatchHealth) -> None: ...

@@ -11,7 +11,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class WatchTimings:
     """The numbers of a watch, in seconds unless they say otherwise."""
 
     chunk: int = 500
@@ -24,7 +24,7 @@ class Timing:
     ask_again: float = 60.0
 
 
-class Pace:
+class InterruptibleWait:
     """Waits for the watches of one cluster, and can be told not to."""
 
     def __init__(self, sleep: Sleep = asyncio.sleep, random: Random | None = None) -> None:
@@ -52,7 +52,7 @@ class Pace:
 class Backoff:
     """Doubles from the first delay to the longest, with jitter, until something works."""
 
-    def __init__(self, timing: Timing, random: Random) -> None:
+    def __init__(self, timing: WatchTimings, random: Random) -> None:
         self._timing = timing
         self._random = random
         self.failures = 0

@@ -13,14 +13,21 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from foretop_core.errors import BadInput
-from foretop_core.kube.config import DEFAULT_NAMESPACE, ContextConfig, ExecConfig, Identity, Impersonation, Options
-from foretop_core.kube.proxy import proxy_for
+from foretop_core.kube.connection.config import (
+    DEFAULT_NAMESPACE,
+    AuthInfo,
+    ConnectionOptions,
+    ContextConfig,
+    ExecConfig,
+    Impersonation,
+)
+from foretop_core.kube.connection.proxy import proxy_for
 
 _CLUSTER_EXTENSION = "client.authentication.k8s.io/exec"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KubeconfigEntry:
     """One named cluster, user or context, and the file that its relative paths start from."""
 
     name: str
@@ -63,16 +70,20 @@ class Entry:
             why = f"{path}: {(problem.strerror or str(problem)).lower()}"
             raise self.bad(key, why, "check the path and its mode") from None
 
-    def part(self, key: str) -> Entry | None:
+    def part(self, key: str) -> KubeconfigEntry | None:
         body = self.body.get(key)
-        return Entry(self.name, body, self.file) if isinstance(body, dict) else None
+        return KubeconfigEntry(self.name, body, self.file) if isinstance(body, dict) else None
 
     def bad(self, key: str, why: str, hint: str) -> BadInput:
         return BadInput(f"{key} of {self.name!r} in {self.file} cannot be used", why, hint)
 
 
 def read_context(
-    context: Entry, cluster: Entry, user: Entry | None, options: Options, environ: Mapping[str, str]
+    context: KubeconfigEntry,
+    cluster: KubeconfigEntry,
+    user: KubeconfigEntry | None,
+    options: ConnectionOptions,
+    environ: Mapping[str, str],
 ) -> ContextConfig:
     """One context from its three entries; every file that they name is read here, and only here."""
     ca = _decoded(cluster, "certificate-authority")
@@ -88,12 +99,12 @@ def read_context(
         insecure=insecure,
         tls_server_name=cluster.text("tls-server-name"),
         proxy=proxy_for(server, cluster.text("proxy-url"), environ),
-        identity=_identity(user, cluster) if user else Identity(),
+        identity=_identity(user, cluster) if user else AuthInfo(),
         impersonation=_impersonation(user, options),
     )
 
 
-def _server(cluster: Entry, secure: bool) -> str:
+def _server(cluster: KubeconfigEntry, secure: bool) -> str:
     server = cluster.text("server")
     if not server:
         raise cluster.bad("server", "it is not set", "see kubectl config set-cluster")
@@ -112,9 +123,9 @@ def _is_address(server: str) -> bool:
         return False
 
 
-def _identity(user: Entry, cluster: Entry) -> Identity:
+def _identity(user: KubeconfigEntry, cluster: KubeconfigEntry) -> AuthInfo:
     plugin = user.part("exec")
-    return Identity(
+    return AuthInfo(
         token=user.text("token"),
         token_file=user.path("tokenFile"),
         username=user.text("username"),
@@ -126,7 +137,7 @@ def _identity(user: Entry, cluster: Entry) -> Identity:
     )
 
 
-def _plugin(plugin: Entry, cluster: Entry) -> ExecConfig:
+def _plugin(plugin: KubeconfigEntry, cluster: KubeconfigEntry) -> ExecConfig:
     command = plugin.text("command")
     if not command:
         raise plugin.bad("exec.command", "it is not set", "see the plugin's own manual")
@@ -150,7 +161,7 @@ def _plugin(plugin: Entry, cluster: Entry) -> ExecConfig:
     )
 
 
-def _cluster_info(cluster: Entry) -> str:
+def _cluster_info(cluster: KubeconfigEntry) -> str:
     """What a plugin that asked for it is told of the cluster, as JSON, so that it can be compared."""
     info: dict[str, object] = {"server": cluster.text("server")}
     for key in ("tls-server-name", "proxy-url"):
@@ -167,7 +178,7 @@ def _cluster_info(cluster: Entry) -> str:
     return json.dumps(info, default=str)
 
 
-def _oidc_token(user: Entry) -> str:
+def _oidc_token(user: KubeconfigEntry) -> str:
     provider = user.part("auth-provider")
     if provider is None:
         return ""
@@ -181,7 +192,7 @@ def _oidc_token(user: Entry) -> str:
     return token
 
 
-def _impersonation(user: Entry | None, options: Options) -> Impersonation:
+def _impersonation(user: KubeconfigEntry | None, options: ConnectionOptions) -> Impersonation:
     if options.as_user or options.as_groups:
         if not options.as_user:
             raise BadInput("--as-group cannot stand alone", "a group needs a user to be in it", "add --as")
@@ -197,7 +208,7 @@ def _impersonation(user: Entry | None, options: Options) -> Impersonation:
     return Impersonation(user.text("as"), user.texts("as-groups"), user.text("as-uid"), tuple(pairs))
 
 
-def _decoded(entry: Entry, key: str) -> str:
+def _decoded(entry: KubeconfigEntry, key: str) -> str:
     try:
         return entry.content(key).decode("ascii")
     except UnicodeDecodeError:

@@ -12,7 +12,7 @@ from aiohttp.tracing import Trace
 GOODBYE_LIMIT = 5.0
 
 
-class PromptConnector(aiohttp.TCPConnector):
+class AbortingConnector(aiohttp.TCPConnector):
     """A pool that also ends the connections which it no longer counts as its own.
 
     One that is given up (a watch that is left, a request that is cancelled) waits under TLS for the server's goodbye,

@@ -11,14 +11,14 @@ from typing import Literal
 
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError
-from foretop_core.kube.access import Access
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.failures import SignedOut
-from foretop_core.kube.pace import Backoff, Pace, Timing
-from foretop_core.kube.places import Named, Places
-from foretop_core.kube.reach import EVERYWHERE, Reach
-from foretop_core.kube.reflector import Reflector
-from foretop_core.kube.sink import Health, Scope, Sink, State
+from foretop_core.kube.access.access_reviewer import AccessReviewer
+from foretop_core.kube.access.accessible_namespaces import EVERYWHERE, AccessibleNamespaces
+from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.failures import Unauthenticated
+from foretop_core.kube.watching.reflector import Reflector
+from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
+from foretop_core.kube.watching.watch_sink import Sink, WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import (
     DATA_DOWNLOAD,
     DATA_UPLOAD,
@@ -46,7 +46,7 @@ _CHOSEN_NAMES: dict[Kind, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class MovementOwner:
     """An unfinished Backup or Restore whose data movements are of interest."""
 
     kind: Literal["Backup", "Restore"]
@@ -54,39 +54,39 @@ class Run:
     name: str
 
 
-class Sinks:
+class SinkFactory:
     """Where the watches of a cluster write to: one sink for each scope, given back when its watch ends."""
 
-    def __init__(self, open_sink: Callable[[Scope], Sink], drop: Callable[[Scope], None]) -> None:
+    def __init__(self, open_sink: Callable[[WatchScope], Sink], drop: Callable[[WatchScope], None]) -> None:
         self.open = open_sink
         self.drop = drop
 
 
-class Cluster:
+class ClusterWatcher:
     """Runs the watches of one context; what they find goes to the sinks, what fails becomes their health."""
 
     def __init__(
         self,
         client: ApiClient,
-        sinks: Sinks,
+        sinks: SinkFactory,
         clock: Clock,
         kinds: Iterable[Kind],
-        named: Named | None = None,
-        pace: Pace | None = None,
-        timing: Timing | None = None,
+        named: NamespaceSelection | None = None,
+        pace: InterruptibleWait | None = None,
+        timing: WatchTimings | None = None,
     ) -> None:
         self.client = client
-        self.access = Access(client, clock)
-        self.pace = pace or Pace()
+        self.access = AccessReviewer(client, clock)
+        self.pace = pace or InterruptibleWait()
         self._sinks = sinks
         self._clock = clock
         self.kinds = tuple(kinds)
-        self.places = Places(client, self.access, clock, named or Named())
-        self._timing = timing or Timing()
-        self._watches: dict[Scope, asyncio.Task[None]] = {}
-        self._reflectors: dict[Scope, Reflector] = {}
-        self._runs: frozenset[Scope] = frozenset()
-        self._events: frozenset[Scope] = frozenset()
+        self.places = NamespaceResolver(client, self.access, clock, named or NamespaceSelection())
+        self._timing = timing or WatchTimings()
+        self._watches: dict[WatchScope, asyncio.Task[None]] = {}
+        self._reflectors: dict[WatchScope, Reflector] = {}
+        self._runs: frozenset[WatchScope] = frozenset()
+        self._events: frozenset[WatchScope] = frozenset()
         self._elsewhere = asyncio.Event()
 
     @property
@@ -104,7 +104,7 @@ class Cluster:
             await self._end(tuple(self._watches))
             await self.client.close()
 
-    def follow_movements(self, runs: Iterable[Run]) -> None:
+    def follow_movements(self, runs: Iterable[MovementOwner]) -> None:
         """Watches the data movements of these runs, and of no others any more."""
         wanted = frozenset(scope for run in runs for scope in self._scopes_of(run))
         self._change(self._runs, wanted)
@@ -113,7 +113,7 @@ class Cluster:
     def follow_events(self, uid: str, namespace: str) -> None:
         """Watches the events of one object, the one that is open; an empty uid ends it."""
         fields = f"involvedObject.uid={uid}"
-        wanted = frozenset({Scope(self.name, EVENT, namespace, fields=fields)} if uid else ())
+        wanted = frozenset({WatchScope(self.name, EVENT, namespace, fields=fields)} if uid else ())
         self._change(self._events, wanted)
         self._events = wanted
 
@@ -125,9 +125,9 @@ class Cluster:
 
     async def _follow(self, kind: Kind) -> None:
         """Watches one kind wherever it may be listed; where that is not everywhere, looks again each minute."""
-        held: frozenset[Scope] = frozenset()
-        absent: frozenset[Scope] = frozenset()
-        self._sinks.open(self._scope(kind)).health(Health(State.SYNCING, self._clock.now()))
+        held: frozenset[WatchScope] = frozenset()
+        absent: frozenset[WatchScope] = frozenset()
+        self._sinks.open(self._scope(kind)).health(WatchHealth(WatchState.SYNCING, self._clock.now()))
         while True:
             elsewhere = self._elsewhere
             found = await self._reach(kind, quiet=bool(held))
@@ -139,15 +139,15 @@ class Cluster:
             absent = self._tell_absent(absent, missing)
             await self._until_next_look(kind, found, elsewhere)
 
-    def _tell_absent(self, before: frozenset[Scope], absent: frozenset[Scope]) -> frozenset[Scope]:
+    def _tell_absent(self, before: frozenset[WatchScope], absent: frozenset[WatchScope]) -> frozenset[WatchScope]:
         """A namespace that is not there is told in the place of a watch: an empty list would say that all is well."""
         for scope in before - absent - self._watches.keys():
             self._sinks.drop(scope)
         for scope in absent - before:
-            self._sinks.open(scope).health(Health(State.NO_NAMESPACE, self._clock.now()))
+            self._sinks.open(scope).health(WatchHealth(WatchState.NO_NAMESPACE, self._clock.now()))
         return absent
 
-    async def _until_next_look(self, kind: Kind, found: Reach, elsewhere: asyncio.Event) -> None:
+    async def _until_next_look(self, kind: Kind, found: AccessibleNamespaces, elsewhere: asyncio.Event) -> None:
         """Until it is time, or a person wants to look elsewhere too."""
         waits = {asyncio.ensure_future(elsewhere.wait()), asyncio.ensure_future(self._patience(kind, found))}
         try:
@@ -156,7 +156,7 @@ class Cluster:
             for one in waits:
                 one.cancel()
 
-    async def _patience(self, kind: Kind, found: Reach) -> None:
+    async def _patience(self, kind: Kind, found: AccessibleNamespaces) -> None:
         """A watch of everything that works needs no second look; one that lost its right does."""
         if found.chosen:
             await asyncio.Event().wait()
@@ -164,11 +164,11 @@ class Cluster:
         while found.namespaces == EVERYWHERE and not found.missing and not self._is_forbidden(self._scope(kind)):
             await self.pace.wait(self._timing.ask_again)
 
-    def _is_forbidden(self, scope: Scope) -> bool:
+    def _is_forbidden(self, scope: WatchScope) -> bool:
         reflector = self._reflectors.get(scope)
-        return reflector is not None and reflector.state is State.FORBIDDEN
+        return reflector is not None and reflector.state is WatchState.FORBIDDEN
 
-    async def _reach(self, kind: Kind, quiet: bool) -> Reach:
+    async def _reach(self, kind: Kind, quiet: bool) -> AccessibleNamespaces:
         """Asks until there is an answer; before the first one the kind has no watch that could say how it is."""
         backoff, lost = Backoff(self._timing, self.pace.random), self._clock.now()
         while True:
@@ -177,41 +177,41 @@ class Cluster:
             except Exception as problem:
                 delay = backoff.next()
                 if not quiet:
-                    state = State.SIGNED_OUT if isinstance(problem, SignedOut) else State.STALE
+                    state = WatchState.SIGNED_OUT if isinstance(problem, Unauthenticated) else WatchState.STALE
                     retry_at = self._clock.now() + timedelta(seconds=delay)
-                    self._sinks.open(self._scope(kind)).health(Health(state, lost, _told(problem), retry_at))
+                    self._sinks.open(self._scope(kind)).health(WatchHealth(state, lost, _told(problem), retry_at))
             await self.pace.wait(delay)
 
-    def _sinks_without_watch(self, kind: Kind, wanted: frozenset[Scope]) -> None:
+    def _sinks_without_watch(self, kind: Kind, wanted: frozenset[WatchScope]) -> None:
         stand_in = self._scope(kind)
         if stand_in not in wanted and stand_in not in self._watches:
             self._sinks.drop(stand_in)
 
-    def _scope(self, kind: Kind) -> Scope:
+    def _scope(self, kind: Kind) -> WatchScope:
         """The kind everywhere; of several chosen names the first."""
         return self._scopes(kind, "")[0]
 
-    def _scopes(self, kind: Kind, namespace: str) -> tuple[Scope, ...]:
+    def _scopes(self, kind: Kind, namespace: str) -> tuple[WatchScope, ...]:
         names = _CHOSEN_NAMES.get(kind)
         if names is None:
-            return (Scope(self.name, kind, namespace),)
-        return tuple(Scope(self.name, kind, namespace, fields=f"metadata.name={name}") for name in names)
+            return (WatchScope(self.name, kind, namespace),)
+        return tuple(WatchScope(self.name, kind, namespace, fields=f"metadata.name={name}") for name in names)
 
-    def _scopes_of(self, run: Run) -> Iterable[Scope]:
+    def _scopes_of(self, run: MovementOwner) -> Iterable[WatchScope]:
         label, kinds = _MOVED_BY[run.kind]
         for kind in kinds:
-            yield Scope(self.name, kind, run.namespace, f"{label}={label_value(run.name)}")
+            yield WatchScope(self.name, kind, run.namespace, f"{label}={label_value(run.name)}")
 
-    def _change(self, held: frozenset[Scope], wanted: frozenset[Scope]) -> None:
+    def _change(self, held: frozenset[WatchScope], wanted: frozenset[WatchScope]) -> None:
         for scope in held - wanted:
             self._stop(scope)
         for scope in wanted - held:
             self._start(scope)
 
-    def _start(self, scope: Scope) -> None:
+    def _start(self, scope: WatchScope) -> None:
         self._watches[scope] = asyncio.create_task(self._watch(scope), name=f"watch {scope.kind.plural}")
 
-    async def _watch(self, scope: Scope) -> None:
+    async def _watch(self, scope: WatchScope) -> None:
         """A fault of our own costs this one watch a minute and shows in its health; the others go on."""
         sink = self._sinks.open(scope)
         while True:
@@ -220,15 +220,15 @@ class Cluster:
             try:
                 await reflector.run()
             except Exception as problem:
-                sink.health(Health(State.STALE, self._clock.now(), _told(problem)))
+                sink.health(WatchHealth(WatchState.STALE, self._clock.now(), _told(problem)))
                 await self.pace.wait(self._timing.ask_again)
 
-    def _stop(self, scope: Scope) -> None:
+    def _stop(self, scope: WatchScope) -> None:
         self._watches.pop(scope).cancel()
         self._reflectors.pop(scope, None)
         self._sinks.drop(scope)
 
-    async def _end(self, scopes: tuple[Scope, ...]) -> None:
+    async def _end(self, scopes: tuple[WatchScope, ...]) -> None:
         tasks = [self._watches.pop(scope) for scope in scopes]
         for task in tasks:
             task.cancel()

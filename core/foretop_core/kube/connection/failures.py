@@ -9,7 +9,7 @@ class Unreachable(ForetopError):
     """No answer came: refused, timed out, cut, or not trusted."""
 
 
-class Silent(Unreachable):
+class WatchIdleTimeout(Unreachable):
     """A stream that was open said nothing for too long; it may be quiet, or dead."""
 
 
@@ -17,7 +17,7 @@ class NotConnected(Unreachable):
     """No connection came about, so nothing was sent; with any other Unreachable a request may have arrived."""
 
 
-class SignedOut(ForetopError):
+class Unauthenticated(ForetopError):
     """The cluster cannot tell who we are until a person does something."""
 
 

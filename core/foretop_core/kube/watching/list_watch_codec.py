@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from foretop_core.errors import Unreadable
-from foretop_core.kube.client import api_error
-from foretop_core.kube.failures import ApiError
+from foretop_core.kube.connection.client import api_error
+from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import Resource, decode
 
@@ -31,7 +31,7 @@ class WatchEvent(msgspec.Struct, frozen=True):
     object: msgspec.Raw
 
 
-class Identified(msgspec.Struct, frozen=True):
+class ObjectIdentity(msgspec.Struct, frozen=True):
     """The little of an object that a watch needs even when the rest cannot be read."""
 
     namespace: str = ""
@@ -69,17 +69,17 @@ def read_object(kind: Kind, raw: msgspec.Raw) -> Resource:
     return found
 
 
-def identify(raw: msgspec.Raw) -> Identified:
+def identify(raw: msgspec.Raw) -> ObjectIdentity:
     """Name and version of an object of any shape, empty where it has none."""
     try:
         value: Any = msgspec.json.decode(raw)
     except (ValueError, RecursionError):
-        return Identified()
+        return ObjectIdentity()
     meta = value.get("metadata") if isinstance(value, dict) else None
     if not isinstance(meta, dict):
-        return Identified()
+        return ObjectIdentity()
     found = (meta.get(key) for key in ("namespace", "name", "resourceVersion"))
-    return Identified(*(text if isinstance(text, str) else "" for text in found))
+    return ObjectIdentity(*(text if isinstance(text, str) else "" for text in found))
 
 
 def error_of(event: WatchEvent) -> ApiError:

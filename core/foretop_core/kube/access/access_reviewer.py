@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 import msgspec
 
 from foretop_core.clock import Clock
-from foretop_core.kube.client import ApiClient, Response
-from foretop_core.kube.failures import ApiError
+from foretop_core.kube.connection.client import ApiClient, Response
+from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models.kinds import Kind
 
 REMEMBER = timedelta(minutes=1)
@@ -20,7 +20,7 @@ _RULES_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 
 
 @dataclass(frozen=True, slots=True)
-class Right:
+class Permission:
     """One thing that may be allowed or not; no namespace means all of them."""
 
     verb: str
@@ -31,12 +31,12 @@ class Right:
     subresource: str = ""
 
 
-def right(verb: str, kind: Kind, namespace: str = "", name: str = "", subresource: str = "") -> Right:
-    return Right(verb, kind.group, kind.plural, namespace, name, subresource)
+def permission(verb: str, kind: Kind, namespace: str = "", name: str = "", subresource: str = "") -> Permission:
+    return Permission(verb, kind.group, kind.plural, namespace, name, subresource)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AccessVerdict:
     """`known` is false where the API server would not say; then the attempt itself must tell."""
 
     allowed: bool
@@ -53,7 +53,7 @@ class _Review(msgspec.Struct):
     status: _ReviewStatus = msgspec.field(default_factory=_ReviewStatus)
 
 
-class Rule(msgspec.Struct, rename="camel", frozen=True):
+class AccessRule(msgspec.Struct, rename="camel", frozen=True):
     """One line of what may be done in a namespace."""
 
     verbs: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Rule(msgspec.Struct, rename="camel", frozen=True):
 
 
 class _RulesStatus(msgspec.Struct, rename="camel"):
-    resource_rules: list[Rule] | None = None
+    resource_rules: list[AccessRule] | None = None
     incomplete: bool = False
 
 
@@ -72,10 +72,10 @@ class _RulesReview(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class AccessRules:
     """All that may be done in one namespace; incomplete where an authorizer cannot list its rules."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[AccessRule, ...] = ()
     incomplete: bool = False
 
     def allow(self, verb: str, group: str, resource: str) -> bool:
@@ -88,17 +88,17 @@ class Rules:
         )
 
 
-class Access:
+class AccessReviewer:
     """Asks once for each right in a minute, however many places want to know it at the same time."""
 
     def __init__(self, client: ApiClient, clock: Clock) -> None:
         self._client = client
         self._clock = clock
-        self._verdicts: dict[Right, tuple[datetime, Verdict]] = {}
-        self._rules: dict[str, tuple[datetime, Rules]] = {}
-        self._asking: dict[Right | str, asyncio.Lock] = {}
+        self._verdicts: dict[Permission, tuple[datetime, AccessVerdict]] = {}
+        self._rules: dict[str, tuple[datetime, AccessRules]] = {}
+        self._asking: dict[Permission | str, asyncio.Lock] = {}
 
-    async def verdict(self, wanted: Right) -> Verdict:
+    async def verdict(self, wanted: Permission) -> AccessVerdict:
         async with self._asking.setdefault(wanted, asyncio.Lock()):
             known = self._verdicts.get(wanted)
             if known is None or not self._fresh(known[0]):
@@ -106,7 +106,7 @@ class Access:
                 self._verdicts[wanted] = known
             return known[1]
 
-    async def rules(self, namespace: str) -> Rules:
+    async def rules(self, namespace: str) -> AccessRules:
         async with self._asking.setdefault(namespace, asyncio.Lock()):
             known = self._rules.get(namespace)
             if known is None or not self._fresh(known[0]):
@@ -117,7 +117,7 @@ class Access:
     def _fresh(self, asked: datetime) -> bool:
         return timedelta() <= self._clock.now() - asked < REMEMBER
 
-    async def _ask(self, wanted: Right) -> Verdict:
+    async def _ask(self, wanted: Permission) -> AccessVerdict:
         attributes = {
             "verb": wanted.verb,
             "group": wanted.group,
@@ -129,16 +129,16 @@ class Access:
         spec = {"resourceAttributes": {key: value for key, value in attributes.items() if value}}
         answer = await self._review(_ACCESS_REVIEWS, "SelfSubjectAccessReview", spec)
         if answer is None:
-            return Verdict(allowed=True, known=False)
+            return AccessVerdict(allowed=True, known=False)
         status = answer.read(_Review).status
-        return Verdict(status.allowed, status.reason)
+        return AccessVerdict(status.allowed, status.reason)
 
-    async def _ask_rules(self, namespace: str) -> Rules:
+    async def _ask_rules(self, namespace: str) -> AccessRules:
         answer = await self._review(_RULES_REVIEWS, "SelfSubjectRulesReview", {"namespace": namespace})
         if answer is None:
-            return Rules(incomplete=True)
+            return AccessRules(incomplete=True)
         status = answer.read(_RulesReview).status
-        return Rules(tuple(status.resource_rules or ()), status.incomplete)
+        return AccessRules(tuple(status.resource_rules or ()), status.incomplete)
 
     async def _review(self, path: str, kind: str, spec: Mapping[str, object]) -> Response | None:
         body = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}

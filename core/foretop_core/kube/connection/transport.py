@@ -16,16 +16,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from foretop_core.errors import BadInput
-from foretop_core.kube.auth import Credentials
-from foretop_core.kube.config import ContextConfig
-from foretop_core.kube.failures import NotConnected, SignedOut, Unreachable
+from foretop_core.kube.connection.auth import Credentials
+from foretop_core.kube.connection.config import ContextConfig
+from foretop_core.kube.connection.failures import NotConnected, Unauthenticated, Unreachable
 
 if TYPE_CHECKING:
     import aiohttp
 
 UNLIMITED = 0
 READ_BUFFER = 2**18
-_CONNECTOR = "foretop_core.kube.connector"
+_CONNECTOR = "foretop_core.kube.connection.connector"
 
 
 async def import_in_background() -> None:
@@ -39,11 +39,11 @@ def make_pool(config: ContextConfig, credentials: Credentials) -> aiohttp.Client
     """A pool of connections to one server with one client certificate."""
     import aiohttp
 
-    from foretop_core.kube.connector import PromptConnector
+    from foretop_core.kube.connection.connector import AbortingConnector
 
     return aiohttp.ClientSession(
         # A limit would hold back the watch above it without a word.
-        connector=PromptConnector(limit=UNLIMITED, ssl=_trust(config, credentials)),
+        connector=AbortingConnector(limit=UNLIMITED, ssl=_trust(config, credentials)),
         # The environment's proxies are settled by our own rules, and a netrc is none of kubectl's business.
         trust_env=False,
         proxy=config.proxy or None,
@@ -80,7 +80,7 @@ def load_certificate(context: ssl.SSLContext, name: str, credentials: Credential
         with _nameless(credentials.certificate) as certificate, _nameless(credentials.key) as key:
             context.load_cert_chain(certificate, key, password=_no_password)
     except (ssl.SSLError, _EncryptedKey):
-        raise SignedOut(
+        raise Unauthenticated(
             f"The client certificate of {name} cannot be used",
             "certificate and key do not belong together, are not PEM, or the key has a passphrase",
             "see kubectl config view --raw",

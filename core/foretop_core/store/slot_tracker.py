@@ -11,7 +11,7 @@ from foretop_core.rules.phases import HOLDS_SLOT
 from foretop_core.store.keys import Key
 
 
-class Slots:
+class SlotTracker:
     """Counts the backups of each Velero that hold a slot, and remembers when the count fell."""
 
     def __init__(self) -> None:

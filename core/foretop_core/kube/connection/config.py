@@ -37,7 +37,7 @@ class Impersonation:
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class AuthInfo:
     """Who we are to the cluster; nothing secret shows in its printed form."""
 
     token: str = field(default="", repr=False)
@@ -61,7 +61,7 @@ class ContextConfig:
     insecure: bool = False
     tls_server_name: str = ""
     proxy: str = ""
-    identity: Identity = Identity()
+    identity: AuthInfo = AuthInfo()
     impersonation: Impersonation = Impersonation()
 
     @property
@@ -72,7 +72,7 @@ class ContextConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ConnectionOptions:
     """What the command line says about connecting."""
 
     kubeconfig: str = ""
@@ -82,10 +82,10 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class SessionOptions:
     """What a person asked for when starting foretop; no namespaces means all that may be seen."""
 
-    connect: Options = Options()
+    connect: ConnectionOptions = ConnectionOptions()
     namespaces: tuple[str, ...] = ()
     read_only: bool = False
     velero_namespace: str = ""

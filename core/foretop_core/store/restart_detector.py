@@ -22,7 +22,7 @@ class _Beat:
     restarted: datetime | None = None
 
 
-class Beats:
+class RestartDetector:
     """Believes in a second once two pulses whole minutes apart show it.
 
     Storage that hangs shifts single pulses, and the checks of a location stay shifted for a while, but its

@@ -9,18 +9,18 @@ from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from foretop_core.clock import Clock
-from foretop_core.kube.access import Access
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.failures import ApiError
-from foretop_core.kube.reach import EVERYWHERE, Reach, reach
-from foretop_core.kube.velero import USUAL_NAMESPACES, find_velero
+from foretop_core.kube.access.access_reviewer import AccessReviewer
+from foretop_core.kube.access.accessible_namespaces import EVERYWHERE, AccessibleNamespaces, accessible_namespaces
+from foretop_core.kube.access.find_velero import USUAL_NAMESPACES, find_velero
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models.kinds import BESIDE_VELERO, Kind
 
 _REMEMBERED = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamespaceSelection:
     """The places that a person named; none of a sort means that foretop finds them itself."""
 
     namespaces: tuple[str, ...] = ()
@@ -30,10 +30,10 @@ class Named:
     """Velero's own kinds are looked at where they are, though other namespaces were named."""
 
 
-class Places:
+class NamespaceResolver:
     """Finds the places of every kind of one cluster; what all kinds need to know is asked once in a minute."""
 
-    def __init__(self, client: ApiClient, access: Access, clock: Clock, named: Named) -> None:
+    def __init__(self, client: ApiClient, access: AccessReviewer, clock: Clock, named: NamespaceSelection) -> None:
         self._client = client
         self._access = access
         self._clock = clock
@@ -49,18 +49,18 @@ class Places:
         self._also = tuple(dict.fromkeys((*there, namespace) if namespace else there))
         self._existing.pop(namespace, None)
 
-    async def of(self, kind: Kind) -> Reach:
+    async def of(self, kind: Kind) -> AccessibleNamespaces:
         if not kind.namespaced:
-            return Reach(EVERYWHERE, chosen=True)
+            return AccessibleNamespaces(EVERYWHERE, chosen=True)
         found = await self._found(kind)
         also = () if kind in BESIDE_VELERO else self._also
         named = (*(found.namespaces if found.chosen else ()), *also)
         missing = [name for name in dict.fromkeys(named) if not await self.exists(name)]
         places = found.namespaces if found.namespaces == EVERYWHERE else (*await self._sure(kind, found, also), *also)
         seen = tuple(name for name in dict.fromkeys(places) if name not in missing)
-        return Reach(seen, chosen=found.chosen and not missing, missing=tuple(missing))
+        return AccessibleNamespaces(seen, chosen=found.chosen and not missing, missing=tuple(missing))
 
-    async def _sure(self, kind: Kind, found: Reach, also: tuple[str, ...]) -> tuple[str, ...]:
+    async def _sure(self, kind: Kind, found: AccessibleNamespaces, also: tuple[str, ...]) -> tuple[str, ...]:
         """Once a person has said where to look, a place that was only guessed is not complained about."""
         if not found.guessed or not also:
             return found.namespaces
@@ -74,19 +74,23 @@ class Places:
                 known = self._existing[namespace] = (self._clock.now(), await self._ask(namespace))
             return known[1]
 
-    async def _found(self, kind: Kind) -> Reach:
+    async def _found(self, kind: Kind) -> AccessibleNamespaces:
         if kind not in BESIDE_VELERO:
-            return await reach(self._client, self._access, kind, self._named.namespaces)
+            return await accessible_namespaces(self._client, self._access, kind, self._named.namespaces)
         if self._named.velero and (self._named.with_velero or not self._named.namespaces):
-            return Reach((self._named.velero,), chosen=True)
+            return AccessibleNamespaces((self._named.velero,), chosen=True)
         if not self._named.namespaces or not self._named.with_velero:
-            found = await reach(self._client, self._access, kind, self._named.namespaces)
+            found = await accessible_namespaces(self._client, self._access, kind, self._named.namespaces)
             return found if found.chosen or found.namespaces == EVERYWHERE else await self._with_usual(kind, found)
         veleros = await self._where_velero_is()
         mine = tuple(name for name in veleros if name in self._named.namespaces)
-        return Reach(mine or veleros, chosen=True) if veleros else await self._with_usual(kind, Reach(EVERYWHERE))
+        return (
+            AccessibleNamespaces(mine or veleros, chosen=True)
+            if veleros
+            else await self._with_usual(kind, AccessibleNamespaces(EVERYWHERE))
+        )
 
-    async def _with_usual(self, kind: Kind, found: Reach) -> Reach:
+    async def _with_usual(self, kind: Kind, found: AccessibleNamespaces) -> AccessibleNamespaces:
         """Who cannot list namespaces may yet read where Velero usually lives."""
         allowed = [
             name

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from foretop_core.kube import paths
-from foretop_core.kube.access import Access, right
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.failures import ApiError
+from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
+from foretop_core.kube.connection import paths
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models.kinds import Kind
 
 _NAMESPACES = "/api/v1/namespaces"
@@ -21,7 +21,7 @@ EVERYWHERE = ("",)
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class AccessibleNamespaces:
     """Where to watch a kind; `chosen` when a person said so, and it is never to be looked at again.
 
     `missing` are namespaces that a person named and that are not there; `guessed` says that nobody could tell which
@@ -48,18 +48,20 @@ class _NamedList(msgspec.Struct):
     items: list[_Named] | None = None
 
 
-async def reach(client: ApiClient, access: Access, kind: Kind, given: tuple[str, ...]) -> Reach:
+async def accessible_namespaces(
+    client: ApiClient, access: AccessReviewer, kind: Kind, given: tuple[str, ...]
+) -> AccessibleNamespaces:
     """The namespaces given; else all, where they may be listed at once; else those that the person may see."""
     if given:
-        return Reach(given, chosen=True)
+        return AccessibleNamespaces(given, chosen=True)
     if await _may_list_everywhere(client, access, kind):
-        return Reach(EVERYWHERE)
+        return AccessibleNamespaces(EVERYWHERE)
     own = client.config.namespace
     visible = await visible_namespaces(client)
     turns = asyncio.Semaphore(_REVIEWS_AT_ONCE)
     verdicts = await asyncio.gather(*(_may_list(access, kind, name, turns) for name in visible))
     allowed = sorted(name for name, may in zip(visible, verdicts, strict=True) if may)
-    return Reach(tuple(allowed) or (own,), guessed=not allowed)
+    return AccessibleNamespaces(tuple(allowed) or (own,), guessed=not allowed)
 
 
 async def visible_namespaces(client: ApiClient) -> tuple[str, ...]:
@@ -88,8 +90,8 @@ async def _names(client: ApiClient, path: str) -> tuple[str, ...] | None:
         params = {"limit": _CHUNK, "continue": page.metadata.next_chunk}
 
 
-async def _may_list_everywhere(client: ApiClient, access: Access, kind: Kind) -> bool:
-    verdict = await access.verdict(right("list", kind))
+async def _may_list_everywhere(client: ApiClient, access: AccessReviewer, kind: Kind) -> bool:
+    verdict = await access.verdict(permission("list", kind))
     if verdict.known:
         return verdict.allowed
     try:
@@ -99,7 +101,7 @@ async def _may_list_everywhere(client: ApiClient, access: Access, kind: Kind) ->
     return True
 
 
-async def _may_list(access: Access, kind: Kind, namespace: str, turns: asyncio.Semaphore) -> bool:
+async def _may_list(access: AccessReviewer, kind: Kind, namespace: str, turns: asyncio.Semaphore) -> bool:
     """One review for each namespace serves all kinds; rules that are incomplete are left to the attempt."""
     async with turns:
         rules = await access.rules(namespace)

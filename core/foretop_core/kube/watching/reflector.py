@@ -9,13 +9,20 @@ import msgspec
 
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError, Unreadable
-from foretop_core.kube import paths
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.discovery import served_version
-from foretop_core.kube.envelope import WatchEvent, error_of, identify, read_event, read_object, read_page
-from foretop_core.kube.failures import ApiError, SignedOut, Silent, Unreachable
-from foretop_core.kube.pace import Backoff, Pace, Timing
-from foretop_core.kube.sink import EventType, Health, Scope, Sink, State
+from foretop_core.kube.connection import paths
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.failures import ApiError, Unauthenticated, Unreachable, WatchIdleTimeout
+from foretop_core.kube.watching.discovery import served_version
+from foretop_core.kube.watching.list_watch_codec import (
+    WatchEvent,
+    error_of,
+    identify,
+    read_event,
+    read_object,
+    read_page,
+)
+from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
+from foretop_core.kube.watching.watch_sink import EventType, Sink, WatchHealth, WatchScope, WatchState
 from foretop_core.models.wire import Resource, from_builtins
 
 _CHANGES: dict[str, EventType] = {name: name for name in get_args(EventType)}
@@ -29,18 +36,18 @@ class Reflector:
     def __init__(
         self,
         client: ApiClient,
-        scope: Scope,
+        scope: WatchScope,
         sink: Sink,
         clock: Clock,
-        pace: Pace,
-        timing: Timing | None = None,
+        pace: InterruptibleWait,
+        timing: WatchTimings | None = None,
     ) -> None:
         self._client = client
         self._scope = scope
         self._sink = sink
         self._clock = clock
         self._pace = pace
-        self._timing = timing or Timing()
+        self._timing = timing or WatchTimings()
         self._backoff = Backoff(self._timing, pace.random)
         self._api_version = scope.kind.version
         self._version = ""
@@ -50,15 +57,15 @@ class Reflector:
         self._settled = True
         self._whole = False
         self._silent_since: datetime | None = None
-        self._health: Health | None = None
+        self._health: WatchHealth | None = None
 
     @property
-    def state(self) -> State:
-        return self._health.state if self._health else State.SYNCING
+    def state(self) -> WatchState:
+        return self._health.state if self._health else WatchState.SYNCING
 
     async def run(self) -> None:
         """Never ends by itself; whatever goes wrong becomes the health of this watch."""
-        self._report(State.SYNCING)
+        self._report(WatchState.SYNCING)
         while True:
             try:
                 if not self._version or self._in_doubt:
@@ -87,7 +94,7 @@ class Reflector:
             if not chunk:
                 break
             left = page.metadata.remaining_item_count
-            self._report(State.SYNCING, seen=seen, expected=None if left is None else seen + left)
+            self._report(WatchState.SYNCING, seen=seen, expected=None if left is None else seen + left)
         self._sink.replace_end()
         self._version, self._in_doubt, self._whole, self._synced = version, False, False, True
         if self._settled:
@@ -115,12 +122,12 @@ class Reflector:
         opened = heard = self._clock.now()
         try:
             async with self._client.stream(self._path, params, self._timing.idle) as lines:
-                self._report(State.LIVE)
+                self._report(WatchState.LIVE)
                 async for line in lines:
                     self._take(line)
                     self._settle()
                     heard = self._clock.now()
-        except Silent:
+        except WatchIdleTimeout:
             # Some servers send no bookmark while nothing happens; only if it cannot be resumed is it stale.
             self._silent_since = heard
             self._settle()
@@ -186,10 +193,10 @@ class Reflector:
 
     async def _recover(self, problem: ForetopError) -> float:
         """Makes a failure this watch's health; answers how many seconds to wait before the next try."""
-        if isinstance(problem, SignedOut):
-            return self._report_pause(State.SIGNED_OUT, problem, self._backoff.next())
+        if isinstance(problem, Unauthenticated):
+            return self._report_pause(WatchState.SIGNED_OUT, problem, self._backoff.next())
         if not isinstance(problem, ApiError):
-            return self._report_pause(State.STALE, problem, self._backoff.next())
+            return self._report_pause(WatchState.STALE, problem, self._backoff.next())
         match problem.status:
             case 403:
                 return self._forbidden()
@@ -208,7 +215,7 @@ class Reflector:
             f"{self._verb} on {self._title} {where} is not allowed", hint="ask for the role that has it"
         )
         delay = self._backoff.next() if self._synced else self._timing.ask_again
-        return self._report_pause(State.FORBIDDEN, problem, delay)
+        return self._report_pause(WatchState.FORBIDDEN, problem, delay)
 
     async def _missing(self) -> float:
         """No such resource: served in another version, or not installed, and then there is nothing of it."""
@@ -218,12 +225,12 @@ class Reflector:
         try:
             served = await served_version(self._client, self._scope.kind)
         except ForetopError as problem:
-            return self._report_pause(State.STALE, problem, self._backoff.next())
+            return self._report_pause(WatchState.STALE, problem, self._backoff.next())
         if served is None:
             return self._not_installed()
         if served == self._api_version:
             early = ForetopError(f"{self._title} is announced but not served yet")
-            return self._report_pause(State.STALE, early, self._backoff.next())
+            return self._report_pause(WatchState.STALE, early, self._backoff.next())
         self._api_version = served
         return 0.0
 
@@ -232,7 +239,7 @@ class Reflector:
         self._sink.replace_begin()
         self._sink.replace_end()
         problem = ForetopError(f"{self._title} is not installed in {self._scope.context}")
-        return self._report_pause(State.NOT_INSTALLED, problem, self._timing.ask_again)
+        return self._report_pause(WatchState.NOT_INSTALLED, problem, self._timing.ask_again)
 
     def _expire(self, problem: ApiError) -> float:
         """The server has forgotten our place: list again at once, but not in a circle."""
@@ -240,7 +247,7 @@ class Reflector:
         self._whole = self._verb == "list"
         self._version = ""
         delay = self._backoff.next()
-        return 0.0 if first else self._report_pause(State.STALE, problem, delay)
+        return 0.0 if first else self._report_pause(WatchState.STALE, problem, delay)
 
     def _refused(self, problem: ApiError) -> float:
         hopeless = self._backoff.failures >= _RESUMES_BEFORE_A_NEW_LIST
@@ -248,28 +255,28 @@ class Reflector:
         if problem.status not in _WORTH_RESUMING or hopeless or ahead_of_server:
             self._version = ""
         delay = max(self._backoff.next(), problem.retry_after or 0.0)
-        return self._report_pause(State.STALE, problem, delay)
+        return self._report_pause(WatchState.STALE, problem, delay)
 
-    def _report_pause(self, state: State, problem: ForetopError, delay: float) -> float:
+    def _report_pause(self, state: WatchState, problem: ForetopError, delay: float) -> float:
         retry_at = self._clock.now() + timedelta(seconds=delay)
         self._report(state, error=str(problem), retry_at=retry_at)
         return delay
 
     def _report(
         self,
-        state: State,
+        state: WatchState,
         error: str = "",
         retry_at: datetime | None = None,
         seen: int = 0,
         expected: int | None = None,
     ) -> None:
         since = self._clock.now()
-        if state is State.STALE:
+        if state is WatchState.STALE:
             since = self._silent_since or since
         self._silent_since = None
         if self._health is not None and self._health.state is state:
             since = self._health.since
-        self._health = Health(state, since, error, retry_at, seen, expected)
+        self._health = WatchHealth(state, since, error, retry_at, seen, expected)
         self._sink.health(self._health)
 
     def _selection(self) -> dict[str, str]:

@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from foretop_core.errors import BadInput
-from foretop_core.kube.config import DEFAULT_NAMESPACE, ContextConfig, Identity, Impersonation, Options
+from foretop_core.kube.connection.config import (
+    DEFAULT_NAMESPACE,
+    AuthInfo,
+    ConnectionOptions,
+    ContextConfig,
+    Impersonation,
+)
 
 SERVICE_ACCOUNT = "in-cluster"
 _FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -17,7 +23,9 @@ def in_cluster(environ: Mapping[str, str], folder: str = _FOLDER) -> bool:
     return bool(environ.get("KUBERNETES_SERVICE_HOST")) and Path(folder, "token").is_file()
 
 
-def read_service_account(environ: Mapping[str, str], options: Options, folder: str = _FOLDER) -> ContextConfig:
+def read_service_account(
+    environ: Mapping[str, str], options: ConnectionOptions, folder: str = _FOLDER
+) -> ContextConfig:
     """The pod's own cluster; its token is named, not read, because the kubelet renews the file."""
     host = environ.get("KUBERNETES_SERVICE_HOST", "")
     port = environ.get("KUBERNETES_SERVICE_PORT", "443")
@@ -39,6 +47,6 @@ def read_service_account(environ: Mapping[str, str], options: Options, folder: s
         server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
         namespace=namespace or DEFAULT_NAMESPACE,
         ca=ca,
-        identity=Identity(token_file=str(place / "token")),
+        identity=AuthInfo(token_file=str(place / "token")),
         impersonation=Impersonation(options.as_user, options.as_groups),
     )

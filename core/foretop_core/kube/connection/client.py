@@ -12,11 +12,11 @@ from urllib.parse import urlencode
 import msgspec
 
 from foretop_core.clock import Clock
-from foretop_core.kube.auth import Authenticator, Credentials
-from foretop_core.kube.config import ContextConfig
-from foretop_core.kube.failures import ApiError, ReadOnlyRefused, SignedOut, Silent
-from foretop_core.kube.servertime import ServerTime
-from foretop_core.kube.transport import explain, import_in_background, make_pool
+from foretop_core.kube.connection.auth import Authenticator, Credentials
+from foretop_core.kube.connection.clock_skew import ClockSkew
+from foretop_core.kube.connection.config import ContextConfig
+from foretop_core.kube.connection.failures import ApiError, ReadOnlyRefused, Unauthenticated, WatchIdleTimeout
+from foretop_core.kube.connection.transport import explain, import_in_background, make_pool
 
 if TYPE_CHECKING:
     import aiohttp
@@ -66,7 +66,7 @@ class ApiClient:
         self._auth = auth
         self._clock = clock
         self._read_only = read_only
-        self._time = ServerTime()
+        self._time = ClockSkew()
         self._pool: aiohttp.ClientSession | None = None
         self._made_for: tuple[ContextConfig, bytes, bytes] | None = None
 
@@ -128,7 +128,7 @@ class ApiClient:
                 renewed = await self._auth.credentials()
                 response = await self._send(renewed, method, path, params, body, content_type, silence)
             if response.status == 401:
-                raise SignedOut(
+                raise Unauthenticated(
                     f"The API server does not accept the credentials of {self.config.name}",
                     hint="sign in again; foretop reads the kubeconfig anew by itself",
                 )
@@ -235,7 +235,7 @@ class ApiClient:
                         yield line
                 searched = len(rest)
         except aiohttp.SocketTimeoutError:
-            raise Silent(f"{self.config.address} has said nothing for too long") from None
+            raise WatchIdleTimeout(f"{self.config.address} has said nothing for too long") from None
         except (aiohttp.ClientError, OSError) as problem:
             raise explain(self.config.address, problem) from None
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from foretop_core.clock import Clock
-from foretop_core.kube.auth import Authenticator
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.config import Options
-from foretop_core.kube.execplugin import ExecPlugins
-from foretop_core.kube.kubeconfig import choose_contexts, reloading
-from foretop_core.kube.settings import read_only_contexts
+from foretop_core.kube.connection.auth import Authenticator
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.config import ConnectionOptions
+from foretop_core.kube.connection.exec_plugin import ExecPlugins
+from foretop_core.kube.connection.kubeconfig import choose_contexts, reloading
+from foretop_core.kube.connection.settings import read_only_contexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Connections:
     plugins: ExecPlugins
 
 
-def connect(options: Options, environ: Mapping[str, str], clock: Clock, read_only: bool) -> Connections:
+def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock, read_only: bool) -> Connections:
     """Reads the kubeconfig; what is wrong with it is raised as one line, before anything is sent.
 
     A context is read-only where the caller or the person's own configuration says so.

@@ -16,8 +16,8 @@ from typing import Annotated, Any
 import msgspec
 
 from foretop_core.clock import Clock
-from foretop_core.kube.config import ExecConfig
-from foretop_core.kube.failures import SignedOut
+from foretop_core.kube.connection.config import ExecConfig
+from foretop_core.kube.connection.failures import Unauthenticated
 
 LIMIT = 60.0
 REST = timedelta(seconds=20)
@@ -51,7 +51,7 @@ class _Answer(msgspec.Struct, rename="camel"):
 class _Slot:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     credential: ExecCredential | None = None
-    failure: SignedOut | None = None
+    failure: Unauthenticated | None = None
     ran_at: datetime | None = None
 
 
@@ -78,7 +78,7 @@ class ExecPlugins:
             slot.ran_at = now
             try:
                 slot.credential = await self._run(config)
-            except SignedOut as problem:
+            except Unauthenticated as problem:
                 slot.failure = problem
                 raise
             slot.failure = None
@@ -104,7 +104,7 @@ class ExecPlugins:
 
     async def _run(self, config: ExecConfig) -> ExecCredential:
         if config.interactive_mode == "Always":
-            raise SignedOut(f"{_name(config)} asks a person each time", hint="sign in on the plain terminal")
+            raise Unauthenticated(f"{_name(config)} asks a person each time", hint="sign in on the plain terminal")
         try:
             # A session of its own has no terminal, so that no prompt can be written over the screen.
             process = await asyncio.create_subprocess_exec(
@@ -118,15 +118,15 @@ class ExecPlugins:
             )
         except FileNotFoundError:
             hint = config.install_hint or "install it, or mend exec.command in the kubeconfig"
-            raise SignedOut(f"{_name(config)} is not installed", hint=hint) from None
+            raise Unauthenticated(f"{_name(config)} is not installed", hint=hint) from None
         except OSError as problem:
-            raise SignedOut(f"{_name(config)} cannot be run", problem.strerror or str(problem)) from None
+            raise Unauthenticated(f"{_name(config)} cannot be run", problem.strerror or str(problem)) from None
         try:
             async with asyncio.timeout(self._limit):
                 stdout, stderr = await process.communicate()
         except TimeoutError:
             await _end(process)
-            raise SignedOut(
+            raise Unauthenticated(
                 f"{_name(config)} gave no answer in {self._limit:g} s", hint="does it wait for a person?"
             ) from None
         except asyncio.CancelledError:
@@ -152,18 +152,18 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 def _answer(config: ExecConfig, code: int | None, stdout: bytes, stderr: bytes) -> ExecCredential:
     if code != 0:
         said = _last_line(stderr) or _last_line(stdout)
-        raise SignedOut(said or f"{_name(config)} ended with exit code {code}")
+        raise Unauthenticated(said or f"{_name(config)} ended with exit code {code}")
     try:
         answer = msgspec.json.decode(stdout, type=_Answer)
     except msgspec.DecodeError:
-        raise SignedOut(_last_line(stderr) or f"{_name(config)} gave no ExecCredential") from None
+        raise Unauthenticated(_last_line(stderr) or f"{_name(config)} gave no ExecCredential") from None
     status = answer.status
     if answer.api_version != config.api_version:
-        raise SignedOut(
+        raise Unauthenticated(
             f"{_name(config)} answered in {answer.api_version or 'no version'}, not in {config.api_version}"
         )
     if status is None or not (status.token or (status.client_certificate_data and status.client_key_data)):
-        raise SignedOut(f"{_name(config)} gave neither a token nor a certificate with its key")
+        raise Unauthenticated(f"{_name(config)} gave neither a token nor a certificate with its key")
     return ExecCredential(
         token=status.token or "",
         certificate=(status.client_certificate_data or "").encode(),

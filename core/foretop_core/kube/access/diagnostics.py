@@ -11,15 +11,15 @@ import msgspec
 
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError
-from foretop_core.kube import paths
-from foretop_core.kube.access import Access, right
-from foretop_core.kube.client import ApiClient
-from foretop_core.kube.discovery import served_version
+from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
+from foretop_core.kube.access.accessible_namespaces import EVERYWHERE
+from foretop_core.kube.access.find_velero import FoundVelero, find_velero
+from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
+from foretop_core.kube.connection import paths
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.failures import ApiError
 from foretop_core.kube.evidence import server_world
-from foretop_core.kube.failures import ApiError
-from foretop_core.kube.places import Named, Places
-from foretop_core.kube.reach import EVERYWHERE
-from foretop_core.kube.velero import VeleroServer, find_velero
+from foretop_core.kube.watching.discovery import served_version
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, KINDS, MOVEMENTS, RESTORE, SCHEDULE, STORAGE, Kind
 from foretop_core.rules import words
 from foretop_core.rules.dialects import NEWEST_KNOWN, releases_of
@@ -36,7 +36,7 @@ _ACTIONS = (
 )
 
 
-class Verdict(StrEnum):
+class CheckStatus(StrEnum):
     OK = "ok"
     NOTE = "note"
     MISSING = "missing"
@@ -48,7 +48,7 @@ class Check:
     """One line: what was looked at, how it is, and what to do where it is not well."""
 
     about: str
-    verdict: Verdict
+    verdict: CheckStatus
     found: str
     remedy: str = ""
 
@@ -57,22 +57,22 @@ class _Version(msgspec.Struct, rename="camel"):
     git_version: str = ""
 
 
-async def checkup(
-    client: ApiClient, clock: Clock, named: Named, given_versions: Mapping[str, str] | None = None
+async def diagnose(
+    client: ApiClient, clock: Clock, named: NamespaceSelection, given_versions: Mapping[str, str] | None = None
 ) -> AsyncIterator[Check]:
     """Everything about one context; ends early, with FAILED, where it cannot be reached."""
     config = client.config
-    yield Check("context", Verdict.OK, f"{config.name}, {config.address}, namespace {config.namespace}")
+    yield Check("context", CheckStatus.OK, f"{config.name}, {config.address}, namespace {config.namespace}")
     try:
         version = await _version(client)
     except ForetopError as problem:
-        yield Check("connection", Verdict.FAILED, str(problem), "see kubectl --context with the same name")
+        yield Check("connection", CheckStatus.FAILED, str(problem), "see kubectl --context with the same name")
         return
-    yield Check("connection", Verdict.OK, f"Kubernetes {version}")
+    yield Check("connection", CheckStatus.OK, f"Kubernetes {version}")
     yield _tls(client)
     yield _skew(client)
-    access = Access(client, clock)
-    places = Places(client, access, clock, named)
+    access = AccessReviewer(client, clock)
+    places = NamespaceResolver(client, access, clock, named)
     for kind in KINDS:
         if kind not in MOVEMENTS:
             yield await _kind(client, access, kind, places)
@@ -97,26 +97,26 @@ async def _version(client: ApiClient) -> str:
 def _tls(client: ApiClient) -> Check:
     config = client.config
     if config.server.startswith("http://"):
-        return Check("TLS", Verdict.NOTE, "not used: the connection is plain HTTP")
+        return Check("TLS", CheckStatus.NOTE, "not used: the connection is plain HTTP")
     if config.insecure:
         remedy = "remove insecure-skip-tls-verify and give the cluster's CA"
-        return Check("TLS", Verdict.NOTE, "the server's certificate is not checked", remedy)
-    return Check("TLS", Verdict.OK, "the server's certificate is trusted")
+        return Check("TLS", CheckStatus.NOTE, "the server's certificate is not checked", remedy)
+    return Check("TLS", CheckStatus.OK, "the server's certificate is trusted")
 
 
 def _skew(client: ApiClient) -> Check:
     skew = client.skew or timedelta()
     if abs(skew) <= LARGE_SKEW:
-        return Check("clock", Verdict.OK, "agrees with the server's")
+        return Check("clock", CheckStatus.OK, "agrees with the server's")
     found = (
         f"the server is {abs(skew).total_seconds():.0f} s {'ahead of' if skew > timedelta() else 'behind'} this machine"
     )
-    return Check("clock", Verdict.NOTE, found, "foretop counts in the server's time; set this machine's clock")
+    return Check("clock", CheckStatus.NOTE, found, "foretop counts in the server's time; set this machine's clock")
 
 
-async def _kind(client: ApiClient, access: Access, kind: Kind, places: Places) -> Check:
+async def _kind(client: ApiClient, access: AccessReviewer, kind: Kind, places: NamespaceResolver) -> Check:
     about = paths.title(kind)
-    missing = Verdict.MISSING if kind in _NEEDED else Verdict.NOTE
+    missing = CheckStatus.MISSING if kind in _NEEDED else CheckStatus.NOTE
     try:
         if await served_version(client, kind) is None:
             return Check(about, missing, "not installed", "install Velero's CRDs" if kind in _NEEDED else "")
@@ -131,15 +131,15 @@ async def _kind(client: ApiClient, access: Access, kind: Kind, places: Places) -
         remedy = f"ask for a role with list and watch on {about}"
         return Check(about, missing, f"list and watch are not allowed in {where}", remedy)
     where = "in all namespaces" if found.namespaces == EVERYWHERE else f"in {', '.join(found.namespaces)}"
-    return Check(about, Verdict.OK, f"may be listed and watched {where}")
+    return Check(about, CheckStatus.OK, f"may be listed and watched {where}")
 
 
-async def _may_watch(access: Access, kind: Kind, namespace: str) -> bool:
-    verdicts = [await access.verdict(right(verb, kind, namespace)) for verb in ("list", "watch")]
+async def _may_watch(access: AccessReviewer, kind: Kind, namespace: str) -> bool:
+    verdicts = [await access.verdict(permission(verb, kind, namespace)) for verb in ("list", "watch")]
     return all(verdict.allowed for verdict in verdicts)
 
 
-async def _servers(client: ApiClient, named: Named) -> tuple[VeleroServer, ...]:
+async def _servers(client: ApiClient, named: NamespaceSelection) -> tuple[FoundVelero, ...]:
     given = (named.velero,) if named.velero else () if named.with_velero else named.namespaces
     try:
         return await find_velero(client, given)
@@ -147,12 +147,12 @@ async def _servers(client: ApiClient, named: Named) -> tuple[VeleroServer, ...]:
         return ()
 
 
-def _velero(servers: tuple[VeleroServer, ...]) -> list[Check]:
+def _velero(servers: tuple[FoundVelero, ...]) -> list[Check]:
     if not servers:
         return [
             Check(
                 "Velero",
-                Verdict.MISSING,
+                CheckStatus.MISSING,
                 "not found in any namespace",
                 "install it, or say where it is with --velero-namespace",
             )
@@ -165,11 +165,11 @@ def _velero(servers: tuple[VeleroServer, ...]) -> list[Check]:
                 f"in {server.namespace}, version {server.known.version or 'not told by its image'}, "
                 f"--schedule-skip-immediately={skip}, --concurrent-backups={server.known.concurrency}"
             )
-            checks.append(Check("Velero", Verdict.OK, found))
+            checks.append(Check("Velero", CheckStatus.OK, found))
         else:
             remedy = f"ask for get on deployments.apps in {server.namespace} to see its flags"
             checks.append(
-                Check("Velero", Verdict.NOTE, f"in {server.namespace}, its Deployment may not be read", remedy)
+                Check("Velero", CheckStatus.NOTE, f"in {server.namespace}, its Deployment may not be read", remedy)
             )
     return checks
 
@@ -190,17 +190,17 @@ def _cron(world: World, namespace: str, now: datetime) -> Check:
     remedy = "see foretop upgrade-check for what changes and what to write instead" if changed else ""
     if changed and not verdict.is_certain:
         remedy = f"give the release with --velero-version; {remedy}"
-    return Check("cron", Verdict.NOTE if remedy or against else Verdict.OK, found, remedy)
+    return Check("cron", CheckStatus.NOTE if remedy or against else CheckStatus.OK, found, remedy)
 
 
-async def _action(access: Access, verb: str, kind: Kind, purpose: str, namespace: str) -> Check:
+async def _action(access: AccessReviewer, verb: str, kind: Kind, purpose: str, namespace: str) -> Check:
     about = f"{verb} {paths.title(kind)}"
     try:
-        verdict = await access.verdict(right(verb, kind, namespace))
+        verdict = await access.verdict(permission(verb, kind, namespace))
     except ForetopError as problem:
-        return Check(about, Verdict.NOTE, str(problem))
+        return Check(about, CheckStatus.NOTE, str(problem))
     if verdict.allowed:
-        return Check(about, Verdict.OK, f"allowed in {namespace}: you can {purpose}")
+        return Check(about, CheckStatus.OK, f"allowed in {namespace}: you can {purpose}")
     return Check(
-        about, Verdict.NOTE, f"not allowed in {namespace}: you cannot {purpose}", "ask for the role that has it"
+        about, CheckStatus.NOTE, f"not allowed in {namespace}: you cannot {purpose}", "ask for the role that has it"
     )

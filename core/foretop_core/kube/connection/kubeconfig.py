@@ -11,9 +11,9 @@ from typing import Any
 import yaml
 
 from foretop_core.errors import BadInput
-from foretop_core.kube.config import ContextConfig, Options, Reload
-from foretop_core.kube.entries import Entry, read_context
-from foretop_core.kube.incluster import SERVICE_ACCOUNT, in_cluster, read_service_account
+from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig, Reload
+from foretop_core.kube.connection.incluster import SERVICE_ACCOUNT, in_cluster, read_service_account
+from foretop_core.kube.connection.kubeconfig_entries import KubeconfigEntry, read_context
 
 _SECTIONS = ("clusters", "users", "contexts")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -25,16 +25,16 @@ class Kubeconfig:
 
     files: tuple[Path, ...]
     current: str
-    clusters: Mapping[str, Entry] = field(repr=False)
-    users: Mapping[str, Entry] = field(repr=False)
-    contexts: Mapping[str, Entry] = field(repr=False)
+    clusters: Mapping[str, KubeconfigEntry] = field(repr=False)
+    users: Mapping[str, KubeconfigEntry] = field(repr=False)
+    contexts: Mapping[str, KubeconfigEntry] = field(repr=False)
 
     @property
     def place(self) -> str:
         return ", ".join(str(path) for path in self.files) or "any kubeconfig file"
 
 
-def choose_contexts(options: Options, environ: Mapping[str, str]) -> tuple[ContextConfig, ...]:
+def choose_contexts(options: ConnectionOptions, environ: Mapping[str, str]) -> tuple[ContextConfig, ...]:
     """The contexts named on the command line, else the current one, else the pod's own service account."""
     kubeconfig = read_kubeconfig(options, environ)
     if not kubeconfig.contexts and not options.contexts and not options.kubeconfig and in_cluster(environ):
@@ -43,7 +43,7 @@ def choose_contexts(options: Options, environ: Mapping[str, str]) -> tuple[Conte
     return tuple(_context(kubeconfig, name, options, environ) for name in names)
 
 
-def reloading(context: ContextConfig, options: Options, environ: Mapping[str, str]) -> Reload:
+def reloading(context: ContextConfig, options: ConnectionOptions, environ: Mapping[str, str]) -> Reload:
     """Reads the same context again, by the name that it had at the start, whatever is current by now."""
 
     def reload() -> ContextConfig:
@@ -55,9 +55,9 @@ def reloading(context: ContextConfig, options: Options, environ: Mapping[str, st
     return reload
 
 
-def read_kubeconfig(options: Options, environ: Mapping[str, str]) -> Kubeconfig:
+def read_kubeconfig(options: ConnectionOptions, environ: Mapping[str, str]) -> Kubeconfig:
     """Every file that kubectl would read; of those in KUBECONFIG, missing ones are passed over."""
-    merged: dict[str, dict[str, Entry]] = {section: {} for section in _SECTIONS}
+    merged: dict[str, dict[str, KubeconfigEntry]] = {section: {} for section in _SECTIONS}
     current = ""
     files = []
     for path in _paths(options, environ):
@@ -68,11 +68,11 @@ def read_kubeconfig(options: Options, environ: Mapping[str, str]) -> Kubeconfig:
         current = current or _text(content.get("current-context"))
         for section in _SECTIONS:
             for name, body in _named(content.get(section), section, path):
-                merged[section].setdefault(name, Entry(name, body, path))
+                merged[section].setdefault(name, KubeconfigEntry(name, body, path))
     return Kubeconfig(tuple(files), current, merged["clusters"], merged["users"], merged["contexts"])
 
 
-def _paths(options: Options, environ: Mapping[str, str]) -> list[Path]:
+def _paths(options: ConnectionOptions, environ: Mapping[str, str]) -> list[Path]:
     if options.kubeconfig:
         return [Path(options.kubeconfig)]
     if listed := environ.get("KUBECONFIG"):
@@ -131,7 +131,9 @@ def _current(kubeconfig: Kubeconfig) -> str:
     )
 
 
-def _context(kubeconfig: Kubeconfig, name: str, options: Options, environ: Mapping[str, str]) -> ContextConfig:
+def _context(
+    kubeconfig: Kubeconfig, name: str, options: ConnectionOptions, environ: Mapping[str, str]
+) -> ContextConfig:
     entry = kubeconfig.contexts.get(name)
     if entry is None:
         known = f"it has {_listed(kubeconfig.contexts)}" if kubeconfig.contexts else "it has none"
@@ -141,7 +143,9 @@ def _context(kubeconfig: Kubeconfig, name: str, options: Options, environ: Mappi
     return read_context(entry, cluster, user, options, environ)
 
 
-def _referred(context: Entry, key: str, entries: Mapping[str, Entry], kubeconfig: Kubeconfig) -> Entry:
+def _referred(
+    context: KubeconfigEntry, key: str, entries: Mapping[str, KubeconfigEntry], kubeconfig: Kubeconfig
+) -> KubeconfigEntry:
     name = context.text(key)
     found = entries.get(name)
     if found is None:
@@ -150,7 +154,7 @@ def _referred(context: Entry, key: str, entries: Mapping[str, Entry], kubeconfig
     return found
 
 
-def _listed(names: Mapping[str, Entry], most: int = 8) -> str:
+def _listed(names: Mapping[str, KubeconfigEntry], most: int = 8) -> str:
     shown = sorted(names)
     more = f" and {len(shown) - most} more" if len(shown) > most else ""
     return ", ".join(shown[:most]) + more
