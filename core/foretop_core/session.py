@@ -28,8 +28,8 @@ from foretop_core.rules.world import World
 from foretop_core.store import Key, Store
 
 if TYPE_CHECKING:
-    from foretop_core.actions.hand import Hand
     from foretop_core.actions.journal import Journal
+    from foretop_core.actions.plan_executor import PlanExecutor
 
 WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*MOVEMENTS, EVENTS))
 """Data movements are watched for unfinished runs only, events for the object that is open."""
@@ -77,12 +77,14 @@ class Session:
     def triage(self, context: str) -> Triage:
         return triage(self.world(context), self.clock(context).now())
 
-    def hand(self, context: str, journal: Journal, user: str) -> Hand:
+    def hand(self, context: str, journal: Journal, user: str) -> PlanExecutor:
         """What wishes are carried out with in one context; loaded with the first wish, for the rows come before it."""
-        from foretop_core.actions.hand import Hand
+        from foretop_core.actions.plan_executor import PlanExecutor
 
         cluster = self.clusters[context]
-        return Hand(cluster.client, cluster.access, self.clock(context), journal, user, lambda: self.world(context))
+        return PlanExecutor(
+            cluster.client, cluster.access, self.clock(context), journal, user, lambda: self.world(context)
+        )
 
     def look_at(self, context: str, uid: str, namespace: str) -> None:
         """Follows the events of the one object that is open; no uid ends it."""

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import yaml
 
-from foretop_core.minicluster.live import FIXED_START, LiveBox
-from foretop_core.minicluster.scenes import Wishes, find_scene
+from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.bench import Figure
 
 _SERVE = [sys.executable, "-c", "from foretop.cli import main; main()", "demo", "--serve"]
@@ -22,7 +22,7 @@ _SERVE = [sys.executable, "-c", "from foretop.cli import main; main()", "demo", 
 def measure() -> Iterable[Figure]:
     yield Figure("demo --serve: start to first list, Python too", _first_answer_seconds(), 2.0, "s")
     begin = time.perf_counter()
-    box = LiveBox(find_scene("large"), Wishes(), FIXED_START)
+    box = SimulatedCluster(find_scene("large"), ScenarioOptions(), FIXED_START)
     yield Figure("scene large: load", time.perf_counter() - begin, 5.0, "s")
     begin = time.perf_counter()
     box.settle(timedelta(minutes=1))

@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 
 from foretop_core.actions.backups import plan_back_up_now, plan_delete_backup
-from foretop_core.actions.execute import Outcome, Result
-from foretop_core.actions.files import File, file_plan
-from foretop_core.actions.guard import Refused
-from foretop_core.actions.hand import Hand, whoami
+from foretop_core.actions.files import RunFile, file_plan
+from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal
 from foretop_core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
-from foretop_core.actions.pausing import Pause, plan_pause, plan_unpause
-from foretop_core.actions.plans import Plan, Wish
+from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
+from foretop_core.actions.plan_executor import PlanExecutor, whoami
+from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.schedules import plan_delete_schedule
-from foretop_core.actions.served import serves_field
-from foretop_core.actions.servers import plan_server_default
+from foretop_core.actions.schema_probe import serves_field
+from foretop_core.actions.send_plan import Outcome, Result
+from foretop_core.actions.server_default import plan_server_default
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection.config import ConnectionOptions
@@ -74,7 +74,7 @@ def look(cluster: RealCluster, namespace: str, context: str) -> World:
 @asynccontextmanager
 async def hand_in(
     cluster: RealCluster, namespace: str, folder: Path, user: str = "admin", read_only: bool = False
-) -> AsyncIterator[Hand]:
+) -> AsyncIterator[PlanExecutor]:
     clock = SystemClock()
     path = await asyncio.to_thread(cluster.kubeconfig, user)
     ((context, client),) = connect(ConnectionOptions(kubeconfig=str(path)), {}, clock, read_only).clients.items()
@@ -84,25 +84,25 @@ async def hand_in(
         return look(cluster, namespace, context)
 
     try:
-        yield Hand(client, AccessReviewer(client, clock), clock, journal, user, world, patience=2.0)
+        yield PlanExecutor(client, AccessReviewer(client, clock), clock, journal, user, world, patience=2.0)
     finally:
         await client.close()
 
 
-async def planned(hand: Hand, wish: Wish) -> Plan:
+async def planned(hand: PlanExecutor, wish: Planner) -> Plan:
     world = await asyncio.to_thread(hand.world)
     return wish(world, sorted(world.schedules, key=lambda item: item.name), hand.clock.now())
 
 
-async def done(hand: Hand, plan: Plan, wish: Wish) -> list[Result]:
+async def done(hand: PlanExecutor, plan: Plan, wish: Planner) -> list[Result]:
     return [result async for result in hand.carry_out(plan, wish)]
 
 
 def pausing(world: World, items: Iterable[Any], now: datetime) -> Plan:
-    return plan_pause(world, items, Pause("maria", "w1"), now)
+    return plan_pause(world, items, PauseRequest("maria", "w1"), now)
 
 
-def unpausing(choice: Choice) -> Wish:
+def unpausing(choice: Choice) -> Planner:
     return lambda world, items, now: plan_unpause(world, items, choice, now)
 
 
@@ -161,7 +161,7 @@ async def test_a_right_taken_away_in_between(cluster: RealCluster, namespace: st
     async with hand_in(cluster, namespace, tmp_path, "nobody") as hand:
         await asyncio.to_thread(make, cluster, namespace, "first")
         plan = await planned(hand, pausing)
-        with pytest.raises(Refused, match=r"patch on schedules\.velero\.io"):
+        with pytest.raises(ActionRefused, match=r"patch on schedules\.velero\.io"):
             await hand.guard(plan)
     async with hand_in(cluster, namespace, tmp_path, "nobody") as hand:
         await asyncio.to_thread(grant)
@@ -176,12 +176,12 @@ async def test_a_right_taken_away_in_between(cluster: RealCluster, namespace: st
         assert {result.status for result in results} == {403}
 
 
-async def allowed(hand: Hand, plan: Plan) -> bool:
+async def allowed(hand: PlanExecutor, plan: Plan) -> bool:
     try:
-        await Hand(
+        await PlanExecutor(
             hand.client, AccessReviewer(hand.client, hand.clock), hand.clock, hand.journal, "x", hand.world
         ).guard(plan)
-    except Refused:
+    except ActionRefused:
         return False
     return True
 
@@ -244,7 +244,7 @@ async def test_read_only_changes_nothing_whatever_is_tried(
     async with hand_in(cluster, namespace, tmp_path, read_only=True) as hand:
         plan = await planned(hand, pausing)
         before = await asyncio.to_thread(hand.world)
-        with pytest.raises(Refused, match="read-only is on"):
+        with pytest.raises(ActionRefused, match="read-only is on"):
             await hand.guard(plan)
         for wish in (pausing, plan_delete_schedule, plan_back_up_now):
             (result,) = await done(hand, await planned(hand, wish), wish)
@@ -281,7 +281,7 @@ async def test_a_request_for_a_file_of_every_kind_is_taken_as_it_is_planned(
     async with hand_in(cluster, namespace, tmp_path) as hand:
         world = await asyncio.to_thread(hand.world)
         asking = replace(hand, world=lambda: world)
-        for owner, file in product(owners, File):
+        for owner, file in product(owners, RunFile):
             plan = file_plan(asking, owner, file)
             await asking.guard(plan)
             (made,) = await done(asking, plan, lambda world, items, now, plan=plan: plan)

@@ -36,10 +36,10 @@ from foretop_core.clock import ManualClock
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.access import User
 from foretop_core.minicluster.box import MiniCluster
-from foretop_core.minicluster.live import FIXED_START, LiveBox
-from foretop_core.minicluster.scenes import Scene, default
-from foretop_core.minicluster.scenes.stage import HOME, Stage
-from foretop_core.minicluster.scenes.stage import Wishes as SceneWishes
+from foretop_core.minicluster.scenarios import Scenario, default
+from foretop_core.minicluster.scenarios.scenario_builder import HOME, ScenarioBuilder
+from foretop_core.minicluster.scenarios.scenario_builder import ScenarioOptions as SceneWishes
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.session import Session, open_session
 
 STEP = timedelta(seconds=2)
@@ -148,17 +148,17 @@ def _offered(frame: Frame) -> dict[str, str]:
     return found
 
 
-def _set_up(stage: Stage) -> None:
+def _set_up(stage: ScenarioBuilder) -> None:
     default.set_up(stage)
     for name in ("cassandra", "quarterly"):
         stage.patch("Schedule", HOME, name, {"metadata": {"annotations": {PAUSED_BATCH: f"upgrade-of-{name}"}}})
 
 
-class SteppedBox(LiveBox):
+class SteppedBox(SimulatedCluster):
     """Time stands still in it between two steps."""
 
     def __init__(self) -> None:
-        scene = Scene("tour", "something for every key", _set_up, timedelta(minutes=4))
+        scene = Scenario("tour", "something for every key", _set_up, timedelta(minutes=4))
         super().__init__(scene, SceneWishes(seed=1), FIXED_START)
         self._standing = self.clock.base
 

@@ -17,16 +17,16 @@ from textual.pilot import Pilot
 from foretop.app import Dashboard
 from foretop.modals.dialog import Dialog
 from foretop.source import Looks
-from foretop_core.actions.journal import Entry, Journal, default_path
+from foretop_core.actions.journal import Journal, JournalEntry, default_path
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.access import User
-from foretop_core.minicluster.live import FIXED_START, LiveBox
-from foretop_core.minicluster.scenes import find_scene
-from foretop_core.minicluster.scenes.stage import HOME
-from foretop_core.minicluster.scenes.stage import Wishes as SceneWishes
+from foretop_core.minicluster.reconcile import Behaviour
+from foretop_core.minicluster.scenarios import find_scene
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
+from foretop_core.minicluster.scenarios.scenario_builder import ScenarioOptions as SceneWishes
 from foretop_core.minicluster.server import ApiServer
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models.kinds import Kind
-from foretop_core.rules.reconcile import Behaviour
 from foretop_core.session import Session, open_session
 from foretop_core.store import Key
 from tests.tui.driving import SMALL, Screen
@@ -47,7 +47,7 @@ class Watching(Screen):
 class Stand:
     """A person at the terminal, and the box behind it."""
 
-    box: LiveBox
+    box: SimulatedCluster
     session: Session
     shown: Screen
     folder: Path
@@ -88,7 +88,7 @@ class Stand:
         return isinstance(self.shown.app.screen, Dialog)
 
     @property
-    def journal(self) -> list[Entry]:
+    def journal(self) -> list[JournalEntry]:
         return list(Journal(default_path({"XDG_STATE_HOME": str(self.folder)})).read())
 
     async def see(self, *texts: str) -> None:
@@ -131,7 +131,7 @@ async def stand(
 ) -> AsyncIterator[Stand]:
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     monkeypatch.setenv("LOGNAME", "maria")
-    box = LiveBox(find_scene(scene), SceneWishes(behaviour=behaviour), FIXED_START, speed)
+    box = SimulatedCluster(find_scene(scene), SceneWishes(behaviour=behaviour), FIXED_START, speed)
     held: list[Stand] = []
     route = ApiServer._route
 

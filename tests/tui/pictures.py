@@ -20,9 +20,9 @@ import pytest
 
 from foretop.source import Looks
 from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.minicluster.live import FIXED_START, LiveBox
-from foretop_core.minicluster.scenes import SCENES
-from foretop_core.minicluster.scenes import Wishes as SceneWishes
+from foretop_core.minicluster.scenarios import SCENES
+from foretop_core.minicluster.scenarios import ScenarioOptions as SceneWishes
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, KINDS, NAB, NAR, RESTORE, SCHEDULE, STORAGE
 from tests.tui.driving import MIDDLE, SMALL, Screen, screen
@@ -120,7 +120,7 @@ PICTURES = (
 def _objects(scene: str) -> tuple[Resource, ...]:
     if not scene:
         return ()
-    return tuple(LiveBox(SCENES[scene], SceneWishes(seed=1), FIXED_START).objects())
+    return tuple(SimulatedCluster(SCENES[scene], SceneWishes(seed=1), FIXED_START).objects())
 
 
 @asynccontextmanager

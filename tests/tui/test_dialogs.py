@@ -10,9 +10,9 @@ from foretop.modals.logs import LogWindow
 from foretop.registry import WISHES
 from foretop.widgets.loglines import LogLines
 from foretop_core.actions.plans import Plan
-from foretop_core.minicluster.scenes.stage import HOME
+from foretop_core.minicluster.reconcile import Behaviour
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
-from foretop_core.rules.reconcile import Behaviour
 from tests.tui.acting import Stand, stand
 from tests.tui.driving import MIDDLE, SMALL, screen
 

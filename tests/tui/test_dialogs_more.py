@@ -11,7 +11,7 @@ from foretop.modals.logs import LogWindow
 from foretop.modals.parts import Sentences
 from foretop.widgets.loglines import LogLines
 from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.scenes.stage import HOME
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models import NonAdminRestore
 from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, SCHEDULE
 from tests.tui.acting import CONTEXT, Stand, stand

@@ -10,7 +10,7 @@ import pytest
 from foretop.modals.results import ResultsWindow
 from foretop.screens.detail import DetailPage
 from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.scenes.stage import HOME
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models import Backup, NonAdminBackup, PodVolumeBackup, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE, Kind
 from foretop_core.rules.results import Group, Problem, Results, Scope

@@ -6,9 +6,9 @@ import pytest
 
 from foretop.screens.tables import TablePage
 from foretop.screens.tabs import TABS
-from foretop_core.minicluster.live import FIXED_START, LiveBox
-from foretop_core.minicluster.scenes import SCENES
-from foretop_core.minicluster.scenes import Wishes as SceneWishes
+from foretop_core.minicluster.scenarios import SCENES
+from foretop_core.minicluster.scenarios import ScenarioOptions as SceneWishes
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Resource
 from tests.tui.driving import screen
 from tests.tui.filled import FilledSource
@@ -18,7 +18,7 @@ _STUMBLES = ("cannot be told", "could not be drawn")
 
 
 def objects_of(name: str) -> list[Resource]:
-    return LiveBox(SCENES[name], SceneWishes(seed=1), FIXED_START).objects()
+    return SimulatedCluster(SCENES[name], SceneWishes(seed=1), FIXED_START).objects()
 
 
 @pytest.mark.parametrize("name", ["default", "outage", "volumes", "nonadmin-status"])

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foretop_core.minicluster.fitness import is_fit
 from foretop_core.minicluster.kinds import load_catalog
 from foretop_core.minicluster.schema import check_object, shape_object
+from foretop_core.minicluster.schema_fast_path import is_fit
 
 CATALOG = load_catalog()
 RECORDINGS = sorted((Path(__file__).parents[1] / "data" / "recordings").glob("*.jsonl"))

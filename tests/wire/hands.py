@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from foretop_core.actions.execute import Result
-from foretop_core.actions.hand import Hand
 from foretop_core.actions.journal import Journal
-from foretop_core.actions.pausing import Pause, plan_pause, plan_unpause
-from foretop_core.actions.plans import Plan, Wish
+from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
+from foretop_core.actions.plan_executor import PlanExecutor
+from foretop_core.actions.plans import Plan, Planner
+from foretop_core.actions.send_plan import Result
 from foretop_core.clock import ManualClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection.config import ConnectionOptions
@@ -94,14 +94,14 @@ def world_in(box: MiniCluster) -> World:
 @asynccontextmanager
 async def hand_in(
     box: MiniCluster, folder: Path, user: str = "admin", read_only: bool = False, patience: float = 60.0
-) -> AsyncIterator[Hand]:
+) -> AsyncIterator[PlanExecutor]:
     clock = ManualClock(NOW)
     path = box.kubeconfig(folder / f"kubeconfig-{user}", user)
     connections = connect(ConnectionOptions(kubeconfig=str(path)), {}, clock, read_only)
     client = connections.clients["minicluster"]
     journal = Journal(folder / "journal.jsonl")
     try:
-        yield Hand(client, AccessReviewer(client, clock), clock, journal, user, lambda: world_in(box), patience)
+        yield PlanExecutor(client, AccessReviewer(client, clock), clock, journal, user, lambda: world_in(box), patience)
     finally:
         await client.close()
 
@@ -119,7 +119,7 @@ async def box_with(
         yield box
 
 
-async def done(hand: Hand, plan: Plan, wish: Wish, dry_run: bool = False) -> list[Result]:
+async def done(hand: PlanExecutor, plan: Plan, wish: Planner, dry_run: bool = False) -> list[Result]:
     return [result async for result in hand.carry_out(plan, wish, dry_run)]
 
 
@@ -143,7 +143,7 @@ def patch_schedule(box: MiniCluster, name: str, change: dict[str, Any]) -> None:
     box.storage.patch(box.storage.kind("Schedule"), "velero", name, change, manager="somebody-else")
 
 
-def unpausing(choice: Choice) -> Wish:
+def unpausing(choice: Choice) -> Planner:
     def wish(world: World, items: Iterable[Any], now: datetime) -> Plan:
         return plan_unpause(world, items, choice, now)
 
@@ -151,9 +151,9 @@ def unpausing(choice: Choice) -> Wish:
 
 
 def pausing(world: World, items: Iterable[Any], now: datetime) -> Plan:
-    return plan_pause(world, items, Pause("maria", "w1"), now)
+    return plan_pause(world, items, PauseRequest("maria", "w1"), now)
 
 
-def planned(box: MiniCluster, wish: Wish) -> Plan:
+def planned(box: MiniCluster, wish: Planner) -> Plan:
     world = world_in(box)
     return wish(world, sorted(world.schedules, key=lambda item: item.name), NOW)

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from foretop_core.actions.execute import Outcome
-from foretop_core.actions.guard import Refused
+from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plans import Plan
+from foretop_core.actions.send_plan import Outcome
 from foretop_core.clock import ManualClock
 from foretop_core.errors import ForetopError
 from foretop_core.minicluster.access import Access, Rule, User
@@ -149,7 +149,7 @@ def take_all_rights(box: MiniCluster, user: str) -> None:
 
 async def test_a_missing_right_is_named_before_anything_is_sent(tmp_path: Path, wire: Wire) -> None:
     async with box_with([a_schedule()], [User("maria")]) as box, hand_in(box, tmp_path, "maria") as hand:
-        with pytest.raises(Refused, match=r"patch on schedules\.velero\.io in velero is not allowed"):
+        with pytest.raises(ActionRefused, match=r"patch on schedules\.velero\.io in velero is not allowed"):
             await hand.guard(planned(box, pausing))
         assert wire.writes == []
 

@@ -12,22 +12,22 @@ from pathlib import Path
 import pytest
 
 from foretop.cli import run
-from foretop_core.minicluster.live import FIXED_START, LiveBox
-from foretop_core.minicluster.scenes import Wishes, find_scene
-from foretop_core.rules.reconcile import Behaviour
+from foretop_core.minicluster.reconcile import Behaviour
+from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 
 Foretop = Callable[..., int]
 
 
 @contextmanager
-def living(scene: str, folder: Path, speed: float, wishes: Wishes | None = None) -> Iterator[str]:
+def living(scene: str, folder: Path, speed: float, wishes: ScenarioOptions | None = None) -> Iterator[str]:
     """A box whose time runs on a thread of its own; the kubeconfig that leads to it."""
     loop = asyncio.new_event_loop()
     ready, done = threading.Event(), asyncio.Event()
     paths: list[str] = []
 
     async def live() -> None:
-        box = LiveBox(find_scene(scene), wishes or Wishes(), FIXED_START, speed)
+        box = SimulatedCluster(find_scene(scene), wishes or ScenarioOptions(), FIXED_START, speed)
         cluster = await box.open()
         paths.append(str(cluster.kubeconfig(folder / "kubeconfig")))
         ready.set()
@@ -118,7 +118,7 @@ def test_that_nobody_takes_it_up_is_told(
 
 
 def test_the_seed_s_nab_can_be_deleted_by_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wishes = Wishes(behaviour=Behaviour.SEED)
+    wishes = ScenarioOptions(behaviour=Behaviour.SEED)
     with living("nonadmin-status", tmp_path, 60.0, wishes) as config:
         at = ("--kubeconfig", config)
         assert run(["get", "nab", "phase:Created", "-o", "json", *at]) == 0

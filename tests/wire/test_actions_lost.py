@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from foretop_core.actions.backups import plan_delete_backup
-from foretop_core.actions.execute import Outcome
-from foretop_core.actions.plans import Plan, Wish
+from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
+from foretop_core.actions.send_plan import Outcome
 from foretop_core.minicluster.box import MiniCluster
-from foretop_core.minicluster.journal import ChangeType
+from foretop_core.minicluster.change_log import ChangeType
 from foretop_core.rules.world import World
 from tests.wire.hands import Wire, a_schedule, box_with, done, hand_in, named, pausing, planned, wire
 from tests.wire.test_commands import obj
@@ -99,7 +99,7 @@ def deleting_data(world: World, items: Iterable[Any], now: datetime) -> Plan:
 @pytest.mark.parametrize("wish", [creating, deleting, deleting_data])
 @pytest.mark.parametrize(("how", "outcome"), [("after", Outcome.DONE), ("before", Outcome.FAILED)])
 async def test_a_lost_answer_to_any_write_is_found_out(
-    wish: Wish, how: str, outcome: Outcome, tmp_path: Path, wire: Wire
+    wish: Planner, how: str, outcome: Outcome, tmp_path: Path, wire: Wire
 ) -> None:
     ended = {"phase": "Completed", "completionTimestamp": "2026-11-15T02:01:00Z"}
     async with (

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
-from foretop_core.minicluster.live import FIXED_START, LiveBox
-from foretop_core.minicluster.scenes import Wishes, find_scene
-from foretop_core.minicluster.scenes.stage import HOME
+from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.conformance.client import OADP, VELERO, Api, Target
 
 DOWNLOADS = f"{VELERO}/namespaces/{HOME}/downloadrequests"
@@ -18,7 +18,7 @@ DOWNLOADS = f"{VELERO}/namespaces/{HOME}/downloadrequests"
 
 @asynccontextmanager
 async def opened(scene: str, speed: float) -> AsyncIterator[Api]:
-    box = LiveBox(find_scene(scene), Wishes(), FIXED_START, speed)
+    box = SimulatedCluster(find_scene(scene), ScenarioOptions(), FIXED_START, speed)
     cluster = await box.open()
     try:
         async with aiohttp.ClientSession() as session:

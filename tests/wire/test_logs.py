@@ -13,12 +13,12 @@ import pytest
 from aiohttp import web
 
 from foretop_core.actions import files
-from foretop_core.actions.files import NoFile
+from foretop_core.actions.files import FileUnavailable
 from foretop_core.actions.logs import log_of
 from foretop_core.errors import BadInput
 from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.box import MiniCluster
-from foretop_core.minicluster.journal import ChangeType
+from foretop_core.minicluster.change_log import ChangeType
 from foretop_core.models import Backup, NonAdminBackup, Restore, from_builtins
 from tests.wire.hands import Wire, box_with, hand_in, wire
 from tests.wire.test_commands import obj
@@ -157,7 +157,7 @@ async def test_a_velero_that_does_not_answer_is_not_waited_for_without_end(
 ) -> None:
     monkeypatch.setattr(files, "URL_WITHIN", 1.0)
     async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as hand:
-        with pytest.raises(NoFile, match="Velero gave no address"):
+        with pytest.raises(FileUnavailable, match="Velero gave no address"):
             await log_of(hand, backup())
 
 
@@ -184,7 +184,7 @@ async def test_a_tenant_s_own_storage_gives_its_log_to_the_tenant(tmp_path: Path
 async def test_the_administrator_s_storage_does_not_and_the_reason_is_told(tmp_path: Path, wire: Wire) -> None:
     item = nab()
     async with box_with([item], [TENANT]) as box, hand_in(box, tmp_path, "tenant") as hand:
-        with pytest.raises(NoFile, match="NonAdminBackupStorageLocation"):
+        with pytest.raises(FileUnavailable, match="NonAdminBackupStorageLocation"):
             await log_of(hand, from_builtins(NonAdminBackup, item))
         assert wire.writes == []
 
@@ -215,5 +215,5 @@ async def test_a_controller_that_refuses_is_quoted(tmp_path: Path) -> None:
                 box.storage.patch_status(kind, *change.key, status)
 
         box.storage.subscribe(heard)
-        with pytest.raises(NoFile, match="not your own storage"):
+        with pytest.raises(FileUnavailable, match="not your own storage"):
             await log_of(hand, from_builtins(NonAdminBackup, item))

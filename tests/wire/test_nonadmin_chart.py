@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foretop_core.minicluster.controllers import Flags
-from foretop_core.rules.reconcile import Behaviour
+from foretop_core.minicluster.reconcile import Behaviour
 from tests.wire.desk import BACKUPS, NABS, NARS, REQUESTS, RESTORES, TEAM, Desk, Raw, desk
 
 RELEASED, SEED = (Flags(behaviour=each) for each in Behaviour)

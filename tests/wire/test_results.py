@@ -10,14 +10,14 @@ from typing import Any
 import aiohttp
 import pytest
 
-from foretop_core.actions.download import Unfetched
-from foretop_core.actions.files import File, NoFile, refusal
-from foretop_core.actions.guard import Refused
+from foretop_core.actions.download import DownloadFailed
+from foretop_core.actions.files import FileUnavailable, RunFile, refusal
+from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.results import results_of
 from foretop_core.errors import Unreadable
 from foretop_core.minicluster.access import Rule, User
-from foretop_core.minicluster.journal import ChangeType
-from foretop_core.minicluster.scenes.stage import HOME
+from foretop_core.minicluster.change_log import ChangeType
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins
 from foretop_core.rules.results import Scope, parse
 from tests.conformance.client import VELERO, Api
@@ -72,7 +72,7 @@ async def test_a_tenant_s_own_storage_gives_the_results_of_backup_and_restore(tm
         object_store(box, body=PACKED),
     ):
         for asked in (from_builtins(NonAdminBackup, items[0]), from_builtins(NonAdminRestore, items[1])):
-            assert await refusal(hand, asked, File.RESULTS) == ""
+            assert await refusal(hand, asked, RunFile.RESULTS) == ""
             assert (await results_of(hand, asked)).error_count == 1
         made = box.storage.list(box.storage.kind("NonAdminDownloadRequest"))
         assert {request["metadata"]["namespace"] for request in made} == {"team-a"}
@@ -85,9 +85,9 @@ async def test_a_tenant_s_own_storage_gives_the_results_of_backup_and_restore(tm
 async def test_the_administrator_s_storage_gives_a_tenant_none_and_says_why(tmp_path: Path, wire: Wire) -> None:
     async with box_with([nab(), nar()], [TENANT]) as box, hand_in(box, tmp_path, "tenant") as hand:
         asked = from_builtins(NonAdminRestore, nar())
-        with pytest.raises(NoFile, match="The results of orders-back are not given to tenants"):
+        with pytest.raises(FileUnavailable, match="The results of orders-back are not given to tenants"):
             await results_of(hand, asked)
-        assert "ask the administrator" in await refusal(hand, asked, File.RESULTS)
+        assert "ask the administrator" in await refusal(hand, asked, RunFile.RESULTS)
         assert wire.writes == []
 
 
@@ -108,7 +108,7 @@ async def test_a_controller_that_refuses_as_the_released_one_does_is_quoted_at_o
                 box.storage.patch_status(kind, *change.key, {"phase": "Created", "conditions": [condition]})
 
         box.storage.subscribe(heard)
-        with pytest.raises(NoFile, match="backup does not use nonadminbackupstoragelocation"):
+        with pytest.raises(FileUnavailable, match="backup does not use nonadminbackupstoragelocation"):
             await results_of(hand, from_builtins(NonAdminBackup, item))
 
 
@@ -134,8 +134,8 @@ async def test_what_stands_against_it_is_told_and_nothing_is_written(
         hand_in(box, tmp_path, user, read_only=read_only) as hand,
     ):
         asked = from_builtins(Backup, item)
-        assert why in await refusal(hand, asked, File.RESULTS)
-        with pytest.raises((NoFile, Refused)) as told:
+        assert why in await refusal(hand, asked, RunFile.RESULTS)
+        with pytest.raises((FileUnavailable, ActionRefused)) as told:
             await results_of(hand, asked)
         assert why in str(told.value)
         assert wire.writes == []
@@ -144,7 +144,7 @@ async def test_what_stands_against_it_is_told_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("body", "problem", "why"),
     [
-        (b"<html>login</html>", Unfetched, "it is no gzip"),
+        (b"<html>login</html>", DownloadFailed, "it is no gzip"),
         (gzip.compress(b"<html>login</html>"), Unreadable, "they are no JSON"),
         (PACKED[:40], Unreadable, "they are no JSON"),
     ],
@@ -160,7 +160,7 @@ async def test_a_small_file_that_unpacks_into_a_flood_is_not_unpacked_to_the_end
     bomb = gzip.compress(bytes(65 * 2**20), 1)
     assert len(bomb) < 2**20
     async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as hand, object_store(box, body=bomb):
-        with pytest.raises(Unfetched, match="more than 64 MiB"):
+        with pytest.raises(DownloadFailed, match="more than 64 MiB"):
             await results_of(hand, from_builtins(Backup, ONE))
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from foretop_core.actions import follow
-from foretop_core.actions.follow import Look
+from foretop_core.actions import write_progress
 from foretop_core.actions.intents import (
     BACK_UP_NOW,
     CREATE_SCHEDULE,
@@ -15,13 +14,14 @@ from foretop_core.actions.intents import (
     UNPAUSE,
     Intent,
 )
-from foretop_core.actions.plans import Plan, Step
+from foretop_core.actions.plans import Plan, PlanStep
+from foretop_core.actions.write_progress import Probe
 from foretop_core.models import Backup, Resource, Restore, Schedule
 from foretop_core.rules.forecast import may_be_due
 from foretop_core.rules.world import World
 
 
-def look_for(plan: Plan, step: Step, before: Resource | None, world: World) -> Look | None:
+def look_for(plan: Plan, step: PlanStep, before: Resource | None, world: World) -> Probe | None:
     """None where the write itself is all there is to see; `before` and `world` are of the time before it."""
     intent: Intent = plan.intent
     target = step.target
@@ -31,20 +31,20 @@ def look_for(plan: Plan, step: Step, before: Resource | None, world: World) -> L
             "skipImmediately" not in step.write.body["spec"] and before.spec.skip_immediately
         )
         due = may_be_due(before, plan.at, world.readings(before))
-        return follow.unpaused(before, runs, nothing_due=not skips and not due)
+        return write_progress.unpause_probe(before, runs, nothing_due=not skips and not due)
     if intent is CREATE_SCHEDULE:
-        return follow.created_schedule(target.namespace, target.name)
+        return write_progress.schedule_probe(target.namespace, target.name)
     if intent in (BACK_UP_NOW, RUN_AGAIN):
-        return follow.run(Backup, target.namespace, target.name, to_the_end=False)
+        return write_progress.run_probe(Backup, target.namespace, target.name, to_the_end=False)
     if intent is RESTORE_FROM:
-        return follow.run(Restore, target.namespace, target.name, to_the_end=True)
+        return write_progress.run_probe(Restore, target.namespace, target.name, to_the_end=True)
     if intent is DELETE_BACKUP:
-        return follow.deleted_backup(target.namespace, target.name)
+        return write_progress.deletion_probe(target.namespace, target.name)
     if intent in (DELETE_NAB, DELETE_NAR):
-        return follow.deleted_nonadmin(target.kind.name, target.namespace, target.name)
+        return write_progress.nonadmin_deletion_probe(target.kind.name, target.namespace, target.name)
     return None
 
 
 def patience(intent: Intent) -> float | None:
     """A restore is followed to its end; everything else is taken up soon or not at all."""
-    return None if intent is RESTORE_FROM else follow.TAKEN_UP_WITHIN
+    return None if intent is RESTORE_FROM else write_progress.PICKED_UP_WITHIN

@@ -8,12 +8,12 @@ from datetime import datetime
 from functools import partial
 
 from foretop.source import Source, clusters_of
-from foretop_core.actions.execute import Result
-from foretop_core.actions.guard import Refused
-from foretop_core.actions.hand import Hand, whoami
+from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.intents import Intent
 from foretop_core.actions.journal import Journal, default_path
-from foretop_core.actions.plans import Plan, Refusal, Step, Target, Wish
+from foretop_core.actions.plan_executor import PlanExecutor, whoami
+from foretop_core.actions.plans import ActionTarget, Plan, Planner, PlanStep, Refusal
+from foretop_core.actions.send_plan import Result
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.models import Resource
@@ -34,7 +34,7 @@ class Planned:
     def contexts(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(step.target.context for step in self.plan.steps))
 
-    def origin(self, step: Step) -> Key | None:
+    def origin(self, step: PlanStep) -> Key | None:
         return next((key for key, mine in zip(self.origins, self.plan.steps, strict=True) if mine is step), None)
 
 
@@ -66,9 +66,9 @@ class Hands:
     def client(self, context: str) -> ApiClient:
         return self._clusters[context].client
 
-    def plan(self, intent: Intent, wish: Wish, keys: Sequence[Key]) -> Planned:
+    def plan(self, intent: Intent, wish: Planner, keys: Sequence[Key]) -> Planned:
         """What the wish comes to for each of these objects as the store shows them now."""
-        steps: list[Step] = []
+        steps: list[PlanStep] = []
         origins: list[Key] = []
         refused: list[Refusal] = []
         warnings: dict[str, None] = {}
@@ -92,22 +92,22 @@ class Hands:
         for context in dict.fromkeys(step.target.context for step in plan.steps):
             try:
                 await self.hand(context).guard(_part(plan, context))
-            except Refused as problem:
+            except ActionRefused as problem:
                 return str(problem)
             except ForetopError as problem:
                 return f"Cannot ask {context} for your rights: {problem}"
         return ""
 
-    async def carry_out(self, plan: Plan, wish: Wish) -> AsyncIterator[Result]:
+    async def carry_out(self, plan: Plan, wish: Planner) -> AsyncIterator[Result]:
         """Sends it, cluster by cluster."""
         for context in dict.fromkeys(step.target.context for step in plan.steps):
             await self.learn_user(context)
             async for result in self.hand(context).carry_out(_part(plan, context), wish):
                 yield result
 
-    def hand(self, context: str) -> Hand:
+    def hand(self, context: str) -> PlanExecutor:
         cluster = self._clusters[context]
-        return Hand(
+        return PlanExecutor(
             cluster.client,
             cluster.access,
             self.source.clock(context),
@@ -133,7 +133,7 @@ def _part(plan: Plan, context: str) -> Plan:
     return replace(plan, steps=tuple(step for step in plan.steps if step.target.context == context))
 
 
-def _target(key: Key) -> Target:
+def _target(key: Key) -> ActionTarget:
     kind = by_plural(key.kind)
     assert kind is not None, f"{key.kind} is no kind that foretop knows"
-    return Target(key.context, kind, key.namespace, key.name)
+    return ActionTarget(key.context, kind, key.namespace, key.name)

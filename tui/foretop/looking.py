@@ -48,7 +48,7 @@ async def whole(desk: Desk, key: Key) -> Mapping[str, Any] | None:
 async def may_fetch_results(desk: Desk, key: Key) -> str:
     """What stands against fetching its results, "" where nothing does."""
     from foretop.hands import Hands
-    from foretop_core.actions.files import File, refusal
+    from foretop_core.actions.files import RunFile, refusal
 
     hands = Hands(desk.source, os.environ)
     item = hands.item(key)
@@ -56,7 +56,7 @@ async def may_fetch_results(desk: Desk, key: Key) -> str:
         return "There is no cluster behind these objects."
     if not isinstance(item, Backup | Restore | NonAdmin):
         return "It is gone."
-    return await refusal(hands.hand(key.context), item, File.RESULTS)
+    return await refusal(hands.hand(key.context), item, RunFile.RESULTS)
 
 
 @runtime_checkable

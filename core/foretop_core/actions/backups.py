@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from foretop_core.actions import checks
+from foretop_core.actions import validation
 from foretop_core.actions.intents import BACK_UP_NOW, CANCEL_MOVEMENTS, DELETE_BACKUP, RUN_AGAIN
-from foretop_core.actions.plans import Plan, Refusal, Step, Target
+from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
 from foretop_core.actions.steps import create_step, patch_step, stamped, target, velero, wire
 from foretop_core.models import Backup, DataMovement, Schedule
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, MOVEMENTS, SCHEDULE
@@ -39,7 +39,7 @@ def plan_back_up_now(
     `named_at` is the moment that its name tells, where that is not now: what was shown is then what is made.
     """
     if name:
-        checks.name(name, "backup")
+        validation.name(name, "backup")
     stamp = f"{named_at or now:%Y%m%d%H%M%S}"
     steps = tuple(_from_schedule(world, one, now, name or f"{one.name}-{stamp}", labels or {}) for one in schedules)
     return Plan(BACK_UP_NOW, now, steps)
@@ -47,13 +47,13 @@ def plan_back_up_now(
 
 def plan_run_again(world: World, backups: Iterable[Backup], now: datetime, named_at: datetime | None = None) -> Plan:
     """The same spec under a new name; what Velero itself wrote on the old one is not repeated."""
-    steps: list[Step] = []
+    steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in backups:
         if not has_ended(backup):
             refused.append(Refusal(target(world, BACKUP, backup), f"it has not ended ({backup.phase or 'New'})"))
             continue
-        where = Target(world.context, BACKUP, backup.namespace, stamped(backup.name, named_at or now))
+        where = ActionTarget(world.context, BACKUP, backup.namespace, stamped(backup.name, named_at or now))
         schedule = {SCHEDULE_LABEL: backup.schedule_name} if backup.schedule_name else {}
         meta = {
             "labels": {**_without_veleros(backup.metadata.labels), **schedule},
@@ -66,7 +66,7 @@ def plan_run_again(world: World, backups: Iterable[Backup], now: datetime, named
 
 def plan_delete_backup(world: World, backups: Iterable[Backup], now: datetime) -> Plan:
     """A DeleteBackupRequest each: removing the object alone would leave the data, and the sync brings it back."""
-    steps: list[Step] = []
+    steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in backups:
         why = _why_not_deleted(world, backup)
@@ -79,7 +79,7 @@ def plan_delete_backup(world: World, backups: Iterable[Backup], now: datetime) -
 
 def plan_cancel_movements(world: World, backups: Iterable[Backup], now: datetime) -> Plan:
     """`spec.cancel` on every data movement of a running backup that has not ended."""
-    steps: list[Step] = []
+    steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in backups:
         moving = world.movements_by_backup.get((backup.namespace, label_value(backup.name)), ())
@@ -102,9 +102,9 @@ def replan_cancel(world: World, movements: Iterable[DataMovement], now: datetime
     return Plan(CANCEL_MOVEMENTS, now, tuple(steps))
 
 
-def _from_schedule(world: World, schedule: Schedule, now: datetime, named: str, labels: Mapping[str, str]) -> Step:
+def _from_schedule(world: World, schedule: Schedule, now: datetime, named: str, labels: Mapping[str, str]) -> PlanStep:
     template = schedule.spec.template
-    where = Target(world.context, BACKUP, schedule.namespace, named)
+    where = ActionTarget(world.context, BACKUP, schedule.namespace, named)
     own = template.metadata.get("labels") or schedule.metadata.labels
     notes = {key: text for key, text in schedule.metadata.annotations.items() if not key.startswith(ANNOTATIONS)}
     meta: dict[str, Any] = {"labels": {**own, SCHEDULE_LABEL: schedule.name, **labels}, "annotations": notes}
@@ -142,8 +142,8 @@ def _why_not_deleted(world: World, backup: Backup) -> str:
     return ""
 
 
-def _delete_request(world: World, backup: Backup) -> Step:
-    where = Target(world.context, DELETE_REQUEST, backup.namespace, backup.name)
+def _delete_request(world: World, backup: Backup) -> PlanStep:
+    where = ActionTarget(world.context, DELETE_REQUEST, backup.namespace, backup.name)
     labels = {BACKUP_LABEL: label_value(backup.name), BACKUP_UID_LABEL: backup.metadata.uid}
     meta = {"generateName": f"{backup.name}-", "labels": labels}
     changes = (f"a DeleteBackupRequest for backup {backup.namespace}/{backup.name} is made",)
@@ -167,7 +167,7 @@ def _is_from(backup_name: str, namespace: str, backup: Backup) -> bool:
     return (backup_name, namespace) == (backup.name, backup.namespace)
 
 
-def _cancel(world: World, backup: Backup, movement: DataMovement) -> Step:
+def _cancel(world: World, backup: Backup, movement: DataMovement) -> PlanStep:
     kind = _KIND_OF_MOVEMENT[type(movement)]
     where = target(world, kind, movement)
     progress = movement.status.progress

@@ -22,12 +22,12 @@ MOST_BYTES = 512 * 1024 * 1024
 _INSIDE = (".svc", ".cluster.local")
 
 
-class Unfetched(ForetopError):
+class DownloadFailed(ForetopError):
     """The object store did not give the file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class TlsTrust:
     """How far the object store is trusted: an authority's PEM file besides the system's, or blindly."""
 
     authority: str = ""
@@ -46,7 +46,7 @@ class Trust:
         return context
 
 
-async def fetch(url: str, trust: Trust, progress: Progress, most: int = MOST_BYTES) -> bytes:
+async def fetch(url: str, trust: TlsTrust, progress: Progress, most: int = MOST_BYTES) -> bytes:
     """The unpacked file; what is in the address beyond its host is a secret and is never told."""
     import aiohttp
 
@@ -61,10 +61,10 @@ async def fetch(url: str, trust: Trust, progress: Progress, most: int = MOST_BYT
             session.get(_exactly(url)) as answer,
         ):
             if answer.status >= 400:
-                raise Unfetched(f"The storage at {host} answered {answer.status}", answer.reason or "")
+                raise DownloadFailed(f"The storage at {host} answered {answer.status}", answer.reason or "")
             return await _unpacked(answer, progress, most)
     except aiohttp.ClientConnectorCertificateError:
-        raise Unfetched(f"The storage at {host} is not trusted", "its certificate", "give --cacert FILE") from None
+        raise DownloadFailed(f"The storage at {host} is not trusted", "its certificate", "give --cacert FILE") from None
     except (aiohttp.ClientError, OSError) as problem:
         raise _unreachable(host, problem) from None
 
@@ -86,21 +86,23 @@ async def _unpacked(answer: aiohttp.ClientResponse, progress: Progress, most: in
             done += len(chunk)
             text += unpacker.decompress(chunk, most - len(text) + 1)
             if len(text) > most:
-                raise Unfetched("The file is too long", f"more than {most // 2**20} MiB", "use velero's own command")
+                raise DownloadFailed(
+                    "The file is too long", f"more than {most // 2**20} MiB", "use velero's own command"
+                )
             progress(done, total)
     except zlib.error:
-        raise Unfetched("The file cannot be unpacked", "it is no gzip", "is a proxy in between?") from None
+        raise DownloadFailed("The file cannot be unpacked", "it is no gzip", "is a proxy in between?") from None
     return bytes(text + unpacker.flush())
 
 
-def _unreachable(host: str, problem: Exception) -> Unfetched:
+def _unreachable(host: str, problem: Exception) -> DownloadFailed:
     name = host.rpartition(":")[0] or host
     if name.endswith(_INSIDE) or ".svc." in name or "." not in name:
-        return Unfetched(
+        return DownloadFailed(
             f"The storage at {host} cannot be reached from here",
             "that name is known inside the cluster only",
             "set config.publicUrl of the storage location to an address that is reachable from outside",
         )
     why = str(problem) or type(problem).__name__
     hint = "check the network; where the address is only valid inside the cluster, set config.publicUrl"
-    return Unfetched(f"The storage at {host} cannot be reached", why, hint)
+    return DownloadFailed(f"The storage at {host} cannot be reached", why, hint)

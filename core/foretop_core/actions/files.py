@@ -7,11 +7,11 @@ import secrets
 from enum import Enum
 from typing import TypeAlias
 
-from foretop_core.actions.download import MOST_BYTES, Progress, Trust, fetch
-from foretop_core.actions.execute import Outcome
-from foretop_core.actions.hand import Hand
+from foretop_core.actions.download import MOST_BYTES, Progress, TlsTrust, fetch
 from foretop_core.actions.intents import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESULTS, Intent
-from foretop_core.actions.plans import Plan, Target
+from foretop_core.actions.plan_executor import PlanExecutor
+from foretop_core.actions.plans import ActionTarget, Plan
+from foretop_core.actions.send_plan import Outcome
 from foretop_core.actions.steps import create_step, kubectl, velero
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import permission
@@ -27,7 +27,7 @@ Run: TypeAlias = Backup | Restore
 URL_WITHIN = 30.0
 
 
-class File(Enum):
+class RunFile(Enum):
     """Which file; the value is the end of the target's kind in a DownloadRequest."""
 
     LOG = "Log"
@@ -40,62 +40,68 @@ class File(Enum):
     @property
     def most_bytes(self) -> int:
         """A log is shown line by line; results are taken apart whole."""
-        return MOST_BYTES if self is File.LOG else MOST_BYTES // 8
+        return MOST_BYTES if self is RunFile.LOG else MOST_BYTES // 8
 
     def intent(self, *, of_tenant: bool) -> Intent:
-        if self is File.LOG:
+        if self is RunFile.LOG:
             return NONADMIN_LOGS if of_tenant else LOGS
         return NONADMIN_RESULTS if of_tenant else RESULTS
 
 
-class NoFile(ForetopError):
+class FileUnavailable(ForetopError):
     """The file cannot be had; the reason, and what would help."""
 
 
-async def run_file(hand: Hand, run: Run, file: File, trust: Trust | None, progress: Progress | None) -> bytes:
+async def run_file(
+    hand: PlanExecutor, run: Run, file: RunFile, trust: TlsTrust | None, progress: Progress | None
+) -> bytes:
     """A file of one of Velero's own objects."""
     why_not = why_no_file(hand.world(), run, file)
     if why_not:
-        raise NoFile(*why_not)
+        raise FileUnavailable(*why_not)
     return await _ask(hand, file_plan(hand, run, file), file, trust, progress)
 
 
-async def tenant_file(hand: Hand, item: NonAdmin, file: File, trust: Trust | None, progress: Progress | None) -> bytes:
+async def tenant_file(
+    hand: PlanExecutor, item: NonAdmin, file: RunFile, trust: TlsTrust | None, progress: Progress | None
+) -> bytes:
     """By a NonAdminDownloadRequest, which is granted where the backup lies in a location of the tenant's own."""
     return await _ask(hand, file_plan(hand, item, file), file, trust, progress)
 
 
-async def asked_of(hand: Hand, item: NonAdmin, file: File) -> Run | NonAdmin:
+async def asked_of(hand: PlanExecutor, item: NonAdmin, file: RunFile) -> Run | NonAdmin:
     """Whose file it is that may be asked for: the tenant's own object's, or that of Velero's behind it."""
     world = hand.world()
     run = velero_run(world, item)
     word = "backup" if isinstance(item, NonAdminBackup) else "restore"
     if not item.velero.name:
-        raise NoFile(f"{item.name} has no {file.noun}", f"it has led to no Velero {word} yet")
+        raise FileUnavailable(f"{item.name} has no {file.noun}", f"it has led to no Velero {word} yet")
     copied = item.velero.status.phase if item.velero.status else ""
     phase = run.phase if run is not None else copied
     if phase not in READABLE:
-        raise NoFile(f"{item.name} has no {file.noun} yet", f"its {word} is {phase or 'waiting'}", _patience(phase))
+        raise FileUnavailable(
+            f"{item.name} has no {file.noun} yet", f"its {word} is {phase or 'waiting'}", _patience(phase)
+        )
     if has_own_storage(world, item):
         return item
     allowed = await hand.access.verdict(permission("create", DOWNLOAD_REQUEST, item.velero.namespace))
     if allowed.allowed and run is not None:
         return run
-    raise NoFile(
-        f"The {file.noun} of {item.name} {'is' if file is File.LOG else 'are'} not given to tenants",
+    raise FileUnavailable(
+        f"The {file.noun} of {item.name} {'is' if file is RunFile.LOG else 'are'} not given to tenants",
         "the backup lies in the administrator's storage, and a NonAdminDownloadRequest is granted only for a backup in "
         "a NonAdminBackupStorageLocation of one's own",
         "ask the administrator",
     )
 
 
-async def refusal(hand: Hand, item: Run | NonAdmin, file: File) -> str:
+async def refusal(hand: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> str:
     """What stands against fetching it, "" where nothing does; nothing is written for this."""
     try:
         owner = await asked_of(hand, item, file) if isinstance(item, NonAdmin) else item
         why_not = None if isinstance(owner, NonAdmin) else why_no_file(hand.world(), owner, file)
         if why_not:
-            raise NoFile(*why_not)
+            raise FileUnavailable(*why_not)
         await hand.guard(file_plan(hand, owner, file))
     except ForetopError as problem:
         return str(problem)
@@ -128,7 +134,7 @@ def has_own_storage(world: World, item: NonAdmin) -> bool:
     return nab is not None and bool(nab.spec.backup_spec.storage_location)
 
 
-def why_no_file(world: World, run: Run, file: File) -> tuple[str, str, str] | None:
+def why_no_file(world: World, run: Run, file: RunFile) -> tuple[str, str, str] | None:
     """What, why and what next, where Velero would give no address for it."""
     if run.phase not in READABLE:
         return f"{run.name} has no {file.noun} yet", f"it is {run.phase or 'New'}", _patience(run.phase)
@@ -140,17 +146,17 @@ def why_no_file(world: World, run: Run, file: File) -> tuple[str, str, str] | No
     return None
 
 
-def file_plan(hand: Hand, item: Run | NonAdmin, file: File) -> Plan:
+def file_plan(hand: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> Plan:
     """The request that would be made."""
     context = hand.world().context
     of_tenant = isinstance(item, NonAdmin)
     word = "Backup" if isinstance(item, Backup | NonAdminBackup) else "Restore"
     kind = NONADMIN_DOWNLOAD if of_tenant else DOWNLOAD_REQUEST
-    target = Target(context, kind, item.namespace, f"{item.name[:240]}-{secrets.token_hex(5)}")
+    target = ActionTarget(context, kind, item.namespace, f"{item.name[:240]}-{secrets.token_hex(5)}")
     spec = {"target": {"kind": f"{word}{file.value}", "name": item.name}}
     changes = (f"a {kind.name} for the {file.noun} of {item.name} is made; Velero removes it after ten minutes",)
-    forecast = f"Velero signs an address from which the {file.noun} {'is' if file is File.LOG else 'are'} fetched"
-    verb = ("logs", item.name) if file is File.LOG else ("describe", item.name, "--details")
+    forecast = f"Velero signs an address from which the {file.noun} {'is' if file is RunFile.LOG else 'are'} fetched"
+    verb = ("logs", item.name) if file is RunFile.LOG else ("describe", item.name, "--details")
     line = velero(context, item.namespace, word.lower(), *verb)
     if of_tenant:
         line = kubectl(context, item.namespace, "create", "-f", "-")
@@ -158,16 +164,18 @@ def file_plan(hand: Hand, item: Run | NonAdmin, file: File) -> Plan:
     return Plan(file.intent(of_tenant=of_tenant), hand.clock.now(), (step,))
 
 
-async def _ask(hand: Hand, plan: Plan, file: File, trust: Trust | None, progress: Progress | None) -> bytes:
+async def _ask(
+    hand: PlanExecutor, plan: Plan, file: RunFile, trust: TlsTrust | None, progress: Progress | None
+) -> bytes:
     await hand.guard(plan)
     async for result in hand.carry_out(plan, lambda world, items, now: plan):
         if result.outcome is not Outcome.DONE:
-            raise NoFile(f"The {file.noun} cannot be asked for", result.error)
+            raise FileUnavailable(f"The {file.noun} cannot be asked for", result.error)
     url = await _address(hand, plan.steps[0].target, file)
-    return await fetch(url, trust or Trust(), progress or (lambda done, total: None), file.most_bytes)
+    return await fetch(url, trust or TlsTrust(), progress or (lambda done, total: None), file.most_bytes)
 
 
-async def _address(hand: Hand, target: Target, file: File) -> str:
+async def _address(hand: PlanExecutor, target: ActionTarget, file: RunFile) -> str:
     """Watches the request until it has an address; a broken storage location never gives one."""
     read = _url_of_nonadmin if target.kind is NONADMIN_DOWNLOAD else _url_of
     params = {"watch": "1", "fieldSelector": f"metadata.name={target.name}", "timeoutSeconds": str(int(URL_WITHIN))}
@@ -179,18 +187,18 @@ async def _address(hand: Hand, target: Target, file: File) -> str:
                     return url
     except (TimeoutError, Unreachable, Unreadable):
         pass
-    raise NoFile(
+    raise FileUnavailable(
         f"Velero gave no address for the {file.noun}",
         f"it was asked {int(URL_WITHIN)} s ago",
         "see whether Velero runs and its storage location is Available",
     )
 
 
-def _url_of(body: bytes, _file: File) -> str:
+def _url_of(body: bytes, _file: RunFile) -> str:
     return decode(DownloadRequest, body).status.download_url
 
 
-def _url_of_nonadmin(body: bytes, file: File) -> str:
+def _url_of_nonadmin(body: bytes, file: RunFile) -> str:
     """The address, or the controller's reason for giving none: it says so by a condition whose reason is Error."""
     status = decode(NonAdminDownloadRequest, body).status
     if url := status.velero.status.download_url:
@@ -198,7 +206,7 @@ def _url_of_nonadmin(body: bytes, file: File) -> str:
     refused = next((one for one in status.conditions if one.status == "False" or one.reason == "Error"), None)
     if status.phase == "BackingOff" or refused is not None:
         why = refused.message or refused.reason if refused else "the non-admin controller refuses it"
-        raise NoFile(f"The request for the {file.noun} is refused", why, "ask the administrator")
+        raise FileUnavailable(f"The request for the {file.noun} is refused", why, "ask the administrator")
     return ""
 
 

@@ -13,7 +13,7 @@ from foretop_core.models.kinds import Kind
 _ASKED_BY_NAME = 10
 
 
-class Refused(ForetopError):
+class ActionRefused(ForetopError):
     """The wish was not granted, and nothing was sent."""
 
 
@@ -38,7 +38,7 @@ async def guard_plan(plan: Plan, client: ApiClient, access: AccessReviewer) -> N
 
 def hold_read_only(intent: Intent, client: ApiClient) -> None:
     if client.read_only:
-        raise Refused(f"Cannot {intent.title.lower()}", "read-only is on", "start foretop without it")
+        raise ActionRefused(f"Cannot {intent.title.lower()}", "read-only is on", "start foretop without it")
 
 
 async def _may_by_name(access: AccessReviewer, verb: str, kind: Kind, namespace: str, names: list[str]) -> bool:
@@ -55,4 +55,4 @@ async def _need(intent: Intent, access: AccessReviewer, verb: str, kind: Kind, n
     verdict = await access.verdict(permission(verb, kind, namespace))
     if not verdict.allowed:
         what = f"{verb} on {paths.title(kind)} in {namespace} is not allowed"
-        raise Refused(f"Cannot {intent.title.lower()}", what, "ask for the role that has it")
+        raise ActionRefused(f"Cannot {intent.title.lower()}", what, "ask for the role that has it")

@@ -20,7 +20,7 @@ from foretop_core.models.kinds import (
 
 
 @dataclass(frozen=True, slots=True)
-class Right:
+class RequiredPermission:
     """A verb on a kind that an intent needs."""
 
     verb: str
@@ -35,37 +35,56 @@ class Intent:
     title: str
     key: str
     kinds: tuple[Kind, ...]
-    rights: tuple[Right, ...]
+    rights: tuple[RequiredPermission, ...]
     dangerous: bool = False
     """The dialog asks for the name."""
     many: bool = False
     """Can be asked of several objects at once."""
 
 
-PAUSE = Intent("pause", "Pause", "s", (SCHEDULE,), (Right("patch", SCHEDULE),), many=True)
-UNPAUSE = Intent("unpause", "Unpause", "u", (SCHEDULE,), (Right("patch", SCHEDULE),), many=True)
-CREATE_SCHEDULE = Intent("create-schedule", "Create a schedule", "a", (SCHEDULE,), (Right("create", SCHEDULE),))
+PAUSE = Intent("pause", "Pause", "s", (SCHEDULE,), (RequiredPermission("patch", SCHEDULE),), many=True)
+UNPAUSE = Intent("unpause", "Unpause", "u", (SCHEDULE,), (RequiredPermission("patch", SCHEDULE),), many=True)
+CREATE_SCHEDULE = Intent(
+    "create-schedule", "Create a schedule", "a", (SCHEDULE,), (RequiredPermission("create", SCHEDULE),)
+)
 DELETE_SCHEDULE = Intent(
-    "delete-schedule", "Delete the schedule", "ctrl+d", (SCHEDULE,), (Right("delete", SCHEDULE),), True, True
+    "delete-schedule",
+    "Delete the schedule",
+    "ctrl+d",
+    (SCHEDULE,),
+    (RequiredPermission("delete", SCHEDULE),),
+    True,
+    True,
 )
-BACK_UP_NOW = Intent("back-up-now", "Back up now", "t", (SCHEDULE,), (Right("create", BACKUP),), many=True)
-RUN_AGAIN = Intent("run-again", "Run again", "t", (BACKUP,), (Right("create", BACKUP),))
-RESTORE_FROM = Intent("restore", "Restore from it", "r", (BACKUP,), (Right("create", RESTORE),))
+BACK_UP_NOW = Intent("back-up-now", "Back up now", "t", (SCHEDULE,), (RequiredPermission("create", BACKUP),), many=True)
+RUN_AGAIN = Intent("run-again", "Run again", "t", (BACKUP,), (RequiredPermission("create", BACKUP),))
+RESTORE_FROM = Intent("restore", "Restore from it", "r", (BACKUP,), (RequiredPermission("create", RESTORE),))
 DELETE_BACKUP = Intent(
-    "delete-backup", "Delete the backup", "ctrl+d", (BACKUP,), (Right("create", DELETE_REQUEST),), True, True
+    "delete-backup",
+    "Delete the backup",
+    "ctrl+d",
+    (BACKUP,),
+    (RequiredPermission("create", DELETE_REQUEST),),
+    True,
+    True,
 )
-DELETE_NAB = Intent("delete-nab", "Delete the NAB", "ctrl+d", (NAB,), (Right("patch", NAB),), True, True)
-DELETE_NAR = Intent("delete-nar", "Delete the NAR", "ctrl+d", (NAR,), (Right("delete", NAR),), True, True)
+DELETE_NAB = Intent("delete-nab", "Delete the NAB", "ctrl+d", (NAB,), (RequiredPermission("patch", NAB),), True, True)
+DELETE_NAR = Intent("delete-nar", "Delete the NAR", "ctrl+d", (NAR,), (RequiredPermission("delete", NAR),), True, True)
 CANCEL_MOVEMENTS = Intent(
     "cancel-movements",
     "Cancel its data movements",
     "x",
     (BACKUP,),
-    tuple(Right("patch", kind) for kind in MOVEMENTS),
+    tuple(RequiredPermission("patch", kind) for kind in MOVEMENTS),
     dangerous=True,
 )
 SERVER_DEFAULT = Intent(
-    "server-default", "Set the server's skip default", "", (DEPLOYMENT,), (Right("patch", DEPLOYMENT),), dangerous=True
+    "server-default",
+    "Set the server's skip default",
+    "",
+    (DEPLOYMENT,),
+    (RequiredPermission("patch", DEPLOYMENT),),
+    dangerous=True,
 )
 
 DECIDE_STORAGE = Intent(
@@ -73,14 +92,18 @@ DECIDE_STORAGE = Intent(
     "Approve or reject the storage request",
     "a",
     (NABSL_REQUEST,),
-    (Right("patch", NABSL_REQUEST),),
+    (RequiredPermission("patch", NABSL_REQUEST),),
     many=True,
 )
-LOGS = Intent("logs", "Fetch its logs", "l", (BACKUP, RESTORE), (Right("create", DOWNLOAD_REQUEST),))
-NONADMIN_LOGS = Intent("nonadmin-logs", "Fetch its logs", "l", (NAB, NAR), (Right("create", NONADMIN_DOWNLOAD),))
-RESULTS = Intent("fetch-results", "Fetch its results", "e", (BACKUP, RESTORE), (Right("create", DOWNLOAD_REQUEST),))
+LOGS = Intent("logs", "Fetch its logs", "l", (BACKUP, RESTORE), (RequiredPermission("create", DOWNLOAD_REQUEST),))
+NONADMIN_LOGS = Intent(
+    "nonadmin-logs", "Fetch its logs", "l", (NAB, NAR), (RequiredPermission("create", NONADMIN_DOWNLOAD),)
+)
+RESULTS = Intent(
+    "fetch-results", "Fetch its results", "e", (BACKUP, RESTORE), (RequiredPermission("create", DOWNLOAD_REQUEST),)
+)
 NONADMIN_RESULTS = Intent(
-    "fetch-nonadmin-results", "Fetch its results", "e", (NAB, NAR), (Right("create", NONADMIN_DOWNLOAD),)
+    "fetch-nonadmin-results", "Fetch its results", "e", (NAB, NAR), (RequiredPermission("create", NONADMIN_DOWNLOAD),)
 )
 
 INTENTS = (

@@ -18,7 +18,7 @@ MOST_BYTES = 4 * 1024 * 1024
 """At this size the older half goes: a bastion's home is small."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One write and how it ended."""
 
     at: str
@@ -44,7 +44,7 @@ class Journal:
         with self._opened():
             pass
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: JournalEntry) -> None:
         line = msgspec.json.encode(entry) + b"\n"
         with self._opened() as file:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -64,7 +64,7 @@ class Journal:
             why = problem.strerror or str(problem)
             raise ForetopError(f"The journal {self.path} cannot be written", why, "set XDG_STATE_HOME") from None
 
-    def read(self) -> Iterator[Entry]:
+    def read(self) -> Iterator[JournalEntry]:
         """Oldest first; a line that was cut by a crash is passed over."""
         try:
             lines = self.path.read_bytes().splitlines()
@@ -74,7 +74,7 @@ class Journal:
             raise ForetopError(f"The journal {self.path} cannot be read", problem.strerror or str(problem)) from None
         for line in lines:
             try:
-                yield msgspec.json.decode(line, type=Entry)
+                yield msgspec.json.decode(line, type=JournalEntry)
             except msgspec.DecodeError:
                 continue
 

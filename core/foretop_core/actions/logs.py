@@ -6,10 +6,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from foretop_core.actions.download import Progress, Trust, Unfetched
-from foretop_core.actions.files import File, NoFile, Run, asked_of, run_file, tenant_file
-from foretop_core.actions.guard import Refused
-from foretop_core.actions.hand import Hand
+from foretop_core.actions.download import DownloadFailed, Progress, TlsTrust
+from foretop_core.actions.files import FileUnavailable, Run, RunFile, asked_of, run_file, tenant_file
+from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.podlog import pod_log
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.failures import ApiError, Unreachable
@@ -17,7 +17,7 @@ from foretop_core.models import NonAdmin
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class RunLog:
     """The lines of a log; partial where they come from Velero's pod, with the reason for that."""
 
     lines: tuple[str, ...]
@@ -39,31 +39,33 @@ class Log:
             raise BadInput(f"{path} cannot be written", problem.strerror or str(problem)) from None
 
 
-async def log_of(hand: Hand, item: Run | NonAdmin, trust: Trust | None = None, progress: Progress | None = None) -> Log:
+async def log_of(
+    hand: PlanExecutor, item: Run | NonAdmin, trust: TlsTrust | None = None, progress: Progress | None = None
+) -> RunLog:
     """The log of a backup or restore, a tenant's included."""
     if not isinstance(item, NonAdmin):
         return await _run_log(hand, item, trust, progress)
-    owner = await asked_of(hand, item, File.LOG)
+    owner = await asked_of(hand, item, RunFile.LOG)
     if isinstance(owner, NonAdmin):
-        return Log(_lines(await tenant_file(hand, owner, File.LOG, trust, progress)))
+        return RunLog(_lines(await tenant_file(hand, owner, RunFile.LOG, trust, progress)))
     return await _run_log(hand, owner, trust, progress)
 
 
-async def _run_log(hand: Hand, run: Run, trust: Trust | None, progress: Progress | None) -> Log:
+async def _run_log(hand: PlanExecutor, run: Run, trust: TlsTrust | None, progress: Progress | None) -> RunLog:
     """The whole log, or what Velero's pod has of it, said to be partial."""
     try:
-        return Log(_lines(await run_file(hand, run, File.LOG, trust, progress)))
-    except (Refused, NoFile, Unfetched, ApiError, Unreachable) as problem:
+        return RunLog(_lines(await run_file(hand, run, RunFile.LOG, trust, progress)))
+    except (ActionRefused, FileUnavailable, DownloadFailed, ApiError, Unreachable) as problem:
         found = await _of_pod(hand, run, problem)
-        return Log(found, partial=True, why=str(problem))
+        return RunLog(found, partial=True, why=str(problem))
 
 
 def _lines(text: bytes) -> tuple[str, ...]:
     return tuple(text.decode("utf-8", "replace").splitlines())
 
 
-async def _of_pod(hand: Hand, run: Run, problem: ForetopError) -> tuple[str, ...]:
+async def _of_pod(hand: PlanExecutor, run: Run, problem: ForetopError) -> tuple[str, ...]:
     try:
         return await pod_log(hand.client, run.namespace, run.name)
     except ForetopError as second:
-        raise NoFile(str(problem), f"nor can Velero's own log be read: {second}") from None
+        raise FileUnavailable(str(problem), f"nor can Velero's own log be read: {second}") from None

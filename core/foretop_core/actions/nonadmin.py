@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from foretop_core.actions.intents import DECIDE_STORAGE, DELETE_NAB, DELETE_NAR
-from foretop_core.actions.plans import Plan, Refusal, Step
+from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import delete_step, patch_step, said, target, wire
 from foretop_core.errors import BadInput
 from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationRequest, NonAdminRestore
@@ -34,7 +34,7 @@ def plan_delete_nab(
     if force and not serves_force:
         why = "the cluster's NonAdminBackup has no field forceDeleteBackup"
         raise BadInput("Cannot delete by force", why, "delete without --force, which removes the data too")
-    steps: list[Step] = []
+    steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for nab in nabs:
         path = path_of(nab, serves_force)
@@ -61,7 +61,7 @@ def plan_decide(
     world: World, requests: Iterable[NonAdminBackupStorageLocationRequest], decision: Decision, now: datetime
 ) -> Plan:
     """An administrator's word on a tenant's storage location."""
-    steps: list[Step] = []
+    steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for request in requests:
         where = target(world, NABSL_REQUEST, request)
@@ -86,7 +86,7 @@ def _ways(serves_force: bool) -> tuple[str, ...]:
     return ("Ways to delete a NAB: " + "; ".join(shown) + ".",)
 
 
-def _delete(world: World, nab: NonAdminBackup) -> Step:
+def _delete(world: World, nab: NonAdminBackup) -> PlanStep:
     nars = [one.name for one in world.nars if one.namespace == nab.namespace and _from(one, nab)]
     also = f", the NARs made from it ({words.listed(nars)})" if nars else ""
     velero = nab.velero.name
@@ -96,14 +96,14 @@ def _delete(world: World, nab: NonAdminBackup) -> Step:
     return _patch(world, nab, "deleteBackup", changes, forecast)
 
 
-def _force(world: World, nab: NonAdminBackup) -> Step:
+def _force(world: World, nab: NonAdminBackup) -> PlanStep:
     velero = f"the Velero backup {nab.velero.name} and " if nab.velero.name else ""
     forecast = f"{velero}the NAB go at once; the data stays in storage, from which a sync may bring it back"
     changes = (f"spec.forceDeleteBackup {said(nab.spec.force_delete_backup or None)} → true",)
     return _patch(world, nab, "forceDeleteBackup", changes, forecast)
 
 
-def _patch(world: World, nab: NonAdminBackup, name: str, changes: tuple[str, ...], forecast: str) -> Step:
+def _patch(world: World, nab: NonAdminBackup, name: str, changes: tuple[str, ...], forecast: str) -> PlanStep:
     held = {"deleteBackup": nab.spec.delete_backup, "forceDeleteBackup": nab.spec.force_delete_backup}
     before = {"spec": {name: held[name]}}
     return patch_step(target(world, NAB, nab), nab, {"spec": {name: True}}, before, changes, forecast)

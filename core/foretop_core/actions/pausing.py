@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from foretop_core.actions.intents import PAUSE, UNPAUSE
-from foretop_core.actions.plans import Plan, Refusal, Step, Target
+from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
 from foretop_core.actions.steps import patch_step, said, target
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import SCHEDULE
@@ -19,7 +19,7 @@ from foretop_core.rules.world import World
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class PauseRequest:
     """Why and until when, for the next shift to see; the batch tells what one window paused."""
 
     by: str
@@ -38,7 +38,7 @@ class Pause:
         return {key: value for key, value in marks.items() if value}
 
 
-def plan_pause(world: World, schedules: Iterable[Schedule], wish: Pause, now: datetime) -> Plan:
+def plan_pause(world: World, schedules: Iterable[Schedule], wish: PauseRequest, now: datetime) -> Plan:
     steps, refused = [], []
     for schedule in schedules:
         where = target(world, SCHEDULE, schedule)
@@ -70,7 +70,7 @@ def of_batch(schedules: Iterable[Schedule], batch: str) -> list[Schedule]:
     return [item for item in schedules if item.spec.paused and item.annotation(PAUSED_BATCH) == batch]
 
 
-def _unpause_step(world: World, where: Target, schedule: Schedule, choice: Choice, now: datetime) -> Step:
+def _unpause_step(world: World, where: ActionTarget, schedule: Schedule, choice: Choice, now: datetime) -> PlanStep:
     runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
     forecast = unpause_as_read(
         schedule,
@@ -92,7 +92,9 @@ def _unpause_step(world: World, where: Target, schedule: Schedule, choice: Choic
     return _step(where, schedule, patch, tuple(changes), forecast.sentence)
 
 
-def _step(where: Target, schedule: Schedule, patch: dict[str, Any], changes: tuple[str, ...], forecast: str) -> Step:
+def _step(
+    where: ActionTarget, schedule: Schedule, patch: dict[str, Any], changes: tuple[str, ...], forecast: str
+) -> PlanStep:
     before: dict[str, Any] = {
         "spec": {"paused": schedule.spec.paused, "skipImmediately": schedule.spec.skip_immediately}
     }

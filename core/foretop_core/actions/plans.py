@@ -18,7 +18,7 @@ VERBS: dict[Method, str] = {"PATCH": "patch", "POST": "create", "DELETE": "delet
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ActionTarget:
     """Which object of which cluster."""
 
     context: str
@@ -42,10 +42,10 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlanStep:
     """What is done to one object."""
 
-    target: Target
+    target: ActionTarget
     write: Write
     changes: tuple[str, ...]
     """`spec.paused true → false`."""
@@ -55,7 +55,7 @@ class Step:
     """The kubectl or velero line that does the same."""
     warnings: tuple[str, ...] = ()
 
-    def same_as(self, other: Step) -> bool:
+    def same_as(self, other: PlanStep) -> bool:
         """Whether a person who agreed to one has agreed to the other: all but the version it was planned on."""
         return (
             _without_version(self.write.body) == _without_version(other.write.body)
@@ -68,7 +68,7 @@ class Step:
 class Refusal:
     """An object for which the wish cannot be granted, and why."""
 
-    target: Target
+    target: ActionTarget
     why: str
 
 
@@ -78,16 +78,16 @@ class Plan:
 
     intent: Intent
     at: datetime
-    steps: tuple[Step, ...]
+    steps: tuple[PlanStep, ...]
     refused: tuple[Refusal, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-Wish: TypeAlias = Callable[[World, Iterable[Any], datetime], Plan]
+Planner: TypeAlias = Callable[[World, Iterable[Any], datetime], Plan]
 """An intent with all that a person has chosen: what it comes to for these objects of that world, as of a moment."""
 
 
-def with_fresh(world: World, kind: Kind, item: Resource) -> World:
+def replace_object(world: World, kind: Kind, item: Resource) -> World:
     """The same world with one object as it was read just now."""
     place = _PLACES.get(kind.name)
     if place is None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from foretop_core.actions import checks
+from foretop_core.actions import validation
 from foretop_core.actions.intents import RESTORE_FROM
-from foretop_core.actions.plans import Plan, Refusal, Step, Target
+from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
 from foretop_core.actions.steps import create_step, said, stamped, target, velero, wire
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, RestoreSpec
@@ -23,7 +23,7 @@ _LONGEST_NAMESPACE = 63
 
 
 @dataclass(frozen=True, slots=True)
-class Restoring:
+class RestoreRequest:
     """What to take from a backup, and where to put it."""
 
     name: str = ""
@@ -54,7 +54,7 @@ def holds(backup: Backup, now: datetime) -> str:
     return f"{items}{what}{when} ({backup.phase}{faults}){left}"
 
 
-def targets(backup: Backup, wish: Restoring) -> tuple[str, ...]:
+def targets(backup: Backup, wish: RestoreRequest) -> tuple[str, ...]:
     """The namespaces that are written to, where they can be told."""
     wanted = wish.more.included_namespaces
     source = backup.spec.included_namespaces if not wanted or wanted == _ALL else wanted
@@ -65,12 +65,12 @@ def targets(backup: Backup, wish: Restoring) -> tuple[str, ...]:
 
 
 def plan_restore(
-    world: World, backups: Iterable[Backup], wish: Restoring, now: datetime, existing: Iterable[str] | None = None
+    world: World, backups: Iterable[Backup], wish: RestoreRequest, now: datetime, existing: Iterable[str] | None = None
 ) -> Plan:
     """One Restore for each backup; `existing` are the namespaces there are, None where they may not be seen."""
     _check(wish)
     present = None if existing is None else frozenset(existing)
-    steps: list[Step] = []
+    steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in backups:
         if backup.phase not in phases.USABLE:
@@ -81,22 +81,24 @@ def plan_restore(
     return Plan(RESTORE_FROM, now, tuple(steps), tuple(refused))
 
 
-def _check(wish: Restoring) -> None:
+def _check(wish: RestoreRequest) -> None:
     if wish.existing not in POLICIES:
         raise BadInput(f"{wish.existing!r} is no policy for what exists", "", "use none or update")
     if wish.name:
-        checks.name(wish.name, "restore")
-    checks.namespaces((*wish.mapping, *wish.mapping.values()))
+        validation.name(wish.name, "restore")
+    validation.namespaces((*wish.mapping, *wish.mapping.values()))
     twice = [one for one in set(wish.mapping.values()) if list(wish.mapping.values()).count(one) > 1]
     if twice:
         raise BadInput(f"Two namespaces are mapped to {twice[0]}", "", "give each its own")
     if wish.more.item_operation_timeout:
-        checks.go_duration(wish.more.item_operation_timeout, "The item operation timeout")
+        validation.go_duration(wish.more.item_operation_timeout, "The item operation timeout")
 
 
-def _step(world: World, backup: Backup, wish: Restoring, now: datetime, present: frozenset[str] | None) -> Step:
+def _step(
+    world: World, backup: Backup, wish: RestoreRequest, now: datetime, present: frozenset[str] | None
+) -> PlanStep:
     name = wish.name or stamped(backup.name, now)
-    where = Target(world.context, RESTORE, backup.namespace, name)
+    where = ActionTarget(world.context, RESTORE, backup.namespace, name)
     spec = {"includedNamespaces": ["*"], **wire(wish.more), "backupName": backup.name}
     if wish.mapping:
         spec["namespaceMapping"] = dict(wish.mapping)
@@ -133,7 +135,7 @@ def _volumes(wanted: bool | None) -> str:
 
 
 def _warnings(
-    backup: Backup, wish: Restoring, places: tuple[str, ...], present: frozenset[str] | None
+    backup: Backup, wish: RestoreRequest, places: tuple[str, ...], present: frozenset[str] | None
 ) -> tuple[str, ...]:
     found = []
     if backup.phase == "PartiallyFailed":
@@ -154,7 +156,7 @@ def _warnings(
     return tuple(found)
 
 
-def _command(world: World, backup: Backup, wish: Restoring, name: str) -> str:
+def _command(world: World, backup: Backup, wish: RestoreRequest, name: str) -> str:
     flags = ["--from-backup", backup.name]
     if wish.mapping:
         flags += ["--namespace-mappings", ",".join(f"{old}:{new}" for old, new in wish.mapping.items())]

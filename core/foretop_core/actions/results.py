@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from foretop_core.actions.download import Progress, Trust
-from foretop_core.actions.files import File, Run, asked_of, run_file, tenant_file
-from foretop_core.actions.hand import Hand
+from foretop_core.actions.download import Progress, TlsTrust
+from foretop_core.actions.files import Run, RunFile, asked_of, run_file, tenant_file
+from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.models import NonAdmin
 from foretop_core.rules.results import Results, parse
 
 
 async def results_of(
-    hand: Hand, item: Run | NonAdmin, trust: Trust | None = None, progress: Progress | None = None
+    hand: PlanExecutor, item: Run | NonAdmin, trust: TlsTrust | None = None, progress: Progress | None = None
 ) -> Results:
     """The results of a backup or restore, a tenant's included; raises where they cannot be had or read."""
-    owner = await asked_of(hand, item, File.RESULTS) if isinstance(item, NonAdmin) else item
+    owner = await asked_of(hand, item, RunFile.RESULTS) if isinstance(item, NonAdmin) else item
     if isinstance(owner, NonAdmin):
-        return parse(await tenant_file(hand, owner, File.RESULTS, trust, progress))
-    return parse(await run_file(hand, owner, File.RESULTS, trust, progress))
+        return parse(await tenant_file(hand, owner, RunFile.RESULTS, trust, progress))
+    return parse(await run_file(hand, owner, RunFile.RESULTS, trust, progress))

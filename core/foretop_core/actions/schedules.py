@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from foretop_core.actions import checks
+from foretop_core.actions import validation
 from foretop_core.actions.intents import CREATE_SCHEDULE, DELETE_SCHEDULE
-from foretop_core.actions.plans import Plan, Refusal, Step, Target
+from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
 from foretop_core.actions.steps import create_step, delete_step, target, wire
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import BackupSpec, Schedule
@@ -71,7 +71,7 @@ def check_schedule(wish: NewSchedule, dialects: tuple[Dialect, ...] = ALL_DIALEC
 
     What cannot be is BadInput, in one line, with the place of the error: an expression that all of them refuse is.
     """
-    checks.name(wish.name, "schedule")
+    validation.name(wish.name, "schedule")
     found = check_expression(wish.cron, dialects)
     template = wish.template
     for text, what in (
@@ -80,8 +80,8 @@ def check_schedule(wish: NewSchedule, dialects: tuple[Dialect, ...] = ALL_DIALEC
         (template.csi_snapshot_timeout, "The CSI snapshot timeout"),
     ):
         if text:
-            checks.go_duration(text, what)
-    checks.namespaces((*template.included_namespaces, *template.excluded_namespaces))
+            validation.go_duration(text, what)
+    validation.namespaces((*template.included_namespaces, *template.excluded_namespaces))
     return found
 
 
@@ -89,17 +89,17 @@ def check_expression(text: str, dialects: tuple[Dialect, ...]) -> Readings:
     """How servers of these dialects read it; BadInput where all of them refuse it."""
     found = readings(text, dialects)
     if all(isinstance(reading.parsed, CronError) for reading in found):
-        checks.cron(text, dialects[-1])
+        validation.cron(text, dialects[-1])
     return found
 
 
 def plan_create_schedules(world: World, wishes: Iterable[NewSchedule], now: datetime) -> Plan:
     """One new Schedule for each wish; a name that is taken is refused."""
-    steps: list[Step] = []
+    steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for wish in wishes:
         read = check_schedule(wish, world.verdict(wish.namespace).candidates)
-        where = Target(world.context, SCHEDULE, wish.namespace, wish.name)
+        where = ActionTarget(world.context, SCHEDULE, wish.namespace, wish.name)
         if any((item.namespace, item.name) == (wish.namespace, wish.name) for item in world.schedules):
             refused.append(Refusal(where, "there is a schedule of that name already"))
         else:
@@ -111,7 +111,7 @@ def plan_delete_schedule(world: World, schedules: Iterable[Schedule], now: datet
     return Plan(DELETE_SCHEDULE, now, tuple(_delete_step(world, schedule, now) for schedule in schedules))
 
 
-def _create_step(world: World, where: Target, wish: NewSchedule, read: Readings, now: datetime) -> Step:
+def _create_step(world: World, where: ActionTarget, wish: NewSchedule, read: Readings, now: datetime) -> PlanStep:
     spec: dict[str, Any] = {"schedule": wish.cron, "template": wire(wish.template)}
     if wish.paused:
         spec["paused"] = True
@@ -169,7 +169,7 @@ def _doubts(world: World, wish: NewSchedule, read: Readings) -> tuple[str, ...]:
     return tuple(doubts)
 
 
-def _delete_step(world: World, schedule: Schedule, now: datetime) -> Step:
+def _delete_step(world: World, schedule: Schedule, now: datetime) -> PlanStep:
     runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
     owned = [run for run in runs if any(owner.uid == schedule.metadata.uid for owner in run.metadata.owner_references)]
     warnings: tuple[str, ...] = ()

@@ -9,20 +9,20 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from foretop_core.actions.owners import owner_warning
-from foretop_core.actions.plans import Step, Target, Write
+from foretop_core.actions.ownership import owner_warning
+from foretop_core.actions.plans import ActionTarget, PlanStep, Write
 from foretop_core.kube.connection import paths
+from foretop_core.minicluster.reconcile.writes import plain
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
-from foretop_core.rules.reconcile.writes import plain
 from foretop_core.rules.world import World
 
 _STAMP = re.compile(r"-\d{14}$")
 _LONGEST_NAME = 253
 
 
-def target(world: World, kind: Kind, item: Resource) -> Target:
-    return Target(world.context, kind, item.namespace, item.name)
+def target(world: World, kind: Kind, item: Resource) -> ActionTarget:
+    return ActionTarget(world.context, kind, item.namespace, item.name)
 
 
 def stamped(name: str, now: datetime) -> str:
@@ -32,32 +32,32 @@ def stamped(name: str, now: datetime) -> str:
 
 
 def patch_step(
-    where: Target,
+    where: ActionTarget,
     item: Resource,
     patch: Mapping[str, Any],
     before: Mapping[str, Any],
     changes: tuple[str, ...],
     forecast: str,
     warnings: tuple[str, ...] = (),
-) -> Step:
+) -> PlanStep:
     """A merge patch that holds only for the version that was looked at."""
     meta = {**patch.get("metadata", {}), "resourceVersion": item.metadata.resource_version}
     said = {key: value for key, value in patch.items() if value}
     line = kubectl(where.context, where.namespace, "patch", paths.title(where.kind), where.name)
     command = f"{line} --type merge -p {shlex.quote(_json(said))}"
     write = Write("PATCH", {**patch, "metadata": meta}, dict(before))
-    return Step(where, write, changes, forecast, command, (*_owner(item), *warnings))
+    return PlanStep(where, write, changes, forecast, command, (*_owner(item), *warnings))
 
 
 def create_step(
-    where: Target,
+    where: ActionTarget,
     spec: Mapping[str, Any],
     changes: tuple[str, ...],
     forecast: str,
     command: str = "",
     warnings: tuple[str, ...] = (),
     meta: Mapping[str, Any] | None = None,
-) -> Step:
+) -> PlanStep:
     """A new object; `meta` adds labels and the like, and may ask for a generated name in the place of the name."""
     named = {} if meta and "generateName" in meta else {"name": where.name}
     extra = {key: value for key, value in (meta or {}).items() if value}
@@ -68,12 +68,12 @@ def create_step(
         "spec": dict(spec),
     }
     line = command or f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{shlex.quote(_json(body))}"
-    return Step(where, Write("POST", body), changes, forecast, line, warnings)
+    return PlanStep(where, Write("POST", body), changes, forecast, line, warnings)
 
 
 def delete_step(
-    where: Target, item: Resource, spec: Mapping[str, Any], forecast: str, warnings: tuple[str, ...] = ()
-) -> Step:
+    where: ActionTarget, item: Resource, spec: Mapping[str, Any], forecast: str, warnings: tuple[str, ...] = ()
+) -> PlanStep:
     """A deletion of this very object as it was looked at, not of a namesake made later."""
     body = {
         "apiVersion": "v1",
@@ -84,7 +84,7 @@ def delete_step(
     before = {"metadata": {key: dict(value) for key, value in kept.items() if value}, "spec": dict(spec)}
     command = kubectl(where.context, where.namespace, "delete", paths.title(where.kind), where.name)
     changes = (f"{where} is deleted",)
-    return Step(where, Write("DELETE", body, before), changes, forecast, command, (*_owner(item), *warnings))
+    return PlanStep(where, Write("DELETE", body, before), changes, forecast, command, (*_owner(item), *warnings))
 
 
 def kubectl(context: str, namespace: str, *words: str) -> str:

@@ -2,8 +2,8 @@
 
 from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.box import MiniCluster
+from foretop_core.minicluster.change_log import Change, ChangeType
 from foretop_core.minicluster.deletion import DeleteOptions
-from foretop_core.minicluster.journal import Change, ChangeType
 from foretop_core.minicluster.kinds import Kind
 from foretop_core.minicluster.status import ApiError
 from foretop_core.minicluster.storage import Storage

@@ -35,7 +35,7 @@ class User(NamedTuple):
     groups: tuple[str, ...] = ()
 
 
-class Deed(NamedTuple):
+class RequestAttributes(NamedTuple):
     """One thing that somebody wants to do to a resource."""
 
     verb: str
@@ -67,7 +67,7 @@ class Access:
                     return user
         raise unauthorized()
 
-    def check(self, user: User, deed: Deed, kind: Kind) -> None:
+    def check(self, user: User, deed: RequestAttributes, kind: Kind) -> None:
         if not may(user, deed):
             raise forbidden(kind, deed.name, _refusal(user, deed))
 
@@ -77,7 +77,7 @@ class Access:
             raise ApiError(403, "Forbidden", why, {})
 
 
-def may(user: User, deed: Deed) -> bool:
+def may(user: User, deed: RequestAttributes) -> bool:
     if "system:masters" in user.groups:
         return True
     if user is not ANONYMOUS and deed.verb == "create" and deed.resource in _REVIEWS:
@@ -85,7 +85,7 @@ def may(user: User, deed: Deed) -> bool:
     return any(_covers(rule, deed) for rule in user.rules)
 
 
-def _covers(rule: Rule, deed: Deed) -> bool:
+def _covers(rule: Rule, deed: RequestAttributes) -> bool:
     wanted = f"{deed.resource}/{deed.subresource}" if deed.subresource else deed.resource
     return (
         _listed(deed.verb, rule.verbs)
@@ -107,7 +107,7 @@ def _may_read_path(user: User, path: str, verb: str) -> bool:
     return verb == "get" and any(path == root or path.startswith(f"{root}/") for root in roots)
 
 
-def _refusal(user: User, deed: Deed) -> str:
+def _refusal(user: User, deed: RequestAttributes) -> str:
     wanted = f"{deed.resource}/{deed.subresource}" if deed.subresource else deed.resource
     place = f'in the namespace "{deed.namespace}"' if deed.namespace else "at the cluster scope"
     group = f'in API group "{deed.group}"'
@@ -147,7 +147,7 @@ def access_review(user: User, body: Json) -> Json:
     wanted = spec.resource
     if wanted is not None and spec.path is None:
         place = (wanted.namespace, wanted.name, wanted.subresource)
-        return {"allowed": may(user, Deed(wanted.verb, wanted.group, wanted.resource, *place))}
+        return {"allowed": may(user, RequestAttributes(wanted.verb, wanted.group, wanted.resource, *place))}
     if spec.path is not None and wanted is None:
         return {"allowed": _may_read_path(user, spec.path.path, spec.path.verb)}
     message = "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"

@@ -40,7 +40,7 @@ class MiniCluster:
         self._access = Access(tokens)
         self._server: ApiServer | None = None
         self._runner: web.ServerRunner | None = None
-        furnish(self.storage)
+        seed_defaults(self.storage)
 
     async def __aenter__(self) -> Self:
         self._server = ApiServer(self.storage, self._access, self.clock)
@@ -94,7 +94,7 @@ class MiniCluster:
         return path
 
 
-def furnish(storage: Storage) -> None:
+def seed_defaults(storage: Storage) -> None:
     """What every cluster has from the start: its first namespaces, and the definitions of its custom kinds."""
     home, definition = storage.kind("Namespace"), storage.kind("CustomResourceDefinition")
     for name in _NAMESPACES:

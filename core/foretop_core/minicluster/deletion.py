@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from foretop_core.clock import Clock
-from foretop_core.minicluster.journal import Change, ChangeType, Key, Stored
+from foretop_core.minicluster.change_log import Change, ChangeType, Key, Stored
 from foretop_core.minicluster.kinds import Json, Kind
+from foretop_core.minicluster.object_store import ObjectStore, owners
 from foretop_core.minicluster.objectmeta import stamp
-from foretop_core.minicluster.shelf import Shelves, owners
 from foretop_core.minicluster.status import not_found, precondition_failed
 
 
@@ -31,7 +31,7 @@ class Deleted(NamedTuple):
 class Remover:
     """Deletes as the API server and its garbage collector do together; the collector's part follows at once."""
 
-    def __init__(self, shelves: Shelves, clock: Clock) -> None:
+    def __init__(self, shelves: ObjectStore, clock: Clock) -> None:
         self._shelves = shelves
         self._clock = clock
         shelves.subscribe(self._collect)

@@ -9,8 +9,8 @@ import msgspec
 
 from foretop_core.minicluster import patch as patches
 from foretop_core.minicluster import protobuf
+from foretop_core.minicluster.change_log import Stored
 from foretop_core.minicluster.deletion import DeleteOptions
-from foretop_core.minicluster.journal import Stored
 from foretop_core.minicluster.kinds import Json, Kind
 from foretop_core.minicluster.negotiation import Form, listed, single
 from foretop_core.minicluster.reading import Page

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from foretop_core.minicluster.journal import Stored, watch_frame
+from foretop_core.minicluster.change_log import Stored, watch_frame
 from foretop_core.minicluster.kinds import Json, Kind
 from foretop_core.minicluster.reading import Page
 from foretop_core.minicluster.status import bad_request, not_acceptable

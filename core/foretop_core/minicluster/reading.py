@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from foretop_core.minicluster.journal import Compacted, Key, Stored
+from foretop_core.minicluster.change_log import Compacted, Key, Stored
 from foretop_core.minicluster.kinds import Kind
+from foretop_core.minicluster.object_store import ObjectStore
 from foretop_core.minicluster.selectors import Selection
-from foretop_core.minicluster.shelf import Shelves
 from foretop_core.minicluster.status import (
     EXPIRED_TOKEN,
     Cause,
@@ -57,7 +57,7 @@ class _Token(msgspec.Struct):
 class Reader:
     """Reads the shelves as of the moment that a request asks for."""
 
-    def __init__(self, shelves: Shelves) -> None:
+    def __init__(self, shelves: ObjectStore) -> None:
         self._shelves = shelves
 
     def get(self, kind: Kind, key: Key, version: str = "") -> Stored:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from foretop_core.minicluster.access import Deed
+from foretop_core.minicluster.access import RequestAttributes
 from foretop_core.minicluster.kinds import Catalog, Kind
 from foretop_core.minicluster.reading import ListOptions
 from foretop_core.minicluster.selectors import Selection, selection
@@ -63,7 +63,7 @@ def find_target(catalog: Catalog, address: Address) -> Target | None:
     return Target(kind, address)
 
 
-def deed(method: str, address: Address, query: Mapping[str, str]) -> Deed:
+def deed(method: str, address: Address, query: Mapping[str, str]) -> RequestAttributes:
     """What the request wants to do, in the words of access rules; an empty verb is none that exists."""
     verb = (_ON_ONE if address.name else _ON_ALL).get(method, "")
     if verb in ("list", "get") and is_watch(query) and not address.name:
@@ -71,7 +71,7 @@ def deed(method: str, address: Address, query: Mapping[str, str]) -> Deed:
     namespace, name = address.namespace, address.name
     if address.plural == "namespaces" and not address.group:
         namespace = name
-    return Deed(verb, address.group, address.plural, namespace, name, address.subresource)
+    return RequestAttributes(verb, address.group, address.plural, namespace, name, address.subresource)
 
 
 def is_watch(query: Mapping[str, str]) -> bool:

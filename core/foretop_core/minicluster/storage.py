@@ -7,13 +7,13 @@ from contextlib import closing
 
 from foretop_core.clock import Clock
 from foretop_core.minicluster import patch as patches
+from foretop_core.minicluster.change_log import Change, Compacted, Cursor
 from foretop_core.minicluster.deletion import DeleteOptions, Remover
-from foretop_core.minicluster.journal import Change, Compacted, Cursor
 from foretop_core.minicluster.kinds import Catalog, Json, Kind, load_catalog
+from foretop_core.minicluster.object_store import Listener, ObjectStore
 from foretop_core.minicluster.objectmeta import Identities
 from foretop_core.minicluster.reading import ListOptions, Reader
 from foretop_core.minicluster.selectors import Selection, parse_labels
-from foretop_core.minicluster.shelf import Listener, Shelves
 from foretop_core.minicluster.status import expired
 from foretop_core.minicluster.writes import Options, Writer
 
@@ -33,7 +33,7 @@ class Storage:
     ) -> None:
         self.clock = clock
         self.catalog = catalog or load_catalog()
-        self.shelves = Shelves(self.catalog, history)
+        self.shelves = ObjectStore(self.catalog, history)
         self.reader = Reader(self.shelves)
         self.writer = Writer(self.shelves, clock, Identities(seed))
         self.remover = Remover(self.shelves, clock)

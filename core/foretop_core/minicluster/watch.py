@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import NamedTuple
 
-from foretop_core.minicluster.journal import Change, ChangeType, Compacted, Cursor, Stored, watch_frame
+from foretop_core.minicluster.change_log import Change, ChangeType, Compacted, Cursor, Stored, watch_frame
 from foretop_core.minicluster.kinds import Json, Kind
 from foretop_core.minicluster.reading import ListOptions, not_a_version
 from foretop_core.minicluster.requests import timeout_seconds

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from foretop_core.clock import Clock
 from foretop_core.minicluster import managed, objectmeta
-from foretop_core.minicluster.fitness import is_fit
-from foretop_core.minicluster.journal import Key, Stored
+from foretop_core.minicluster.change_log import Key, Stored
 from foretop_core.minicluster.kinds import Json, Kind
+from foretop_core.minicluster.object_store import ObjectStore
 from foretop_core.minicluster.schema import check_object, check_status, shape_object
-from foretop_core.minicluster.shelf import Shelves
+from foretop_core.minicluster.schema_fast_path import is_fit
 from foretop_core.minicluster.status import (
     ApiError,
     Cause,
@@ -45,7 +45,7 @@ class Written(NamedTuple):
 class Writer:
     """Turns what a client sent into what is stored, by the rules of the kind."""
 
-    def __init__(self, shelves: Shelves, clock: Clock, identities: objectmeta.Identities) -> None:
+    def __init__(self, shelves: ObjectStore, clock: Clock, identities: objectmeta.Identities) -> None:
         self._shelves = shelves
         self._clock = clock
         self._identities = identities

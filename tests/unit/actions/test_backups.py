@@ -14,10 +14,12 @@ from foretop_core.actions.backups import (
     replan_cancel,
 )
 from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
-from foretop_core.actions.restores import Restoring, offered_mapping, plan_restore
-from foretop_core.actions.servers import plan_server_default
+from foretop_core.actions.restores import RestoreRequest, offered_mapping, plan_restore
+from foretop_core.actions.server_default import plan_server_default
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
+from foretop_core.minicluster.reconcile.schedule import reconcile_schedule
+from foretop_core.minicluster.reconcile.writes import Create
 from foretop_core.models import (
     Backup,
     Deployment,
@@ -26,8 +28,6 @@ from foretop_core.models import (
     Schedule,
     from_builtins,
 )
-from foretop_core.rules.reconcile.schedule import reconcile_schedule
-from foretop_core.rules.reconcile.writes import Create
 from foretop_core.rules.world import World
 from tests.objects import NOW, backup, location, nab, nar, restore, schedule, upload
 
@@ -156,7 +156,7 @@ def test_a_restore_says_what_it_holds_and_what_exists_already() -> None:
         spec={"includedNamespaces": ["shop", "web"]},
         progress={"totalItems": 212, "itemsBackedUp": 212},
     )
-    wish = Restoring(mapping={"shop": "shop-restored"}, existing="update", volumes=False)
+    wish = RestoreRequest(mapping={"shop": "shop-restored"}, existing="update", volumes=False)
     (step,) = plan_restore(World("prod", backups=(done,)), [done], wish, NOW, ["web", "default"]).steps
     assert step.write.body["spec"] == {
         "includedNamespaces": ["*"],
@@ -172,7 +172,7 @@ def test_a_restore_says_what_it_holds_and_what_exists_already() -> None:
 
 def test_a_restore_over_what_is_there_is_offered_a_place_beside_it() -> None:
     done = backup("one", ended="02:01:00", spec={"includedNamespaces": ["shop"]})
-    (step,) = plan_restore(World(backups=(done,)), [done], Restoring(), NOW, ["shop"]).steps
+    (step,) = plan_restore(World(backups=(done,)), [done], RestoreRequest(), NOW, ["shop"]).steps
     (warning,) = step.warnings
     assert warning.startswith("shop exists already: what is in it stays, gaps are filled")
     assert "--namespace-mappings shop:shop-restored" in warning
@@ -181,20 +181,22 @@ def test_a_restore_over_what_is_there_is_offered_a_place_beside_it() -> None:
 @pytest.mark.parametrize(
     ("wish", "words"),
     [
-        (Restoring(existing="replace"), "is no policy"),
-        (Restoring(mapping={"a": "x", "b": "x"}), "Two namespaces are mapped to x"),
-        (Restoring(mapping={"a": "B!"}), "'B!' is no namespace"),
-        (Restoring(more=RestoreSpec(item_operation_timeout="4")), "is no duration"),
+        (RestoreRequest(existing="replace"), "is no policy"),
+        (RestoreRequest(mapping={"a": "x", "b": "x"}), "Two namespaces are mapped to x"),
+        (RestoreRequest(mapping={"a": "B!"}), "'B!' is no namespace"),
+        (RestoreRequest(more=RestoreSpec(item_operation_timeout="4")), "is no duration"),
     ],
 )
-def test_a_restore_that_cannot_be_is_one_line(wish: Restoring, words: str) -> None:
+def test_a_restore_that_cannot_be_is_one_line(wish: RestoreRequest, words: str) -> None:
     with pytest.raises(BadInput, match=words):
         plan_restore(World(), [], wish, NOW)
 
 
 def test_nothing_is_restored_from_what_failed() -> None:
     failed = backup("one", "Failed", ended="02:01:00")
-    assert plan_restore(World(backups=(failed,)), [failed], Restoring(), NOW).refused[0].why.endswith("it is Failed")
+    assert (
+        plan_restore(World(backups=(failed,)), [failed], RestoreRequest(), NOW).refused[0].why.endswith("it is Failed")
+    )
 
 
 def test_deleting_a_nab_explains_the_paths_that_this_cluster_has() -> None:

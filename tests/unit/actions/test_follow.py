@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from foretop_core.actions import follow
+from foretop_core.actions import write_progress
 from foretop_core.clock import ManualClock
 from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup, DeleteBackupRequest, Resource, from_builtins
@@ -22,7 +22,7 @@ def put(store: Store, *items: Resource) -> None:
         sink.apply("MODIFIED", item)
 
 
-async def sentences(seen: AsyncIterator[follow.Seen]) -> list[tuple[str, bool]]:
+async def sentences(seen: AsyncIterator[write_progress.ProgressReport]) -> list[tuple[str, bool]]:
     return [(one.sentence, one.well) async for one in seen]
 
 
@@ -31,7 +31,9 @@ async def test_a_skip_is_taken_up_when_last_skipped_is_set() -> None:
     before = schedule(paused=True, last="00:00:03", resourceVersion="1")
     put(store, before)
     watching = asyncio.create_task(
-        sentences(follow.follow(store, "prod", follow.unpaused(before, (), nothing_due=False)))
+        sentences(
+            write_progress.follow_write(store, "prod", write_progress.unpause_probe(before, (), nothing_due=False))
+        )
     )
     await asyncio.sleep(0)
     put(store, schedule(last="00:00:03", skip=True, resourceVersion="2"))
@@ -46,7 +48,11 @@ async def test_the_backup_that_was_made_is_named() -> None:
     before = schedule(paused=True, last="00:00:03", resourceVersion="1")
     old, new = backup("nightly-1", of="nightly"), backup("nightly-2", "New", of="nightly")
     put(store, schedule(last="02:41:09", resourceVersion="3"), old, new)
-    told = await sentences(follow.follow(store, "prod", follow.unpaused(before, ("nightly-1",), nothing_due=False)))
+    told = await sentences(
+        write_progress.follow_write(
+            store, "prod", write_progress.unpause_probe(before, ("nightly-1",), nothing_due=False)
+        )
+    )
     assert told == [("Velero took it up, backup nightly-2 (New)", True)]
 
 
@@ -54,7 +60,9 @@ async def test_with_nothing_due_there_is_nothing_to_wait_for() -> None:
     store = Store()
     before = schedule(paused=True, last="02:00:03", skip=False, resourceVersion="1")
     put(store, schedule(last="02:00:03", skip=False, resourceVersion="2"))
-    told = await sentences(follow.follow(store, "prod", follow.unpaused(before, (), nothing_due=True)))
+    told = await sentences(
+        write_progress.follow_write(store, "prod", write_progress.unpause_probe(before, (), nothing_due=True))
+    )
     assert told == [("Velero has it: nothing was due", True)]
 
 
@@ -62,27 +70,33 @@ async def test_that_nobody_took_it_up_is_said() -> None:
     store = Store()
     before = schedule(paused=True, last="00:00:03", resourceVersion="1")
     put(store, schedule(last="00:00:03", resourceVersion="2"))
-    seen = follow.follow(store, "prod", follow.unpaused(before, (), nothing_due=False), within=0.05)
+    seen = write_progress.follow_write(
+        store, "prod", write_progress.unpause_probe(before, (), nothing_due=False), within=0.05
+    )
     told = await sentences(seen)
-    assert told == [("it waits for Velero", True), (follow.NOBODY, False)]
+    assert told == [("it waits for Velero", True), (write_progress.NOT_PICKED_UP, False)]
 
 
 async def test_an_invalid_schedule_is_refused_by_velero() -> None:
     store = Store()
     put(store, schedule("bad", "0 0 * * 8", phase="FailedValidation"))
-    ((sentence, well),) = await sentences(follow.follow(store, "prod", follow.created_schedule("velero", "bad")))
+    ((sentence, well),) = await sentences(
+        write_progress.follow_write(store, "prod", write_progress.schedule_probe("velero", "bad"))
+    )
     assert "Velero refuses bad" in sentence
     assert not well
 
 
 async def test_a_backup_is_followed_to_its_end_with_its_progress() -> None:
     store = Store()
-    seen = follow.follow(store, "prod", follow.run(Backup, "velero", "one", to_the_end=True), within=None)
+    seen = write_progress.follow_write(
+        store, "prod", write_progress.run_probe(Backup, "velero", "one", to_the_end=True), within=None
+    )
     assert (await anext(seen)).sentence == "one is not seen yet"
     put(store, backup("one", "InProgress", progress={"totalItems": 40, "itemsBackedUp": 12}))
     assert (await anext(seen)).sentence == "one: InProgress, 12 of 40 items"
     put(store, backup("one", "PartiallyFailed", ended="02:41:30"))
-    assert await anext(seen) == follow.Seen("one: PartiallyFailed", done=True, well=False)
+    assert await anext(seen) == write_progress.ProgressReport("one: PartiallyFailed", done=True, well=False)
     assert [one async for one in seen] == []
 
 
@@ -94,7 +108,11 @@ async def test_a_run_that_is_held_up_is_said_to_wait_for_its_holder() -> None:
         schedule(last="00:00:03", skip=False, resourceVersion="2"),
         backup("nightly-1", "InProgress", of="nightly"),
     )
-    told = await sentences(follow.follow(store, "prod", follow.unpaused(before, ("nightly-1",), nothing_due=False)))
+    told = await sentences(
+        write_progress.follow_write(
+            store, "prod", write_progress.unpause_probe(before, ("nightly-1",), nothing_due=False)
+        )
+    )
     assert told == [("one backup is made when nightly-1 has ended", True)]
 
 
@@ -109,5 +127,5 @@ async def test_the_errors_of_a_deletion_are_shown_though_it_was_processed() -> N
         },
     )
     put(store, backup("one"), request)
-    told = await sentences(follow.follow(store, "prod", follow.deleted_backup("velero", "one")))
+    told = await sentences(write_progress.follow_write(store, "prod", write_progress.deletion_probe("velero", "one")))
     assert told == [("one could not be deleted: bucket is gone", False)]

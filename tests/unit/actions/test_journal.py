@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from foretop_core.actions import journal as journals
-from foretop_core.actions.journal import Entry, Journal, default_path
+from foretop_core.actions.journal import Journal, JournalEntry, default_path
 from foretop_core.errors import ForetopError
 
 
-def entry(number: int, text: str = "") -> Entry:
-    return Entry(
+def entry(number: int, text: str = "") -> JournalEntry:
+    return JournalEntry(
         at="2026-11-15T02:41:07Z",
         user="maria",
         context="prod",

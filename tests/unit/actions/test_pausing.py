@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.pausing import Pause, of_batch, plan_pause, plan_unpause
+from foretop_core.actions.pausing import PauseRequest, of_batch, plan_pause, plan_unpause
 from foretop_core.cron import Dialect
+from foretop_core.minicluster.reconcile.schedule import reconcile_schedule
+from foretop_core.minicluster.reconcile.writes import Create, Patch
 from foretop_core.models import Schedule, from_builtins, to_builtins
 from foretop_core.rules.forecast import Choice
-from foretop_core.rules.reconcile.schedule import reconcile_schedule
-from foretop_core.rules.reconcile.writes import Create, Patch
 from foretop_core.rules.world import Server, World
 from tests.objects import NOW, backup, location, schedule
 
@@ -97,7 +97,7 @@ def test_what_is_not_paused_is_refused_and_the_others_are_planned() -> None:
 
 def test_a_pause_tells_the_next_shift_who_why_and_until_when() -> None:
     item = schedule(resourceVersion="3", **NOT_DUE)
-    wish = Pause("maria", "window-1", "upgrade", NOW + timedelta(hours=2))
+    wish = PauseRequest("maria", "window-1", "upgrade", NOW + timedelta(hours=2))
     (step,) = plan_pause(world_of(item), [item], wish, NOW).steps
     assert step.write.body == {
         "metadata": {
@@ -118,7 +118,7 @@ def test_a_pause_tells_the_next_shift_who_why_and_until_when() -> None:
 def test_a_pause_says_what_keeps_running() -> None:
     item = schedule(**NOT_DUE)
     running = backup("nightly-20261115020003", "InProgress", of="nightly", started="02:00:03")
-    (step,) = plan_pause(world_of(item, backups=(running,)), [item], Pause("maria", "w"), NOW).steps
+    (step,) = plan_pause(world_of(item, backups=(running,)), [item], PauseRequest("maria", "w"), NOW).steps
     assert "nightly-20261115020003 goes on" in step.forecast
 
 
@@ -140,7 +140,7 @@ def test_unpausing_takes_the_marks_of_the_pause_away() -> None:
 
 def test_marks_of_an_older_pause_do_not_stay_with_a_new_one() -> None:
     item = schedule(annotations={"foretop.io/paused-reason": "old"}, **NOT_DUE)
-    (step,) = plan_pause(world_of(item), [item], Pause("maria", "w"), NOW).steps
+    (step,) = plan_pause(world_of(item), [item], PauseRequest("maria", "w"), NOW).steps
     assert step.write.body["metadata"]["annotations"]["foretop.io/paused-reason"] is None
 
 
@@ -158,7 +158,7 @@ def test_marks_of_an_older_pause_do_not_stay_with_a_new_one() -> None:
 )
 def test_an_owner_is_named_with_where_to_change_it_for_good(meta: dict[str, Any], words: str) -> None:
     item = schedule(**NOT_DUE, **meta)
-    (step,) = plan_pause(world_of(item), [item], Pause("maria", "w"), NOW).steps
+    (step,) = plan_pause(world_of(item), [item], PauseRequest("maria", "w"), NOW).steps
     (warning,) = step.warnings
     assert words in warning
     assert "for good" in warning

@@ -8,24 +8,24 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from foretop_core.clock import ManualClock
-from foretop_core.minicluster.box import furnish
+from foretop_core.minicluster.box import seed_defaults
 from foretop_core.minicluster.controllers import (
     BoxClock,
     Engine,
     Flags,
     NonAdminController,
     ObjectStorage,
+    SimulatedRun,
     VeleroServer,
-    Work,
 )
-from foretop_core.minicluster.controllers.downloads import LogShelf
+from foretop_core.minicluster.controllers.downloads import FileServer
 from foretop_core.minicluster.controllers.variants import catalog_for
 from foretop_core.minicluster.storage import Storage
 from foretop_core.models import Backup, Restore
 
 Raw = dict[str, Any]
-WorkOf = Callable[[Backup | Restore], Work]
-QUICK = Work(timedelta(milliseconds=300), 2, steps=1)
+WorkOf = Callable[[Backup | Restore], SimulatedRun]
+QUICK = SimulatedRun(timedelta(milliseconds=300), 2, steps=1)
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class GivenWork:
 
     work_of: WorkOf = lambda run: QUICK
 
-    def of(self, run: Backup | Restore) -> Work:
+    def of(self, run: Backup | Restore) -> SimulatedRun:
         return self.work_of(run)
 
 
@@ -52,12 +52,12 @@ class Table:
         self.manual = ManualClock(start)
         clock = BoxClock(self.manual)
         self.storage = Storage(clock, catalog_for(self.flags.behaviour, self.flags.version), seed=1)
-        furnish(self.storage)
+        seed_defaults(self.storage)
         self.engine = Engine(self.storage, clock)
         self.buckets = ObjectStorage()
         self.buckets.make("backups")
         workload = GivenWork(work_of) if work_of else GivenWork()
-        self.velero = VeleroServer(self.engine, self.flags, self.buckets, workload, LogShelf())
+        self.velero = VeleroServer(self.engine, self.flags, self.buckets, workload, FileServer())
         self.non_admin = NonAdminController(self.engine, "velero", self.flags.behaviour, seed=1)
         for name in namespaces:
             self.storage.create(self.storage.kind("Namespace"), {"metadata": {"name": name}})

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from foretop_core.minicluster.controllers import Flags, Work
-from foretop_core.minicluster.journal import Change
+from foretop_core.minicluster.change_log import Change
+from foretop_core.minicluster.controllers import Flags, SimulatedRun
 from foretop_core.minicluster.kinds import Kind
 from foretop_core.models import Backup, Restore
 from tests import recordings
@@ -137,14 +137,14 @@ def _nonadmin(status: Raw, spec: Raw, held: Any) -> Any:
     return (status.get("phase"), conditions, name, copied, request, spec.get("deleteBackup") or False, *held)
 
 
-def _work(events: list[Event]) -> Callable[[Backup | Restore], Work]:
+def _work(events: list[Event]) -> Callable[[Backup | Restore], SimulatedRun]:
     """The outcome of a restore is an input of the story; its backups all end well."""
     errors = {event.object.name: event.raw.get("status", {}).get("errors", 0) for event in events}
     wrong = {_UUID.sub("", name): count for name, count in errors.items() if count}
 
-    def work_of(run: Backup | Restore) -> Work:
+    def work_of(run: Backup | Restore) -> SimulatedRun:
         failed = wrong.get(_UUID.sub("", run.name), 0) if isinstance(run, Restore) else 0
-        return Work(timedelta(milliseconds=280), 2, errors=failed, steps=1)
+        return SimulatedRun(timedelta(milliseconds=280), 2, errors=failed, steps=1)
 
     return work_of
 

@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 
 from foretop_core.errors import BadInput
-from foretop_core.minicluster.live import FIXED_START, LiveBox
-from foretop_core.minicluster.scenes import SCENES, Wishes, find_scene
+from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions, find_scene
 from foretop_core.minicluster.schema import check_object
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Backup, DataMovement, NonAdminBackup, NonAdminRestore, Resource, Schedule
 from foretop_core.models.kinds import BACKUP, NAB
 from foretop_core.models.nonadmin import NAB_UUID_LABEL
@@ -22,19 +22,19 @@ from foretop_core.rules.triage import triage
 SMALL = [name for name in SCENES if name != "large"]
 
 
-def opened(name: str, seed: int = 1) -> LiveBox:
-    return LiveBox(find_scene(name), Wishes(seed=seed), FIXED_START)
+def opened(name: str, seed: int = 1) -> SimulatedCluster:
+    return SimulatedCluster(find_scene(name), ScenarioOptions(seed=seed), FIXED_START)
 
 
-def codes(box: LiveBox) -> Counter[str]:
+def codes(box: SimulatedCluster) -> Counter[str]:
     return Counter(finding.code for finding in triage(assemble(box.objects()), box.clock.now()).findings)
 
 
-def counted(box: LiveBox) -> Counter[type[Resource]]:
+def counted(box: SimulatedCluster) -> Counter[type[Resource]]:
     return Counter(type(item) for item in box.objects())
 
 
-def waiting_nabs(box: LiveBox) -> list[Backup]:
+def waiting_nabs(box: SimulatedCluster) -> list[Backup]:
     backups = box.engine.cabinet.all(BACKUP, Backup)
     return [item for item in backups if item.phase == "Queued" and item.label(NAB_UUID_LABEL)]
 
@@ -127,7 +127,10 @@ def test_every_object_of_a_scene_is_one_that_the_api_would_take(name: str) -> No
 @pytest.mark.parametrize("version", ["1.14", "1.17.2"])
 @pytest.mark.parametrize("name", ["outage", "nonadmin-status"])
 def test_an_older_release_leaves_out_the_queue_and_its_definition_takes_every_backup(name: str, version: str) -> None:
-    old, new = (LiveBox(find_scene(name), Wishes(velero_version=each), FIXED_START) for each in (version, "1.18.3"))
+    old, new = (
+        SimulatedCluster(find_scene(name), ScenarioOptions(velero_version=each), FIXED_START)
+        for each in (version, "1.18.3")
+    )
     waiting = [{item.phase for item in box.engine.cabinet.all(BACKUP, Backup)} & QUEUE_PHASES for box in (old, new)]
     assert waiting == [set(), {"Queued"}]
     kind = old.storage.kind("Backup")

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from foretop_core.minicluster.controllers import Flags, Move, Work
+from foretop_core.minicluster.controllers import Flags, SimulatedRun, VolumeTransfer
 from foretop_core.models import Backup, Restore
 from tests.unit.minicluster.stage import QUICK, Raw, Table
 
 START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)
 
 
-def opened(flags: Flags | None = None, **works: Work) -> Table:
+def opened(flags: Flags | None = None, **works: SimulatedRun) -> Table:
     """A box with Velero at work; `works` tells the work of runs by name."""
 
-    def work_of(run: Backup | Restore) -> Work:
+    def work_of(run: Backup | Restore) -> SimulatedRun:
         return works.get(run.name, QUICK)
 
     table = Table(START, flags, work_of)
@@ -70,7 +70,7 @@ def test_an_expired_backup_that_cannot_go_says_why(change: Raw | None, label: st
 
 
 def test_a_request_that_cannot_be_met_is_processed_with_its_errors_and_kept_for_a_day() -> None:
-    table = opened(slow=Work(timedelta(minutes=10), 100))
+    table = opened(slow=SimulatedRun(timedelta(minutes=10), 100))
     back_up(table, "slow")
     table.pass_time(1)
     table.create("DeleteBackupRequest", "velero", "of-running", {"backupName": "slow"})
@@ -101,7 +101,7 @@ def test_a_deleted_backup_object_comes_back_while_its_data_is_there() -> None:
 
 
 def test_a_backup_overtakes_one_whose_namespace_is_taken() -> None:
-    slow = Work(timedelta(minutes=5), 100)
+    slow = SimulatedRun(timedelta(minutes=5), 100)
     table = opened(Flags(concurrent_backups=2), first=slow, second=slow, third=slow)
     back_up(table, "first", ("shop",))
     back_up(table, "second", ("shop", "blog"))
@@ -112,7 +112,7 @@ def test_a_backup_overtakes_one_whose_namespace_is_taken() -> None:
 
 
 def test_a_killed_server_leaves_what_ran_failed_and_takes_up_what_waited() -> None:
-    slow = Work(timedelta(minutes=5), 100)
+    slow = SimulatedRun(timedelta(minutes=5), 100)
     table = opened(running=slow)
     back_up(table, "running")
     back_up(table, "waiting")
@@ -129,8 +129,8 @@ def test_a_killed_server_leaves_what_ran_failed_and_takes_up_what_waited() -> No
 
 def test_progress_grows_to_the_end_and_a_failure_is_told() -> None:
     table = opened(
-        steady=Work(timedelta(minutes=2), 100, steps=4, warnings=2),
-        broken=Work(timedelta(minutes=1), 50, failure="bucket full"),
+        steady=SimulatedRun(timedelta(minutes=2), 100, steps=4, warnings=2),
+        broken=SimulatedRun(timedelta(minutes=1), 50, failure="bucket full"),
     )
     seen: list[int] = []
     table.storage.subscribe(lambda kind, change: seen.append(_done(change.body)) if kind.kind == "Backup" else None)
@@ -153,8 +153,11 @@ def _done(body: Raw) -> int:
 
 
 def test_file_system_backups_hold_the_backup_in_progress_and_one_node_moves_one_at_a_time() -> None:
-    moves = (Move("PodVolumeBackup", "one", 2, minutes=2), Move("PodVolumeBackup", "two", 4, minutes=2))
-    table = opened(files=Work(timedelta(seconds=10), 10, moves=moves))
+    moves = (
+        VolumeTransfer("PodVolumeBackup", "one", 2, minutes=2),
+        VolumeTransfer("PodVolumeBackup", "two", 4, minutes=2),
+    )
+    table = opened(files=SimulatedRun(timedelta(seconds=10), 10, moves=moves))
     back_up(table, "files")
     table.pass_time(90)
     assert status(table, "Backup", "files")["phase"] == "InProgress"
@@ -166,8 +169,11 @@ def test_file_system_backups_hold_the_backup_in_progress_and_one_node_moves_one_
 
 
 def test_uploads_are_waited_for_in_a_phase_of_their_own_and_a_failed_one_spoils_the_backup() -> None:
-    moves = (Move("DataUpload", "good", 2), Move("DataUpload", "bad", 2, "worker-2", fails="connection reset"))
-    table = opened(snap=Work(timedelta(seconds=10), 10, moves=moves))
+    moves = (
+        VolumeTransfer("DataUpload", "good", 2),
+        VolumeTransfer("DataUpload", "bad", 2, "worker-2", fails="connection reset"),
+    )
+    table = opened(snap=SimulatedRun(timedelta(seconds=10), 10, moves=moves))
     back_up(table, "snap")
     table.pass_time(60)
     assert status(table, "Backup", "snap")["phase"] == "WaitingForPluginOperations"
@@ -179,7 +185,9 @@ def test_uploads_are_waited_for_in_a_phase_of_their_own_and_a_failed_one_spoils_
 
 
 def test_a_cancelled_upload_ends_cancelled() -> None:
-    table = opened(snap=Work(timedelta(seconds=10), 10, moves=(Move("DataUpload", "big", 90, minutes=60),)))
+    table = opened(
+        snap=SimulatedRun(timedelta(seconds=10), 10, moves=(VolumeTransfer("DataUpload", "big", 90, minutes=60),))
+    )
     back_up(table, "snap")
     table.pass_time(600)
     (upload,) = table.all("DataUpload")
@@ -193,7 +201,7 @@ def test_a_cancelled_upload_ends_cancelled() -> None:
 
 
 def test_restores_go_one_at_a_time_and_one_without_its_backup_is_refused() -> None:
-    slow = Work(timedelta(minutes=2), 40)
+    slow = SimulatedRun(timedelta(minutes=2), 40)
     table = opened(first=slow)
     back_up(table, "kept")
     table.pass_time(10)
@@ -277,7 +285,7 @@ def test_another_release_reads_the_same_schedules_anew() -> None:
 
 
 def test_a_release_without_a_queue_gives_waiting_backups_no_status() -> None:
-    table = opened(Flags(version="1.17.2"), first=Work(timedelta(minutes=5), 100))
+    table = opened(Flags(version="1.17.2"), first=SimulatedRun(timedelta(minutes=5), 100))
     back_up(table, "first")
     back_up(table, "second")
     table.pass_time(5)

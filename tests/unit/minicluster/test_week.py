@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from foretop_core.cron import Dialect, parse
-from foretop_core.minicluster.controllers import Flags, Work
-from foretop_core.minicluster.journal import Change
+from foretop_core.minicluster.change_log import Change
+from foretop_core.minicluster.controllers import Flags, SimulatedRun
 from foretop_core.minicluster.kinds import Kind
 from foretop_core.models import Backup, Restore
 from tests.unit.minicluster.stage import Table
@@ -29,8 +29,8 @@ CRONS = {
 ORDER = ("", "Queued", "ReadyToStart", "InProgress", "Finalizing", "Completed", "Deleting")
 
 
-def _work(run: Backup | Restore) -> Work:
-    return Work(timedelta(minutes=3), 500, steps=4)
+def _work(run: Backup | Restore) -> SimulatedRun:
+    return SimulatedRun(timedelta(minutes=3), 500, steps=4)
 
 
 class Witness:

@@ -7,10 +7,10 @@ from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
+from foretop_core.minicluster.reconcile import Create, Delete, Patch, PatchStatus, Write
+from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.models import Resource, from_builtins, to_builtins
 from foretop_core.models.kinds import Kind
-from foretop_core.rules.reconcile import Create, Delete, Patch, PatchStatus, Write
-from foretop_core.rules.reconcile.writes import wire_time
 
 Raw = dict[str, Any]
 Key = tuple[str, str, str]

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from foretop_core.models import BackupSpec, NonAdminBackup, NonAdminRestore, RestoreSpec
-from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NABSL, NAR, RESTORE, STORAGE, Kind
-from foretop_core.rules.reconcile import (
+from foretop_core.minicluster.reconcile import (
     Behaviour,
-    NabSurroundings,
-    NarSurroundings,
+    NabContext,
+    NarContext,
     Patch,
     PatchStatus,
     Reconciled,
     reconcile_nab,
     reconcile_nar,
 )
+from foretop_core.models import BackupSpec, NonAdminBackup, NonAdminRestore, RestoreSpec
+from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NABSL, NAR, RESTORE, STORAGE, Kind
 from tests.unit.rules.apply import Objects
 
 NOW = datetime(2026, 11, 15, 2, 41, 7, 250_000, tzinfo=UTC)
@@ -55,7 +55,7 @@ class Chart:
 
     def look(self) -> Reconciled:
         """What the NAB controller would do now."""
-        around = NabSurroundings(
+        around = NabContext(
             oadp_namespace=OADP,
             fresh_uuid=UUID,
             backups=self.objects.all(BACKUP),
@@ -68,7 +68,7 @@ class Chart:
         return reconcile_nab(self.nab, around, NOW, self.behaviour)
 
     def look_at_restore(self) -> Reconciled:
-        around = NarSurroundings(
+        around = NarContext(
             oadp_namespace=OADP,
             fresh_uuid=UUID,
             restores=self.objects.all(RESTORE),

@@ -7,11 +7,11 @@ from datetime import datetime
 
 import pytest
 
+from foretop_core.minicluster.reconcile.naming import led_to
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.rules.lifecycle import Lifecycle, Path, State, Transition, lifecycle, transition
-from foretop_core.rules.reconcile.naming import led_to
 from tests import recordings
 from tests.recordings import Event
 

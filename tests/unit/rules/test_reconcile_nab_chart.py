@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from foretop_core.minicluster.reconcile import Behaviour, Patch, PatchStatus, Reconciled
 from foretop_core.models import BackupSpec
 from foretop_core.models.kinds import BACKUP, NAB, NABSL, STORAGE
 from foretop_core.models.nonadmin import NAB_FINALIZER
-from foretop_core.rules.reconcile import Behaviour, Patch, PatchStatus, Reconciled
 from tests.unit.rules.chart import NACUUID, NOW, OADP, TEAM, Chart, made, names, phases
 
 BOTH = pytest.mark.parametrize("behaviour", list(Behaviour))

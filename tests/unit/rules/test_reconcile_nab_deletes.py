@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from foretop_core.minicluster.reconcile import Behaviour, Create, Delete, Patch, Reconciled
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR
-from foretop_core.rules.reconcile import Behaviour, Create, Delete, Patch, Reconciled
 from tests.unit.rules.chart import NACUUID, NOW, OADP, TEAM, Chart, made, names, phases
 
 BOTH = pytest.mark.parametrize("behaviour", list(Behaviour))

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foretop_core.minicluster.reconcile import Behaviour
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR
 from foretop_core.rules.lifecycle import lifecycle, transition
-from foretop_core.rules.reconcile import Behaviour
 from tests.unit.rules.chart import NACUUID, NOW, OADP, TEAM, Chart
 
 

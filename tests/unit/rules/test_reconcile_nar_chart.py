@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from foretop_core.minicluster.reconcile import Behaviour, Create, Delete, PatchStatus, Reconciled
 from foretop_core.models import RestoreSpec
 from foretop_core.models.kinds import NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAR_FINALIZER
-from foretop_core.rules.reconcile import Behaviour, Create, Delete, PatchStatus, Reconciled
 from tests.unit.rules.chart import NACUUID, NOW, OADP, RESTORE_UUID, TEAM, Chart, phases, said
 
 BOTH = pytest.mark.parametrize("behaviour", list(Behaviour))

@@ -15,6 +15,19 @@ from typing import Any
 import msgspec
 import pytest
 
+from foretop_core.minicluster.reconcile import (
+    Create,
+    Delete,
+    NabContext,
+    NarContext,
+    Patch,
+    PatchStatus,
+    Reconciled,
+    Write,
+    reconcile_nab,
+    reconcile_nar,
+    sync_nabs,
+)
 from foretop_core.models import (
     Backup,
     DeleteBackupRequest,
@@ -27,19 +40,6 @@ from foretop_core.models import (
 )
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR, RESTORE, Kind
 from foretop_core.models.wire import Metadata
-from foretop_core.rules.reconcile import (
-    Create,
-    Delete,
-    NabSurroundings,
-    NarSurroundings,
-    Patch,
-    PatchStatus,
-    Reconciled,
-    Write,
-    reconcile_nab,
-    reconcile_nar,
-    sync_nabs,
-)
 from tests import recordings
 from tests.recordings import VELERO_NAMESPACE, Event
 from tests.unit.rules.apply import Raw, patched
@@ -96,7 +96,7 @@ def _ask(obj: Resource, moment: Snapshot, fresh_uuid: str, now: datetime) -> Rec
     if isinstance(obj, NonAdminBackup):
         return reconcile_nab(
             obj,
-            NabSurroundings(
+            NabContext(
                 oadp_namespace=VELERO_NAMESPACE,
                 fresh_uuid=fresh_uuid,
                 backups=moment.all(BACKUP),
@@ -108,7 +108,7 @@ def _ask(obj: Resource, moment: Snapshot, fresh_uuid: str, now: datetime) -> Rec
     assert isinstance(obj, NonAdminRestore)
     return reconcile_nar(
         obj,
-        NarSurroundings(
+        NarContext(
             oadp_namespace=VELERO_NAMESPACE,
             fresh_uuid=fresh_uuid,
             restores=moment.all(RESTORE),

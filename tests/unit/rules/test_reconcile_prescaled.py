@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from foretop_core.minicluster.reconcile import Create, Patch, Reconciled, reconcile_prescaled
 from foretop_core.models import PreScaledCronJob, from_builtins
 from foretop_core.models.kinds import CRON_JOB
 from foretop_core.models.wire import OwnerReference
 from foretop_core.rules.primer import prescaler
-from foretop_core.rules.reconcile import Create, Patch, Reconciled, reconcile_prescaled
 from tests.unit.rules.apply import Objects
 from tests.unit.rules.chart import NOW
 

@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from foretop_core.cron import Dialect
+from foretop_core.minicluster.reconcile import Behaviour, Create, Patch, Reconciled, reconcile_schedule
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.models.wire import OwnerReference
-from foretop_core.rules.reconcile import Behaviour, Create, Patch, Reconciled, reconcile_schedule
 from tests.unit.rules.apply import Objects
 
 NOW = datetime(2026, 11, 15, 2, 50, 0, 400_000, tzinfo=UTC)

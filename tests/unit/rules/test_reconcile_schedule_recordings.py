@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
+from foretop_core.minicluster.reconcile import Create, Patch, Reconciled, reconcile_schedule
 from foretop_core.models import Backup, Schedule, from_builtins
 from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.models.velero import SCHEDULE_LABEL
-from foretop_core.rules.reconcile import Create, Patch, Reconciled, reconcile_schedule
 from tests import recordings
 from tests.recordings import Event
 from tests.unit.rules.apply import patched

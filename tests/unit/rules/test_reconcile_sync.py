@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from foretop_core.minicluster.reconcile import sync_nabs
+from foretop_core.minicluster.reconcile.naming import nacuuid
 from foretop_core.models import Backup, NonAdminBackup, from_builtins
-from foretop_core.rules.reconcile import sync_nabs
-from foretop_core.rules.reconcile.naming import nacuuid
 
 UUID = "0d0b7b2c-ee76-412d-a867-2c23b8aa51ab"
 DONE = {"phase": "Completed", "completionTimestamp": "2026-11-15T02:24:30Z"}

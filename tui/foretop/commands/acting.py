@@ -17,12 +17,12 @@ import click
 from foretop.commands.live import running, seen
 from foretop.commands.output import say_to, warn
 from foretop.commands.telling import Teller
-from foretop_core.actions.execute import Outcome, Result
-from foretop_core.actions.follow import TAKEN_UP_WITHIN, Look, follow
-from foretop_core.actions.guard import Refused
-from foretop_core.actions.hand import Hand, login, whoami
+from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, default_path
-from foretop_core.actions.plans import Plan, Step, Wish
+from foretop_core.actions.plan_executor import PlanExecutor, login, whoami
+from foretop_core.actions.plans import Plan, Planner, PlanStep
+from foretop_core.actions.send_plan import Outcome, Result
+from foretop_core.actions.write_progress import PICKED_UP_WITHIN, Probe, follow_write
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import Kind
 from foretop_core.rules.world import World
@@ -55,7 +55,7 @@ class Desk:
     """One context, looked at and ready to be acted on."""
 
     session: Session
-    hand: Hand
+    hand: PlanExecutor
     context: str
     namespaces: tuple[str, ...]
     _known: bool = False
@@ -125,7 +125,7 @@ def go(work: Coroutine[Any, Any, int]) -> int:
     """Runs a command's work; what was refused is one line and its own exit code."""
     try:
         return asyncio.run(work)
-    except Refused as problem:
+    except ActionRefused as problem:
         warn([problem])
         return REFUSED
 
@@ -145,16 +145,16 @@ async def desk(wishes: SessionOptions, kinds: tuple[Kind, ...]) -> AsyncIterator
 
 async def perform(
     at: Desk,
-    wish: Wish,
+    wish: Planner,
     items: Iterable[Any],
     manner: Manner,
     *,
-    again: Wish | None = None,
-    look: Callable[[Step], Look] | None = None,
+    again: Planner | None = None,
+    look: Callable[[PlanStep], Probe] | None = None,
     to_the_end: bool = False,
 ) -> int:
     """Plans the wish, shows it, asks, sends it and tells; `look` follows each object that was written."""
-    within = None if to_the_end else TAKEN_UP_WITHIN
+    within = None if to_the_end else PICKED_UP_WITHIN
     plan = wish(at.world, items, at.now)
     teller = Teller(manner.form, at.context, manner.asks)
     teller.plan(plan)
@@ -172,7 +172,7 @@ async def perform(
     return _exit_code(plan, results) or (DONE if well else SOME_FAILED)
 
 
-async def _send(at: Desk, plan: Plan, wish: Wish, manner: Manner, teller: Teller) -> list[Result]:
+async def _send(at: Desk, plan: Plan, wish: Planner, manner: Manner, teller: Teller) -> list[Result]:
     """All results; what changed under way is shown and asked again where somebody can be asked."""
     results: list[Result] = []
     left = plan
@@ -195,12 +195,12 @@ async def _send(at: Desk, plan: Plan, wish: Wish, manner: Manner, teller: Teller
 
 
 async def _follow(
-    at: Desk, results: list[Result], look: Callable[[Step], Look], within: float | None, teller: Teller
+    at: Desk, results: list[Result], look: Callable[[PlanStep], Probe], within: float | None, teller: Teller
 ) -> bool:
     well = True
     for result in results:
         if result.outcome is Outcome.DONE:
-            async for news in follow(at.session.store, at.context, look(result.step), within):
+            async for news in follow_write(at.session.store, at.context, look(result.step), within):
                 teller.news(result.step, news.sentence)
                 well = well and (news.well or not news.done)
     return well

@@ -23,7 +23,7 @@ from foretop.commands.connection import connection_options
 from foretop.commands.logs import Wanted, log_options, show_log
 from foretop.commands.movements import movements_of
 from foretop.commands.results import add_results
-from foretop_core.actions import follow
+from foretop_core.actions import write_progress
 from foretop_core.actions.backups import (
     plan_back_up_now,
     plan_cancel_movements,
@@ -31,7 +31,7 @@ from foretop_core.actions.backups import (
     plan_run_again,
     replan_cancel,
 )
-from foretop_core.actions.plans import Plan, Step
+from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
@@ -84,8 +84,8 @@ async def _create(
     labels: dict[str, str],
     wait: bool,
 ) -> int:
-    def look(step: Step) -> follow.Look:
-        return follow.run(Backup, step.target.namespace, step.target.name, to_the_end=True)
+    def look(step: PlanStep) -> write_progress.Probe:
+        return write_progress.run_probe(Backup, step.target.namespace, step.target.name, to_the_end=True)
 
     def from_it(world: World, some: Any, now: datetime) -> Plan:
         return plan_back_up_now(world, some, now, name, labels)
@@ -119,8 +119,8 @@ def delete(
 async def _delete(
     wishes: SessionOptions, manner: Manner, names: tuple[str, ...], labels: str | None, everything: bool, wait: bool
 ) -> int:
-    def look(step: Step) -> follow.Look:
-        return follow.deleted_backup(step.target.namespace, step.target.name)
+    def look(step: PlanStep) -> write_progress.Probe:
+        return write_progress.deletion_probe(step.target.namespace, step.target.name)
 
     async with desk(wishes, KINDS) as at:
         items = chosen(at.world, BACKUP, at.world.backups, names, labels, everything)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from foretop_core.actions.guard import Refused
+from foretop_core.actions.guard import ActionRefused
 from foretop_core.errors import BadInput
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
@@ -120,7 +120,7 @@ def _check_seen(world: World, kind: Kind) -> None:
     """What was not found may be there all the same, where it may not be seen."""
     gap = next((gap for gap in world.unseen if gap.kind in (kind.name, "")), None)
     if gap is not None:
-        raise Refused(f"The {kind.plural} cannot be seen", gap.reason, "foretop doctor names the missing right")
+        raise ActionRefused(f"The {kind.plural} cannot be seen", gap.reason, "foretop doctor names the missing right")
 
 
 def _view(kind: Kind) -> str:

@@ -18,11 +18,11 @@ from foretop.commands.connection import wishes_of
 from foretop.commands.screen import Tastes, has_terminal, screen_options, show
 from foretop.source import Source
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
-from foretop_core.minicluster.live import FIXED_START, LiveBox
-from foretop_core.minicluster.scenes import SCENES, Scene, find_scene
-from foretop_core.minicluster.scenes import Wishes as SceneWishes
+from foretop_core.minicluster.reconcile import Behaviour
+from foretop_core.minicluster.scenarios import SCENES, Scenario, find_scene
+from foretop_core.minicluster.scenarios import ScenarioOptions as SceneWishes
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.rules.dialects import NEWEST_KNOWN, read_release
-from foretop_core.rules.reconcile import Behaviour
 
 _SETTLE = timedelta(seconds=20)
 _SPEED, _SERVED_SPEED = 60.0, 1.0
@@ -75,8 +75,8 @@ def command(
     rate = speed or (_SERVED_SPEED if serve else _SPEED)
     scene = find_scene(name)
 
-    def build() -> LiveBox:
-        return LiveBox(scene, wishes, FIXED_START if seed is not None else None, rate)
+    def build() -> SimulatedCluster:
+        return SimulatedCluster(scene, wishes, FIXED_START if seed is not None else None, rate)
 
     if serve:
         return asyncio.run(_serve(build(), port))
@@ -85,7 +85,7 @@ def command(
     return _look(build, port, tastes, wishes_of(ctx).read_only, rate)
 
 
-def _report(box: LiveBox) -> int:
+def _report(box: SimulatedCluster) -> int:
     """The same text as `foretop report`, once the scene has settled; its findings are no fault of the demo."""
     from foretop.commands.report import tell
     from foretop_core.rules.assemble import assemble
@@ -95,7 +95,7 @@ def _report(box: LiveBox) -> int:
     return 0
 
 
-def _look(build: Callable[[], LiveBox], port: int, tastes: Tastes, read_only: bool, speed: float) -> int:
+def _look(build: Callable[[], SimulatedCluster], port: int, tastes: Tastes, read_only: bool, speed: float) -> int:
     """The screen first; the box is built behind it, and then looked at as any cluster is."""
     with ExitStack() as stack:
 
@@ -114,7 +114,7 @@ def _look(build: Callable[[], LiveBox], port: int, tastes: Tastes, read_only: bo
 
 
 @contextmanager
-def _served(box: LiveBox, port: int) -> Iterator[Path]:
+def _served(box: SimulatedCluster, port: int) -> Iterator[Path]:
     """Serves the box on a thread of its own, so that its bustle does not hold up the screen."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="box", daemon=True)
@@ -132,7 +132,7 @@ def _served(box: LiveBox, port: int) -> Iterator[Path]:
         loop.close()
 
 
-async def _serve(box: LiveBox, port: int) -> int:
+async def _serve(box: SimulatedCluster, port: int) -> int:
     """The path alone on the first line, flushed: whoever started this may be waiting for it."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -150,7 +150,7 @@ async def _serve(box: LiveBox, port: int) -> int:
     return 0
 
 
-def _about(scene: Scene, box: LiveBox) -> str:
+def _about(scene: Scenario, box: SimulatedCluster) -> str:
     wishes = box.stage.wishes
     return (
         f"scene {scene.name}: {scene.shows}; Velero {wishes.velero_version}, {wishes.behaviour.value} behaviour; "

@@ -6,7 +6,7 @@ import sys
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
-from foretop_core.actions.checks import cron
+from foretop_core.actions.validation import cron
 from foretop_core.clock import SystemClock
 from foretop_core.cron.golang import GoError
 from foretop_core.cron.zones import load

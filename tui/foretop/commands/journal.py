@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from foretop.commands.output import emit, output_option, say
-from foretop_core.actions.journal import Entry, Journal, default_path
+from foretop_core.actions.journal import Journal, JournalEntry, default_path
 from foretop_core.view.items import as_list
 
 
@@ -32,7 +32,7 @@ def command(form: str) -> int:
     return 0
 
 
-def _item(entry: Entry) -> dict[str, Any]:
+def _item(entry: JournalEntry) -> dict[str, Any]:
     shown: dict[str, Any] = msgspec.to_builtins(entry)
     return shown
 

@@ -13,8 +13,8 @@ import click
 
 from foretop.commands.acting import DONE, REFUSED, Desk
 from foretop.commands.output import say, say_to, warn
-from foretop_core.actions.download import Trust
-from foretop_core.actions.files import NoFile, Run
+from foretop_core.actions.download import TlsTrust
+from foretop_core.actions.files import FileUnavailable, Run
 from foretop_core.actions.logs import log_of
 from foretop_core.errors import ForetopError
 from foretop_core.models import NonAdmin
@@ -26,7 +26,7 @@ class Wanted:
 
     search: str = ""
     file: str = ""
-    trust: Trust = field(default_factory=Trust)
+    trust: TlsTrust = field(default_factory=TlsTrust)
 
 
 def trust_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -34,7 +34,7 @@ def trust_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def with_trust(*arguments: Any, cacert: str, blindly: bool, **options: Any) -> Any:
-        trust = Trust(cacert, blindly)
+        trust = TlsTrust(cacert, blindly)
         trust.context()
         return command(*arguments, trust=trust, **options)
 
@@ -52,7 +52,7 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds what can be done with a log; the command is handed `wanted`."""
 
     @functools.wraps(command)
-    def with_wanted(*arguments: Any, search: str, file: str, trust: Trust, **options: Any) -> Any:
+    def with_wanted(*arguments: Any, search: str, file: str, trust: TlsTrust, **options: Any) -> Any:
         return command(*arguments, wanted=Wanted(search, file, trust), **options)
 
     with_options = trust_options(with_wanted)
@@ -68,7 +68,7 @@ async def show_log(at: Desk, item: Run | NonAdmin, wanted: Wanted) -> int:
     """Prints or saves the log. Exit code: 0 the whole log, 1 a partial one, 3 none."""
     try:
         log = await log_of(at.hand, item, wanted.trust, progress)
-    except NoFile as problem:
+    except FileUnavailable as problem:
         warn([problem])
         return REFUSED
     if log.partial:

@@ -12,10 +12,10 @@ from foretop.commands.choosing import choosing_options, chosen, one
 from foretop.commands.connection import connection_options
 from foretop.commands.logs import Wanted, log_options, show_log
 from foretop.commands.results import add_results
-from foretop_core.actions import follow
+from foretop_core.actions import write_progress
 from foretop_core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
-from foretop_core.actions.plans import Plan, Step
-from foretop_core.actions.served import serves_field
+from foretop_core.actions.plans import Plan, PlanStep
+from foretop_core.actions.schema_probe import serves_field
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BACKUP, NAB, NAR, STORAGE
 from foretop_core.rules.world import World
@@ -59,8 +59,8 @@ async def _delete(
     force: bool,
     wait: bool,
 ) -> int:
-    def look(step: Step) -> follow.Look:
-        return follow.deleted_nonadmin(NAB.name, step.target.namespace, step.target.name)
+    def look(step: PlanStep) -> write_progress.Probe:
+        return write_progress.nonadmin_deletion_probe(NAB.name, step.target.namespace, step.target.name)
 
     async with desk(wishes, KINDS) as at:
         items = chosen(at.world, NAB, at.world.nabs, names, labels, everything)

@@ -8,9 +8,9 @@ from foretop.commands.acting import ActCommand, Manner, acting_options, desk, go
 from foretop.commands.choosing import choosing_options, chosen
 from foretop.commands.connection import connection_options
 from foretop.commands.results import add_results
-from foretop_core.actions import follow
+from foretop_core.actions import write_progress
 from foretop_core.actions.nonadmin import plan_delete_nar
-from foretop_core.actions.plans import Step
+from foretop_core.actions.plans import PlanStep
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, STORAGE
 
@@ -43,8 +43,8 @@ def delete(
 async def _delete(
     wishes: SessionOptions, manner: Manner, names: tuple[str, ...], labels: str | None, everything: bool, wait: bool
 ) -> int:
-    def look(step: Step) -> follow.Look:
-        return follow.deleted_nonadmin(NAR.name, step.target.namespace, step.target.name)
+    def look(step: PlanStep) -> write_progress.Probe:
+        return write_progress.nonadmin_deletion_probe(NAR.name, step.target.namespace, step.target.name)
 
     async with desk(wishes, (NAR, RESTORE)) as at:
         items = chosen(at.world, NAR, at.world.nars, names, labels, everything)

@@ -13,9 +13,9 @@ from foretop.commands.connection import connection_options
 from foretop.commands.logs import Wanted, log_options, show_log
 from foretop.commands.results import add_results
 from foretop.commands.templates import TRUTH
-from foretop_core.actions import follow
-from foretop_core.actions.plans import Plan, Step
-from foretop_core.actions.restores import Restoring, plan_restore
+from foretop_core.actions import write_progress
+from foretop_core.actions.plans import Plan, PlanStep
+from foretop_core.actions.restores import RestoreRequest, plan_restore
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Restore, RestoreSpec, from_builtins
@@ -61,7 +61,7 @@ def create(
     name: str | None, from_backup: str, wait: bool | None, wishes: SessionOptions, manner: Manner, **given: Any
 ) -> int:
     """Restore from a backup."""
-    wish = Restoring(
+    wish = RestoreRequest(
         name or "",
         pairs(given["namespace_mappings"], "--namespace-mappings", ":"),
         given["existing"],
@@ -84,9 +84,9 @@ def _spec(given: dict[str, Any]) -> RestoreSpec:
     return from_builtins(Restore, {"spec": spec}).spec
 
 
-async def _create(wishes: SessionOptions, manner: Manner, from_backup: str, wanted: Restoring, wait: bool) -> int:
-    def look(step: Step) -> follow.Look:
-        return follow.run(Restore, step.target.namespace, step.target.name, to_the_end=True)
+async def _create(wishes: SessionOptions, manner: Manner, from_backup: str, wanted: RestoreRequest, wait: bool) -> int:
+    def look(step: PlanStep) -> write_progress.Probe:
+        return write_progress.run_probe(Restore, step.target.namespace, step.target.name, to_the_end=True)
 
     async with desk(wishes, KINDS) as at:
         backup = one(at.world, BACKUP, at.world.backups, from_backup)

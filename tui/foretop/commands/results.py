@@ -11,9 +11,9 @@ from foretop.commands.choosing import one
 from foretop.commands.connection import connection_options
 from foretop.commands.logs import progress, trust_options
 from foretop.commands.output import emit, output_option, say, warn
-from foretop_core.actions.download import Trust, Unfetched
-from foretop_core.actions.files import NoFile, Run, velero_run
-from foretop_core.actions.guard import Refused
+from foretop_core.actions.download import DownloadFailed, TlsTrust
+from foretop_core.actions.files import FileUnavailable, Run, velero_run
+from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.results import results_of
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
@@ -41,21 +41,21 @@ def add_results(
     @trust_options
     @output_option
     @connection_options
-    def results(name: str, trust: Trust, form: str, wishes: SessionOptions) -> int:
+    def results(name: str, trust: TlsTrust, form: str, wishes: SessionOptions) -> int:
         return go(look(wishes, name, trust, form))
 
-    async def look(wishes: SessionOptions, name: str, trust: Trust, form: str) -> int:
+    async def look(wishes: SessionOptions, name: str, trust: TlsTrust, form: str) -> int:
         async with desk(wishes, watched) as at:
             return await show_results(at, one(at.world, kind, members(at.world), name), trust, form)
 
 
-async def show_results(at: Desk, item: Run | NonAdmin, trust: Trust, form: str) -> int:
+async def show_results(at: Desk, item: Run | NonAdmin, trust: TlsTrust, form: str) -> int:
     """Prints them; with nothing to tell of, nothing is asked for. Exit code: 0 told, 3 they cannot be had."""
     status = _status(at.world, item)
     is_clean = status.phase in READABLE and not status.errors and not status.warnings
     try:
         found = None if is_clean else await results_of(at.hand, item, trust, progress)
-    except (NoFile, Refused, Unfetched, Unreadable) as problem:
+    except (FileUnavailable, ActionRefused, DownloadFailed, Unreadable) as problem:
         warn([problem])
         return REFUSED
     if form != "text":

@@ -26,9 +26,9 @@ from foretop.commands.choosing import choosing_options, chosen, pairs, velero_na
 from foretop.commands.connection import connection_options
 from foretop.commands.output import say_to
 from foretop.commands.templates import template_from, template_options
-from foretop_core.actions import follow
-from foretop_core.actions.pausing import Pause, of_batch, plan_pause, plan_unpause
-from foretop_core.actions.plans import Plan, Step
+from foretop_core.actions import write_progress
+from foretop_core.actions.pausing import PauseRequest, of_batch, plan_pause, plan_unpause
+from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.schedules import (
     NewSchedule,
     check_schedule,
@@ -96,7 +96,7 @@ async def _pause(
             say_to(f"Nothing to do: all {len(items)} are paused already.", err=True)
             return DONE
         window = batch or f"{at.now:%Y%m%d%H%M%S}-{secrets.token_hex(2)}"
-        wish = Pause(await at.introduce(manner), window, reason, until)
+        wish = PauseRequest(await at.introduce(manner), window, reason, until)
         code = await perform(at, lambda world, some, now: plan_pause(world, some, wish, now), wanted, manner)
         if code == DONE and not manner.dry_run:
             say_to(f"To resume exactly these: foretop schedule unpause --batch {window}", err=True)
@@ -162,11 +162,11 @@ async def _unpause(
         return await perform(at, wish, wanted, manner, look=look)
 
 
-def _look(at: Desk, item: Schedule, choice: Choice) -> follow.Look:
+def _look(at: Desk, item: Schedule, choice: Choice) -> write_progress.Probe:
     """Made before anything is sent: what is there already is no answer."""
     runs = at.world.backups_by_schedule.get((item.namespace, item.name), ())
     nothing_due = choice is not Choice.SKIP and not may_be_due(item, at.now, at.world.readings(item))
-    return follow.unpaused(item, tuple(run.name for run in runs), nothing_due)
+    return write_progress.unpause_probe(item, tuple(run.name for run in runs), nothing_due)
 
 
 @command.command("create", cls=ActCommand)
@@ -226,8 +226,8 @@ async def _create(wishes: SessionOptions, manner: Manner, wanted: list[NewSchedu
         def wish(world: World, some: Any, now: datetime) -> Plan:
             return plan_create_schedules(world, some, now)
 
-        def look(step: Step) -> follow.Look:
-            return follow.created_schedule(step.target.namespace, step.target.name)
+        def look(step: PlanStep) -> write_progress.Probe:
+            return write_progress.schedule_probe(step.target.namespace, step.target.name)
 
         return await perform(at, wish, placed, manner, look=look if wait else None)
 

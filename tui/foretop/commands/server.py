@@ -10,9 +10,9 @@ import click
 from foretop.commands.acting import ActCommand, Manner, acting_options, desk, go, perform
 from foretop.commands.connection import connection_options
 from foretop.commands.templates import TRUTH
-from foretop_core.actions.guard import Refused
+from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.servers import plan_server_default
+from foretop_core.actions.server_default import plan_server_default
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Deployment
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
@@ -42,7 +42,9 @@ async def _set(wishes: SessionOptions, manner: Manner, skip: bool) -> int:
         every = at.session.store.all(at.context, Deployment)
         found = [item for item in every if server(item) is not None]
         if not found:
-            raise Refused("Velero's Deployment cannot be seen", "there is none, or it is not allowed", "use -n, or ask")
+            raise ActionRefused(
+                "Velero's Deployment cannot be seen", "there is none, or it is not allowed", "use -n, or ask"
+            )
         if len(found) > 1:
             places = ", ".join(item.namespace for item in found)
             raise click.UsageError(f"there are several Velero servers, in {places}: choose one with -n")

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from foretop.commands.output import emit, say_to
-from foretop_core.actions.execute import Result
-from foretop_core.actions.plans import Plan, Refusal, Step, Target
+from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
+from foretop_core.actions.send_plan import Result
 from foretop_core.view.items import as_list
 
 _SIGNS = {"done": "✓", "failed": "✗", "changed": "▲", "not sent": "✗", "unknown": "▲"}
@@ -20,7 +20,7 @@ class Teller:
         self._form = form
         self._silent = form != "text" and not asks
         self._context = context
-        self._items: dict[Target, dict[str, Any]] = {}
+        self._items: dict[ActionTarget, dict[str, Any]] = {}
 
     def plan(self, plan: Plan) -> None:
         count = len(plan.steps)
@@ -44,19 +44,19 @@ class Teller:
             error = f": {result.error}" if result.error else ""
             say_to(f"{_SIGNS[outcome]} {target} {outcome}{error}")
 
-    def news(self, step: Step, sentence: str) -> None:
+    def news(self, step: PlanStep, sentence: str) -> None:
         """What the watches have told since."""
         self._items[step.target]["followed"] = sentence
         if self._form == "text":
             say_to(f"  {sentence}")
 
-    def close(self, planned: Iterable[Step] = ()) -> None:
+    def close(self, planned: Iterable[PlanStep] = ()) -> None:
         for step in planned:
             self._items[step.target] = _item(step, "planned", "")
         if self._form != "text":
             emit(as_list(self._items.values()), self._form)
 
-    def _step(self, step: Step, alone: bool) -> None:
+    def _step(self, step: PlanStep, alone: bool) -> None:
         if not alone:
             self._say(f"  {step.target.namespace}/{step.target.name}: {step.forecast}")
         else:
@@ -72,7 +72,7 @@ class Teller:
             say_to(line, err=self._form != "text")
 
 
-def _item(step: Step, result: str, error: str) -> dict[str, Any]:
+def _item(step: PlanStep, result: str, error: str) -> dict[str, Any]:
     return {
         **_identity(step.target),
         "result": result,
@@ -90,7 +90,7 @@ def _refusal_item(refusal: Refusal) -> dict[str, Any]:
     return {**_identity(refusal.target), "result": "refused", "error": refusal.why}
 
 
-def _identity(target: Target) -> dict[str, Any]:
+def _identity(target: ActionTarget) -> dict[str, Any]:
     return {
         "context": target.context,
         "kind": target.kind.name,

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from foretop.following import look_for, patience
 from foretop.hands import Hands, Planned
 from foretop.modals.sentences import Told
-from foretop_core.actions.execute import Outcome
-from foretop_core.actions.follow import Look, follow
-from foretop_core.actions.plans import Wish
+from foretop_core.actions.plans import Planner
+from foretop_core.actions.send_plan import Outcome
+from foretop_core.actions.write_progress import Probe, follow_write
 from foretop_core.errors import ForetopError
 from foretop_core.store import Key
 
@@ -18,7 +18,7 @@ from foretop_core.store import Key
 class Deed:
     """Tells whoever listens that something has moved; the last word goes to `afterwards` where nobody does."""
 
-    def __init__(self, hands: Hands, planned: Planned, wish: Wish, afterwards: Callable[[Deed], None]) -> None:
+    def __init__(self, hands: Hands, planned: Planned, wish: Planner, afterwards: Callable[[Deed], None]) -> None:
         self.planned = planned
         self.told: list[Told] = []
         self.problem = ""
@@ -58,7 +58,7 @@ class Deed:
         origins = (self.planned.origin(step) for step in left)
         return tuple(dict.fromkeys(key for key in origins if key is not None))
 
-    def _look(self, place: int) -> Look | None:
+    def _look(self, place: int) -> Probe | None:
         """Made before anything is sent: what is new afterwards is told by what was there before."""
         plan = self.planned.plan
         step = plan.steps[place]
@@ -71,10 +71,10 @@ class Deed:
             self.told.append(Told(result, self._hands.now(result.step.target.context)))
             self._tell()
 
-    async def _follow(self, place: int, look: Look) -> None:
+    async def _follow(self, place: int, look: Probe) -> None:
         context = self.told[place].result.step.target.context
         within = patience(self.planned.plan.intent)
-        async for seen in follow(self._hands.source.store, context, look, within):
+        async for seen in follow_write(self._hands.source.store, context, look, within):
             self.told[place] = self.told[place].after(seen)
             self._tell()
 

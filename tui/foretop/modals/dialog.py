@@ -22,9 +22,9 @@ from foretop.modals.board import Board
 from foretop.modals.deed import Deed
 from foretop.modals.parts import Choices, Knob, Sentences, Turn
 from foretop.prose import Para, para
-from foretop_core.actions.execute import Outcome, Result
 from foretop_core.actions.intents import Intent
-from foretop_core.actions.plans import Plan, Wish
+from foretop_core.actions.plans import Plan, Planner
+from foretop_core.actions.send_plan import Outcome, Result
 from foretop_core.errors import ForetopError
 from foretop_core.store import Key
 from foretop_core.view.marks import Tone
@@ -73,7 +73,7 @@ class Dialog(Board):
     # What the dialogs differ in
 
     @abstractmethod
-    def wish(self) -> Wish:
+    def wish(self) -> Planner:
         """What is asked for, as it stands in the dialog now."""
 
     def make_plan(self) -> Planned:

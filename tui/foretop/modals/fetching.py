@@ -18,8 +18,8 @@ from foretop.modals.window import Window
 from foretop.prose import Para, Span, para, span
 from foretop.tones import BOLD, DIM
 from foretop.widgets.lines import OneLine, ProsePane
-from foretop_core.actions.files import File, NoFile, Run, file_plan, to_ask_of, why_no_file
-from foretop_core.actions.hand import Hand
+from foretop_core.actions.files import FileUnavailable, Run, RunFile, file_plan, to_ask_of, why_no_file
+from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.plans import Plan
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, NonAdmin, Restore
@@ -48,7 +48,7 @@ class FetchWindow(Window[None]):
         Binding("c", "copy", show=False),
         Binding("left,right", "other_knob", show=False),
     ]
-    file: ClassVar[File]
+    file: ClassVar[RunFile]
 
     def __init__(self, hands: Hands, key: Key, ascii: bool) -> None:
         super().__init__(ascii)
@@ -97,7 +97,7 @@ class FetchWindow(Window[None]):
         return self.app
 
     @property
-    def hand(self) -> Hand:
+    def hand(self) -> PlanExecutor:
         return self.hands.hand(self.key.context)
 
     def _item(self) -> Run | NonAdmin | None:
@@ -119,7 +119,7 @@ class FetchWindow(Window[None]):
         try:
             item = self._item()
             if item is None:
-                raise NoFile(f"{self.key.name} has no {self.file.noun}", "it is not there any more")
+                raise FileUnavailable(f"{self.key.name} has no {self.file.noun}", "it is not there any more")
             await self.get(item)
         except ForetopError as problem:
             self.stage = Stage.REFUSED

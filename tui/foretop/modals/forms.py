@@ -14,8 +14,8 @@ from foretop.modals.parts import Field, Turn
 from foretop.prose import Para, para
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.intents import Intent
-from foretop_core.actions.plans import Wish
-from foretop_core.actions.restores import Restoring, offered_mapping, plan_restore
+from foretop_core.actions.plans import Planner
+from foretop_core.actions.restores import RestoreRequest, offered_mapping, plan_restore
 from foretop_core.actions.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
 from foretop_core.actions.steps import stamped
 from foretop_core.errors import BadInput, ForetopError
@@ -53,8 +53,8 @@ class RestoreDialog(Dialog):
         yield Field("What exists", Turn(_POLICIES, "existing", self.ascii))
         yield Field("Volumes", Turn(_VOLUMES, "volumes", self.ascii))
 
-    def wish(self) -> Wish:
-        wanted = Restoring(
+    def wish(self) -> Planner:
+        wanted = RestoreRequest(
             name=stamped(self.keys[0].name, self.opened),
             mapping=read_mapping(self.query_one("#mapping", Prompt).value),
             existing=("", "update")[self.query_one("#existing", Turn).at],
@@ -90,7 +90,7 @@ class CreateSchedule(Dialog):
         yield Field("Skip immediately", Turn(_SKIP, "skip", self.ascii))
         yield Field("Paused", Turn(("no", "yes"), "paused", self.ascii))
 
-    def wish(self) -> Wish:
+    def wish(self) -> Planner:
         wanted = self._described()
         return lambda world, items, now: plan_create_schedules(world, [wanted], now)
 

@@ -18,8 +18,8 @@ from foretop.tones import BOLD, DIM
 from foretop.widgets.lines import OneLine
 from foretop.widgets.loglines import LogLines
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.files import File, Run
-from foretop_core.actions.logs import Log, log_of
+from foretop_core.actions.files import Run, RunFile
+from foretop_core.actions.logs import RunLog, log_of
 from foretop_core.errors import ForetopError
 from foretop_core.models import NonAdmin
 from foretop_core.store import Key
@@ -35,11 +35,11 @@ class LogWindow(FetchWindow):
         Binding("N", "next(-1)", show=False),
         Binding("ctrl+s,s", "save", show=False),
     ]
-    file = File.LOG
+    file = RunFile.LOG
 
     def __init__(self, hands: Hands, key: Key, ascii: bool) -> None:
         super().__init__(hands, key, ascii)
-        self.fetched: Log | None = None
+        self.fetched: RunLog | None = None
 
     def body(self) -> ComposeResult:
         yield LogLines(self.ascii)

@@ -16,8 +16,8 @@ from foretop.modals.dialog import Dialog
 from foretop.modals.parts import Choices, Field, Outlook
 from foretop.prose import Para, para
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.pausing import Pause, plan_pause, plan_unpause
-from foretop_core.actions.plans import Plan, Wish
+from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
+from foretop_core.actions.plans import Plan, Planner
 from foretop_core.cron.golang import GoError, parse_duration
 from foretop_core.errors import BadInput
 from foretop_core.models import Schedule
@@ -51,7 +51,7 @@ class UnpauseDialog(Dialog):
     def choice(self) -> Choice:
         return _CHOICES[self.query_one(Choices).at]
 
-    def wish(self) -> Wish:
+    def wish(self) -> Planner:
         return _unpausing(self.choice)
 
     def make_plan(self) -> Planned:
@@ -76,7 +76,7 @@ class UnpauseDialog(Dialog):
         ]
 
 
-def _unpausing(choice: Choice) -> Wish:
+def _unpausing(choice: Choice) -> Planner:
     return lambda world, items, now: plan_unpause(world, items, choice, now)
 
 
@@ -85,7 +85,7 @@ class PauseDialog(Dialog):
 
     verb: ClassVar[str] = "Pause"
     headline: ClassVar[str] = "Pause {}"
-    _noted: Pause
+    _noted: PauseRequest
     """What the plan on the screen was made with: the fields may have moved on by a letter."""
 
     def on_mount(self) -> None:
@@ -103,7 +103,7 @@ class PauseDialog(Dialog):
         yield Field("Reason", Prompt(placeholder="for the next shift, may be left out", id="reason"))
         yield Field("Until", Prompt(placeholder="04:30 or 2h, a note: nothing resumes by itself", id="until"))
 
-    def wish(self) -> Wish:
+    def wish(self) -> Planner:
         wish = self._noted = self._window()
         return lambda world, items, now: plan_pause(world, items, wish, now)
 
@@ -117,10 +117,12 @@ class PauseDialog(Dialog):
         text = f"paused by {wish.by}{why}{until}; U resumes what this window ({wish.batch}) pauses, and nothing else"
         return [para(text, label="Note")]
 
-    def _window(self) -> Pause:
+    def _window(self) -> PauseRequest:
         context = self.keys[0].context
         until = end_of_pause(self.query_one("#until", Prompt).value, self.hands.now(context))
-        return Pause(self.hands.user(context), self._batch, self.query_one("#reason", Prompt).value.strip(), until)
+        return PauseRequest(
+            self.hands.user(context), self._batch, self.query_one("#reason", Prompt).value.strip(), until
+        )
 
 
 def end_of_pause(text: str, now: datetime) -> datetime | None:

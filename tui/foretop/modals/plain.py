@@ -20,10 +20,10 @@ from foretop_core.actions.backups import (
     replan_cancel,
 )
 from foretop_core.actions.nonadmin import FORCE_FIELD, Decision, plan_decide, plan_delete_nab, plan_delete_nar
-from foretop_core.actions.plans import Plan, Wish
+from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.schedules import plan_delete_schedule
-from foretop_core.actions.served import serves_field
-from foretop_core.actions.servers import plan_server_default
+from foretop_core.actions.schema_probe import serves_field
+from foretop_core.actions.server_default import plan_server_default
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, DataMovement
 from foretop_core.models.kinds import NAB
@@ -34,7 +34,7 @@ class BackUpNow(Dialog):
     verb: ClassVar[str] = "Back up"
     headline: ClassVar[str] = "Back up {} now"
 
-    def wish(self) -> Wish:
+    def wish(self) -> Planner:
         return partial(plan_back_up_now, named_at=self.opened)
 
 
@@ -42,7 +42,7 @@ class RunAgain(Dialog):
     verb: ClassVar[str] = "Run again"
     headline: ClassVar[str] = "Run {} again"
 
-    def wish(self) -> Wish:
+    def wish(self) -> Planner:
         return partial(plan_run_again, named_at=self.opened)
 
 
@@ -50,7 +50,7 @@ class DeleteSchedule(Dialog):
     verb: ClassVar[str] = "Delete"
     headline: ClassVar[str] = "Delete schedule {}"
 
-    def wish(self) -> Wish:
+    def wish(self) -> Planner:
         return plan_delete_schedule
 
 
@@ -58,7 +58,7 @@ class DeleteBackup(Dialog):
     verb: ClassVar[str] = "Delete for good"
     headline: ClassVar[str] = "Delete backup {}"
 
-    def wish(self) -> Wish:
+    def wish(self) -> Planner:
         return plan_delete_backup
 
 
@@ -66,7 +66,7 @@ class DeleteNar(Dialog):
     verb: ClassVar[str] = "Delete"
     headline: ClassVar[str] = "Delete restore {}"
 
-    def wish(self) -> Wish:
+    def wish(self) -> Planner:
         return plan_delete_nar
 
 
@@ -74,7 +74,7 @@ class CancelMovements(Dialog):
     verb: ClassVar[str] = "Give them up"
     headline: ClassVar[str] = "Cancel the data movements of {}"
 
-    def wish(self) -> Wish:
+    def wish(self) -> Planner:
         return _cancel
 
 
@@ -96,7 +96,7 @@ class DeleteNab(Dialog):
     def serves_force(self) -> bool:
         return bool(self.query_one(Field).display)
 
-    def wish(self) -> Wish:
+    def wish(self) -> Planner:
         serves = self.serves_force
         force = serves and self.query_one(Turn).at == 1
         return lambda world, items, now: plan_delete_nab(world, items, now, force=force, serves_force=serves)
@@ -126,7 +126,7 @@ class DecideStorage(Dialog):
     def deed_word(self) -> str:
         return self._DECISIONS[self.query_one(Turn).at].title()
 
-    def wish(self) -> Wish:
+    def wish(self) -> Planner:
         decision = self._DECISIONS[self.query_one(Turn).at]
         return lambda world, items, now: plan_decide(world, items, decision, now)
 
@@ -140,7 +140,7 @@ class ServerDefault(Dialog):
     def fields(self) -> Iterable[Widget]:
         yield Field("Skip", Turn(("yes", "no"), "skip", self.ascii))
 
-    def wish(self) -> Wish:
+    def wish(self) -> Planner:
         skip = self.query_one(Turn).at == 0
         return lambda world, items, now: plan_server_default(world, items, skip, now)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from foretop.hands import Hands
 from foretop.modals.fetching import FetchWindow
-from foretop_core.actions.files import File, Run
+from foretop_core.actions.files import Run, RunFile
 from foretop_core.actions.results import results_of
 from foretop_core.models import NonAdmin
 from foretop_core.rules.results import Results
@@ -18,7 +18,7 @@ Keep = Callable[[Key, Results], None]
 class ResultsWindow(FetchWindow):
     """Is gone as soon as they have come."""
 
-    file = File.RESULTS
+    file = RunFile.RESULTS
 
     def __init__(self, hands: Hands, key: Key, ascii: bool, keep: Keep) -> None:
         super().__init__(hands, key, ascii)

@@ -9,9 +9,9 @@ from typing import assert_never
 
 from foretop.prose import LABEL, Para, Span, para, span
 from foretop.tones import BOLD, DIM, style_of_mark
-from foretop_core.actions.execute import Outcome, Result
-from foretop_core.actions.follow import Seen
-from foretop_core.actions.plans import VERBS, Plan, Step, Target
+from foretop_core.actions.plans import VERBS, ActionTarget, Plan, PlanStep
+from foretop_core.actions.send_plan import Outcome, Result
+from foretop_core.actions.write_progress import ProgressReport
 from foretop_core.rules import words
 from foretop_core.store import Key
 from foretop_core.view.marks import Mark
@@ -29,9 +29,9 @@ class Told:
 
     result: Result
     at: datetime
-    seen: Seen | None = None
+    seen: ProgressReport | None = None
 
-    def after(self, seen: Seen) -> Told:
+    def after(self, seen: ProgressReport) -> Told:
         return replace(self, seen=seen)
 
 
@@ -64,7 +64,7 @@ def proposal(plan: Plan, hidden: int, cells: int) -> list[Para]:
     return [*said, command_line(plan.steps, cells)]
 
 
-def command_line(steps: Sequence[Step], cells: int) -> Para:
+def command_line(steps: Sequence[PlanStep], cells: int) -> Para:
     line = clean(steps[0].command)
     if len(steps) > 1:
         line = f"({len(steps)} lines) {line}"
@@ -77,7 +77,7 @@ def commands(plan: Plan) -> str:
     return "\n".join(step.command for step in plan.steps)
 
 
-def changed(before: Step, after: Step | None) -> list[Para]:
+def changed(before: PlanStep, after: PlanStep | None) -> list[Para]:
     """Why a person is asked again."""
     said = [look(f"{before.target} was changed by somebody else meanwhile. Nothing was sent for it.")]
     if after is None:
@@ -108,12 +108,12 @@ def summary(told: Sequence[Told], problem: str) -> str:
     return f"{well} of {len(told)} done and taken up"
 
 
-def _one(step: Step) -> list[Para]:
+def _one(step: PlanStep) -> list[Para]:
     said = [*_changes(step), para(step.forecast, label="Then")]
     return [*said, *(look(warning) for warning in step.warnings)]
 
 
-def _changes(step: Step) -> list[Para]:
+def _changes(step: PlanStep) -> list[Para]:
     """Short ones beside each other, long ones below each other."""
     beside = "   ".join(step.changes)
     if width(beside) <= _BESIDE:
@@ -122,7 +122,7 @@ def _changes(step: Step) -> list[Para]:
     return [para(first, label="Write"), *(Para((span(text),), " ") for text in others)]
 
 
-def _many(steps: Sequence[Step]) -> list[Para]:
+def _many(steps: Sequence[PlanStep]) -> list[Para]:
     """What is written to all of them once, and for each what it leads to and what is written to it alone."""
     common = [change for change in steps[0].changes if all(change in step.changes for step in steps)]
     said = [para("   ".join(common), label="Write")] if common else []
@@ -180,7 +180,7 @@ def _mark(told: Told) -> Mark:
             assert_never(told.result.outcome)
 
 
-def _name(target: Target, plan: Plan) -> str:
+def _name(target: ActionTarget, plan: Plan) -> str:
     return "It" if not plan.steps and len(plan.refused) == 1 else target.name
 
 

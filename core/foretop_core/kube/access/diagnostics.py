@@ -15,10 +15,10 @@ from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
 from foretop_core.kube.access.accessible_namespaces import EVERYWHERE
 from foretop_core.kube.access.find_velero import FoundVelero, find_velero
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
+from foretop_core.kube.access.server_evidence import server_world
 from foretop_core.kube.connection import paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
-from foretop_core.kube.evidence import server_world
 from foretop_core.kube.watching.discovery import served_version
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, KINDS, MOVEMENTS, RESTORE, SCHEDULE, STORAGE, Kind
 from foretop_core.rules import words

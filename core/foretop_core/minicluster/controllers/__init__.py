@@ -1,25 +1,25 @@
 """The controllers of a box, made of the core's reconcilers: Velero's, the non-admin controller's, the prescaler's."""
 
-from foretop_core.minicluster.controllers.bucket import ObjectStorage
 from foretop_core.minicluster.controllers.clock import BoxClock
 from foretop_core.minicluster.controllers.engine import Engine
 from foretop_core.minicluster.controllers.nonadmin import NonAdminController
+from foretop_core.minicluster.controllers.object_storage import ObjectStorage
 from foretop_core.minicluster.controllers.prescaling import PrescalerController
+from foretop_core.minicluster.controllers.simulated_runs import SeededWork, SimulatedRun, VolumeTransfer, Workload
 from foretop_core.minicluster.controllers.tenant_storage import TenantStorageController
 from foretop_core.minicluster.controllers.velero import Flags, VeleroServer
-from foretop_core.minicluster.controllers.work import Move, SeededWork, Work, Workload
 
 __all__ = [
     "BoxClock",
     "Engine",
     "Flags",
-    "Move",
     "NonAdminController",
     "ObjectStorage",
     "PrescalerController",
     "SeededWork",
+    "SimulatedRun",
     "TenantStorageController",
     "VeleroServer",
-    "Work",
+    "VolumeTransfer",
     "Workload",
 ]

@@ -5,19 +5,19 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from foretop_core.minicluster.controllers.bucket import ObjectStorage
-from foretop_core.minicluster.controllers.engine import Process, Scope
-from foretop_core.minicluster.controllers.hand import Hand
+from foretop_core.minicluster.change_log import Key
+from foretop_core.minicluster.controllers.controller_client import ControllerClient
+from foretop_core.minicluster.controllers.engine import Process, ProcessGroup
 from foretop_core.minicluster.controllers.movements import Movements
-from foretop_core.minicluster.controllers.work import Work, Workload
-from foretop_core.minicluster.journal import Key
+from foretop_core.minicluster.controllers.object_storage import ObjectStorage
+from foretop_core.minicluster.controllers.simulated_runs import SimulatedRun, Workload
 from foretop_core.minicluster.kinds import Json
+from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.models import Backup, BackupStorageLocation, Resource
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, POD_VOLUME_BACKUP, STORAGE
 from foretop_core.models.velero import STORAGE_LABEL
 from foretop_core.rules.durations import duration
 from foretop_core.rules.queue.positions import order
-from foretop_core.rules.reconcile.writes import wire_time
 
 _HOP = timedelta(milliseconds=8)
 _BRIEF = timedelta(milliseconds=90)
@@ -43,8 +43,8 @@ class BackupController:
 
     def __init__(
         self,
-        scope: Scope,
-        hand: Hand,
+        scope: ProcessGroup,
+        hand: ControllerClient,
         namespace: str,
         storage: ObjectStorage,
         workload: Workload,
@@ -106,7 +106,7 @@ class BackupController:
         mine = [item for item in self._scope.cabinet.all(STORAGE, BackupStorageLocation) if item.spec.default]
         return next((item.name for item in mine if item.namespace == self._namespace), "default")
 
-    def _run(self, key: Key, work: Work) -> Process:
+    def _run(self, key: Key, work: SimulatedRun) -> Process:
         """The items, the volumes, the end; every step needs object storage to answer."""
         self._movements.begin(key, work.moves)
         yield _BRIEF
@@ -125,7 +125,7 @@ class BackupController:
             return
         yield from self._finish(key, work)
 
-    def _finish(self, key: Key, work: Work) -> Process:
+    def _finish(self, key: Key, work: SimulatedRun) -> Process:
         """File-system backups end within InProgress; uploads are waited for in a phase of their own."""
         phase = "InProgress"
         yield self._movements.ended(key, POD_VOLUME_BACKUP)
@@ -146,7 +146,7 @@ class BackupController:
         if self._step(key, f"Finalizing{suffix}", phase=suffix or "Completed", completionTimestamp=ended):
             self._keep(key)
 
-    def _fail(self, key: Key, work: Work) -> None:
+    def _fail(self, key: Key, work: SimulatedRun) -> None:
         ended = wire_time(self._scope.now())
         self._step(key, "InProgress", phase="Failed", failureReason=work.failure, completionTimestamp=ended)
 
@@ -165,7 +165,7 @@ class BackupController:
         keep_in_bucket(self._scope, self._storage, key)
 
 
-def keep_in_bucket(scope: Scope, storage: ObjectStorage, key: Key) -> None:
+def keep_in_bucket(scope: ProcessGroup, storage: ObjectStorage, key: Key) -> None:
     backup = scope.cabinet.get(BACKUP, key, Backup)
     location = backup and scope.cabinet.get(STORAGE, (key[0], backup.spec.storage_location), BackupStorageLocation)
     if not location:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import partial
 
-from foretop_core.minicluster.controllers.bucket import ObjectStorage
-from foretop_core.minicluster.controllers.engine import Process, Scope
-from foretop_core.minicluster.controllers.hand import Hand
-from foretop_core.minicluster.journal import Key
+from foretop_core.minicluster.change_log import Key
+from foretop_core.minicluster.controllers.controller_client import ControllerClient
+from foretop_core.minicluster.controllers.engine import Process, ProcessGroup
+from foretop_core.minicluster.controllers.object_storage import ObjectStorage
 from foretop_core.minicluster.kinds import Json
+from foretop_core.minicluster.reconcile.nab_delete import BACKUP_UID_LABEL
 from foretop_core.models import Backup, BackupStorageLocation, DeleteBackupRequest, Resource, Restore
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, RESTORE, STORAGE
 from foretop_core.models.velero import BACKUP_LABEL, GC_FAILURE_LABEL
 from foretop_core.rules.phases import HOLDS_SLOT
-from foretop_core.rules.reconcile.nab_delete import BACKUP_UID_LABEL
 
 _HOP = timedelta(milliseconds=8)
 _BRIEF = timedelta(milliseconds=40)
@@ -24,7 +24,7 @@ _KEPT = timedelta(hours=24)
 class DeletionController:
     """InProgress, the backup Deleting, its data gone, then the objects; what went wrong stays for a day."""
 
-    def __init__(self, scope: Scope, hand: Hand, namespace: str, storage: ObjectStorage) -> None:
+    def __init__(self, scope: ProcessGroup, hand: ControllerClient, namespace: str, storage: ObjectStorage) -> None:
         self._scope = scope
         self._hand = hand
         self._namespace = namespace

@@ -11,15 +11,15 @@ from typing import Self
 
 from aiohttp import web
 
-from foretop_core.minicluster.controllers.engine import Scope
-from foretop_core.minicluster.controllers.hand import Hand
+from foretop_core.minicluster.change_log import Change, ChangeType, Key
+from foretop_core.minicluster.controllers.controller_client import ControllerClient
+from foretop_core.minicluster.controllers.engine import ProcessGroup
 from foretop_core.minicluster.controllers.runfiles import Run, log_text, results_text
-from foretop_core.minicluster.journal import Change, ChangeType, Key
 from foretop_core.minicluster.kinds import Json
+from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.models import Backup, BackupStorageLocation, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE, STORAGE
 from foretop_core.rules.phases import READABLE
-from foretop_core.rules.reconcile.writes import wire_time
 
 _KIND = "DownloadRequest"
 _HOP = timedelta(milliseconds=20)
@@ -32,7 +32,7 @@ _FILES: Mapping[str, Callable[[Run], str]] = {
 }
 
 
-class LogShelf:
+class FileServer:
     """Texts behind addresses that nobody can guess, as an object store signs them."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class LogShelf:
 class DownloadController:
     """Answers a request with an address that lives for ten minutes, and removes it then."""
 
-    def __init__(self, scope: Scope, hand: Hand, namespace: str, shelf: LogShelf) -> None:
+    def __init__(self, scope: ProcessGroup, hand: ControllerClient, namespace: str, shelf: FileServer) -> None:
         self._scope = scope
         self._hand = hand
         self._namespace = namespace

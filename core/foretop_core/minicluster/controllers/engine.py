@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
 
 from foretop_core.clock import ManualClock
-from foretop_core.minicluster.controllers.agenda import Action, Agenda
-from foretop_core.minicluster.controllers.cabinet import Cabinet
+from foretop_core.minicluster.change_log import Change, Key
 from foretop_core.minicluster.controllers.clock import BoxClock
-from foretop_core.minicluster.journal import Change, Key
+from foretop_core.minicluster.controllers.event_queue import Action, EventQueue
+from foretop_core.minicluster.controllers.typed_cache import TypedCache
 from foretop_core.minicluster.kinds import Kind as ServedKind
 from foretop_core.minicluster.storage import Storage
 from foretop_core.models import Resource, kinds
@@ -25,13 +25,13 @@ _SLICE = 50
 """So many events are dealt with before requests get their turn."""
 
 
-class Gate(Protocol):
+class WaitCondition(Protocol):
     """Something that may have to be waited for."""
 
     def pass_through(self, resume: Action) -> None: ...
 
 
-Process: TypeAlias = Generator[timedelta | Gate, None, None]
+Process: TypeAlias = Generator[timedelta | WaitCondition, None, None]
 """Something that takes time: it yields how long it waits, or the gate that it waits at."""
 
 Hearing: TypeAlias = Callable[[Key, Resource | None, Resource | None], None]
@@ -46,16 +46,16 @@ class Engine:
     def __init__(self, storage: Storage, clock: BoxClock) -> None:
         self.storage = storage
         self.clock = clock
-        self.cabinet = Cabinet(storage)
-        self._agenda = Agenda()
+        self.cabinet = TypedCache(storage)
+        self._agenda = EventQueue()
         self._hearings: defaultdict[str, list[Hearing]] = defaultdict(list)
         self._raw_hearings: defaultdict[str, list[RawHearing]] = defaultdict(list)
         self._known = {storage.kind(kind.name).resource: kind for kind in kinds.KINDS}
         self._news = asyncio.Event()
         storage.subscribe(self._hear)
 
-    def scope(self) -> Scope:
-        return Scope(self)
+    def scope(self) -> ProcessGroup:
+        return ProcessGroup(self)
 
     def enter(self, when: datetime, action: Action) -> None:
         self._agenda.enter(when, action)
@@ -129,7 +129,7 @@ class Engine:
             hearing(change.key, old, new)
 
 
-class Scope:
+class ProcessGroup:
     """What one controller process has under way; closing it stops all of it at once, as a kill does."""
 
     def __init__(self, engine: Engine) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from foretop_core.minicluster.controllers.bucket import ObjectStorage
-from foretop_core.minicluster.controllers.engine import Process, Scope
-from foretop_core.minicluster.controllers.hand import Hand
-from foretop_core.minicluster.journal import Key
+from foretop_core.minicluster.change_log import Key
+from foretop_core.minicluster.controllers.controller_client import ControllerClient
+from foretop_core.minicluster.controllers.engine import Process, ProcessGroup
+from foretop_core.minicluster.controllers.object_storage import ObjectStorage
 from foretop_core.minicluster.kinds import Json
+from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.models import BackupStorageLocation, Resource
 from foretop_core.models.kinds import BACKUP, STORAGE
 from foretop_core.rules.durations import duration
-from foretop_core.rules.reconcile.writes import wire_time
 
 _HOP = timedelta(milliseconds=30)
 _MINUTE = timedelta(minutes=1)
@@ -26,7 +26,7 @@ _MISSING = (
 class LocationController:
     """Validates on change and on the beat, syncs on the beat; while storage stands still, neither ends."""
 
-    def __init__(self, scope: Scope, hand: Hand, namespace: str, storage: ObjectStorage) -> None:
+    def __init__(self, scope: ProcessGroup, hand: ControllerClient, namespace: str, storage: ObjectStorage) -> None:
         self._scope = scope
         self._hand = hand
         self._namespace = namespace

@@ -6,16 +6,16 @@ from collections import defaultdict, deque
 from collections.abc import Iterable
 from datetime import timedelta
 
-from foretop_core.minicluster.controllers.agenda import Action
-from foretop_core.minicluster.controllers.engine import Gate, Process, Scope
-from foretop_core.minicluster.controllers.hand import Hand
-from foretop_core.minicluster.controllers.work import GIGABYTE, Move
-from foretop_core.minicluster.journal import Key
+from foretop_core.minicluster.change_log import Key
+from foretop_core.minicluster.controllers.controller_client import ControllerClient
+from foretop_core.minicluster.controllers.engine import Process, ProcessGroup, WaitCondition
+from foretop_core.minicluster.controllers.event_queue import Action
+from foretop_core.minicluster.controllers.simulated_runs import GIGABYTE, VolumeTransfer
 from foretop_core.minicluster.kinds import Json
+from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.models import Backup, DataMovement, Resource
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, MOVEMENTS, POD_VOLUME_BACKUP, Kind
 from foretop_core.models.velero import BACKUP_LABEL
-from foretop_core.rules.reconcile.writes import wire_time
 
 _SHORT = timedelta(seconds=3)
 _PREPARE_TIMEOUT = timedelta(minutes=30)
@@ -59,21 +59,21 @@ class _Ended:
 class Movements:
     """PodVolumeBackups and DataUploads of the running backups."""
 
-    def __init__(self, scope: Scope, hand: Hand) -> None:
+    def __init__(self, scope: ProcessGroup, hand: ControllerClient) -> None:
         self._scope = scope
         self._hand = hand
         self._nodes: defaultdict[str, NodeAgent] = defaultdict(NodeAgent)
         self.waiting: defaultdict[Key, list[Action]] = defaultdict(list)
         scope.hear(BACKUP, self._forget)
 
-    def begin(self, backup: Key, moves: Iterable[Move]) -> None:
+    def begin(self, backup: Key, moves: Iterable[VolumeTransfer]) -> None:
         for number, move in enumerate(moves):
             kind = POD_VOLUME_BACKUP if move.kind == POD_VOLUME_BACKUP.name else DATA_UPLOAD
             name = f"{backup[1]}-{move.volume}-{number}"
             if not self._hand.create(kind.name, self._object(kind, backup, name, move)):
                 self._scope.start(self._move(kind, backup, (backup[0], name), move))
 
-    def ended(self, backup: Key, kind: Kind) -> Gate:
+    def ended(self, backup: Key, kind: Kind) -> WaitCondition:
         return _Ended(self, backup, kind)
 
     def under_way(self, backup: Key, kind: Kind) -> bool:
@@ -86,7 +86,7 @@ class Movements:
         cabinet = self._scope.cabinet
         return [item for kind in kinds for item in cabinet.under(kind, "backup", backup[1], DataMovement)]
 
-    def _move(self, kind: Kind, backup: Key, key: Key, move: Move) -> Process:
+    def _move(self, kind: Kind, backup: Key, key: Key, move: VolumeTransfer) -> Process:
         yield _SHORT
         now = wire_time(self._scope.now())
         accepted: Json = {"phase": "Accepted", "acceptedTimestamp": now}
@@ -102,7 +102,7 @@ class Movements:
         yield from self._carry(kind, backup, key, move)
         node.release()
 
-    def _carry(self, kind: Kind, backup: Key, key: Key, move: Move) -> Process:
+    def _carry(self, kind: Kind, backup: Key, key: Key, move: VolumeTransfer) -> Process:
         prepared: Json = {"phase": "Prepared"} | ({"node": move.node} if kind is DATA_UPLOAD else {})
         self._write(kind, key, prepared)
         yield _SHORT
@@ -135,7 +135,7 @@ class Movements:
     def _write(self, kind: Kind, key: Key, status: Json) -> None:
         self._hand.patch(kind, key, {"status": status})
 
-    def _object(self, kind: Kind, backup: Key, name: str, move: Move) -> Json:
+    def _object(self, kind: Kind, backup: Key, name: str, move: VolumeTransfer) -> Json:
         owner = self._scope.cabinet.get(BACKUP, backup, Backup)
         source = owner.spec.included_namespaces[0] if owner and owner.spec.included_namespaces else "default"
         location = (owner.spec.storage_location if owner else "") or "default"

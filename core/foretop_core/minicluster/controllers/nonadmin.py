@@ -7,9 +7,18 @@ from collections.abc import Callable
 from datetime import timedelta
 from random import Random
 
+from foretop_core.minicluster.change_log import Key
+from foretop_core.minicluster.controllers.controller_client import ControllerClient
 from foretop_core.minicluster.controllers.engine import Engine, Process
-from foretop_core.minicluster.controllers.hand import Hand
-from foretop_core.minicluster.journal import Key
+from foretop_core.minicluster.reconcile import (
+    Behaviour,
+    NabContext,
+    NarContext,
+    Reconciled,
+    reconcile_nab,
+    reconcile_nar,
+    sync_nabs,
+)
 from foretop_core.models import (
     Backup,
     BackupSpec,
@@ -30,15 +39,6 @@ from foretop_core.models.nonadmin import (
     NAB_UUID_LABEL,
     NAR_NAME_ANNOTATION,
     NAR_NAMESPACE_ANNOTATION,
-)
-from foretop_core.rules.reconcile import (
-    Behaviour,
-    NabSurroundings,
-    NarSurroundings,
-    Reconciled,
-    reconcile_nab,
-    reconcile_nar,
-    sync_nabs,
 )
 
 _HOP = timedelta(milliseconds=4)
@@ -64,7 +64,7 @@ class NonAdminController:
         self._random = Random(seed)
         self._enforced = enforced or BackupSpec()
         self._enforced_restore = enforced_restore or RestoreSpec()
-        self._hand = Hand(engine.storage, "oadp-non-admin-controller")
+        self._hand = ControllerClient(engine.storage, "oadp-non-admin-controller")
         self._scope = engine.scope()
         self._retries: dict[tuple[str, Key], int] = {}
 
@@ -129,13 +129,13 @@ class NonAdminController:
         self._retries[kind.name, key] = tries + 1
         self._scope.after(min(_FIRST_RETRY * 2 ** min(tries, 10), _LAST_RETRY), lambda: look(key))
 
-    def _around_nab(self, nab: NonAdminBackup) -> NabSurroundings:
+    def _around_nab(self, nab: NonAdminBackup) -> NabContext:
         """What matters for this NAB: its own backup and all that have not ended, which make its position."""
         cabinet = self._scope.cabinet
         own = cabinet.under(BACKUP, "nacuuid", nab.velero.nacuuid, Backup) if nab.velero.nacuuid else []
         name = own[0].name if own else nab.velero.name
         ended = [backup for backup in own if backup.status.completion_timestamp is not None]
-        return NabSurroundings(
+        return NabContext(
             oadp_namespace=self._namespace,
             fresh_uuid=self._uuid(),
             backups=[*cabinet.under(BACKUP, "open", self._namespace, Backup), *ended],
@@ -147,12 +147,12 @@ class NonAdminController:
             enforced=self._enforced,
         )
 
-    def _around_nar(self, nar: NonAdminRestore) -> NarSurroundings:
+    def _around_nar(self, nar: NonAdminRestore) -> NarContext:
         cabinet = self._scope.cabinet
         own = cabinet.under(RESTORE, "nacuuid", nar.velero.nacuuid, Restore) if nar.velero.nacuuid else []
         ended = [restore for restore in own if restore.status.completion_timestamp is not None]
         wanted = cabinet.get(NAB, (nar.namespace, nar.spec.restore_spec.backup_name), NonAdminBackup)
-        return NarSurroundings(
+        return NarContext(
             oadp_namespace=self._namespace,
             fresh_uuid=self._uuid(),
             restores=[*cabinet.under(RESTORE, "open", self._namespace, Restore), *ended],

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from foretop_core.minicluster.change_log import Key
+from foretop_core.minicluster.controllers.controller_client import ControllerClient
 from foretop_core.minicluster.controllers.engine import Engine
-from foretop_core.minicluster.controllers.hand import Hand
-from foretop_core.minicluster.journal import Key
+from foretop_core.minicluster.reconcile import reconcile_prescaled
+from foretop_core.minicluster.reconcile.prescaled import PREFIX
 from foretop_core.models import CronJob, PreScaledCronJob, Resource
 from foretop_core.models.kinds import CRON_JOB, PRESCALED
-from foretop_core.rules.reconcile import reconcile_prescaled
-from foretop_core.rules.reconcile.prescaled import PREFIX
 
 _HOP = timedelta(milliseconds=12)
 
@@ -20,7 +20,7 @@ class PrescalerController:
 
     def __init__(self, engine: Engine) -> None:
         self._scope = engine.scope()
-        self._hand = Hand(engine.storage, "prescaler")
+        self._hand = ControllerClient(engine.storage, "prescaler")
 
     def start(self) -> None:
         self._scope.hear(PRESCALED, lambda key, old, new: self._scope.look(self._look, key, _HOP))

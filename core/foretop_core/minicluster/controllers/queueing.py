@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from foretop_core.minicluster.controllers.engine import Scope
-from foretop_core.minicluster.controllers.hand import Hand
-from foretop_core.minicluster.journal import Key
+from foretop_core.minicluster.change_log import Key
+from foretop_core.minicluster.controllers.controller_client import ControllerClient
+from foretop_core.minicluster.controllers.engine import ProcessGroup
 from foretop_core.models import Backup, Resource
 from foretop_core.models.kinds import BACKUP
 from foretop_core.rules.phases import HOLDS_SLOT, WAITING
@@ -20,7 +20,7 @@ _EVERYBODY: Key = ("", "")
 class QueueController:
     """Queued with the next free number, then ReadyToStart when a slot is free and no namespace is in the way."""
 
-    def __init__(self, scope: Scope, hand: Hand, namespace: str, concurrency: int) -> None:
+    def __init__(self, scope: ProcessGroup, hand: ControllerClient, namespace: str, concurrency: int) -> None:
         self._scope = scope
         self._hand = hand
         self._namespace = namespace

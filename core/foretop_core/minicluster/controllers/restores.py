@@ -5,18 +5,18 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from foretop_core.minicluster.change_log import Key
 from foretop_core.minicluster.controllers.backups import RESTARTED
-from foretop_core.minicluster.controllers.bucket import ObjectStorage
-from foretop_core.minicluster.controllers.engine import Process, Scope
-from foretop_core.minicluster.controllers.hand import Hand
-from foretop_core.minicluster.controllers.work import Work, Workload
-from foretop_core.minicluster.journal import Key
+from foretop_core.minicluster.controllers.controller_client import ControllerClient
+from foretop_core.minicluster.controllers.engine import Process, ProcessGroup
+from foretop_core.minicluster.controllers.object_storage import ObjectStorage
+from foretop_core.minicluster.controllers.simulated_runs import SimulatedRun, Workload
 from foretop_core.minicluster.kinds import Json
+from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.models import Backup, Resource, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
 from foretop_core.rules.phases import USABLE
 from foretop_core.rules.queue.positions import order
-from foretop_core.rules.reconcile.writes import wire_time
 
 _HOP = timedelta(milliseconds=7)
 _BRIEF = timedelta(milliseconds=80)
@@ -37,7 +37,9 @@ _NEVER_RESTORED = (
 class RestoreController:
     """Holds a Restore by a finalizer, works on it, and lets it go with its data."""
 
-    def __init__(self, scope: Scope, hand: Hand, namespace: str, storage: ObjectStorage, workload: Workload) -> None:
+    def __init__(
+        self, scope: ProcessGroup, hand: ControllerClient, namespace: str, storage: ObjectStorage, workload: Workload
+    ) -> None:
         self._scope = scope
         self._hand = hand
         self._namespace = namespace
@@ -96,7 +98,7 @@ class RestoreController:
             return f"the status of backup is {backup.phase or 'New'}. only completed or partially failed backups"
         return ""
 
-    def _run(self, key: Key, work: Work) -> Process:
+    def _run(self, key: Key, work: SimulatedRun) -> Process:
         yield _BRIEF
         yield self._storage
         if work.steps > 1:
@@ -117,7 +119,7 @@ class RestoreController:
         ended = wire_time(self._scope.now())
         self._step(key, f"Finalizing{suffix}", phase=suffix or "Completed", completionTimestamp=ended)
 
-    def _items(self, key: Key, work: Work) -> Process:
+    def _items(self, key: Key, work: SimulatedRun) -> Process:
         for step in range(1, work.steps + 1):
             yield work.duration / work.steps
             yield self._storage

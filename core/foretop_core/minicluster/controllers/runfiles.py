@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 
 from foretop_core.minicluster.kinds import Json
+from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.models import Backup, Restore
-from foretop_core.rules.reconcile.writes import wire_time
 
 Run = Backup | Restore
 _MOST_LOGGED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class LogProblem:
     """One line of a log at the level of an error or a warning; without a namespace it is about the cluster."""
 
     level: str
@@ -38,7 +38,7 @@ def results_text(run: Run) -> str:
     return json.dumps({f"{level}s": _part(run, level, found) for level in ("error", "warning")})
 
 
-def troubles(run: Run) -> tuple[Trouble, ...]:
+def troubles(run: Run) -> tuple[LogProblem, ...]:
     """Always the same for the same run."""
     makers = _backup_errors, _backup_warnings
     if isinstance(run, Restore):
@@ -52,33 +52,37 @@ def _numbered(run: Run) -> Iterator[tuple[int, str]]:
     return enumerate(cycle(spaces))
 
 
-def _backup_errors(run: Run) -> Iterator[Trouble]:
+def _backup_errors(run: Run) -> Iterator[LogProblem]:
     failed = "Error backing up item"
     for number, space in _numbered(run):
-        claim = Trouble(
+        claim = LogProblem(
             "error", space, "persistentvolumeclaims", f"data-{space}-{number}", failed, "no snapshot in time"
         )
-        pod = Trouble("error", space, "pods", f"{space}-{number}", "Error executing hook", "exit code 1")
-        volume = Trouble("error", "", "persistentvolumes", f"pv-{space}-{number}", failed, "its driver does not answer")
+        pod = LogProblem("error", space, "pods", f"{space}-{number}", "Error executing hook", "exit code 1")
+        volume = LogProblem(
+            "error", "", "persistentvolumes", f"pv-{space}-{number}", failed, "its driver does not answer"
+        )
         yield (claim, pod, volume)[number % 3]
 
 
-def _backup_warnings(run: Run) -> Iterator[Trouble]:
+def _backup_warnings(run: Run) -> Iterator[LogProblem]:
     for number, space in _numbered(run):
-        yield Trouble("warning", space, "pods", f"{space}-{number}", "volume scratch is mounted nowhere and left out")
+        yield LogProblem(
+            "warning", space, "pods", f"{space}-{number}", "volume scratch is mounted nowhere and left out"
+        )
 
 
-def _restore_errors(run: Run) -> Iterator[Trouble]:
+def _restore_errors(run: Run) -> Iterator[LogProblem]:
     for number, space in _numbered(run):
-        yield Trouble("error", space, "persistentvolumeclaims", f"data-{space}-{number}", "quota exceeded: storage")
+        yield LogProblem("error", space, "persistentvolumeclaims", f"data-{space}-{number}", "quota exceeded: storage")
 
 
-def _restore_warnings(run: Run) -> Iterator[Trouble]:
+def _restore_warnings(run: Run) -> Iterator[LogProblem]:
     for number, space in _numbered(run):
-        yield Trouble("warning", space, "ConfigMap", f"settings-{number}", "it differs from the one in the backup")
+        yield LogProblem("warning", space, "ConfigMap", f"settings-{number}", "it differs from the one in the backup")
 
 
-def _part(run: Run, level: str, found: tuple[Trouble, ...]) -> Json:
+def _part(run: Run, level: str, found: tuple[LogProblem, ...]) -> Json:
     """Empty parts are left out, as Velero does."""
     part: Json = {}
     for trouble in found:
@@ -92,12 +96,12 @@ def _part(run: Run, level: str, found: tuple[Trouble, ...]) -> Json:
     return part
 
 
-def _of_backup(trouble: Trouble) -> str:
+def _of_backup(trouble: LogProblem) -> str:
     error = f" error: /{trouble.error}" if trouble.error else ""
     return f" resource: /{trouble.resource} name: /{trouble.name} message: /{trouble.message}{error}"
 
 
-def _of_restore(trouble: Trouble) -> str:
+def _of_restore(trouble: LogProblem) -> str:
     if trouble.level == "warning":
         return f'could not restore, {trouble.resource} "{trouble.name}" already exists. Warning: {trouble.message}'
     return f"error restoring {trouble.resource}/{trouble.namespace}/{trouble.name}: {trouble.message}"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 from foretop_core.cron import Dialect
-from foretop_core.minicluster.controllers.engine import Scope
-from foretop_core.minicluster.controllers.hand import Hand
-from foretop_core.minicluster.journal import Key
+from foretop_core.minicluster.change_log import Key
+from foretop_core.minicluster.controllers.controller_client import ControllerClient
+from foretop_core.minicluster.controllers.engine import ProcessGroup
+from foretop_core.minicluster.reconcile import Behaviour, Patch, reconcile_schedule
 from foretop_core.models import Backup, Resource, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.rules import forecast
-from foretop_core.rules.reconcile import Behaviour, Patch, reconcile_schedule
 
 _HOP = timedelta(milliseconds=9)
 
@@ -20,7 +20,13 @@ class ScheduleController:
     """Keeps the server's default for skipImmediately, which releases turn to false at its first use."""
 
     def __init__(
-        self, scope: Scope, hand: Hand, namespace: str, dialect: Dialect, skip_default: bool, behaviour: Behaviour
+        self,
+        scope: ProcessGroup,
+        hand: ControllerClient,
+        namespace: str,
+        dialect: Dialect,
+        skip_default: bool,
+        behaviour: Behaviour,
     ) -> None:
         self._scope = scope
         self._hand = hand

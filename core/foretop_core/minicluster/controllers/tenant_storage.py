@@ -7,10 +7,14 @@ from datetime import timedelta
 from random import Random
 from typing import NamedTuple
 
+from foretop_core.minicluster.change_log import Key
+from foretop_core.minicluster.controllers.controller_client import ControllerClient
 from foretop_core.minicluster.controllers.engine import Engine
-from foretop_core.minicluster.controllers.hand import Hand
-from foretop_core.minicluster.journal import Key
 from foretop_core.minicluster.kinds import Json
+from foretop_core.minicluster.reconcile import Create, Delete, PatchStatus, Write
+from foretop_core.minicluster.reconcile.conditions import with_condition
+from foretop_core.minicluster.reconcile.naming import nacuuid
+from foretop_core.minicluster.reconcile.validation import NABSL_UUID_LABEL
 from foretop_core.models import (
     BackupStorageLocation,
     Condition,
@@ -20,10 +24,6 @@ from foretop_core.models import (
     to_builtins,
 )
 from foretop_core.models.kinds import NABSL, NABSL_REQUEST, STORAGE
-from foretop_core.rules.reconcile import Create, Delete, PatchStatus, Write
-from foretop_core.rules.reconcile.conditions import with_condition
-from foretop_core.rules.reconcile.naming import nacuuid
-from foretop_core.rules.reconcile.validation import NABSL_UUID_LABEL
 
 _HOP = timedelta(milliseconds=6)
 FINALIZER = "nonadminbackupstoragelocation.oadp.openshift.io/finalizer"
@@ -54,7 +54,7 @@ class TenantStorageController:
 
     def __init__(self, engine: Engine, namespace: str, seed: int | None = None) -> None:
         self._scope = engine.scope()
-        self._hand = Hand(engine.storage, "oadp-non-admin-controller")
+        self._hand = ControllerClient(engine.storage, "oadp-non-admin-controller")
         self._namespace = namespace
         self._random = Random(seed)
 

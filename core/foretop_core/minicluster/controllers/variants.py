@@ -8,9 +8,9 @@ from copy import deepcopy
 import msgspec
 
 from foretop_core.minicluster.kinds import Catalog, Kind, load_catalog
+from foretop_core.minicluster.reconcile import Behaviour
 from foretop_core.rules.dialects import NEWEST_KNOWN, Release, read_release
 from foretop_core.rules.phases import QUEUE_PHASES
-from foretop_core.rules.reconcile import Behaviour
 
 
 def has_queue(release: Release) -> bool:

@@ -7,24 +7,24 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from foretop_core.cron import Dialect
+from foretop_core.minicluster.change_log import Change, ChangeType, Key
 from foretop_core.minicluster.controllers.backups import BackupController
-from foretop_core.minicluster.controllers.bucket import ObjectStorage
+from foretop_core.minicluster.controllers.controller_client import ControllerClient
 from foretop_core.minicluster.controllers.deletions import DeletionController
-from foretop_core.minicluster.controllers.downloads import DownloadController, LogShelf
-from foretop_core.minicluster.controllers.engine import Engine, Process, Scope
-from foretop_core.minicluster.controllers.hand import Hand
+from foretop_core.minicluster.controllers.downloads import DownloadController, FileServer
+from foretop_core.minicluster.controllers.engine import Engine, Process, ProcessGroup
 from foretop_core.minicluster.controllers.locations import LocationController
 from foretop_core.minicluster.controllers.movements import Movements
+from foretop_core.minicluster.controllers.object_storage import ObjectStorage
 from foretop_core.minicluster.controllers.queueing import QueueController
 from foretop_core.minicluster.controllers.restores import RestoreController
 from foretop_core.minicluster.controllers.schedules import ScheduleController
+from foretop_core.minicluster.controllers.simulated_runs import Workload
 from foretop_core.minicluster.controllers.variants import has_queue
-from foretop_core.minicluster.controllers.work import Workload
-from foretop_core.minicluster.journal import Change, ChangeType, Key
 from foretop_core.minicluster.kinds import Json
+from foretop_core.minicluster.reconcile import Behaviour
+from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.rules.dialects import NEWEST_KNOWN, Release, read_release
-from foretop_core.rules.reconcile import Behaviour
-from foretop_core.rules.reconcile.writes import wire_time
 
 MINUTE = timedelta(minutes=1)
 _COLLECT_EVERY = 60
@@ -59,20 +59,20 @@ class VeleroServer:
     """Started and killed at will; what lies in the bucket and in the cluster outlives it."""
 
     def __init__(
-        self, engine: Engine, flags: Flags, storage: ObjectStorage, workload: Workload, shelf: LogShelf
+        self, engine: Engine, flags: Flags, storage: ObjectStorage, workload: Workload, shelf: FileServer
     ) -> None:
         self._engine = engine
         self.flags = flags
         self._storage = storage
         self._workload = workload
         self._shelf = shelf
-        self._scope: Scope | None = None
+        self._scope: ProcessGroup | None = None
 
     def start(self) -> None:
         """Take up what was left, look at everything, and keep this second as the beat."""
         assert self._scope is None, "the server is running already"
         scope = self._scope = self._engine.scope()
-        hand = Hand(self._engine.storage, "velero-server")
+        hand = ControllerClient(self._engine.storage, "velero-server")
         flags, home = self.flags, self.flags.namespace
         schedules = ScheduleController(scope, hand, home, flags.dialect, flags.skip_immediately, flags.behaviour)
         movements = Movements(scope, hand)
@@ -104,7 +104,7 @@ class VeleroServer:
         self.flags = replace(self.flags, version=version)
         self.start()
 
-    def _tell_version(self, scope: Scope, hand: Hand, change: Change) -> None:
+    def _tell_version(self, scope: ProcessGroup, hand: ControllerClient, change: Change) -> None:
         if change.type is not ChangeType.ADDED or change.key[0] != self.flags.namespace:
             return
         status = {
@@ -115,7 +115,7 @@ class VeleroServer:
         scope.start(_answer_and_forget(hand, change.key, {"status": status}))
 
 
-def _answer_and_forget(hand: Hand, key: Key, change: Json) -> Process:
+def _answer_and_forget(hand: ControllerClient, key: Key, change: Json) -> Process:
     yield timedelta(milliseconds=20)
     hand.patch_raw(_STATUS, key, change)
     yield MINUTE

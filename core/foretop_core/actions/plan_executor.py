@@ -1,0 +1,99 @@
+"""One person's hand in one cluster: guards a plan, carries it out, and plans again what changed under way."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from foretop_core.actions.guard import guard_plan
+from foretop_core.actions.journal import Journal
+from foretop_core.actions.plans import Plan, Planner, PlanStep, replace_object
+from foretop_core.actions.send_plan import PATIENCE, PlanSender, Replan, Result
+from foretop_core.clock import Clock
+from foretop_core.errors import ForetopError
+from foretop_core.kube.access.access_reviewer import AccessReviewer
+from foretop_core.kube.connection import paths
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.failures import ApiError
+from foretop_core.models import decode
+from foretop_core.rules.world import World
+
+SOMEBODY = "somebody"
+_SELF_REVIEW = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+
+class _UserInfo(msgspec.Struct):
+    username: str = ""
+
+
+class _SelfStatus(msgspec.Struct, rename="camel"):
+    user_info: _UserInfo = msgspec.field(default_factory=_UserInfo)
+
+
+class _SelfReview(msgspec.Struct):
+    status: _SelfStatus = msgspec.field(default_factory=_SelfStatus)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanExecutor:
+    """What the screen and the command line act with."""
+
+    client: ApiClient
+    access: AccessReviewer
+    clock: Clock
+    journal: Journal
+    user: str
+    world: Callable[[], World]
+    """The context as it is now."""
+    patience: float = PATIENCE
+
+    async def guard(self, plan: Plan) -> None:
+        """Raises Refused with the reason where read-only or a missing right stands against it."""
+        await guard_plan(plan, self.client, self.access)
+
+    async def carry_out(self, plan: Plan, wish: Planner, dry_run: bool = False) -> AsyncIterator[Result]:
+        """Sends the plan; `wish` is asked again for an object that somebody else wrote meanwhile."""
+        executor = PlanSender(self.client, self.journal, self.clock, self.user, dry_run, self.patience)
+        async for result in executor.run(plan, self._replan(plan, wish)):
+            yield result
+
+    def _replan(self, plan: Plan, wish: Planner) -> Replan:
+        async def again(step: PlanStep) -> PlanStep | None:
+            """Judged as of the moment of the plan, so that only what somebody has written can make a difference."""
+            target = step.target
+            try:
+                answer = await self.client.request("GET", paths.item(target.kind, target.namespace, target.name))
+            except ApiError as problem:
+                if problem.status == 404:
+                    return None
+                raise
+            fresh = decode(target.kind.model, answer.body)
+            planned = wish(replace_object(self.world(), target.kind, fresh), [fresh], plan.at)
+            return next((one for one in planned.steps if one.target == target), None)
+
+        return again
+
+
+async def whoami(client: ApiClient, environ: Mapping[str, str]) -> str:
+    """Who acts, for the journal and the next shift: the login of this machine, and whom the cluster takes it for."""
+    here = login(environ)
+    known = "" if client.read_only else await _known_as(client)
+    if not known or known == here:
+        return here
+    return known if here == SOMEBODY or here in known else f"{here} as {known}"
+
+
+def login(environ: Mapping[str, str]) -> str:
+    """The name on this machine: behind sudo that of the person, not of root."""
+    return environ.get("SUDO_USER") or environ.get("LOGNAME") or environ.get("USER") or SOMEBODY
+
+
+async def _known_as(client: ApiClient) -> str:
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    try:
+        answer = await client.request("POST", _SELF_REVIEW, body=body)
+        return msgspec.json.decode(answer.body, type=_SelfReview).status.user_info.username
+    except (ForetopError, msgspec.DecodeError):
+        return ""

@@ -1,0 +1,118 @@
+"""The server's default for new schedules: a flag of Velero's Deployment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from foretop_core.actions.intents import SERVER_DEFAULT
+from foretop_core.actions.ownership import owner_warning
+from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal, Write
+from foretop_core.actions.steps import kubectl, said, target
+from foretop_core.models import Deployment
+from foretop_core.models.kinds import DEPLOYMENT
+from foretop_core.models.workload import Container
+from foretop_core.rules import words
+from foretop_core.rules.servers import server
+from foretop_core.rules.world import World
+
+FLAG = "--schedule-skip-immediately"
+OADP_WAY = (
+    "set it by a ConfigMap that the annotation oadp.openshift.io/unsupported-velero-server-args of the "
+    "DataProtectionApplication names"
+)
+_OADP_KINDS = frozenset({"DataProtectionApplication", "Velero"})
+_OADP_LABELS = ("openshift.io/oadp", "oadp.openshift.io/oadp")
+
+
+def plan_server_default(world: World, deployments: Iterable[Deployment], skip: bool, now: datetime) -> Plan:
+    """Sets the flag; an operator's Deployment is refused, because the flag would be put back."""
+    steps: list[PlanStep] = []
+    refused: list[Refusal] = []
+    for deployment in deployments:
+        where = target(world, DEPLOYMENT, deployment)
+        why = _why_not(deployment, skip)
+        if why:
+            refused.append(Refusal(where, why))
+        else:
+            steps.append(_step(world, where, deployment, skip))
+    return Plan(SERVER_DEFAULT, now, tuple(steps), tuple(refused))
+
+
+def _why_not(deployment: Deployment, skip: bool) -> str:
+    known = server(deployment)
+    if known is None:
+        return "it runs no Velero server"
+    if _is_oadps(deployment):
+        return f"the OADP operator owns it and would put the flag back: {OADP_WAY}"
+    owner = next((one for one in deployment.metadata.owner_references if one.controller), None)
+    if owner is not None:
+        return f"{owner.kind} {owner.name} owns it and would put the flag back: set it there"
+    if known.skip_immediately is skip and (_has_flag(deployment) or not skip):
+        return f"its default is {said(skip)} already"
+    return ""
+
+
+def _step(world: World, where: ActionTarget, deployment: Deployment, skip: bool) -> PlanStep:
+    container = _container(deployment)
+    args = _with_flag(container.args, skip)
+    patch: dict[str, Any] = {
+        "metadata": {"resourceVersion": deployment.metadata.resource_version},
+        "spec": {"template": {"spec": {"containers": [{"name": container.name, "args": args}]}}},
+    }
+    before = {"spec": {"template": {"spec": {"containers": [{"name": container.name, "args": list(container.args)}]}}}}
+    known = server(deployment)
+    old = said(known.skip_immediately) if known and _has_flag(deployment) else "absent (false)"
+    plain = {"spec": patch["spec"]}
+    line = kubectl(where.context, where.namespace, "patch", "deployment", where.name, "-p", json.dumps(plain))
+    warnings = [_restart(world, deployment)]
+    if owned := owner_warning(deployment):
+        warnings.append(owned)
+    forecast = (
+        f"Velero restarts; schedules without skipImmediately {'skip' if skip else 'do not skip'} what is due when they "
+        "are made or unpaused (releases up to mid-2026 forget the default after its first use)"
+    )
+    write = Write("PATCH", patch, before, "strategic")
+    return PlanStep(where, write, (f"{FLAG} {old} → {said(skip)}",), forecast, line, tuple(warnings))
+
+
+def _restart(world: World, deployment: Deployment) -> str:
+    backups = world.backups_by_namespace.get(deployment.namespace, ())
+    restores = [one for one in world.restores if one.namespace == deployment.namespace]
+    running = [backup.name for backup in backups if backup.phase == "InProgress"]
+    running += [restore.name for restore in restores if restore.phase == "InProgress"]
+    if not running:
+        return "Velero restarts. Nothing is running that this would kill; its beat gets a new second."
+    return (
+        f"Velero restarts, which kills {words.listed(running, most=10)} (they end as Failed); waiting ones go on "
+        "afterwards."
+    )
+
+
+def _container(deployment: Deployment) -> Container:
+    containers = deployment.spec.template.spec.containers
+    return next(one for one in containers if "server" in (*one.command, *one.args))
+
+
+def _has_flag(deployment: Deployment) -> bool:
+    return any(word.partition("=")[0] == FLAG for word in _container(deployment).args)
+
+
+def _with_flag(args: tuple[str, ...], skip: bool) -> list[str]:
+    """The arguments with the flag once, at the end; `--flag value` is taken out with its value."""
+    kept: list[str] = []
+    words_left = list(args)
+    while words_left:
+        word = words_left.pop(0)
+        if word == FLAG and words_left and words_left[0] in ("true", "false"):
+            words_left.pop(0)
+        elif word.partition("=")[0] != FLAG:
+            kept.append(word)
+    return [*kept, f"{FLAG}={said(skip)}"]
+
+
+def _is_oadps(deployment: Deployment) -> bool:
+    owners = {owner.kind for owner in deployment.metadata.owner_references}
+    return bool(owners & _OADP_KINDS) or any(deployment.label(key) for key in _OADP_LABELS)

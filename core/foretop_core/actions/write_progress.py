@@ -1,0 +1,182 @@
+"""Afterwards: whether Velero has taken up what was written, told from the store as its watches bring it in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from foretop_core.models import Backup, Restore, Schedule
+from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR, RESTORE, SCHEDULE
+from foretop_core.rules import words
+from foretop_core.rules.forecast import blocker, invalid
+from foretop_core.rules.queue import has_ended
+from foretop_core.rules.world import World
+from foretop_core.store import Store
+
+PICKED_UP_WITHIN = 120.0
+"""Seconds; Velero looks at a change within milliseconds, and once a minute in any case."""
+LOOK_EACH = 0.05
+"""Seconds between two looks: a busy cluster changes more often than anybody reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressReport:
+    """How far it has come, in a sentence; `done` where nothing more is to be waited for."""
+
+    sentence: str
+    done: bool = False
+    well: bool = True
+
+
+Probe = Callable[[World], ProgressReport]
+NOT_PICKED_UP = "Nobody has taken it up: is Velero running? (foretop doctor, foretop get findings)"
+
+
+async def follow_write(
+    store: Store, context: str, look: Probe, within: float | None = PICKED_UP_WITHIN
+) -> AsyncIterator[ProgressReport]:
+    """What is seen whenever it changes, until it is done; after `within` seconds without that, that nobody did.
+
+    With no limit it is followed to its end. Nothing is asked of the server: the watches tell.
+    """
+    news = asyncio.Event()
+    kinds = (SCHEDULE, BACKUP, RESTORE, DELETE_REQUEST, NAB, NAR)
+    feed = store.feed.subscribe([kind.plural for kind in kinds], news.set)
+    loop = asyncio.get_running_loop()
+    end = None if within is None else loop.time() + within
+    told: ProgressReport | None = None
+    try:
+        while told is None or not told.done:
+            news.clear()
+            feed.drain()
+            seen = look(store.world(context))
+            if seen != told:
+                yield seen
+                told = seen
+            if not seen.done:
+                await asyncio.wait_for(news.wait(), None if end is None else max(0.0, end - loop.time()))
+                await asyncio.sleep(LOOK_EACH)
+    except TimeoutError:
+        yield ProgressReport(NOT_PICKED_UP, done=True, well=False)
+    finally:
+        store.feed.unsubscribe(feed)
+
+
+def unpause_probe(before: Schedule, before_runs: tuple[str, ...], nothing_due: bool) -> Probe:
+    """Velero has looked at an unpaused schedule: lastSkipped is set, a backup is named, or there was nothing to do."""
+    place = (before.namespace, before.name)
+
+    def look(world: World) -> ProgressReport:
+        now = next((one for one in world.schedules if (one.namespace, one.name) == place), None)
+        if now is None:
+            return ProgressReport(f"{before.name} was deleted meanwhile", done=True, well=False)
+        if now.spec.paused:
+            return ProgressReport(f"{before.name} is still paused")
+        if now.status.last_skipped and now.status.last_skipped != before.status.last_skipped:
+            return ProgressReport(f"Velero took it up {_clock(now.status.last_skipped)}, lastSkipped set", done=True)
+        new = [run for run in world.backups_by_schedule.get(place, ()) if run.name not in before_runs]
+        if new:
+            return ProgressReport(f"Velero took it up, backup {new[-1].name} ({new[-1].phase or 'New'})", done=True)
+        if now.status.last_backup and now.status.last_backup != before.status.last_backup:
+            return ProgressReport(f"Velero took it up {_clock(now.status.last_backup)}, a backup was made", done=True)
+        if not nothing_due and (held := blocker(now, world.backups_by_schedule.get(place, ()))) is not None:
+            return ProgressReport(f"one backup is made when {held.name} has ended", done=True)
+        return _without_a_run(world, now, nothing_due)
+
+    return look
+
+
+def schedule_probe(namespace: str, name: str) -> Probe:
+    """Velero has judged a new schedule."""
+
+    def look(world: World) -> ProgressReport:
+        made = next((one for one in world.schedules if (one.namespace, one.name) == (namespace, name)), None)
+        if made is None:
+            return ProgressReport(f"{name} is not seen yet")
+        if made.spec.paused:
+            return ProgressReport(f"{name} is made and paused; Velero looks at it when it is unpaused", done=True)
+        if made.phase in ("", "New"):
+            return ProgressReport(f"{name} waits for Velero")
+        if problem := _refusal(world, made):
+            return ProgressReport(f"Velero refuses {name}: {problem}", done=True, well=False)
+        return ProgressReport(f"Velero took {name} up: {made.phase}", done=True)
+
+    return look
+
+
+def run_probe(kind: type[Backup] | type[Restore], namespace: str, name: str, to_the_end: bool) -> Probe:
+    """A backup or restore until Velero has begun with it, or to its end."""
+
+    def look(world: World) -> ProgressReport:
+        runs = world.backups if kind is Backup else world.restores
+        mine = next((one for one in runs if (one.namespace, one.name) == (namespace, name)), None)
+        if mine is None:
+            return ProgressReport(f"{name} is not seen yet")
+        if not mine.phase:
+            return ProgressReport(f"{name} waits for Velero")
+        sentence = f"{name}: {mine.phase}{_progress(mine)}"
+        ended = has_ended(mine)
+        return ProgressReport(sentence, done=ended or not to_the_end, well=not ended or mine.phase == "Completed")
+
+    return look
+
+
+def deletion_probe(namespace: str, name: str) -> Probe:
+    """A DeleteBackupRequest: Processed is not success, its errors tell."""
+
+    def look(world: World) -> ProgressReport:
+        asked = [one for one in world.delete_requests if (one.namespace, one.spec.backup_name) == (namespace, name)]
+        errors = [text for one in asked for text in one.status.errors]
+        if errors:
+            return ProgressReport(f"{name} could not be deleted: {'; '.join(errors)}", done=True, well=False)
+        if not any((one.namespace, one.name) == (namespace, name) for one in world.backups):
+            return ProgressReport(f"{name} is deleted, with its data", done=True)
+        phase = asked[-1].phase if asked else ""
+        return ProgressReport(f"{name} waits for Velero" if not phase else f"deletion of {name}: {phase}")
+
+    return look
+
+
+def nonadmin_deletion_probe(kind: str, namespace: str, name: str) -> Probe:
+    """A NAB or NAR on its way out."""
+
+    def look(world: World) -> ProgressReport:
+        items = (*world.nabs, *world.nars)
+        mine = next(
+            (one for one in items if (type(one).__name__, one.namespace, one.name) == (kind, namespace, name)), None
+        )
+        if mine is None:
+            return ProgressReport(f"{name} is gone", done=True)
+        deleting = mine.condition("Deleting")
+        why = f", {deleting.message}" if deleting else ""
+        return ProgressReport(f"{name}: {mine.phase or 'New'}{why}")
+
+    return look
+
+
+def _refusal(world: World, schedule: Schedule) -> str:
+    """Why its server refuses a schedule; "" where it does not in every reading that is possible."""
+    found = [invalid(schedule, reading.dialect) for reading in world.readings(schedule)]
+    return found[-1] if all(found) else ""
+
+
+def _without_a_run(world: World, now: Schedule, nothing_due: bool) -> ProgressReport:
+    if problem := _refusal(world, now):
+        return ProgressReport(f"Velero refuses it: {problem}", done=now.phase == "FailedValidation", well=False)
+    if nothing_due:
+        touched = now.spec.skip_immediately is not None and now.phase not in ("", "New")
+        return ProgressReport("Velero has it: nothing was due" if touched else "it waits for Velero", done=touched)
+    return ProgressReport("it waits for Velero")
+
+
+def _progress(item: Backup | Restore) -> str:
+    progress = item.status.progress
+    if progress is None or not progress.total_items:
+        return ""
+    return f", {progress.done:,} of {words.count(progress.total_items, 'item')}"
+
+
+def _clock(at: datetime) -> str:
+    return f"{at:%H:%M:%SZ}"

@@ -1,0 +1,155 @@
+"""What happened to the objects of one kind, for as long as it is remembered: watches, snapshots and feeds read it."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_right
+from contextlib import suppress
+from enum import StrEnum
+from functools import cached_property
+
+import msgspec
+
+from foretop_core.minicluster.kinds import Json
+
+Key = tuple[str, str]
+
+
+class ChangeType(StrEnum):
+    ADDED = "ADDED"
+    MODIFIED = "MODIFIED"
+    DELETED = "DELETED"
+
+
+class Stored:
+    """One version of one object. Its body is never changed, so that everybody may share it and its bytes."""
+
+    def __init__(self, body: Json, version: int) -> None:
+        self.body = body
+        self.version = version
+
+    @cached_property
+    def raw(self) -> bytes:
+        return msgspec.json.encode(self.body)
+
+
+class Change:
+    """One write: a DELETED one carries the last body with the version of the deletion."""
+
+    def __init__(self, type_: ChangeType, key: Key, new: Stored, old: Stored | None) -> None:
+        self.type = type_
+        self.key = key
+        self.new = new
+        self.old = old
+
+    @property
+    def version(self) -> int:
+        return self.new.version
+
+    @property
+    def body(self) -> Json:
+        return self.new.body
+
+    @cached_property
+    def parting(self) -> Stored:
+        """The former body with this change's version: what somebody sees whose selection the object leaves."""
+        assert self.old is not None
+        return at_version(self.old, self.version)
+
+
+def watch_frame(type_: str, raw: bytes) -> bytes:
+    return b'{"type":"%s","object":%s}\n' % (type_.encode(), raw)
+
+
+def at_version(stored: Stored, version: int) -> Stored:
+    body = stored.body
+    return Stored({**body, "metadata": {**body["metadata"], "resourceVersion": str(version)}}, version)
+
+
+class Compacted(Exception):
+    """The asked-for moment is no longer remembered; `floor` is the oldest one that is."""
+
+    def __init__(self, floor: int) -> None:
+        super().__init__(floor)
+        self.floor = floor
+
+
+class ChangeLog:
+    """The changes of one kind in order, bounded: the oldest are forgotten and raise the floor."""
+
+    def __init__(self, limit: int, floor: int = 0) -> None:
+        self._limit = limit
+        self._changes: list[Change] = []
+        self._dropped = 0
+        self.floor = floor
+        self.waiting: set[asyncio.Event] = set()
+
+    def append(self, change: Change) -> None:
+        self._changes.append(change)
+        if len(self._changes) >= 2 * self._limit:
+            self._forget(self._limit)
+        self.wake()
+
+    def wake(self) -> None:
+        """Make every reader look again."""
+        for event in self.waiting:
+            event.set()
+
+    def compact(self, version: int) -> None:
+        """Forget everything up to and including a version."""
+        self._forget(bisect_right(self._changes, version, key=lambda change: change.version))
+        self.floor = max(self.floor, version)
+        self.wake()
+
+    def _forget(self, count: int) -> None:
+        if count:
+            self.floor = max(self.floor, self._changes[count - 1].version)
+            del self._changes[:count]
+            self._dropped += count
+
+    def position(self, version: int) -> int:
+        """Where to read on after a version."""
+        if version < self.floor:
+            raise Compacted(self.floor)
+        return self._dropped + bisect_right(self._changes, version, key=lambda change: change.version)
+
+    def read(self, position: int) -> list[Change]:
+        if position < self._dropped:
+            raise Compacted(self.floor)
+        return self._changes[position - self._dropped :]
+
+    def undo(self, objects: dict[Key, Stored], version: int) -> dict[Key, Stored]:
+        """The objects as they were at a version, from what they are now."""
+        past = dict(objects)
+        for change in reversed(self.read(self.position(version))):
+            if change.old is None:
+                past.pop(change.key, None)
+            else:
+                past[change.key] = change.old
+        return past
+
+
+class Cursor:
+    """A reader's place in a journal; it costs nothing while nothing happens and bounds nothing but itself."""
+
+    def __init__(self, journal: ChangeLog, version: int) -> None:
+        self._journal = journal
+        self._position = journal.position(version)
+        self._news = asyncio.Event()
+        journal.waiting.add(self._news)
+
+    def take(self) -> list[Change]:
+        """Everything since the last call; raises Compacted for a reader that fell behind too far."""
+        self._news.clear()
+        changes = self._journal.read(self._position)
+        self._position += len(changes)
+        return changes
+
+    async def news(self, seconds: float | None = None) -> None:
+        """Return when there is something to take, or after a time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+
+    def close(self) -> None:
+        self._journal.waiting.discard(self._news)

@@ -1,0 +1,82 @@
+"""The writes of a controller, under its own name and with the API server's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from foretop_core.minicluster.change_log import Key
+from foretop_core.minicluster.kinds import Json
+from foretop_core.minicluster.reconcile import Create, Delete, Patch, PatchStatus, Write
+from foretop_core.minicluster.status import ApiError
+from foretop_core.minicluster.storage import Storage
+from foretop_core.models import to_builtins
+from foretop_core.models.kinds import Kind
+
+
+class ControllerClient:
+    """Writes to the storage; a refusal ends the row of writes, as an error ends a controller's look."""
+
+    def __init__(self, storage: Storage, manager: str) -> None:
+        self._storage = storage
+        self._manager = manager
+
+    def apply(self, writes: Iterable[Write]) -> str:
+        """Make the writes in order; the answer is the refusal, empty where there was none."""
+        try:
+            for write in writes:
+                self._write(write)
+        except ApiError as refusal:
+            return refusal.message
+        return ""
+
+    def create(self, kind: str, body: Json) -> str:
+        try:
+            self._storage.create(self._storage.kind(kind), body, manager=self._manager)
+        except ApiError as refusal:
+            return refusal.message
+        return ""
+
+    def patch(self, kind: Kind, key: Key, change: Mapping[str, Any]) -> str:
+        return self.apply((Patch(kind, *key, change),))
+
+    def patch_raw(self, kind: str, key: Key, change: Json) -> str:
+        try:
+            self._storage.patch(self._storage.kind(kind), *key, change, manager=self._manager)
+        except ApiError as refusal:
+            return refusal.message
+        return ""
+
+    def delete(self, kind: str, key: Key) -> str:
+        try:
+            self._storage.delete(self._storage.kind(kind), *key)
+        except ApiError as refusal:
+            return refusal.message
+        return ""
+
+    def _write(self, write: Write) -> None:
+        kind = self._storage.kind(write.kind.name)
+        match write:
+            case Create():
+                self._storage.create(kind, _body(write), write.namespace, self._manager)
+            case Patch():
+                self._storage.patch(kind, write.namespace, write.name, dict(write.patch), self._manager)
+            case PatchStatus():
+                self._storage.patch_status(kind, write.namespace, write.name, dict(write.patch), self._manager)
+            case Delete():
+                self._storage.delete(kind, write.namespace, write.name)
+
+
+def _body(write: Create) -> Json:
+    meta: Json = {
+        "generateName" if write.generate_name else "name": write.name,
+        "namespace": write.namespace,
+        "labels": dict(write.labels),
+        "annotations": dict(write.annotations),
+    }
+    if write.owner_references:
+        meta["ownerReferences"] = [to_builtins(owner) for owner in write.owner_references]
+    body: Json = {"metadata": meta, "spec": dict(write.spec)}
+    if write.kind.name in ("Backup", "Restore", "DeleteBackupRequest"):
+        body["status"] = {}
+    return body

@@ -1,0 +1,88 @@
+"""How much there is to do for a backup or restore and how it ends: what a box cannot know and a scene decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from random import Random
+from typing import Protocol
+
+from foretop_core.models import Backup, Restore
+from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION, NAR_NAMESPACE_ANNOTATION
+
+Run = Backup | Restore
+GIGABYTE = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeTransfer:
+    """One volume to be moved: by `kind` PodVolumeBackup or DataUpload.
+
+    `fails` is the message it ends with, none where it arrives; `waits` keeps it from ever being taken up.
+    """
+
+    kind: str
+    volume: str
+    gigabytes: float
+    node: str = "worker-1"
+    minutes: float = 4.0
+    fails: str = ""
+    waits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedRun:
+    """One run: how long it takes, how many items, what goes wrong."""
+
+    duration: timedelta
+    items: int
+    errors: int = 0
+    warnings: int = 0
+    failure: str = ""
+    moves: tuple[VolumeTransfer, ...] = ()
+    steps: int = 12
+
+    @property
+    def length(self) -> timedelta:
+        """From the start to the end: a node moves one volume after the other."""
+        nodes = {move.node for move in self.moves}
+        minutes = [sum(move.minutes for move in self.moves if move.node == node) for node in nodes]
+        return max(self.duration, timedelta(minutes=max(minutes, default=0)))
+
+    def scaled(self, factor: float) -> SimulatedRun:
+        return replace(self, duration=self.duration * factor, items=max(1, round(self.items * factor)))
+
+
+class Workload(Protocol):
+    """Says how much work a run is."""
+
+    def of(self, run: Run) -> SimulatedRun: ...
+
+
+@dataclass(frozen=True)
+class SeededWork:
+    """Work by owner, each run a little longer or shorter; the same seed gives the same figures for the same names."""
+
+    seed: int = 1
+    by_owner: Mapping[str, SimulatedRun] = field(default_factory=dict)
+    shortest: float = 30.0
+    longest: float = 150.0
+
+    def of(self, run: Run) -> SimulatedRun:
+        owner = owner_name(run)
+        work = self.by_owner.get(owner) or self._usual(owner)
+        return work.scaled(Random(f"{self.seed}/{run.name}").uniform(0.85, 1.2))
+
+    def _usual(self, owner: str) -> SimulatedRun:
+        random = Random(f"{self.seed}/{owner}")
+        seconds = random.uniform(self.shortest, self.longest)
+        return SimulatedRun(timedelta(seconds=seconds), round(seconds * random.uniform(3, 14)))
+
+
+def owner_name(run: Run) -> str:
+    """Whose run it is: a schedule's, a team's, or nobody's but its own."""
+    if isinstance(run, Backup) and run.schedule_name:
+        return run.schedule_name
+    team = run.annotation(NAB_NAMESPACE_ANNOTATION) or run.annotation(NAR_NAMESPACE_ANNOTATION)
+    return team or run.name

@@ -1,0 +1,134 @@
+"""The objects of the box as typed values, as fresh as the storage itself, and found by what they point at."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from foretop_core.errors import Unreadable
+from foretop_core.minicluster.change_log import Change, ChangeType, Key
+from foretop_core.minicluster.storage import Storage
+from foretop_core.models import Resource, from_builtins
+from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, KINDS, MOVEMENTS, NAB, NABSL, NAR, RESTORE, Kind
+from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
+from foretop_core.models.velero import BACKUP_LABEL, RESTORE_LABEL, SCHEDULE_LABEL
+from foretop_core.rules.phases import HOLDS_SLOT, WAITING
+
+R = TypeVar("R", bound=Resource)
+Pointer = Callable[[Any], str]
+"""What an object points at, under which it is filed; empty where it points at nothing."""
+
+
+def _label(key: str) -> Pointer:
+    return lambda item: item.label(key)
+
+
+def _scheduled(backup: Any) -> str:
+    return f"{backup.namespace}/{backup.label(SCHEDULE_LABEL)}" if backup.label(SCHEDULE_LABEL) else ""
+
+
+def _open(run: Any) -> str:
+    return run.namespace if run.status.completion_timestamp is None else ""
+
+
+def _in_line(backup: Any) -> str:
+    return backup.namespace if backup.phase in WAITING or backup.phase in HOLDS_SLOT else ""
+
+
+def _restored(nar: Any) -> str:
+    return f"{nar.namespace}/{nar.spec.restore_spec.backup_name}"
+
+
+_POINTERS: Mapping[str, Mapping[str, Pointer]] = {
+    BACKUP.name: {
+        "schedule": _scheduled,
+        "nacuuid": _label(NAB_UUID_LABEL),
+        "open": _open,
+        "line": _in_line,
+    },
+    RESTORE.name: {
+        "nacuuid": _label(NAR_UUID_LABEL),
+        "open": _open,
+        "backup": lambda restore: f"{restore.namespace}/{restore.spec.backup_name}",
+    },
+    DELETE_REQUEST.name: {"backup": _label(BACKUP_LABEL)},
+    **{kind.name: {"backup": _label(BACKUP_LABEL), "restore": _label(RESTORE_LABEL)} for kind in MOVEMENTS},
+    NAR.name: {"backup": _restored},
+    NAB.name: {"namespace": lambda nab: nab.namespace},
+    NABSL.name: {"namespace": lambda location: location.namespace},
+}
+
+
+class KindIndex(Generic[R]):
+    """The objects of one kind."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.objects: dict[Key, R] = {}
+        self._pointers = _POINTERS.get(kind.name, {})
+        self._filed: dict[str, defaultdict[str, dict[Key, R]]] = {name: defaultdict(dict) for name in self._pointers}
+
+    def put(self, key: Key, new: R | None) -> R | None:
+        """File a new version, or none; the former one comes back."""
+        old = self.objects.pop(key, None)
+        for name, pointer in self._pointers.items():
+            filed = self._filed[name]
+            if old is not None and (former := pointer(old)):
+                filed[former].pop(key, None)
+                if not filed[former]:
+                    del filed[former]
+            if new is not None and (present := pointer(new)):
+                filed[present][key] = new
+        if new is not None:
+            self.objects[key] = new
+        return old
+
+    def under(self, pointer: str, value: str) -> list[R]:
+        return list(self._filed[pointer].get(value, {}).values())
+
+
+class TypedCache:
+    """Every object of a kind that foretop has a model for; the engine files each change before anybody hears of it."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._drawers: dict[str, KindIndex[Any]] = {kind.name: KindIndex(kind) for kind in KINDS}
+        for kind in KINDS:
+            drawer = self._drawers[kind.name]
+            for key, stored in storage.shelves.shelf(storage.kind(kind.name)).objects.items():
+                drawer.put(key, _read(kind, stored.body))
+
+    def file(self, kind: Kind, change: Change) -> tuple[Resource | None, Resource | None]:
+        """Take note of a change: the object before and after it."""
+        new = None if change.type is ChangeType.DELETED else _read(kind, change.body)
+        return self._drawers[kind.name].put(change.key, new), new
+
+    def get(self, kind: Kind, key: Key, model: type[R]) -> R | None:
+        found = self._drawers[kind.name].objects.get(key)
+        assert found is None or isinstance(found, model)
+        return found
+
+    def all(self, kind: Kind, model: type[R]) -> list[R]:
+        assert kind.model is model
+        return list(self._drawers[kind.name].objects.values())
+
+    def under(self, kind: Kind, pointer: str, value: str, model: type[R]) -> list[R]:
+        """The objects of a kind that point at something, such as the Backups of one schedule."""
+        assert issubclass(kind.model, model)
+        return self._drawers[kind.name].under(pointer, value)
+
+
+def _read(kind: Kind, body: object) -> Resource | None:
+    """An object that cannot be read is none to the controllers: they could not act on it.
+
+    Few objects hold a null where the models know none, so the careful way is the second.
+    """
+    try:
+        return msgspec.convert(body, kind.model)
+    except msgspec.ValidationError:
+        pass
+    try:
+        return from_builtins(kind.model, body)
+    except Unreadable:
+        return None

@@ -1,0 +1,26 @@
+"""The controllers of the seed documents as pure functions: objects in, the writes they make out."""
+
+from foretop_core.minicluster.reconcile.nab import NabContext
+from foretop_core.minicluster.reconcile.nab_paths import reconcile_nab
+from foretop_core.minicluster.reconcile.nar import NarContext, reconcile_nar
+from foretop_core.minicluster.reconcile.prescaled import reconcile_prescaled
+from foretop_core.minicluster.reconcile.schedule import reconcile_schedule
+from foretop_core.minicluster.reconcile.sync import sync_nabs
+from foretop_core.minicluster.reconcile.writes import Behaviour, Create, Delete, Patch, PatchStatus, Reconciled, Write
+
+__all__ = [
+    "Behaviour",
+    "Create",
+    "Delete",
+    "NabContext",
+    "NarContext",
+    "Patch",
+    "PatchStatus",
+    "Reconciled",
+    "Write",
+    "reconcile_nab",
+    "reconcile_nar",
+    "reconcile_prescaled",
+    "reconcile_schedule",
+    "sync_nabs",
+]

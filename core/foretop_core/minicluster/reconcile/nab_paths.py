@@ -1,0 +1,32 @@
+"""Which path of the chart a NonAdminBackup takes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import assert_never
+
+from foretop_core.minicluster.reconcile.nab import NabContext, create_or_update
+from foretop_core.minicluster.reconcile.nab_delete import api_delete, delete, force_delete
+from foretop_core.minicluster.reconcile.writes import Behaviour, Reconciled
+from foretop_core.models import NonAdminBackup
+from foretop_core.rules.lifecycle import Path, path_of
+
+
+def reconcile_nab(
+    nab: NonAdminBackup,
+    around: NabContext,
+    now: datetime,
+    behaviour: Behaviour = Behaviour.RELEASED,
+) -> Reconciled:
+    """The next step for a NAB; released controllers have no forced delete and pass its field over."""
+    match path_of(nab, forced=behaviour is Behaviour.SEED):
+        case Path.CREATE_UPDATE:
+            return create_or_update(nab, around, now, behaviour)
+        case Path.API_DELETE:
+            return api_delete(nab, around, now, behaviour)
+        case Path.FORCE_DELETE:
+            return force_delete(nab, around, now)
+        case Path.DELETE:
+            return delete(nab, around, now, behaviour)
+        case never:
+            assert_never(never)

@@ -1,0 +1,116 @@
+"""Velero's schedule controller: what one look at a Schedule makes it write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+
+from foretop_core.cron import CronError, Dialect
+from foretop_core.minicluster.reconcile.specs import backup_fields
+from foretop_core.minicluster.reconcile.writes import Behaviour, Create, Patch, Reconciled, wire_time
+from foretop_core.models import Backup, Schedule
+from foretop_core.models.kinds import BACKUP, SCHEDULE
+from foretop_core.models.velero import SCHEDULE_LABEL
+from foretop_core.models.wire import OwnerReference
+from foretop_core.rules import forecast
+from foretop_core.rules.dialects import expression
+
+
+def reconcile_schedule(
+    schedule: Schedule,
+    backups: Sequence[Backup],
+    now: datetime,
+    dialect: Dialect,
+    server_default: bool = False,
+    behaviour: Behaviour = Behaviour.RELEASED,
+    zone: tzinfo = UTC,
+) -> Reconciled:
+    """The next step for a Schedule, on change and at every beat, of a server with this dialect.
+
+    First the phase and the used-up skipImmediately, in one patch; then, if due and not held up, a Backup and
+    lastBackup. `server_default_used` says that the released bug has now turned the server's default to false.
+    """
+    if schedule.spec.paused:
+        return Reconciled()
+    errors = _errors(schedule, dialect)
+    skip, used = _use_skip(schedule, server_default, now, behaviour)
+    patch = _look(schedule, errors, skip)
+    if patch:
+        write = Patch(SCHEDULE, schedule.namespace, schedule.name, patch)
+        return Reconciled((write,), server_default_used=used)
+    if errors:
+        return Reconciled(problem=errors[0])
+    if not forecast.is_due(schedule, now, dialect, zone) or forecast.blocker(schedule, backups) is not None:
+        return Reconciled()
+    return _submit(schedule, backups, now.astimezone(zone))
+
+
+def _errors(schedule: Schedule, dialect: Dialect) -> tuple[str, ...]:
+    if not schedule.spec.schedule:
+        return ("Schedule must be a non-empty valid Cron expression",)
+    parsed = expression(schedule.spec.schedule, dialect)
+    return (f"invalid schedule: {parsed}",) if isinstance(parsed, CronError) else ()
+
+
+def _use_skip(
+    schedule: Schedule, server_default: bool, now: datetime, behaviour: Behaviour
+) -> tuple[dict[str, Any], bool]:
+    """What becomes of skipImmediately at this look, as a patch, and whether the server's true was used up.
+
+    The seed gives the default to new schedules alone, and empties a used field; releases write false into it.
+    """
+    field = schedule.spec.skip_immediately
+    seed = behaviour is Behaviour.SEED
+    if field is None and seed and schedule.phase not in {"", "New"}:
+        return {}, False
+    skips = server_default if field is None else field
+    if not skips:
+        return ({"spec": {"skipImmediately": False}} if field is None else {}), False
+    status = {"status": {"lastSkipped": wire_time(now)}}
+    if seed:
+        return ({"spec": {"skipImmediately": None}, **status} if field else status), False
+    return {"spec": {"skipImmediately": False}, **status}, field is None
+
+
+def _look(schedule: Schedule, errors: tuple[str, ...], skip: dict[str, Any]) -> dict[str, Any]:
+    phase = "FailedValidation" if errors else "Enabled"
+    status: dict[str, Any] = dict(skip.get("status", {}))
+    if schedule.phase != phase:
+        status["phase"] = phase
+    if schedule.status.validation_errors != errors:
+        status["validationErrors"] = list(errors) or None
+    return {**skip, **({"status": status} if status else {})}
+
+
+def _submit(schedule: Schedule, backups: Sequence[Backup], now: datetime) -> Reconciled:
+    """A Backup and the word that it was made; a name that is taken in the same second makes neither."""
+    name = f"{schedule.name}-{now:%Y%m%d%H%M%S}"
+    if any((entry.namespace, entry.name) == (schedule.namespace, name) for entry in backups):
+        return Reconciled(problem=f'backups.velero.io "{name}" already exists')
+    template = schedule.spec.template
+    labels = template.metadata.get("labels") or schedule.metadata.labels
+    create = Create(
+        BACKUP,
+        schedule.namespace,
+        name,
+        backup_fields(template),
+        labels={**labels, SCHEDULE_LABEL: schedule.name},
+        annotations=dict(schedule.metadata.annotations),
+        owner_references=_owner(schedule),
+    )
+    said = Patch(SCHEDULE, schedule.namespace, schedule.name, {"status": {"lastBackup": wire_time(now)}})
+    return Reconciled((create, said))
+
+
+def _owner(schedule: Schedule) -> tuple[OwnerReference, ...]:
+    if not schedule.spec.use_owner_references_in_backup:
+        return ()
+    owner = OwnerReference(
+        api_version=SCHEDULE.api_version,
+        kind=SCHEDULE.name,
+        name=schedule.name,
+        uid=schedule.metadata.uid,
+        controller=True,
+    )
+    return (owner,)

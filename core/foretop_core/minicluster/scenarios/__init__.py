@@ -1,0 +1,51 @@
+"""Scenes: what is in a box when it is opened, and who acts in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from foretop_core.errors import BadInput
+from foretop_core.minicluster.scenarios import dead, default, large, maintenance, outage, quiet, seeds, volumes
+from foretop_core.minicluster.scenarios.scenario_builder import ScenarioBuilder, ScenarioOptions
+
+__all__ = ["SCENES", "Scenario", "ScenarioBuilder", "ScenarioOptions", "find_scene"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A name, what it shows, how it is set up, and for how long it has been going on when it is shown."""
+
+    name: str
+    shows: str
+    set_up: Callable[[ScenarioBuilder], None]
+    warm_up: timedelta = timedelta(minutes=10)
+
+
+_SHORT = timedelta(minutes=4)
+
+SCENES: dict[str, Scenario] = {
+    scene.name: scene
+    for scene in (
+        Scenario(
+            "default", "a busy cluster: a queue that moves, tenants, and a handful of troubles", default.set_up, _SHORT
+        ),
+        Scenario("quiet", "everything is well and little happens", quiet.set_up, timedelta(minutes=3)),
+        Scenario("outage", "object storage does not answer, the queue is stuck", outage.set_up, timedelta(minutes=15)),
+        Scenario("volumes", "volumes that move, wait and fail", volumes.set_up, timedelta(minutes=15)),
+        Scenario("dead", "the Velero server is gone", dead.set_up, timedelta(minutes=20)),
+        Scenario("maintenance", "everything is paused, several are due", maintenance.set_up, timedelta(minutes=3)),
+        Scenario("large", "ten thousand non-admin backups", large.set_up, timedelta(minutes=2)),
+        Scenario("skip-immediately", "who skips what is due, and who does not", seeds.skip_immediately),
+        Scenario("nonadmin-status", "non-admin objects at every place of their chart", seeds.nonadmin_status),
+        Scenario("primed-cron", "primed schedules, right and wrong", seeds.primed_cron, timedelta(minutes=2)),
+    )
+}
+
+
+def find_scene(name: str) -> Scenario:
+    scene = SCENES.get(name)
+    if scene is None:
+        raise BadInput(f"there is no scene {name!r}", "", f"the scenes are {', '.join(SCENES)}")
+    return scene

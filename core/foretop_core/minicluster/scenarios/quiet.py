@@ -1,0 +1,23 @@
+"""A calm afternoon: a few schedules that are well, nobody in the queue."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from foretop_core.minicluster.controllers.simulated_runs import SimulatedRun
+from foretop_core.minicluster.scenarios.scenario_builder import HOME, ScenarioBuilder
+
+
+def set_up(stage: ScenarioBuilder) -> None:
+    stage.namespace(HOME, "team-pay", "team-shop")
+    stage.location()
+    server = stage.velero()
+    for number, name in enumerate(("etcd", "orders", "wiki", "ledger", "mail")):
+        at = stage.start + timedelta(minutes=20 + 31 * number)
+        stage.work[name] = SimulatedRun(timedelta(seconds=45 + 20 * number), 300 + 90 * number)
+        stage.schedule(name, f"{at.minute} {at.hour} * * *", [name])
+    for number, team in enumerate(("team-pay", "team-shop")):
+        started = stage.now - timedelta(hours=5 + number)
+        stage.past_nab(team, f"before-release-{number}", started)
+    server.start()
+    stage.non_admin().start()

@@ -1,0 +1,256 @@
+"""What a scene is set up on: a storage, its object storage, its servers, and hands to put things in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import islice
+from random import Random
+
+from foretop_core.cron import CronError
+from foretop_core.minicluster.controllers.downloads import FileServer
+from foretop_core.minicluster.controllers.engine import Engine, Process
+from foretop_core.minicluster.controllers.nonadmin import NonAdminController
+from foretop_core.minicluster.controllers.object_storage import ObjectStorage
+from foretop_core.minicluster.controllers.prescaling import PrescalerController
+from foretop_core.minicluster.controllers.simulated_runs import SeededWork, SimulatedRun
+from foretop_core.minicluster.controllers.tenant_storage import TenantStorageController
+from foretop_core.minicluster.controllers.velero import Flags, VeleroServer
+from foretop_core.minicluster.kinds import Json
+from foretop_core.minicluster.reconcile import Behaviour
+from foretop_core.minicluster.reconcile.writes import wire_time
+from foretop_core.minicluster.scenarios.history_seeder import HistorySeeder
+from foretop_core.minicluster.status import ApiError
+from foretop_core.models import Backup, NonAdminBackup, from_builtins
+from foretop_core.models.kinds import NAB
+from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION
+from foretop_core.models.velero import SCHEDULE_LABEL
+from foretop_core.rules.dialects import NEWEST_KNOWN, expression
+
+HOME = "openshift-adp"
+_IMAGE = "velero/velero:v{}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioOptions:
+    """What the one who opens the box asks for; None leaves it to the scene."""
+
+    seed: int = 1
+    skip_immediately: bool | None = None
+    concurrent_backups: int | None = None
+    behaviour: Behaviour = Behaviour.RELEASED
+    velero_version: str = NEWEST_KNOWN
+
+
+class ScenarioBuilder:
+    """Scenes speak to this. `start` is when the curtain rises; the stage's clock stands a little before it."""
+
+    def __init__(self, engine: Engine, start: datetime, wishes: ScenarioOptions, shelf: FileServer) -> None:
+        self.engine = engine
+        self.start = start
+        self.wishes = wishes
+        self.buckets = ObjectStorage()
+        self.past = HistorySeeder(engine.storage, self.buckets, wishes.seed)
+        self.random = Random(f"{wishes.seed}/stage")
+        self.work: dict[str, SimulatedRun] = {}
+        self.workload = SeededWork(wishes.seed, self.work)
+        self._shelf = shelf
+
+    @property
+    def now(self) -> datetime:
+        return self.engine.clock.now()
+
+    def namespace(self, *names: str) -> None:
+        for name in names:
+            self.past.put("Namespace", _namespace(name), self.start - timedelta(days=90))
+
+    def velero(self, concurrent: int = 1, skip: bool = False, home: str = HOME) -> VeleroServer:
+        """A server with its Deployment; it does nothing until it is started."""
+        wishes = self.wishes
+        flags = Flags(
+            namespace=home,
+            skip_immediately=skip if wishes.skip_immediately is None else wishes.skip_immediately,
+            concurrent_backups=wishes.concurrent_backups or concurrent,
+            version=wishes.velero_version,
+            behaviour=wishes.behaviour,
+        )
+        self.past.put("Deployment", _deployment(flags), self.start - timedelta(days=60))
+        return VeleroServer(self.engine, flags, self.buckets, self.workload, self._shelf)
+
+    def prescaler(self) -> PrescalerController:
+        return PrescalerController(self.engine)
+
+    def tenant_storage(self, home: str = HOME) -> TenantStorageController:
+        return TenantStorageController(self.engine, home, self.wishes.seed)
+
+    def non_admin(self, home: str = HOME) -> NonAdminController:
+        return NonAdminController(self.engine, home, self.wishes.behaviour, self.wishes.seed)
+
+    def location(self, name: str = "default", bucket: str = "backups", home: str = HOME, there: bool = True) -> None:
+        """A storage location, checked and synced on the last beat; `there` false: its bucket is gone."""
+        if there:
+            self.buckets.make(bucket)
+        spec: Json = {"provider": "aws", "objectStorage": {"bucket": bucket}, "config": {"region": "eu-central-1"}}
+        if name == "default":
+            spec["default"] = True
+        at = wire_time(self.now - timedelta(seconds=60))
+        status = {"phase": "Available", "lastValidationTime": at, "lastSyncedTime": at}
+        meta = {"name": name, "namespace": home}
+        body = {"metadata": meta, "spec": spec, "status": status}
+        self.past.put("BackupStorageLocation", body, self.start - timedelta(days=60))
+
+    def schedule(
+        self,
+        name: str,
+        cron: str,
+        namespaces: Sequence[str],
+        runs: int = 10,
+        ttl: timedelta = timedelta(days=30),
+        paused_since: datetime | None = None,
+        outcomes: str = "",
+        location: str = "default",
+        home: str = HOME,
+        skip: bool | None = False,
+        **more: object,
+    ) -> None:
+        """A schedule with its last runs behind it: `outcomes` tells the newest ones (P partly failed, F failed)."""
+        template: Json = {"includedNamespaces": list(namespaces), "ttl": f"{int(ttl.total_seconds() // 3600)}h0m0s"}
+        if location != "default":
+            template["storageLocation"] = location
+        until = paused_since or self.now
+        past = self._runs_before(cron, until, runs)
+        for run, outcome in zip(past, outcomes.rjust(len(past), ".")[-len(past) :] if past else "", strict=True):
+            spec = {key: value for key, value in template.items() if key != "ttl"}
+            taken = self._work_of(f"{name}-{run:%Y%m%d%H%M%S}", home, labels={SCHEDULE_LABEL: name})
+            work = _ended_as(taken, outcome)
+            self.past.scheduled_backup(home, name, run, work, spec, ttl)
+        made = (past[0] if past else until) - timedelta(days=35)
+        spec = {"schedule": cron, "template": template, **more}
+        if skip is not None:
+            spec["skipImmediately"] = skip
+        status: Json = {"phase": "Enabled"} | ({"lastBackup": wire_time(past[-1])} if past else {})
+        meta: Json = {"name": name, "namespace": home}
+        if paused_since is not None:
+            spec["paused"] = True
+            meta["managedFields"] = [_paused_by("maria", paused_since)]
+        self.past.put("Schedule", {"metadata": meta, "spec": spec, "status": status}, made)
+
+    def ask(self, kind: str, namespace: str, name: str, spec: Json, **meta: object) -> bool:
+        """What a person creates, by the API's rules; False where the API refuses."""
+        body: Json = {"metadata": {"name": name, "namespace": namespace, **meta}, "spec": spec}
+        return self._try(lambda: self.engine.storage.create(self.engine.storage.kind(kind), body, manager="kubectl"))
+
+    def patch(self, kind: str, namespace: str, name: str, change: Json) -> bool:
+        served = self.engine.storage.kind(kind)
+        return self._try(lambda: self.engine.storage.patch(served, namespace, name, change, "kubectl"))
+
+    def delete(self, kind: str, namespace: str, name: str) -> bool:
+        return self._try(lambda: self.engine.storage.delete(self.engine.storage.kind(kind), namespace, name))
+
+    def ask_at(self, when: datetime, kind: str, namespace: str, name: str, spec: Json) -> None:
+        self.at(when, partial(self.ask, kind, namespace, name, spec))
+
+    def patch_at(self, when: datetime, kind: str, namespace: str, name: str, change: Json) -> None:
+        self.at(when, partial(self.patch, kind, namespace, name, change))
+
+    def delete_at(self, when: datetime, kind: str, namespace: str, name: str) -> None:
+        self.at(when, partial(self.delete, kind, namespace, name))
+
+    def lose_backup_at(self, when: datetime, namespace: str, name: str, home: str = HOME) -> None:
+        """Somebody deletes the Velero Backup behind a NAB."""
+        found = self.engine.cabinet.get(NAB, (namespace, name), NonAdminBackup)
+        assert found is not None, f"there is no NAB {namespace}/{name}"
+        self.delete_at(when, "Backup", home, found.velero.name)
+
+    def set_status(self, kind: str, namespace: str, name: str, status: Json) -> None:
+        self.engine.storage.patch_status(self.engine.storage.kind(kind), namespace, name, status)
+
+    def play(self, process: Process) -> None:
+        """Somebody who acts all the time that the box is open."""
+        self.engine.scope().start(process)
+
+    def at(self, when: datetime, action: Callable[[], object]) -> None:
+        self.engine.scope().at(when, action)
+
+    @staticmethod
+    def _try(write: Callable[[], object]) -> bool:
+        try:
+            write()
+        except ApiError:
+            return False
+        return True
+
+    def _runs_before(self, cron: str, until: datetime, count: int) -> list[datetime]:
+        """The last moments before `until` at which Velero's beat took up a run; none where it refuses the schedule."""
+        schedule = expression(cron, Flags(version=self.wishes.velero_version).dialect)
+        if isinstance(schedule, CronError):
+            return []
+        second = self.start.second
+        found: list[datetime] = []
+        moment = until
+        while len(found) < count and (run := schedule.previous(moment)) is not None:
+            taken = run + timedelta(seconds=(second - run.second) % 60 or 60)
+            if taken < until:
+                found.append(taken)
+            moment = run
+        return list(islice(reversed(found), count))
+
+    def past_nab(self, namespace: str, name: str, started: datetime, outcome: str = ".", home: str = HOME) -> Json:
+        """A NAB of some time ago, which took about as long as the others of its team."""
+        notes = {NAB_NAMESPACE_ANNOTATION: namespace}
+        work = _ended_as(self._work_of(name, home, annotations=notes), outcome)
+        return self.past.nab(home, namespace, name, started, work)
+
+    def _work_of(self, name: str, home: str, **meta: object) -> SimulatedRun:
+        body = {"metadata": {"name": name, "namespace": home, **meta}}
+        return self.workload.of(from_builtins(Backup, body))
+
+
+def _ended_as(work: SimulatedRun, outcome: str) -> SimulatedRun:
+    match outcome:
+        case "P":
+            return SimulatedRun(work.length, work.items, errors=3, warnings=1)
+        case "F":
+            return SimulatedRun(work.duration / 3, work.items, failure="error uploading backup: request timed out")
+        case "w":
+            return SimulatedRun(work.length, work.items, warnings=2)
+        case _:
+            return SimulatedRun(work.length, work.items)
+
+
+def _namespace(name: str) -> Json:
+    labels = {"kubernetes.io/metadata.name": name}
+    meta = {"name": name, "labels": labels}
+    return {"metadata": meta, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
+
+
+def _paused_by(manager: str, at: datetime) -> Json:
+    fields: Json = {"f:spec": {"f:paused": {}}}
+    return {
+        "manager": manager,
+        "operation": "Update",
+        "apiVersion": "velero.io/v1",
+        "time": wire_time(at),
+        "fieldsType": "FieldsV1",
+        "fieldsV1": fields,
+    }
+
+
+def _deployment(flags: Flags) -> Json:
+    args = ["server"]
+    if flags.queued:
+        args.append(f"--concurrent-backups={flags.concurrent_backups}")
+    if flags.skip_immediately:
+        args.append("--schedule-skip-immediately")
+    container = {"name": "velero", "image": _IMAGE.format(flags.version), "command": ["/velero"], "args": args}
+    labels = {"app.kubernetes.io/name": "velero"}
+    spec = {
+        "replicas": 1,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+    }
+    status = {"replicas": 1, "readyReplicas": 1}
+    meta = {"name": "velero", "namespace": flags.namespace, "labels": labels}
+    return {"metadata": meta, "spec": spec, "status": status}

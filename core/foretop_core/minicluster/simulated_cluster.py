@@ -1,0 +1,105 @@
+"""A box that lives: the API server with a scene on it and the controllers at work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
+
+from foretop_core.clock import Clock, FastClock, ManualClock, SystemClock
+from foretop_core.minicluster.access import User
+from foretop_core.minicluster.box import MiniCluster, seed_defaults
+from foretop_core.minicluster.controllers.clock import BoxClock
+from foretop_core.minicluster.controllers.downloads import FileServer
+from foretop_core.minicluster.controllers.engine import Engine
+from foretop_core.minicluster.controllers.variants import catalog_for
+from foretop_core.minicluster.kinds import Json
+from foretop_core.minicluster.scenarios import Scenario
+from foretop_core.minicluster.scenarios.scenario_builder import ScenarioBuilder, ScenarioOptions
+from foretop_core.minicluster.storage import Storage
+from foretop_core.models import Resource, from_builtins
+from foretop_core.models.kinds import KINDS
+
+_HISTORY = 1024
+"""Changes of each kind that late watches can catch up on; what is remembered for them is most of a busy box."""
+
+FIXED_START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)
+"""When a scene begins that is to repeat exactly."""
+
+
+class SimulatedCluster:
+    """Built with the scene in place and warmed up; `open` lets requests in and its time run, until `close`.
+
+    Until then its clock is set by hand: `engine.advance` lets the controllers work without waiting.
+    """
+
+    def __init__(
+        self, scene: Scenario, wishes: ScenarioOptions, start: datetime | None = None, speed: float = 1.0
+    ) -> None:
+        self.scene = scene
+        self.speed = speed
+        self.start = (start or SystemClock().now()).replace(microsecond=0)
+        self.clock = BoxClock(ManualClock(self.start - scene.warm_up))
+        self.storage = Storage(
+            self.clock, catalog_for(wishes.behaviour, wishes.velero_version), history=_HISTORY, seed=wishes.seed
+        )
+        seed_defaults(self.storage)
+        self._shelf = FileServer()
+        self.engine = Engine(self.storage, self.clock)
+        self.stage = ScenarioBuilder(self.engine, self.start, wishes, self._shelf)
+        self.stage.past.put("ConfigMap", self._about(wishes), self.start)
+        scene.set_up(self.stage)
+        self.engine.run_until(self.start)
+        self.storage.compact()
+        self._stack = AsyncExitStack()
+        self._task: asyncio.Task[None] | None = None
+
+    async def open(self, users: Iterable[User] = (), port: int = 0) -> MiniCluster:
+        """Serve, and let the time of the box run from where it stands; what was begun is undone where that fails."""
+        try:
+            return await self._open(users, port)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _open(self, users: Iterable[User], port: int) -> MiniCluster:
+        await self._stack.enter_async_context(self._shelf)
+        cluster = await self._stack.enter_async_context(MiniCluster(self.clock, users, port, self.storage))
+        self.clock.base = FastClock(self.clock.base.now(), self.speed)
+        self._task = asyncio.create_task(self.engine.run(self.speed))
+        return cluster
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self._stack.aclose()
+
+    def _about(self, wishes: ScenarioOptions) -> Json:
+        """What this box is, for whoever asks it: `kubectl -n kube-public get configmap minicluster -o yaml`."""
+        data = {
+            "scene": self.scene.name,
+            "behaviour": wishes.behaviour.value,
+            "velero": wishes.velero_version,
+            "seed": str(wishes.seed),
+            "speed": f"{self.speed:g}",
+        }
+        return {"metadata": {"name": "minicluster", "namespace": "kube-public"}, "data": data}
+
+    @property
+    def running_clock(self) -> Clock:
+        """The box's time as a viewer should tell it."""
+        return self.clock.base
+
+    def settle(self, by: timedelta) -> None:
+        """Let simulated time pass, before the box is opened."""
+        self.engine.advance(by)
+
+    def objects(self) -> list[Resource]:
+        """Everything that foretop has a model for, as it stands now."""
+        return [
+            from_builtins(kind.model, body)
+            for kind in KINDS
+            for body in self.storage.list(self.storage.kind(kind.name))
+        ]
