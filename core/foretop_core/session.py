@@ -23,8 +23,8 @@ from foretop_core.models.kinds import BACKUP, KINDS, MOVEMENTS, RESTORE, Kind, b
 from foretop_core.models.kinds import EVENT as EVENTS
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.queue import has_ended
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Triage, triage
-from foretop_core.rules.world import World
 from foretop_core.store import Key, Store
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Session:
     def skew(self, context: str) -> timedelta | None:
         return self.connections.clients[context].skew
 
-    def world(self, context: str) -> World:
+    def world(self, context: str) -> ClusterSnapshot:
         return self.store.world(context)
 
     def triage(self, context: str) -> Triage:

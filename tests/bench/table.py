@@ -13,9 +13,9 @@ from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.wire import Metadata
 from foretop_core.store import Store
-from foretop_core.view.live import LiveTable
-from foretop_core.view.runs import Backups
-from foretop_core.view.scene import Stage
+from foretop_core.tables.engine.live_table import LiveTable
+from foretop_core.tables.engine.render_context import RenderContextFactory
+from foretop_core.tables.resources.runs import BackupsView
 from tests.bench import Figure, seconds_per_call
 from tests.objects import NOW, backup
 
@@ -38,8 +38,8 @@ class Filled:
         self.sink.replace_begin()
         self.sink.page(self._made(plain, number) for number in range(rows))
         self.sink.replace_end()
-        self.live: LiveTable[Backup] = LiveTable(Backups(), self.store, ["prod"])
-        self.stage = Stage(self.store, "prod")
+        self.live: LiveTable[Backup] = LiveTable(BackupsView(), self.store, ["prod"])
+        self.stage = RenderContextFactory(self.store, "prod")
         self.stage.scene(NOW)
 
     def _made(self, plain: Backup, number: int) -> Backup:

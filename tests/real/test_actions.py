@@ -35,7 +35,7 @@ from foretop_core.models import Backup, Deployment, NonAdminBackup, NonAdminRest
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, SCHEDULE, Kind
 from foretop_core.rules.assemble import assemble
 from foretop_core.rules.forecast import Choice
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.real.cluster import RBAC_PATH, RealCluster
 from tests.wire.test_commands import VELERO
 
@@ -63,7 +63,7 @@ def spec_of(cluster: RealCluster, namespace: str, name: str) -> dict[str, Any]:
     return found
 
 
-def look(cluster: RealCluster, namespace: str, context: str) -> World:
+def look(cluster: RealCluster, namespace: str, context: str) -> ClusterSnapshot:
     found: list[Resource] = []
     for kind in SEEN:
         items = cluster.admin.get(path_of(kind, namespace)).expect(200)["items"]
@@ -80,7 +80,7 @@ async def hand_in(
     ((context, client),) = connect(ConnectionOptions(kubeconfig=str(path)), {}, clock, read_only).clients.items()
     journal = Journal(folder / "journal.jsonl")
 
-    def world() -> World:
+    def world() -> ClusterSnapshot:
         return look(cluster, namespace, context)
 
     try:
@@ -98,7 +98,7 @@ async def done(hand: PlanExecutor, plan: Plan, wish: Planner) -> list[Result]:
     return [result async for result in hand.carry_out(plan, wish)]
 
 
-def pausing(world: World, items: Iterable[Any], now: datetime) -> Plan:
+def pausing(world: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
     return plan_pause(world, items, PauseRequest("maria", "w1"), now)
 
 
@@ -297,7 +297,7 @@ async def test_the_server_s_default_is_patched_without_touching_the_rest(
     raw = (await asyncio.to_thread(cluster.admin.post, path_of(DEPLOYMENT, namespace), body)).expect(201)
     async with hand_in(cluster, namespace, tmp_path) as hand:
         item = from_builtins(Deployment, raw)
-        plan = plan_server_default(World("x"), [item], False, hand.clock.now())
+        plan = plan_server_default(ClusterSnapshot("x"), [item], False, hand.clock.now())
         (result,) = await done(hand, plan, lambda world, items, now: plan_server_default(world, items, False, now))
         assert result.outcome is Outcome.DONE
         (container,) = json.loads(result.answer)["spec"]["template"]["spec"]["containers"]

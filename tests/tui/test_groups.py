@@ -14,7 +14,7 @@ from foretop.source import Looks
 from foretop_core.models import NonAdminBackup, Resource, from_builtins
 from foretop_core.models.kinds import NAB
 from foretop_core.store import Key
-from foretop_core.view.groups import HEAD
+from foretop_core.tables.engine.groups import HEAD
 from tests.tui.driving import MIDDLE, SMALL, Screen, screen
 from tests.tui.filled import FilledSource, calm, meta, troubled
 

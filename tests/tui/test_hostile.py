@@ -10,7 +10,7 @@ from foretop.source import Looks
 from foretop_core.models import Backup, BackupStorageLocation, NonAdminBackup, Schedule, from_builtins
 from foretop_core.models.kinds import NAB
 from foretop_core.models.wire import Resource
-from foretop_core.view.text import width
+from foretop_core.tables.text.text import width
 from tests.tui.driving import SMALL, screen
 from tests.tui.filled import FilledSource, backup_dict, meta, troubled
 

@@ -13,7 +13,7 @@ from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models import Backup, NonAdminBackup, PodVolumeBackup, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE, Kind
-from foretop_core.rules.results import Group, Problem, Results, Scope
+from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope
 from tests.tui.acting import Stand, stand, unfolded
 from tests.tui.driving import SMALL, screen
 from tests.tui.filled import FilledSource, meta
@@ -175,7 +175,10 @@ async def test_nothing_of_what_was_open_before_stays_on_the_screen() -> None:
 async def test_a_long_and_hostile_list_scrolls_and_stays_text() -> None:
     evil = "a\x1b[2J\u202e[bold]x[/]\r\n"
     problems = tuple(Problem("pods", f"web-{number:05}", evil) for number in range(5_000))
-    found = Results((Group(Scope.NAMESPACE, evil, problems),), (Group(Scope.VELERO, "", (Problem("", "", "last"),)),))
+    found = Results(
+        (ResultGroup(ResultScope.NAMESPACE, evil, problems),),
+        (ResultGroup(ResultScope.VELERO, "", (Problem("", "", "last"),)),),
+    )
     async with screen(size=SMALL) as shown:
         await shown.press("7", "end", "e")
         page = shown.app.frame.page

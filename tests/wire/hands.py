@@ -30,7 +30,7 @@ from foretop_core.models import Schedule, from_builtins
 from foretop_core.models.kinds import KINDS
 from foretop_core.rules.assemble import assemble
 from foretop_core.rules.forecast import Choice
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import NOW
 
 REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews")
@@ -83,7 +83,7 @@ def _hang_up(request: web.BaseRequest) -> web.StreamResponse:
     return web.Response()
 
 
-def world_in(box: MiniCluster) -> World:
+def world_in(box: MiniCluster) -> ClusterSnapshot:
     """All that is in the box, as a session would have seen it."""
     found = []
     for kind in KINDS:
@@ -144,13 +144,13 @@ def patch_schedule(box: MiniCluster, name: str, change: dict[str, Any]) -> None:
 
 
 def unpausing(choice: Choice) -> Planner:
-    def wish(world: World, items: Iterable[Any], now: datetime) -> Plan:
+    def wish(world: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
         return plan_unpause(world, items, choice, now)
 
     return wish
 
 
-def pausing(world: World, items: Iterable[Any], now: datetime) -> Plan:
+def pausing(world: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
     return plan_pause(world, items, PauseRequest("maria", "w1"), now)
 
 

@@ -16,7 +16,7 @@ from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, p
 from foretop_core.actions.send_plan import Outcome
 from foretop_core.minicluster.box import MiniCluster
 from foretop_core.minicluster.change_log import ChangeType
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.wire.hands import Wire, a_schedule, box_with, done, hand_in, named, pausing, planned, wire
 from tests.wire.test_commands import obj
 
@@ -84,15 +84,15 @@ async def test_a_server_that_dies_in_the_middle_leaves_no_doubt_but_about_one(
         assert lines == [(r.step.target.name, r.outcome.value) for r in results if r.outcome is not Outcome.NOT_SENT]
 
 
-def creating(world: World, items: Iterable[Any], now: datetime) -> Plan:
+def creating(world: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
     return plan_create_schedules(world, [NewSchedule("velero", "new", "@daily")], now)
 
 
-def deleting(world: World, items: Iterable[Any], now: datetime) -> Plan:
+def deleting(world: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
     return plan_delete_schedule(world, items, now)
 
 
-def deleting_data(world: World, items: Iterable[Any], now: datetime) -> Plan:
+def deleting_data(world: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
     return plan_delete_backup(world, world.backups, now)
 
 

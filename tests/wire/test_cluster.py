@@ -26,7 +26,7 @@ from foretop_core.kube.watching.watch_sink import WatchScope, WatchState
 from foretop_core.minicluster import MiniCluster, Rule, User
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, POD_VOLUME_BACKUP, SCHEDULE, STORAGE, Kind
 from foretop_core.models.movement import label_value
-from foretop_core.rules.world import Server
+from foretop_core.rules.snapshot import VeleroInfo
 from foretop_core.store import Store
 from tests.wire.watching import PATIENCE, Noticed
 
@@ -219,7 +219,7 @@ async def test_velero_is_found_by_its_deployment_with_version_and_flags(tmp_path
         client = client_of(running, tmp_path)
         found = await find_velero(client)
         await client.close()
-    assert found == (FoundVelero("openshift-adp", Server(skip_immediately=True, concurrency=3, version="1.18.3")),)
+    assert found == (FoundVelero("openshift-adp", VeleroInfo(skip_immediately=True, concurrency=3, version="1.18.3")),)
 
 
 async def test_where_deployments_may_not_be_read_storage_shows_the_namespace(tmp_path: Path) -> None:

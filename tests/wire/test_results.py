@@ -19,7 +19,7 @@ from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.change_log import ChangeType
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins
-from foretop_core.rules.results import Scope, parse
+from foretop_core.rules.results import ResultScope, parse
 from tests.conformance.client import VELERO, Api
 from tests.wire.hands import Wire, box_with, hand_in, wire
 from tests.wire.test_commands import obj
@@ -172,7 +172,7 @@ async def test_the_box_tells_of_as_many_troubles_as_its_backups_count_and_always
         assert first == again
         found = parse(first)
         assert (found.error_count, found.warning_count) == (faulty["status"]["errors"], faulty["status"]["warnings"])
-        assert {group.scope for group in found.errors} == {Scope.CLUSTER, Scope.NAMESPACE}
+        assert {group.scope for group in found.errors} == {ResultScope.CLUSTER, ResultScope.NAMESPACE}
         assert all(problem.subject for group in found.errors for problem in group.problems)
 
 

@@ -19,7 +19,7 @@ from foretop.keys import OrderlyApp
 from foretop.screens.frame import Frame
 from foretop.source import Looks, Source
 from foretop_core.errors import ForetopError
-from foretop_core.view.text import clean
+from foretop_core.tables.text.text import clean
 
 if TYPE_CHECKING:
     from foretop.desk import Desk

@@ -7,7 +7,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
-from foretop_core.view.text import clean
+from foretop_core.tables.text.text import clean
 
 if TYPE_CHECKING:
     from foretop.app import Dashboard

@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from foretop.source import Source
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import NAB, NAR
-from foretop_core.rules.triage import Finding, Settled, Severity, gathered, settle, triage
-from foretop_core.rules.world import Unseen
+from foretop_core.rules.snapshot import VisibilityGap
+from foretop_core.rules.triage import Debounced, Finding, Severity, aggregated, debounce, triage
 from foretop_core.store import ContextHealth, Key, Store
-from foretop_core.view.blind import blind_findings, is_blind
-from foretop_core.view.focus import Focus
-from foretop_core.view.scene import Scene, Stage
-from foretop_core.view.zones import Zoning
+from foretop_core.tables.engine.namespace_scope import NamespaceScope
+from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
+from foretop_core.tables.resources.visibility_findings import is_visibility_finding, visibility_findings
+from foretop_core.tables.text.time_zones import TimeZoneSetting
 
 _LOOK_AGAIN = timedelta(seconds=10)
 _SOONEST = timedelta(seconds=1)
@@ -35,19 +35,19 @@ class Desk:
     def __init__(self, source: Source, ticks: Callable[[], float]) -> None:
         self.source = source
         self.contexts = source.contexts
-        self.zoning = Zoning()
-        self.focus = Focus()
+        self.zoning = TimeZoneSetting()
+        self.focus = NamespaceScope()
         self.findings: tuple[Finding, ...] = ()
-        self.unseen: tuple[Unseen, ...] = ()
+        self.unseen: tuple[VisibilityGap, ...] = ()
         self.judgement = 0
         """Moves whenever the findings were judged anew and came out differently."""
         self._ticks = ticks
-        self._stages = {context: Stage(source.store, context) for context in source.contexts}
-        self._scenes: dict[str, Scene] = {}
+        self._stages = {context: RenderContextFactory(source.store, context) for context in source.contexts}
+        self._scenes: dict[str, RenderContext] = {}
         self._clocks: dict[str, datetime] = {}
         self._places: tuple[int, tuple[str, ...]] = (-1, ())
         self._healths: tuple[int, dict[str, ContextHealth]] = (-1, {})
-        self._settled: dict[str, Settled] = {}
+        self._settled: dict[str, Debounced] = {}
         self._first_look = set(source.contexts)
         self._judged: dict[str, tuple[datetime, tuple[int, int]]] = {}
         self._began = self._took = 0.0
@@ -104,7 +104,7 @@ class Desk:
         health = self.health(key.context)
         return health.lost_at is not None or key.kind in health.stale
 
-    def scene(self, context: str) -> Scene:
+    def scene(self, context: str) -> RenderContext:
         if context not in self._scenes:
             self._scenes[context] = self._stages[context].scene(self.now(context), self.zoning)
         return self._scenes[context]
@@ -113,10 +113,10 @@ class Desk:
         """In which zone the times of an object are told."""
         return self.zone if key is None else self.scene(key.context).zone_of(self.store.get(key))
 
-    def scene_of(self, finding: Finding) -> Scene:
+    def scene_of(self, finding: Finding) -> RenderContext:
         """What stands still tells its own age all the same."""
         scene = self.scene(finding.context)
-        return replace(scene, now=self.clock(finding.context)) if is_blind(finding) else scene
+        return replace(scene, now=self.clock(finding.context)) if is_visibility_finding(finding) else scene
 
     def severities(self) -> Mapping[Severity, int]:
         """How many of each, in the namespace and the cluster that are looked at."""
@@ -160,7 +160,7 @@ class Desk:
         found = triage(self.store.world(context), now)
         # What comes in with the first list has not just begun: it is shown at once.
         held = None if context in self._first_look else self._settled.get(context)
-        self._settled[context] = settle(held, found.findings, now)
+        self._settled[context] = debounce(held, found.findings, now)
         if self.health(context).state is not WatchState.SYNCING:
             self._first_look.discard(context)
 
@@ -171,8 +171,8 @@ class Desk:
         return self.health(context).state is WatchState.SYNCING
 
     def _gather(self) -> None:
-        shown = gathered(
-            finding for context in self.contexts for finding in self._settled.get(context, Settled()).shown.values()
+        shown = aggregated(
+            finding for context in self.contexts for finding in self._settled.get(context, Debounced()).shown.values()
         )
         shown = (*self._not_seen(some=bool(shown)), *shown)
         unseen = tuple(gap for context in self.contexts for gap in self.store.world(context).unseen)
@@ -185,7 +185,7 @@ class Desk:
         blind = tuple(
             finding
             for context in self.contexts
-            for finding in blind_findings(
+            for finding in visibility_findings(
                 context,
                 self.health(context),
                 self.clock(context),

@@ -11,15 +11,15 @@ from foretop.rows import FAULTS, Rows
 from foretop_core.errors import BadInput
 from foretop_core.rules.triage import Finding
 from foretop_core.store import Key
-from foretop_core.view import findings
-from foretop_core.view.asking import Named
-from foretop_core.view.blind import is_blind
-from foretop_core.view.columns import Cell, Row
-from foretop_core.view.filter import Facets
-from foretop_core.view.items import Item, finding_item
-from foretop_core.view.scene import Scene
-from foretop_core.view.table import Table
-from foretop_core.view.text import clean
+from foretop_core.tables.engine.columns import Cell, Row
+from foretop_core.tables.engine.filter import FilterableRow
+from foretop_core.tables.engine.filter_fields import NamedFields
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.table import SortedRows
+from foretop_core.tables.resources import findings
+from foretop_core.tables.resources.json_items import Item, finding_item
+from foretop_core.tables.resources.visibility_findings import is_visibility_finding
+from foretop_core.tables.text.text import clean
 
 _UUID = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{6}([0-9a-f]{6})$")
 _SUBJECT = [column.name for column in findings.COLUMNS].index("subject")
@@ -35,7 +35,7 @@ class FindingRows(Rows):
         self._seen = -1
 
     @property
-    def table(self) -> Table[Finding]:
+    def table(self) -> SortedRows[Finding]:
         return self._findings.table
 
     @property
@@ -56,10 +56,10 @@ class FindingRows(Rows):
         self._sorted_by, self._reversed = column, reverse
         self._findings.sort(column, reverse=reverse)
 
-    def facets(self, entry: Finding) -> Facets:
+    def facets(self, entry: Finding) -> FilterableRow:
         scene = self.desk.scene(entry.context)
         shown = {"subject": _subject_shown(entry, scene)} if "subject" in self._wanted.fields else {}
-        return Named(findings.facets(entry, scene), self._askable, shown)
+        return NamedFields(findings.facets(entry, scene), self._askable, shown)
 
     def home(self, entry: Finding) -> tuple[str, str, str]:
         return entry.context, entry.subject.kind, entry.subject.namespace
@@ -79,7 +79,7 @@ class FindingRows(Rows):
 
     def is_stale(self, key: Key) -> bool:
         found = self.table.get(key)
-        return found is not None and not is_blind(found) and self.desk.is_stale(key)
+        return found is not None and not is_visibility_finding(found) and self.desk.is_stale(key)
 
     def item(self, key: Key) -> Item:
         found = self.table.get(key)
@@ -95,7 +95,7 @@ class FindingRows(Rows):
         return findings.paint(entry, self.desk.scene(entry.context)).mark in FAULTS
 
 
-def _subject_shown(found: Finding, scene: Scene) -> str:
+def _subject_shown(found: Finding, scene: RenderContext) -> str:
     """Without what tells nothing: the namespace of the only Velero, and of a UUID all but its end."""
     text = _UUID.sub(r"-…\1", clean(findings.subject_text(found)))
     places = scene.world.velero_namespaces

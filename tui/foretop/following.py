@@ -18,10 +18,10 @@ from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.write_progress import Probe
 from foretop_core.models import Backup, Resource, Restore, Schedule
 from foretop_core.rules.forecast import may_be_due
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 
-def look_for(plan: Plan, step: PlanStep, before: Resource | None, world: World) -> Probe | None:
+def look_for(plan: Plan, step: PlanStep, before: Resource | None, world: ClusterSnapshot) -> Probe | None:
     """None where the write itself is all there is to see; `before` and `world` are of the time before it."""
     intent: Intent = plan.intent
     target = step.target

@@ -18,7 +18,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.models import Resource
 from foretop_core.models.kinds import by_plural
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store import Key
 from foretop_core.store.keys import UnreadableObject
 
@@ -50,7 +50,7 @@ class Hands:
     def reach(self, context: str) -> bool:
         return context in self._clusters
 
-    def world(self, context: str) -> World:
+    def world(self, context: str) -> ClusterSnapshot:
         return self.source.store.world(context)
 
     def now(self, context: str) -> datetime:

@@ -11,7 +11,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import by_plural
 from foretop_core.store import Key, UnreadableObject
-from foretop_core.view.focus import Focus
+from foretop_core.tables.engine.namespace_scope import NamespaceScope
 
 
 @runtime_checkable
@@ -71,4 +71,4 @@ def focus_on(desk: Desk, namespace: str, context: str) -> None:
     veleros = {place for name in desk.contexts for place in desk.store.world(name).velero_namespaces}
     if namespace != desk.focus.namespace and isinstance(desk.source, Roaming):
         desk.source.look_into(namespace)
-    desk.focus = Focus(namespace, context, namespace in veleros)
+    desk.focus = NamespaceScope(namespace, context, namespace in veleros)

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, tzinfo
 from rich.style import Style
 
 from foretop.tones import BOLD, PLAIN, style_of
-from foretop_core.rules.words import retold
-from foretop_core.view.marks import Tone
-from foretop_core.view.text import clean, width
+from foretop_core.rules.humanize import retold
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.text import clean, width
 
 LABEL = 7
 _LEAST_LINES = 2

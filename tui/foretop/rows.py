@@ -10,18 +10,18 @@ from typing import Any
 from foretop.desk import Desk
 from foretop_core.errors import BadInput
 from foretop_core.store import Key
-from foretop_core.view.asking import Named, askable
-from foretop_core.view.columns import Cell, Column, Row, Spoiled, View
-from foretop_core.view.contexts import short_names
-from foretop_core.view.filter import Facets, parse_filter
-from foretop_core.view.groups import HEAD, Grouped, Head
-from foretop_core.view.items import Item
-from foretop_core.view.live import LiveTable
-from foretop_core.view.marks import Mark, Standing
-from foretop_core.view.table import Table
-from foretop_core.view.text import clean
+from foretop_core.tables.engine.columns import Cell, Column, Row, UnreadableRow, View
+from foretop_core.tables.engine.contexts import short_names
+from foretop_core.tables.engine.filter import FilterableRow, parse_filter
+from foretop_core.tables.engine.filter_fields import NamedFields, filter_fields
+from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader
+from foretop_core.tables.engine.live_table import LiveTable
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
+from foretop_core.tables.engine.table import SortedRows
+from foretop_core.tables.resources.json_items import Item
+from foretop_core.tables.text.text import clean
 
-FAULTS = frozenset({Mark.BROKEN, Mark.LOOK})
+FAULTS = frozenset({StatusGlyph.BROKEN, StatusGlyph.LOOK})
 CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _scene: "", lambda _entry: None)
 
 
@@ -43,18 +43,18 @@ class Rows(ABC):
         self.many = len(desk.contexts) > 1
         self.columns: tuple[Column[Any], ...] = (CONTEXT, *columns) if self.many else tuple(columns)
         self.fields = frozenset(fields)
-        self._askable = askable(fields, self.columns)
+        self._askable = filter_fields(fields, self.columns)
         self.filter_text = ""
         self.faults_only = False
         self._focus = desk.focus
-        self.groups: Grouped[Any] | None = None
+        self.groups: GroupedRows[Any] | None = None
         self._wanted = parse_filter("")
         self._renewed = 0
         self._short = short_names(desk.contexts)
 
     @property
     @abstractmethod
-    def table(self) -> Table[Any]: ...
+    def table(self) -> SortedRows[Any]: ...
 
     @property
     @abstractmethod
@@ -72,7 +72,7 @@ class Rows(ABC):
     def sort(self, column: str, *, reverse: bool) -> None: ...
 
     @abstractmethod
-    def facets(self, entry: Any) -> Facets: ...
+    def facets(self, entry: Any) -> FilterableRow: ...
 
     @abstractmethod
     def paint_one(self, key: Key, entry: Any) -> Row: ...
@@ -85,7 +85,7 @@ class Rows(ABC):
         return None if key.kind == HEAD else key
 
     @property
-    def lines(self) -> Table[Any] | Grouped[Any]:
+    def lines(self) -> SortedRows[Any] | GroupedRows[Any]:
         """What stands below each other on the screen: the rows, and in groups their heads."""
         return self.groups or self.table
 
@@ -98,7 +98,7 @@ class Rows(ABC):
     def paint(self, start: int, stop: int) -> list[Row]:
         """The lines on the screen as they are now; one that cannot be painted says so and costs itself only."""
         return [
-            self._head(key, entry) if isinstance(entry, Head) else self.row(key, entry)
+            self._head(key, entry) if isinstance(entry, GroupHeader) else self.row(key, entry)
             for key, entry in self.lines.window(start, stop)
         ]
 
@@ -109,11 +109,11 @@ class Rows(ABC):
     def row(self, key: Key, entry: Any) -> Row:
         return self._told(self._safely(key, entry))
 
-    def _head(self, key: Key, head: Head) -> HeadRow:
+    def _head(self, key: Key, head: GroupHeader) -> HeadRow:
         context, namespace = head.group
         place = f"{self._short.get(context, context)}  {namespace}" if self.many else namespace
         words = [Cell(f"{count:,} {clean(word)}", mark.tone) for (mark, word), count in head.standings]
-        return HeadRow(key, Mark.UNSET, (), clean(place), head.size, tuple(words), head.folded)
+        return HeadRow(key, StatusGlyph.UNSET, (), clean(place), head.size, tuple(words), head.folded)
 
     @property
     def can_group(self) -> bool:
@@ -124,7 +124,7 @@ class Rows(ABC):
         """The columns whose text the heads of the groups have."""
         return frozenset({"context", "namespace"}) if self.groups is not None else frozenset()
 
-    def standing(self, entry: Any) -> Standing | None:
+    def standing(self, entry: Any) -> StatusLabel | None:
         """What the head of its group tells of a row."""
         return None
 
@@ -134,7 +134,7 @@ class Rows(ABC):
             self.groups.close()
             self.groups = None
         else:
-            self.groups = Grouped(self.table, self.standing)
+            self.groups = GroupedRows(self.table, self.standing)
 
     def narrow(self, text: str) -> None:
         """Shows what fits the filter; one that cannot be read is refused, and the old one stays."""
@@ -186,7 +186,7 @@ class Rows(ABC):
         except Exception as problem:
             cells = [Cell("") for _ in self.columns[self.many :]]
             cells[0] = Cell(f"{key.name}: cannot be shown ({type(problem).__name__}: {problem})".replace("\n", " "))
-            return Row(key, Mark.BROKEN, tuple(cells))
+            return Row(key, StatusGlyph.BROKEN, tuple(cells))
 
     def _told(self, row: Row) -> Row:
         """With its context where there are several, and faded where it may be other by now."""
@@ -207,7 +207,7 @@ class LiveRows(Rows):
         self.live: LiveTable[Any] = LiveTable(view, desk.store, desk.contexts)
 
     @property
-    def table(self) -> Table[Any]:
+    def table(self) -> SortedRows[Any]:
         return self.live.table
 
     @property
@@ -222,9 +222,9 @@ class LiveRows(Rows):
     def can_group(self) -> bool:
         return self.view.in_groups
 
-    def standing(self, entry: tuple[Key, Any]) -> Standing | None:
+    def standing(self, entry: tuple[Key, Any]) -> StatusLabel | None:
         held = entry[1]
-        return (Mark.BROKEN, "unreadable") if isinstance(held, Spoiled) else self.view.standing(held)
+        return (StatusGlyph.BROKEN, "unreadable") if isinstance(held, UnreadableRow) else self.view.standing(held)
 
     def pump(self) -> bool:
         return self.live.pump()
@@ -232,8 +232,8 @@ class LiveRows(Rows):
     def sort(self, column: str, *, reverse: bool) -> None:
         self.live.sort(column, reverse=reverse)
 
-    def facets(self, entry: tuple[Key, Any]) -> Facets:
-        return Named(self.view.facets(*entry, self.desk.scene), self._askable)
+    def facets(self, entry: tuple[Key, Any]) -> FilterableRow:
+        return NamedFields(self.view.facets(*entry, self.desk.scene), self._askable)
 
     def home(self, entry: tuple[Key, Any]) -> tuple[str, str, str]:
         return entry[0][:3]
@@ -247,10 +247,10 @@ class LiveRows(Rows):
             raise BadInput(f"{key.name} is gone")
         return self.view.describe(key, held[1], self.desk.scene(key.context))
 
-    def entry(self, key: Key) -> Any | Spoiled | None:
+    def entry(self, key: Key) -> Any | UnreadableRow | None:
         held = self.table.get(key)
         return None if held is None else held[1]
 
     def is_fault(self, entry: tuple[Key, Any]) -> bool:
         key, held = entry
-        return isinstance(held, Spoiled) or self.view.mark(held, self.desk.scene(key.context)) in FAULTS
+        return isinstance(held, UnreadableRow) or self.view.mark(held, self.desk.scene(key.context)) in FAULTS

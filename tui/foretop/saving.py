@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 from foretop.rows import Rows
-from foretop_core.view.items import as_list
+from foretop_core.tables.resources.json_items import as_list
 
 
 class Form(Enum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.style import Style
 
-from foretop_core.view.marks import Mark, Tone, ascii_only
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only
 
 PLAIN = Style()
 BOLD = Style(bold=True)
@@ -36,5 +36,5 @@ def spelt(text: str, ascii: bool) -> str:
     return ascii_only(text).translate(_ASCII) if ascii and not text.isascii() else text
 
 
-def style_of_mark(mark: Mark) -> Style:
+def style_of_mark(mark: StatusGlyph) -> Style:
     return _STYLES[mark.tone]

@@ -15,10 +15,10 @@ from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, MOVEMENTS, SCHEDUL
 from foretop_core.models.movement import label_value
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
 from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
-from foretop_core.rules import phases, words
+from foretop_core.rules import humanize, phases
 from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.queue import has_ended
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 BACKUP_UID_LABEL = "velero.io/backup-uid"
 _VELEROS_OWN = "velero.io/"
@@ -27,7 +27,7 @@ _KIND_OF_MOVEMENT = {kind.model: kind for kind in MOVEMENTS}
 
 
 def plan_back_up_now(
-    world: World,
+    world: ClusterSnapshot,
     schedules: Iterable[Schedule],
     now: datetime,
     name: str = "",
@@ -45,7 +45,9 @@ def plan_back_up_now(
     return Plan(BACK_UP_NOW, now, steps)
 
 
-def plan_run_again(world: World, backups: Iterable[Backup], now: datetime, named_at: datetime | None = None) -> Plan:
+def plan_run_again(
+    world: ClusterSnapshot, backups: Iterable[Backup], now: datetime, named_at: datetime | None = None
+) -> Plan:
     """The same spec under a new name; what Velero itself wrote on the old one is not repeated."""
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
@@ -64,7 +66,7 @@ def plan_run_again(world: World, backups: Iterable[Backup], now: datetime, named
     return Plan(RUN_AGAIN, now, tuple(steps), tuple(refused))
 
 
-def plan_delete_backup(world: World, backups: Iterable[Backup], now: datetime) -> Plan:
+def plan_delete_backup(world: ClusterSnapshot, backups: Iterable[Backup], now: datetime) -> Plan:
     """A DeleteBackupRequest each: removing the object alone would leave the data, and the sync brings it back."""
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
@@ -77,7 +79,7 @@ def plan_delete_backup(world: World, backups: Iterable[Backup], now: datetime) -
     return Plan(DELETE_BACKUP, now, tuple(steps), tuple(refused))
 
 
-def plan_cancel_movements(world: World, backups: Iterable[Backup], now: datetime) -> Plan:
+def plan_cancel_movements(world: ClusterSnapshot, backups: Iterable[Backup], now: datetime) -> Plan:
     """`spec.cancel` on every data movement of a running backup that has not ended."""
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
@@ -91,7 +93,7 @@ def plan_cancel_movements(world: World, backups: Iterable[Backup], now: datetime
     return Plan(CANCEL_MOVEMENTS, now, tuple(steps), tuple(refused))
 
 
-def replan_cancel(world: World, movements: Iterable[DataMovement], now: datetime) -> Plan:
+def replan_cancel(world: ClusterSnapshot, movements: Iterable[DataMovement], now: datetime) -> Plan:
     """The same wish for movements that were read afresh."""
     steps = []
     for movement in movements:
@@ -102,7 +104,9 @@ def replan_cancel(world: World, movements: Iterable[DataMovement], now: datetime
     return Plan(CANCEL_MOVEMENTS, now, tuple(steps))
 
 
-def _from_schedule(world: World, schedule: Schedule, now: datetime, named: str, labels: Mapping[str, str]) -> PlanStep:
+def _from_schedule(
+    world: ClusterSnapshot, schedule: Schedule, now: datetime, named: str, labels: Mapping[str, str]
+) -> PlanStep:
     template = schedule.spec.template
     where = ActionTarget(world.context, BACKUP, schedule.namespace, named)
     own = template.metadata.get("labels") or schedule.metadata.labels
@@ -117,7 +121,7 @@ def _from_schedule(world: World, schedule: Schedule, now: datetime, named: str, 
     return create_step(where, wire(template), changes, forecast, command, meta=meta)
 
 
-def _start(world: World, namespace: str, now: datetime) -> str:
+def _start(world: ClusterSnapshot, namespace: str, now: datetime) -> str:
     """When a backup that is made now comes to its turn."""
     if silence := world.heartbeat(namespace).silence(now):
         return f"one backup, but not before Velero is back: {silence}"
@@ -126,14 +130,14 @@ def _start(world: World, namespace: str, now: datetime) -> str:
     slots = world.server(namespace).concurrency or 1
     if len(holding) < slots and len(ahead) == len(holding):
         return "one backup starts at once"
-    return f"one backup, after {words.count(len(ahead), 'unfinished backup')} ahead of it"
+    return f"one backup, after {humanize.count(len(ahead), 'unfinished backup')} ahead of it"
 
 
 def _without_veleros(marks: Mapping[str, str]) -> dict[str, str]:
     return {key: text for key, text in marks.items() if not key.startswith(_VELEROS_OWN)}
 
 
-def _why_not_deleted(world: World, backup: Backup) -> str:
+def _why_not_deleted(world: ClusterSnapshot, backup: Backup) -> str:
     if backup.phase in phases.HOLDS_SLOT:
         return f"it is {backup.phase}: Velero deletes no backup that is running"
     asked = [request for request in world.delete_requests if request.spec.backup_name == backup.name]
@@ -142,13 +146,13 @@ def _why_not_deleted(world: World, backup: Backup) -> str:
     return ""
 
 
-def _delete_request(world: World, backup: Backup) -> PlanStep:
+def _delete_request(world: ClusterSnapshot, backup: Backup) -> PlanStep:
     where = ActionTarget(world.context, DELETE_REQUEST, backup.namespace, backup.name)
     labels = {BACKUP_LABEL: label_value(backup.name), BACKUP_UID_LABEL: backup.metadata.uid}
     meta = {"generateName": f"{backup.name}-", "labels": labels}
     changes = (f"a DeleteBackupRequest for backup {backup.namespace}/{backup.name} is made",)
     restores = [one.name for one in world.restores if _is_from(one.spec.backup_name, one.namespace, backup)]
-    also = f", and the restores made from it ({words.listed(restores)})" if restores else ""
+    also = f", and the restores made from it ({humanize.join(restores)})" if restores else ""
     forecast = f"its data in storage, its snapshots and its object go for good{also}"
     command = velero(world.context, backup.namespace, "backup", "delete", backup.name, "--confirm")
     location = world.location(backup.namespace, backup.spec.storage_location)
@@ -167,7 +171,7 @@ def _is_from(backup_name: str, namespace: str, backup: Backup) -> bool:
     return (backup_name, namespace) == (backup.name, backup.namespace)
 
 
-def _cancel(world: World, backup: Backup, movement: DataMovement) -> PlanStep:
+def _cancel(world: ClusterSnapshot, backup: Backup, movement: DataMovement) -> PlanStep:
     kind = _KIND_OF_MOVEMENT[type(movement)]
     where = target(world, kind, movement)
     progress = movement.status.progress

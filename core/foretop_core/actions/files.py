@@ -21,7 +21,7 @@ from foretop_core.kube.watching.list_watch_codec import read_event
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, decode
 from foretop_core.models.download import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, DownloadRequest, NonAdminDownloadRequest
 from foretop_core.rules.phases import READABLE
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 Run: TypeAlias = Backup | Restore
 URL_WITHIN = 30.0
@@ -108,14 +108,14 @@ async def refusal(hand: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> st
     return ""
 
 
-def to_ask_of(world: World, item: Run | NonAdmin) -> Run | NonAdmin | None:
+def to_ask_of(world: ClusterSnapshot, item: Run | NonAdmin) -> Run | NonAdmin | None:
     """The same as far as it can be told without asking for rights; None where Velero's object is not seen."""
     if isinstance(item, NonAdmin) and not has_own_storage(world, item):
         return velero_run(world, item)
     return item
 
 
-def velero_run(world: World, item: NonAdmin) -> Run | None:
+def velero_run(world: ClusterSnapshot, item: NonAdmin) -> Run | None:
     match item:
         case NonAdminBackup():
             return world.velero_backup(item)
@@ -125,7 +125,7 @@ def velero_run(world: World, item: NonAdmin) -> Run | None:
             return None
 
 
-def has_own_storage(world: World, item: NonAdmin) -> bool:
+def has_own_storage(world: ClusterSnapshot, item: NonAdmin) -> bool:
     """Whether the backup lies in a storage location of the tenant's own; a restore's is where its backup is."""
     nab = item if isinstance(item, NonAdminBackup) else None
     if isinstance(item, NonAdminRestore):
@@ -134,7 +134,7 @@ def has_own_storage(world: World, item: NonAdmin) -> bool:
     return nab is not None and bool(nab.spec.backup_spec.storage_location)
 
 
-def why_no_file(world: World, run: Run, file: RunFile) -> tuple[str, str, str] | None:
+def why_no_file(world: ClusterSnapshot, run: Run, file: RunFile) -> tuple[str, str, str] | None:
     """What, why and what next, where Velero would give no address for it."""
     if run.phase not in READABLE:
         return f"{run.name} has no {file.noun} yet", f"it is {run.phase or 'New'}", _patience(run.phase)
@@ -214,6 +214,6 @@ def _patience(phase: str) -> str:
     return "it was never run" if phase == "FailedValidation" else "wait until it has ended"
 
 
-def _backup_of(world: World, restore: Restore) -> Backup | None:
+def _backup_of(world: ClusterSnapshot, restore: Restore) -> Backup | None:
     wanted = (restore.namespace, restore.spec.backup_name)
     return next((one for one in world.backups if (one.namespace, one.name) == wanted), None)

@@ -12,9 +12,9 @@ from foretop_core.actions.steps import delete_step, patch_step, said, target, wi
 from foretop_core.errors import BadInput
 from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationRequest, NonAdminRestore
 from foretop_core.models.kinds import NAB, NABSL_REQUEST, NAR
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.lifecycle.paths import Path, path_of
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 Decision = Literal["approve", "reject"]
 FORCE_FIELD = ("spec", "forceDeleteBackup")
@@ -28,7 +28,12 @@ WAYS = (
 
 
 def plan_delete_nab(
-    world: World, nabs: Iterable[NonAdminBackup], now: datetime, *, force: bool = False, serves_force: bool = False
+    world: ClusterSnapshot,
+    nabs: Iterable[NonAdminBackup],
+    now: datetime,
+    *,
+    force: bool = False,
+    serves_force: bool = False,
 ) -> Plan:
     """`serves_force`: the cluster's NAB has the field `spec.forceDeleteBackup`, without which it would be dropped."""
     if force and not serves_force:
@@ -46,7 +51,7 @@ def plan_delete_nab(
     return Plan(DELETE_NAB, now, tuple(steps), tuple(refused), _ways(serves_force))
 
 
-def plan_delete_nar(world: World, nars: Iterable[NonAdminRestore], now: datetime) -> Plan:
+def plan_delete_nar(world: ClusterSnapshot, nars: Iterable[NonAdminRestore], now: datetime) -> Plan:
     """A plain delete: the controller removes the Velero Restore with it; what was restored stays."""
     steps = []
     for nar in nars:
@@ -58,7 +63,7 @@ def plan_delete_nar(world: World, nars: Iterable[NonAdminRestore], now: datetime
 
 
 def plan_decide(
-    world: World, requests: Iterable[NonAdminBackupStorageLocationRequest], decision: Decision, now: datetime
+    world: ClusterSnapshot, requests: Iterable[NonAdminBackupStorageLocationRequest], decision: Decision, now: datetime
 ) -> Plan:
     """An administrator's word on a tenant's storage location."""
     steps: list[PlanStep] = []
@@ -86,9 +91,9 @@ def _ways(serves_force: bool) -> tuple[str, ...]:
     return ("Ways to delete a NAB: " + "; ".join(shown) + ".",)
 
 
-def _delete(world: World, nab: NonAdminBackup) -> PlanStep:
+def _delete(world: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
     nars = [one.name for one in world.nars if one.namespace == nab.namespace and _from(one, nab)]
-    also = f", the NARs made from it ({words.listed(nars)})" if nars else ""
+    also = f", the NARs made from it ({humanize.join(nars)})" if nars else ""
     velero = nab.velero.name
     first = f"its data in storage, the Velero backup {velero}{also}" if velero else f"it never led to a backup{also}"
     forecast = f"{first} and then the NAB itself go for good" if velero else f"{first}: the NAB itself goes"
@@ -96,14 +101,14 @@ def _delete(world: World, nab: NonAdminBackup) -> PlanStep:
     return _patch(world, nab, "deleteBackup", changes, forecast)
 
 
-def _force(world: World, nab: NonAdminBackup) -> PlanStep:
+def _force(world: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
     velero = f"the Velero backup {nab.velero.name} and " if nab.velero.name else ""
     forecast = f"{velero}the NAB go at once; the data stays in storage, from which a sync may bring it back"
     changes = (f"spec.forceDeleteBackup {said(nab.spec.force_delete_backup or None)} → true",)
     return _patch(world, nab, "forceDeleteBackup", changes, forecast)
 
 
-def _patch(world: World, nab: NonAdminBackup, name: str, changes: tuple[str, ...], forecast: str) -> PlanStep:
+def _patch(world: ClusterSnapshot, nab: NonAdminBackup, name: str, changes: tuple[str, ...], forecast: str) -> PlanStep:
     held = {"deleteBackup": nab.spec.delete_backup, "forceDeleteBackup": nab.spec.force_delete_backup}
     before = {"spec": {name: held[name]}}
     return patch_step(target(world, NAB, nab), nab, {"spec": {name: True}}, before, changes, forecast)

@@ -13,9 +13,9 @@ from foretop_core.actions.steps import patch_step, said, target
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.forecast import Choice, pause_as_read, unpause_as_read
+from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import MARKS, PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
-from foretop_core.rules.words import rfc3339
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class PauseRequest:
         return {key: value for key, value in marks.items() if value}
 
 
-def plan_pause(world: World, schedules: Iterable[Schedule], wish: PauseRequest, now: datetime) -> Plan:
+def plan_pause(world: ClusterSnapshot, schedules: Iterable[Schedule], wish: PauseRequest, now: datetime) -> Plan:
     steps, refused = [], []
     for schedule in schedules:
         where = target(world, SCHEDULE, schedule)
@@ -54,7 +54,7 @@ def plan_pause(world: World, schedules: Iterable[Schedule], wish: PauseRequest, 
     return Plan(PAUSE, now, tuple(steps), tuple(refused))
 
 
-def plan_unpause(world: World, schedules: Iterable[Schedule], choice: Choice, now: datetime) -> Plan:
+def plan_unpause(world: ClusterSnapshot, schedules: Iterable[Schedule], choice: Choice, now: datetime) -> Plan:
     steps, refused = [], []
     for schedule in schedules:
         where = target(world, SCHEDULE, schedule)
@@ -70,7 +70,9 @@ def of_batch(schedules: Iterable[Schedule], batch: str) -> list[Schedule]:
     return [item for item in schedules if item.spec.paused and item.annotation(PAUSED_BATCH) == batch]
 
 
-def _unpause_step(world: World, where: ActionTarget, schedule: Schedule, choice: Choice, now: datetime) -> PlanStep:
+def _unpause_step(
+    world: ClusterSnapshot, where: ActionTarget, schedule: Schedule, choice: Choice, now: datetime
+) -> PlanStep:
     runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
     forecast = unpause_as_read(
         schedule,

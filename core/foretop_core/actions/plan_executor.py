@@ -18,7 +18,7 @@ from foretop_core.kube.connection import paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models import decode
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 SOMEBODY = "somebody"
 _SELF_REVIEW = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
@@ -45,7 +45,7 @@ class PlanExecutor:
     clock: Clock
     journal: Journal
     user: str
-    world: Callable[[], World]
+    world: Callable[[], ClusterSnapshot]
     """The context as it is now."""
     patience: float = PATIENCE
 

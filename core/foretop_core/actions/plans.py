@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from foretop_core.actions.intents import Intent
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 Method = Literal["PATCH", "POST", "DELETE"]
 Form = Literal["merge", "strategic"]
@@ -83,11 +83,11 @@ class Plan:
     warnings: tuple[str, ...] = ()
 
 
-Planner: TypeAlias = Callable[[World, Iterable[Any], datetime], Plan]
+Planner: TypeAlias = Callable[[ClusterSnapshot, Iterable[Any], datetime], Plan]
 """An intent with all that a person has chosen: what it comes to for these objects of that world, as of a moment."""
 
 
-def replace_object(world: World, kind: Kind, item: Resource) -> World:
+def replace_object(world: ClusterSnapshot, kind: Kind, item: Resource) -> ClusterSnapshot:
     """The same world with one object as it was read just now."""
     place = _PLACES.get(kind.name)
     if place is None:

@@ -13,8 +13,8 @@ from foretop_core.actions.steps import create_step, said, stamped, target, veler
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, RestoreSpec
 from foretop_core.models.kinds import BACKUP, RESTORE
-from foretop_core.rules import phases, words
-from foretop_core.rules.world import World
+from foretop_core.rules import humanize, phases
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 POLICIES = ("", "none", "update")
 BESIDE = "-restored"
@@ -45,12 +45,12 @@ def offered_mapping(backup: Backup) -> dict[str, str]:
 def holds(backup: Backup, now: datetime) -> str:
     """What is in a backup, as far as it tells by itself."""
     names = backup.spec.included_namespaces
-    what = f"namespaces {words.listed(names)}" if names and "*" not in names else "all namespaces"
-    items = f"{words.count(backup.status.progress.done, 'item')} of " if backup.status.progress else ""
-    when = f" as of {words.moment(backup.started, now)}" if backup.started else ""
-    faults = f", {words.count(backup.status.errors, 'error')}" if backup.status.errors else ""
+    what = f"namespaces {humanize.join(names)}" if names and "*" not in names else "all namespaces"
+    items = f"{humanize.count(backup.status.progress.done, 'item')} of " if backup.status.progress else ""
+    when = f" as of {humanize.time(backup.started, now)}" if backup.started else ""
+    faults = f", {humanize.count(backup.status.errors, 'error')}" if backup.status.errors else ""
     until = backup.status.expiration
-    left = f"; it expires {words.moment(until, now)}" if until else ""
+    left = f"; it expires {humanize.time(until, now)}" if until else ""
     return f"{items}{what}{when} ({backup.phase}{faults}){left}"
 
 
@@ -65,7 +65,11 @@ def targets(backup: Backup, wish: RestoreRequest) -> tuple[str, ...]:
 
 
 def plan_restore(
-    world: World, backups: Iterable[Backup], wish: RestoreRequest, now: datetime, existing: Iterable[str] | None = None
+    world: ClusterSnapshot,
+    backups: Iterable[Backup],
+    wish: RestoreRequest,
+    now: datetime,
+    existing: Iterable[str] | None = None,
 ) -> Plan:
     """One Restore for each backup; `existing` are the namespaces there are, None where they may not be seen."""
     _check(wish)
@@ -95,7 +99,7 @@ def _check(wish: RestoreRequest) -> None:
 
 
 def _step(
-    world: World, backup: Backup, wish: RestoreRequest, now: datetime, present: frozenset[str] | None
+    world: ClusterSnapshot, backup: Backup, wish: RestoreRequest, now: datetime, present: frozenset[str] | None
 ) -> PlanStep:
     name = wish.name or stamped(backup.name, now)
     where = ActionTarget(world.context, RESTORE, backup.namespace, name)
@@ -110,7 +114,7 @@ def _step(
     moved = [f"{old} → {new}" for old, new in wish.mapping.items()]
     changes = (
         f"{where} is made from {backup.name}: {holds(backup, now)}",
-        f"into {', '.join(places) or 'the namespaces that it holds'}{f' ({words.listed(moved)})' if moved else ''}",
+        f"into {', '.join(places) or 'the namespaces that it holds'}{f' ({humanize.join(moved)})' if moved else ''}",
         f"what exists {_policy(wish.existing)}; {_volumes(wish.volumes)}",
     )
     warnings = _warnings(backup, wish, places, present)
@@ -152,11 +156,11 @@ def _warnings(
         fate = f"{inside} is overwritten" if wish.existing == "update" else f"{inside} stays, gaps are filled"
         offer = ",".join(f"{old}:{new}" for old, new in offered_mapping(backup).items() if old in there)
         beside = f" (beside it: --namespace-mappings {offer})" if offer and not wish.mapping else ""
-        found.append(f"{words.listed(there)} {'exists' if alone else 'exist'} already: {fate}{beside}.")
+        found.append(f"{humanize.join(there)} {'exists' if alone else 'exist'} already: {fate}{beside}.")
     return tuple(found)
 
 
-def _command(world: World, backup: Backup, wish: RestoreRequest, name: str) -> str:
+def _command(world: ClusterSnapshot, backup: Backup, wish: RestoreRequest, name: str) -> str:
     flags = ["--from-backup", backup.name]
     if wish.mapping:
         flags += ["--namespace-mappings", ",".join(f"{old}:{new}" for old, new in wish.mapping.items())]

@@ -15,10 +15,10 @@ from foretop_core.actions.steps import create_step, delete_step, target, wire
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import BackupSpec, Schedule
 from foretop_core.models.kinds import SCHEDULE
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.dialects import ALL_DIALECTS, differences, readings
 from foretop_core.rules.forecast import Readings
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 NEXT_RUNS = 5
 
@@ -93,7 +93,7 @@ def check_expression(text: str, dialects: tuple[Dialect, ...]) -> Readings:
     return found
 
 
-def plan_create_schedules(world: World, wishes: Iterable[NewSchedule], now: datetime) -> Plan:
+def plan_create_schedules(world: ClusterSnapshot, wishes: Iterable[NewSchedule], now: datetime) -> Plan:
     """One new Schedule for each wish; a name that is taken is refused."""
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
@@ -107,11 +107,13 @@ def plan_create_schedules(world: World, wishes: Iterable[NewSchedule], now: date
     return Plan(CREATE_SCHEDULE, now, tuple(steps), tuple(refused))
 
 
-def plan_delete_schedule(world: World, schedules: Iterable[Schedule], now: datetime) -> Plan:
+def plan_delete_schedule(world: ClusterSnapshot, schedules: Iterable[Schedule], now: datetime) -> Plan:
     return Plan(DELETE_SCHEDULE, now, tuple(_delete_step(world, schedule, now) for schedule in schedules))
 
 
-def _create_step(world: World, where: ActionTarget, wish: NewSchedule, read: Readings, now: datetime) -> PlanStep:
+def _create_step(
+    world: ClusterSnapshot, where: ActionTarget, wish: NewSchedule, read: Readings, now: datetime
+) -> PlanStep:
     spec: dict[str, Any] = {"schedule": wish.cron, "template": wire(wish.template)}
     if wish.paused:
         spec["paused"] = True
@@ -136,10 +138,10 @@ def meaning(read: Readings, now: datetime) -> tuple[str, ...]:
 
 def _listed_runs(parsed: CronSchedule | CronError, now: datetime) -> str:
     runs = [] if isinstance(parsed, CronError) else next_runs(parsed, now)
-    return ", ".join(words.moment(run, now) for run in runs) or "none"
+    return ", ".join(humanize.time(run, now) for run in runs) or "none"
 
 
-def _forecast(world: World, wish: NewSchedule, parsed: CronSchedule | CronError, now: datetime) -> str:
+def _forecast(world: ClusterSnapshot, wish: NewSchedule, parsed: CronSchedule | CronError, now: datetime) -> str:
     """A new schedule's base is its creation, so nothing is due before its first run."""
     if isinstance(parsed, CronError):
         return f"no backup: Velero refuses the schedule ({parsed})"
@@ -150,18 +152,18 @@ def _forecast(world: World, wish: NewSchedule, parsed: CronSchedule | CronError,
         return "a backup at once and then nearly every minute: the expression never fires, so it is always due"
     beat = world.heartbeat(wish.namespace)
     if silence := beat.silence(now):
-        return f"first backup due {words.moment(runs[0], now)}, and not made before Velero is back: {silence}"
+        return f"first backup due {humanize.time(runs[0], now)}, and not made before Velero is back: {silence}"
     start = beat.first_look(runs[0])
-    starts = f", starts {words.moment(start, now)}" if start else ", starts within a minute of it"
-    return f"first backup {words.moment(runs[0], now)}{starts}, in {words.span((start or runs[0]) - now)}"
+    starts = f", starts {humanize.time(start, now)}" if start else ", starts within a minute of it"
+    return f"first backup {humanize.time(runs[0], now)}{starts}, in {humanize.duration((start or runs[0]) - now)}"
 
 
-def _doubts(world: World, wish: NewSchedule, read: Readings) -> tuple[str, ...]:
+def _doubts(world: ClusterSnapshot, wish: NewSchedule, read: Readings) -> tuple[str, ...]:
     doubts = []
     location = wish.template.storage_location
     known = [item.name for item in world.storage if item.namespace == wish.namespace]
     if location and known and location not in known:
-        doubts.append(f"There is no storage location {location} in {wish.namespace}, only {words.listed(known)}.")
+        doubts.append(f"There is no storage location {location} in {wish.namespace}, only {humanize.join(known)}.")
     if doubt := differences(wish.cron, world.verdict(wish.namespace).candidates):
         doubts.append(doubt)
     if any(isinstance(one.parsed, CronSchedule) and one.parsed.every is not None for one in read):
@@ -169,21 +171,21 @@ def _doubts(world: World, wish: NewSchedule, read: Readings) -> tuple[str, ...]:
     return tuple(doubts)
 
 
-def _delete_step(world: World, schedule: Schedule, now: datetime) -> PlanStep:
+def _delete_step(world: ClusterSnapshot, schedule: Schedule, now: datetime) -> PlanStep:
     runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
     owned = [run for run in runs if any(owner.uid == schedule.metadata.uid for owner in run.metadata.owner_references)]
     warnings: tuple[str, ...] = ()
     if schedule.spec.use_owner_references_in_backup or owned:
         names = [run.name for run in owned or runs]
         warnings = (
-            f"Its {words.count(len(names), 'Backup object')} {'goes' if len(names) == 1 else 'go'} with it, by "
-            f"useOwnerReferencesInBackup{f' ({words.listed(names)})' if names else ''}; the data in storage stays, "
+            f"Its {humanize.count(len(names), 'Backup object')} {'goes' if len(names) == 1 else 'go'} with it, by "
+            f"useOwnerReferencesInBackup{f' ({humanize.join(names)})' if names else ''}; the data in storage stays, "
             "and the sync brings those that it finds there back.",
         )
         kept = ""
     else:
-        kept = f"; its {words.count(len(runs), 'backup')} stay" + ("s" if len(runs) == 1 else "") if runs else ""
+        kept = f"; its {humanize.count(len(runs), 'backup')} stay" + ("s" if len(runs) == 1 else "") if runs else ""
     running = [run.name for run in runs if run.status.completion_timestamp is None and run.phase == "InProgress"]
-    goes_on = f"; {words.listed(running)} goes on" if running else ""
+    goes_on = f"; {humanize.join(running)} goes on" if running else ""
     forecast = f"no further backup of {schedule.name}{kept}{goes_on}"
     return delete_step(target(world, SCHEDULE, schedule), schedule, wire(schedule.spec), forecast, warnings)

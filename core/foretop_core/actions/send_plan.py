@@ -15,8 +15,8 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection import paths
 from foretop_core.kube.connection.client import JSON, MERGE_PATCH, ApiClient, Response
 from foretop_core.kube.connection.failures import ApiError, NotConnected, Unreachable
+from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import OWN_MANAGER
-from foretop_core.rules.words import rfc3339
 
 MOST_TRIES = 5
 """Velero writes the same object; that often in a row it does not."""

@@ -14,9 +14,9 @@ from foretop_core.actions.steps import kubectl, said, target
 from foretop_core.models import Deployment
 from foretop_core.models.kinds import DEPLOYMENT
 from foretop_core.models.workload import Container
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.servers import server
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 FLAG = "--schedule-skip-immediately"
 OADP_WAY = (
@@ -27,7 +27,7 @@ _OADP_KINDS = frozenset({"DataProtectionApplication", "Velero"})
 _OADP_LABELS = ("openshift.io/oadp", "oadp.openshift.io/oadp")
 
 
-def plan_server_default(world: World, deployments: Iterable[Deployment], skip: bool, now: datetime) -> Plan:
+def plan_server_default(world: ClusterSnapshot, deployments: Iterable[Deployment], skip: bool, now: datetime) -> Plan:
     """Sets the flag; an operator's Deployment is refused, because the flag would be put back."""
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
@@ -55,7 +55,7 @@ def _why_not(deployment: Deployment, skip: bool) -> str:
     return ""
 
 
-def _step(world: World, where: ActionTarget, deployment: Deployment, skip: bool) -> PlanStep:
+def _step(world: ClusterSnapshot, where: ActionTarget, deployment: Deployment, skip: bool) -> PlanStep:
     container = _container(deployment)
     args = _with_flag(container.args, skip)
     patch: dict[str, Any] = {
@@ -78,7 +78,7 @@ def _step(world: World, where: ActionTarget, deployment: Deployment, skip: bool)
     return PlanStep(where, write, (f"{FLAG} {old} → {said(skip)}",), forecast, line, tuple(warnings))
 
 
-def _restart(world: World, deployment: Deployment) -> str:
+def _restart(world: ClusterSnapshot, deployment: Deployment) -> str:
     backups = world.backups_by_namespace.get(deployment.namespace, ())
     restores = [one for one in world.restores if one.namespace == deployment.namespace]
     running = [backup.name for backup in backups if backup.phase == "InProgress"]
@@ -86,7 +86,7 @@ def _restart(world: World, deployment: Deployment) -> str:
     if not running:
         return "Velero restarts. Nothing is running that this would kill; its beat gets a new second."
     return (
-        f"Velero restarts, which kills {words.listed(running, most=10)} (they end as Failed); waiting ones go on "
+        f"Velero restarts, which kills {humanize.join(running, most=10)} (they end as Failed); waiting ones go on "
         "afterwards."
     )
 

@@ -15,13 +15,13 @@ from foretop_core.kube.connection import paths
 from foretop_core.minicluster.reconcile.writes import plain
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 _STAMP = re.compile(r"-\d{14}$")
 _LONGEST_NAME = 253
 
 
-def target(world: World, kind: Kind, item: Resource) -> ActionTarget:
+def target(world: ClusterSnapshot, kind: Kind, item: Resource) -> ActionTarget:
     return ActionTarget(world.context, kind, item.namespace, item.name)
 
 

@@ -9,10 +9,10 @@ from datetime import datetime
 
 from foretop_core.models import Backup, Restore, Schedule
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR, RESTORE, SCHEDULE
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.forecast import blocker, invalid
 from foretop_core.rules.queue import has_ended
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store import Store
 
 PICKED_UP_WITHIN = 120.0
@@ -30,7 +30,7 @@ class ProgressReport:
     well: bool = True
 
 
-Probe = Callable[[World], ProgressReport]
+Probe = Callable[[ClusterSnapshot], ProgressReport]
 NOT_PICKED_UP = "Nobody has taken it up: is Velero running? (foretop doctor, foretop get findings)"
 
 
@@ -68,7 +68,7 @@ def unpause_probe(before: Schedule, before_runs: tuple[str, ...], nothing_due: b
     """Velero has looked at an unpaused schedule: lastSkipped is set, a backup is named, or there was nothing to do."""
     place = (before.namespace, before.name)
 
-    def look(world: World) -> ProgressReport:
+    def look(world: ClusterSnapshot) -> ProgressReport:
         now = next((one for one in world.schedules if (one.namespace, one.name) == place), None)
         if now is None:
             return ProgressReport(f"{before.name} was deleted meanwhile", done=True, well=False)
@@ -91,7 +91,7 @@ def unpause_probe(before: Schedule, before_runs: tuple[str, ...], nothing_due: b
 def schedule_probe(namespace: str, name: str) -> Probe:
     """Velero has judged a new schedule."""
 
-    def look(world: World) -> ProgressReport:
+    def look(world: ClusterSnapshot) -> ProgressReport:
         made = next((one for one in world.schedules if (one.namespace, one.name) == (namespace, name)), None)
         if made is None:
             return ProgressReport(f"{name} is not seen yet")
@@ -109,7 +109,7 @@ def schedule_probe(namespace: str, name: str) -> Probe:
 def run_probe(kind: type[Backup] | type[Restore], namespace: str, name: str, to_the_end: bool) -> Probe:
     """A backup or restore until Velero has begun with it, or to its end."""
 
-    def look(world: World) -> ProgressReport:
+    def look(world: ClusterSnapshot) -> ProgressReport:
         runs = world.backups if kind is Backup else world.restores
         mine = next((one for one in runs if (one.namespace, one.name) == (namespace, name)), None)
         if mine is None:
@@ -126,7 +126,7 @@ def run_probe(kind: type[Backup] | type[Restore], namespace: str, name: str, to_
 def deletion_probe(namespace: str, name: str) -> Probe:
     """A DeleteBackupRequest: Processed is not success, its errors tell."""
 
-    def look(world: World) -> ProgressReport:
+    def look(world: ClusterSnapshot) -> ProgressReport:
         asked = [one for one in world.delete_requests if (one.namespace, one.spec.backup_name) == (namespace, name)]
         errors = [text for one in asked for text in one.status.errors]
         if errors:
@@ -142,7 +142,7 @@ def deletion_probe(namespace: str, name: str) -> Probe:
 def nonadmin_deletion_probe(kind: str, namespace: str, name: str) -> Probe:
     """A NAB or NAR on its way out."""
 
-    def look(world: World) -> ProgressReport:
+    def look(world: ClusterSnapshot) -> ProgressReport:
         items = (*world.nabs, *world.nars)
         mine = next(
             (one for one in items if (type(one).__name__, one.namespace, one.name) == (kind, namespace, name)), None
@@ -156,13 +156,13 @@ def nonadmin_deletion_probe(kind: str, namespace: str, name: str) -> Probe:
     return look
 
 
-def _refusal(world: World, schedule: Schedule) -> str:
+def _refusal(world: ClusterSnapshot, schedule: Schedule) -> str:
     """Why its server refuses a schedule; "" where it does not in every reading that is possible."""
     found = [invalid(schedule, reading.dialect) for reading in world.readings(schedule)]
     return found[-1] if all(found) else ""
 
 
-def _without_a_run(world: World, now: Schedule, nothing_due: bool) -> ProgressReport:
+def _without_a_run(world: ClusterSnapshot, now: Schedule, nothing_due: bool) -> ProgressReport:
     if problem := _refusal(world, now):
         return ProgressReport(f"Velero refuses it: {problem}", done=now.phase == "FailedValidation", well=False)
     if nothing_due:
@@ -175,7 +175,7 @@ def _progress(item: Backup | Restore) -> str:
     progress = item.status.progress
     if progress is None or not progress.total_items:
         return ""
-    return f", {progress.done:,} of {words.count(progress.total_items, 'item')}"
+    return f", {progress.done:,} of {humanize.count(progress.total_items, 'item')}"
 
 
 def _clock(at: datetime) -> str:

@@ -28,27 +28,27 @@ from foretop_core.models import (
     ServerStatusRequest,
 )
 from foretop_core.rules.servers import oadp_release, server
-from foretop_core.rules.world import Seen, Server, Unseen, World
+from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, VeleroInfo, VisibilityGap
 
 R = TypeVar("R", bound=Resource)
 BACKUP_DEFINITION = "backups.velero.io"
 
 
-class Every(Protocol):
+class ListObjects(Protocol):
     """All objects of one model, wherever they are kept."""
 
     def __call__(self, model: type[R], /) -> tuple[R, ...]: ...
 
 
-def world_of(
+def snapshot_of(
     context: str,
-    every: Every,
-    unseen: tuple[Unseen, ...] = (),
-    seen: Seen | None = None,
+    every: ListObjects,
+    unseen: tuple[VisibilityGap, ...] = (),
+    seen: ObservedChanges | None = None,
     given_versions: Mapping[str, str] | None = None,
-) -> World:
+) -> ClusterSnapshot:
     movements = (PodVolumeBackup, PodVolumeRestore, DataUpload, DataDownload)
-    return World(
+    return ClusterSnapshot(
         context=context,
         schedules=every(Schedule),
         backups=every(Backup),
@@ -73,11 +73,11 @@ def world_of(
         ),
         given_versions=given_versions or {},
         unseen=unseen,
-        seen=seen or Seen(),
+        seen=seen or ObservedChanges(),
     )
 
 
-def servers_of(deployments: Iterable[Deployment]) -> dict[str, Server]:
+def servers_of(deployments: Iterable[Deployment]) -> dict[str, VeleroInfo]:
     """By namespace, the Velero servers among them."""
     return {item.namespace: known for item in deployments if (known := server(item)) is not None}
 
@@ -85,9 +85,9 @@ def servers_of(deployments: Iterable[Deployment]) -> dict[str, Server]:
 def assemble(
     objects: Iterable[Resource],
     context: str = "",
-    unseen: tuple[Unseen, ...] = (),
+    unseen: tuple[VisibilityGap, ...] = (),
     given_versions: Mapping[str, str] | None = None,
-) -> World:
+) -> ClusterSnapshot:
     """A world out of objects that were read once, from a file: there it is all there is."""
     by_type: defaultdict[type[Resource], list[Resource]] = defaultdict(list)
     for item in objects:
@@ -96,4 +96,4 @@ def assemble(
     def only(model: type[R], /) -> tuple[R, ...]:
         return tuple(by_type[model])  # type: ignore[arg-type]  # grouped by exactly that type
 
-    return world_of(context, only, unseen, given_versions=given_versions)
+    return snapshot_of(context, only, unseen, given_versions=given_versions)

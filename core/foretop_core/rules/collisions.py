@@ -21,7 +21,7 @@ _TICK = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class Collision:
     """Schedules that are due in the same minute: the first such minute of this UTC day, and the next from now on."""
 
     at: datetime
@@ -32,7 +32,9 @@ class Crowd:
     """`every 3 minutes` where all have the same expression, else ""."""
 
 
-def crowds(schedules: Iterable[tuple[Schedule, Dialect]], now: datetime, slots: int, most: int) -> tuple[Crowd, ...]:
+def collisions(
+    schedules: Iterable[tuple[Schedule, Dialect]], now: datetime, slots: int, most: int
+) -> tuple[Collision, ...]:
     """The largest sets of running schedules that start together on this UTC day and are more than Velero takes at once.
 
     A set that is part of a larger one is not told again. Constant delays drift, and so meet nobody twice.
@@ -49,14 +51,14 @@ def crowds(schedules: Iterable[tuple[Schedule, Dialect]], now: datetime, slots: 
         ((sum(len(by_expression[one]) for one in together), at, together) for at, together in crowded.items()),
         key=lambda entry: (-entry[0], entry[1]),
     )
-    found: list[tuple[frozenset[CronSchedule], Crowd]] = []
+    found: list[tuple[frozenset[CronSchedule], Collision]] = []
     for size, at, together in sizes:
         if size <= slots or len(found) == most:
             break
         if not any(together <= larger for larger, _ in found):
             members = sorted((item for one in together for item in by_expression[one]), key=lambda item: item.name)
             rhythm = next(iter(together)).describe() if len(together) == 1 else ""
-            found.append((together, Crowd(at, tuple(members), next_together(together, now), rhythm)))
+            found.append((together, Collision(at, tuple(members), next_together(together, now), rhythm)))
     return tuple(crowd for _, crowd in found)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from foretop_core.models import Backup, BackupStorageLocation, Schedule
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.durations import duration
 
 PERIOD = timedelta(minutes=1)
@@ -47,7 +47,7 @@ class Heartbeat:
         """Why nobody can tell what this server will do next; "" where it has a pulse, or none is to be expected."""
         if self.pulse is None or self.silent_for(now) is None:
             return ""
-        return f"no pulse of Velero since {words.moment(self.pulse, now)}"
+        return f"no pulse of Velero since {humanize.time(self.pulse, now)}"
 
     def first_look(self, at: datetime) -> datetime | None:
         """The first look at the schedules at or after a moment."""

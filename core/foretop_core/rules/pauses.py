@@ -20,7 +20,7 @@ _PROGRAM = re.compile(r"(?:foretop|kubectl|oc|velero|helm|argocd|flux|kustomize|
 
 
 @dataclass(frozen=True, slots=True)
-class Pausing:
+class PauseInfo:
     """`who` reads on after "paused": `by maria`, `with kubectl-patch`, or nothing."""
 
     since: datetime | None
@@ -29,7 +29,7 @@ class Pausing:
     until: datetime | None = None
 
 
-def pausing(schedule: Schedule) -> Pausing:
+def pause_info(schedule: Schedule) -> PauseInfo:
     """The API server knows the program that wrote; the person stands in the note that foretop leaves.
 
     The note counts while foretop was the last to write the field: what others pause later is not its doing.
@@ -39,10 +39,10 @@ def pausing(schedule: Schedule) -> Pausing:
     person = schedule.annotation(PAUSED_BY) if program in ("", OWN_MANAGER) else ""
     if person:
         why, until = schedule.annotation(PAUSED_WHY), _time(schedule.annotation(PAUSED_UNTIL))
-        return Pausing(since or _time(schedule.annotation(PAUSED_AT)), f"by {person}", why, until)
+        return PauseInfo(since or _time(schedule.annotation(PAUSED_AT)), f"by {person}", why, until)
     if not program:
-        return Pausing(since)
-    return Pausing(since, f"{'with' if _PROGRAM.fullmatch(program) else 'by'} {program}")
+        return PauseInfo(since)
+    return PauseInfo(since, f"{'with' if _PROGRAM.fullmatch(program) else 'by'} {program}")
 
 
 def _time(text: str) -> datetime | None:

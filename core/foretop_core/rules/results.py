@@ -27,7 +27,7 @@ _IS_THERE = re.compile(
 )
 
 
-class Scope(Enum):
+class ResultScope(Enum):
     """What a problem is about."""
 
     VELERO = "velero"
@@ -50,21 +50,21 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ResultGroup:
     """All that was said of Velero itself, of what belongs to no namespace, or of one namespace."""
 
-    scope: Scope
+    scope: ResultScope
     namespace: str
     problems: tuple[Problem, ...]
 
     @property
     def title(self) -> str:
         match self.scope:
-            case Scope.VELERO:
+            case ResultScope.VELERO:
                 return "Velero itself"
-            case Scope.CLUSTER:
+            case ResultScope.CLUSTER:
                 return "the cluster, outside of namespaces"
-            case Scope.NAMESPACE:
+            case ResultScope.NAMESPACE:
                 return f"namespace {self.namespace}"
             case _:
                 assert_never(self.scope)
@@ -78,8 +78,8 @@ class Group:
 class Results:
     """Errors and warnings apart; in each, Velero itself first, then the cluster, then the namespaces by name."""
 
-    errors: tuple[Group, ...] = ()
-    warnings: tuple[Group, ...] = ()
+    errors: tuple[ResultGroup, ...] = ()
+    warnings: tuple[ResultGroup, ...] = ()
 
     @property
     def error_count(self) -> int:
@@ -101,22 +101,22 @@ def parse(text: bytes) -> Results:
     return Results(_groups(told.get("errors")), _groups(told.get("warnings")))
 
 
-def _groups(part: Any) -> tuple[Group, ...]:
+def _groups(part: Any) -> tuple[ResultGroup, ...]:
     if not isinstance(part, Mapping):
         return ()
     spaces = part.get("namespaces")
     named = sorted(spaces.items()) if isinstance(spaces, Mapping) else []
     made = [
-        _group(Scope.VELERO, "", part.get("velero")),
-        _group(Scope.CLUSTER, "", part.get("cluster")),
-        *(_group(Scope.NAMESPACE, name, lines) for name, lines in named),
+        _group(ResultScope.VELERO, "", part.get("velero")),
+        _group(ResultScope.CLUSTER, "", part.get("cluster")),
+        *(_group(ResultScope.NAMESPACE, name, lines) for name, lines in named),
     ]
     return tuple(group for group in made if group.problems)
 
 
-def _group(scope: Scope, namespace: str, lines: Any) -> Group:
+def _group(scope: ResultScope, namespace: str, lines: Any) -> ResultGroup:
     sentences = lines if isinstance(lines, list) else [] if lines is None else [lines]
-    return Group(scope, namespace, _together(_problem(str(line)) for line in sentences))
+    return ResultGroup(scope, namespace, _together(_problem(str(line)) for line in sentences))
 
 
 def _together(problems: Iterable[Problem]) -> tuple[Problem, ...]:

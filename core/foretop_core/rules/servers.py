@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from foretop_core.models import Deployment
-from foretop_core.rules.world import Server
+from foretop_core.rules.snapshot import VeleroInfo
 
 VELERO_DEPLOYMENT = "velero"
 OADP_DEPLOYMENT = "openshift-adp-controller-manager"
@@ -16,7 +16,7 @@ _VERSION = re.compile(r"v?(\d+\.\d+(?:\.\d+)?)")
 _TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 
 
-def server(deployment: Deployment) -> Server | None:
+def server(deployment: Deployment) -> VeleroInfo | None:
     """The server's flags and version; None where the Deployment runs no Velero server."""
     for container in deployment.spec.template.spec.containers:
         words = (*container.command, *container.args)
@@ -24,7 +24,7 @@ def server(deployment: Deployment) -> Server | None:
             flags = _flags(words)
             skip = flags.get("schedule-skip-immediately", "false")
             concurrent = flags.get("concurrent-backups", "1")
-            return Server(
+            return VeleroInfo(
                 skip_immediately=skip in _TRUE,
                 concurrency=max(1, int(concurrent)) if concurrent.isdecimal() else 1,
                 version=image_version(container.image),

@@ -10,11 +10,11 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Schedule
 from foretop_core.rules.dialects import ALL_DIALECTS, DialectVerdict, Release, read_release, readings, releases_of
 from foretop_core.rules.dialects.upgrade import UpgradeEffect, upgrade_effect
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ScheduleUpgrade:
     """One schedule that is read differently after an upgrade; several for one schedule where its release is open."""
 
     schedule: Schedule
@@ -32,7 +32,7 @@ class ServerUpgrade:
     verdict: DialectVerdict
     before: str
     schedules: int
-    changes: tuple[Change, ...]
+    changes: tuple[ScheduleUpgrade, ...]
 
     @property
     def changed(self) -> int:
@@ -52,12 +52,12 @@ def target(text: str) -> tuple[Release, Dialect]:
     return release, release.dialects[0]
 
 
-def server_upgrades(world: World, to: Dialect, now: datetime) -> tuple[ServerUpgrade, ...]:
+def server_upgrades(world: ClusterSnapshot, to: Dialect, now: datetime) -> tuple[ServerUpgrade, ...]:
     """Every server of a context that has schedules, by namespace."""
     return tuple(_server(world, namespace, to, now) for namespace in sorted(world.schedules_by_namespace))
 
 
-def _server(world: World, namespace: str, to: Dialect, now: datetime) -> ServerUpgrade:
+def _server(world: ClusterSnapshot, namespace: str, to: Dialect, now: datetime) -> ServerUpgrade:
     verdict = world.verdict(namespace)
     schedules = sorted(world.schedules_by_namespace[namespace], key=lambda schedule: schedule.name)
     possible = _possible(verdict, to)
@@ -73,12 +73,12 @@ def _possible(verdict: DialectVerdict, to: Dialect) -> tuple[Dialect, ...]:
 
 def _changes(
     schedule: Schedule, verdict: DialectVerdict, possible: tuple[Dialect, ...], to: Dialect, now: datetime
-) -> list[Change]:
+) -> list[ScheduleUpgrade]:
     found = []
     for reading in readings(schedule.spec.schedule, possible):
         effect = upgrade_effect(schedule.spec.schedule, reading.dialect, to, now)
         if effect is not None:
-            found.append(Change(schedule, _release(verdict, reading.dialects), effect))
+            found.append(ScheduleUpgrade(schedule, _release(verdict, reading.dialects), effect))
     return found
 
 

@@ -7,10 +7,10 @@ from typing import Protocol, TypeVar
 
 from foretop_core.models import Deployment, Resource
 from foretop_core.models.kinds import by_plural
-from foretop_core.rules.assemble import servers_of, world_of
+from foretop_core.rules.assemble import servers_of, snapshot_of
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
-from foretop_core.rules.world import Key as RuleKey
-from foretop_core.rules.world import PhaseChange, Seen, Server, Unseen, World
+from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap
+from foretop_core.rules.snapshot import Key as RuleKey
 from foretop_core.store.health import WatchHealthRegistry
 from foretop_core.store.history import ChangeHistory
 from foretop_core.store.keys import Key
@@ -42,9 +42,9 @@ class SnapshotCache:
     def __init__(self, facts: SnapshotSource, given_versions: GivenVersions = NONE_GIVEN) -> None:
         self._facts = facts
         self._given_versions = given_versions
-        self._made: dict[str, tuple[tuple[int, int], World]] = {}
+        self._made: dict[str, tuple[tuple[int, int], ClusterSnapshot]] = {}
 
-    def of(self, context: str) -> World:
+    def of(self, context: str) -> ClusterSnapshot:
         version = (self._facts.revision(context), self._facts.health.revision)
         held = self._made.get(context)
         if held is not None and held[0] == version:
@@ -57,14 +57,14 @@ class SnapshotCache:
         self._made[context] = (version, world)
         return world
 
-    def _make(self, context: str, blind: tuple[Unseen, ...]) -> World:
+    def _make(self, context: str, blind: tuple[VisibilityGap, ...]) -> ClusterSnapshot:
         def every(model: type[R], /) -> tuple[R, ...]:
             return self._facts.all(context, model)
 
         seen = self._seen(context, servers_of(every(Deployment)))
-        return world_of(context, every, blind, seen, self._given_versions.of(context))
+        return snapshot_of(context, every, blind, seen, self._given_versions.of(context))
 
-    def _seen(self, context: str, running: dict[str, Server]) -> Seen:
+    def _seen(self, context: str, running: dict[str, VeleroInfo]) -> ObservedChanges:
         since: dict[RuleKey, datetime] = {}
         back: dict[RuleKey, PhaseChange] = {}
         for step in self._facts.history.phases(context):
@@ -72,7 +72,7 @@ class SnapshotCache:
             if _WAY.get(step.after, 9) < _WAY.get(step.before, 0):
                 back[rule_key(step.key)] = PhaseChange(step.before, step.after, step.at)
         paces = [(rule_key(key), pace) for key, pace in self._facts.history.paces(context)]
-        return Seen(
+        return ObservedChanges(
             phase_since=since,
             moved={key: pace.since for key, pace in paces},
             unmoved=frozenset(key for key, pace in paces if not pace.seen_moving),
@@ -88,5 +88,5 @@ def rule_key(key: Key) -> RuleKey:
     return (kind.name if kind else key.kind), key.namespace, key.name
 
 
-def _slots(server: Server | None) -> int:
+def _slots(server: VeleroInfo | None) -> int:
     return server.concurrency if server and server.concurrency else 1

@@ -11,7 +11,7 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import Resource
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store.feed import Feed
 from foretop_core.store.health import WatchHealthRegistry
 from foretop_core.store.history import ChangeHistory
@@ -74,7 +74,7 @@ class Store:
         """Moves with every change of an object of that cluster."""
         return self._revisions.get(context, 0)
 
-    def world(self, context: str) -> World:
+    def world(self, context: str) -> ClusterSnapshot:
         """What the rules look at; the same value again as long as nothing has changed."""
         return self._worlds.of(context)
 

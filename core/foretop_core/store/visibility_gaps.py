@@ -6,26 +6,26 @@ from typing import assert_never
 
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, DPA, EVENT, RELEASE_HINTS, REPOSITORY, SCHEDULE, STORAGE
-from foretop_core.rules.world import Unseen
+from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.store.health import WatchHealthRegistry
 
 _NOT_NEEDED = frozenset({DEPLOYMENT, DPA, EVENT, REPOSITORY, *RELEASE_HINTS})
 _WITHOUT_THEM_NO_VELERO = frozenset({SCHEDULE, BACKUP, STORAGE})
 
 
-def visibility_gaps(context: str, board: WatchHealthRegistry) -> tuple[Unseen, ...]:
+def visibility_gaps(context: str, board: WatchHealthRegistry) -> tuple[VisibilityGap, ...]:
     """One entry for each kind; or one for the whole cluster where every watch has the same trouble."""
     reasons: dict[str, list[str]] = {}
     needed = [(scope, health) for scope, health in board.watches(context) if scope.kind not in _NOT_NEEDED]
     if not needed:
-        return (Unseen(context, "", WatchState.SYNCING.value),)
+        return (VisibilityGap(context, "", WatchState.SYNCING.value),)
     for scope, health in needed:
         if reason := _reason(scope, health):
             reasons.setdefault(scope.kind.name, []).append(reason)
     together = {reason for given in reasons.values() for reason in given}
     if len(together) == 1 and sum(map(len, reasons.values())) == len(needed) > 1:
-        return (Unseen(context, "", together.pop()),)
-    return tuple(Unseen(context, kind, _joined(given)) for kind, given in sorted(reasons.items()))
+        return (VisibilityGap(context, "", together.pop()),)
+    return tuple(VisibilityGap(context, kind, _joined(given)) for kind, given in sorted(reasons.items()))
 
 
 def _reason(scope: WatchScope, health: WatchHealth) -> str:

@@ -28,7 +28,7 @@ from foretop_core.models import (
     Schedule,
     from_builtins,
 )
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import NOW, backup, location, nab, nar, restore, schedule, upload
 
 
@@ -57,7 +57,7 @@ def test_a_backup_by_hand_is_the_one_that_velero_would_have_made() -> None:
     made = next(
         write for write in reconcile_schedule(item, (), NOW, Dialect.NETRESEARCH).writes if isinstance(write, Create)
     )
-    (step,) = plan_back_up_now(World("prod", schedules=(item,)), [item], NOW).steps
+    (step,) = plan_back_up_now(ClusterSnapshot("prod", schedules=(item,)), [item], NOW).steps
     meta = step.write.body["metadata"]
     assert meta["name"] == made.name == "nightly-20261115024107"
     assert meta["labels"] == made.labels
@@ -73,13 +73,13 @@ def test_a_backup_by_hand_is_the_one_that_velero_would_have_made() -> None:
 
 def test_the_template_s_own_labels_take_the_place_of_the_schedule_s() -> None:
     item = schedule(labels={"team": "a"}, template={"metadata": {"labels": {"tier": "gold"}}})
-    (step,) = plan_back_up_now(World(schedules=(item,)), [item], NOW).steps
+    (step,) = plan_back_up_now(ClusterSnapshot(schedules=(item,)), [item], NOW).steps
     assert step.write.body["metadata"]["labels"] == {"tier": "gold", "velero.io/schedule-name": "nightly"}
 
 
 def test_the_marks_of_a_pause_do_not_go_onto_a_backup() -> None:
     item = schedule(paused=True, annotations={"foretop.io/paused-by": "maria", "cost": "7"})
-    (step,) = plan_back_up_now(World(schedules=(item,)), [item], NOW).steps
+    (step,) = plan_back_up_now(ClusterSnapshot(schedules=(item,)), [item], NOW).steps
     assert step.write.body["metadata"]["annotations"] == {"cost": "7"}
 
 
@@ -92,7 +92,7 @@ def test_a_failed_backup_is_run_again_with_the_same_spec_under_a_new_name() -> N
         spec={"includedNamespaces": ["shop"], "ttl": "24h0m0s"},
         labels={"velero.io/storage-location": "default", "team": "a"},
     )
-    (step,) = plan_run_again(World(backups=(failed,)), [failed], NOW).steps
+    (step,) = plan_run_again(ClusterSnapshot(backups=(failed,)), [failed], NOW).steps
     assert step.write.body["metadata"]["name"] == "nightly-20261115024107"
     assert step.write.body["metadata"]["labels"] == {"team": "a", "velero.io/schedule-name": "nightly"}
     assert step.write.body["spec"] == {"includedNamespaces": ["shop"], "ttl": "24h0m0s"}
@@ -100,7 +100,7 @@ def test_a_failed_backup_is_run_again_with_the_same_spec_under_a_new_name() -> N
 
 def test_a_backup_that_is_running_is_not_run_again_nor_deleted() -> None:
     running = backup("one", "InProgress", started="02:00:03")
-    world = World(backups=(running,))
+    world = ClusterSnapshot(backups=(running,))
     assert plan_run_again(world, [running], NOW).refused[0].why == "it has not ended (InProgress)"
     assert "InProgress" in plan_delete_backup(world, [running], NOW).refused[0].why
 
@@ -108,7 +108,7 @@ def test_a_backup_that_is_running_is_not_run_again_nor_deleted() -> None:
 def test_deleting_a_backup_asks_velero_to_delete_its_data() -> None:
     done = backup("one", ended="02:01:00", spec={"storageLocation": "default"})
     back = restore("back")
-    world = World(backups=(done,), restores=(back,), storage=(location(phase="Unavailable"),))
+    world = ClusterSnapshot(backups=(done,), restores=(back,), storage=(location(phase="Unavailable"),))
     (step,) = plan_delete_backup(world, [done], NOW).steps
     assert step.write.body["metadata"]["generateName"] == "one-"
     assert step.write.body["metadata"]["labels"]["velero.io/backup-name"] == "one"
@@ -119,20 +119,22 @@ def test_deleting_a_backup_asks_velero_to_delete_its_data() -> None:
 def test_the_backup_of_a_nab_is_better_deleted_with_it() -> None:
     marks = {"openshift.io/oadp-nab-origin-name": "orders", "openshift.io/oadp-nab-origin-namespace": "team-a"}
     made = from_builtins(Backup, {"metadata": {"name": "b", "namespace": "velero", "annotations": marks}})
-    (step,) = plan_delete_backup(World(backups=(made,)), [made], NOW).steps
+    (step,) = plan_delete_backup(ClusterSnapshot(backups=(made,)), [made], NOW).steps
     assert "belongs to the NAB team-a/orders" in step.warnings[0]
 
 
 def test_a_long_name_is_cut_in_the_label_as_velero_cuts_it() -> None:
     done = backup("x" * 80, ended="02:01:00")
-    (step,) = plan_delete_backup(World(backups=(done,)), [done], NOW).steps
+    (step,) = plan_delete_backup(ClusterSnapshot(backups=(done,)), [done], NOW).steps
     assert len(step.write.body["metadata"]["labels"]["velero.io/backup-name"]) == 63
 
 
 def test_cancelling_touches_only_the_movements_that_still_run() -> None:
     running = backup("one", "InProgress", started="02:00:03")
     moving = upload("up-1", "InProgress", progress={"bytesDone": 30, "totalBytes": 120})
-    world = World(backups=(running,), movements=(moving, upload("up-2", "Completed"), upload("up-3", of="other")))
+    world = ClusterSnapshot(
+        backups=(running,), movements=(moving, upload("up-2", "Completed"), upload("up-3", of="other"))
+    )
     (step,) = plan_cancel_movements(world, [running], NOW).steps
     assert (step.target.kind.name, step.target.name) == ("DataUpload", "up-1")
     assert step.write.body["spec"] == {"cancel": True}
@@ -157,7 +159,7 @@ def test_a_restore_says_what_it_holds_and_what_exists_already() -> None:
         progress={"totalItems": 212, "itemsBackedUp": 212},
     )
     wish = RestoreRequest(mapping={"shop": "shop-restored"}, existing="update", volumes=False)
-    (step,) = plan_restore(World("prod", backups=(done,)), [done], wish, NOW, ["web", "default"]).steps
+    (step,) = plan_restore(ClusterSnapshot("prod", backups=(done,)), [done], wish, NOW, ["web", "default"]).steps
     assert step.write.body["spec"] == {
         "includedNamespaces": ["*"],
         "backupName": "one",
@@ -172,7 +174,7 @@ def test_a_restore_says_what_it_holds_and_what_exists_already() -> None:
 
 def test_a_restore_over_what_is_there_is_offered_a_place_beside_it() -> None:
     done = backup("one", ended="02:01:00", spec={"includedNamespaces": ["shop"]})
-    (step,) = plan_restore(World(backups=(done,)), [done], RestoreRequest(), NOW, ["shop"]).steps
+    (step,) = plan_restore(ClusterSnapshot(backups=(done,)), [done], RestoreRequest(), NOW, ["shop"]).steps
     (warning,) = step.warnings
     assert warning.startswith("shop exists already: what is in it stays, gaps are filled")
     assert "--namespace-mappings shop:shop-restored" in warning
@@ -189,41 +191,43 @@ def test_a_restore_over_what_is_there_is_offered_a_place_beside_it() -> None:
 )
 def test_a_restore_that_cannot_be_is_one_line(wish: RestoreRequest, words: str) -> None:
     with pytest.raises(BadInput, match=words):
-        plan_restore(World(), [], wish, NOW)
+        plan_restore(ClusterSnapshot(), [], wish, NOW)
 
 
 def test_nothing_is_restored_from_what_failed() -> None:
     failed = backup("one", "Failed", ended="02:01:00")
     assert (
-        plan_restore(World(backups=(failed,)), [failed], RestoreRequest(), NOW).refused[0].why.endswith("it is Failed")
+        plan_restore(ClusterSnapshot(backups=(failed,)), [failed], RestoreRequest(), NOW)
+        .refused[0]
+        .why.endswith("it is Failed")
     )
 
 
 def test_deleting_a_nab_explains_the_paths_that_this_cluster_has() -> None:
     item = nab(veleroBackup={"name": "vb", "namespace": "velero"})
-    plan = plan_delete_nab(World(nabs=(item,)), [item], NOW)
+    plan = plan_delete_nab(ClusterSnapshot(nabs=(item,)), [item], NOW)
     (step,) = plan.steps
     assert step.write.body["spec"] == {"deleteBackup": True}
     assert "the Velero backup vb" in step.forecast
     assert "forceDeleteBackup" not in plan.warnings[0].split("plain delete")[0]
-    forced = plan_delete_nab(World(nabs=(item,)), [item], NOW, force=True, serves_force=True)
+    forced = plan_delete_nab(ClusterSnapshot(nabs=(item,)), [item], NOW, force=True, serves_force=True)
     assert forced.steps[0].write.body["spec"] == {"forceDeleteBackup": True}
     assert "the data stays in storage" in forced.steps[0].forecast
 
 
 def test_force_is_refused_where_the_cluster_has_no_such_field() -> None:
     with pytest.raises(BadInput, match="no field forceDeleteBackup"):
-        plan_delete_nab(World(), [nab()], NOW, force=True)
+        plan_delete_nab(ClusterSnapshot(), [nab()], NOW, force=True)
 
 
 def test_a_nab_on_its_way_out_is_not_asked_twice_but_may_be_forced() -> None:
     leaving = nab(spec={"deleteBackup": True})
-    assert "on its way out" in plan_delete_nab(World(), [leaving], NOW).refused[0].why
-    assert len(plan_delete_nab(World(), [leaving], NOW, force=True, serves_force=True).steps) == 1
+    assert "on its way out" in plan_delete_nab(ClusterSnapshot(), [leaving], NOW).refused[0].why
+    assert len(plan_delete_nab(ClusterSnapshot(), [leaving], NOW, force=True, serves_force=True).steps) == 1
 
 
 def test_a_nar_is_plainly_deleted() -> None:
-    (step,) = plan_delete_nar(World(), [nar()], NOW).steps
+    (step,) = plan_delete_nar(ClusterSnapshot(), [nar()], NOW).steps
     assert step.write.method == "DELETE"
     assert step.forecast.endswith("what it has restored stays")
 
@@ -237,7 +241,7 @@ def test_an_administrator_decides_about_storage() -> None:
             "status": {"nonAdminBackupStorageLocation": {"name": "mine", "namespace": "team-a"}},
         },
     )
-    (step,) = plan_decide(World(), [request], "approve", NOW).steps
+    (step,) = plan_decide(ClusterSnapshot(), [request], "approve", NOW).steps
     assert step.write.body["spec"] == {"approvalDecision": "approve"}
     assert step.changes == ("spec.approvalDecision pending → approve",)
     assert "team-a/mine" in step.forecast
@@ -263,14 +267,14 @@ def deployment(*args: str, **meta: Any) -> Deployment:
     ],
 )
 def test_the_server_s_default_is_one_flag_of_its_container(before: tuple[str, ...], after: list[str]) -> None:
-    (step,) = plan_server_default(World(), [deployment(*before)], True, NOW).steps
+    (step,) = plan_server_default(ClusterSnapshot(), [deployment(*before)], True, NOW).steps
     assert step.write.form == "strategic"
     (container,) = step.write.body["spec"]["template"]["spec"]["containers"]
     assert container == {"name": "velero", "args": after}
 
 
 def test_the_restart_names_what_it_kills() -> None:
-    world = World(backups=(backup("one", "InProgress", started="02:00:03"), backup("two", "Queued")))
+    world = ClusterSnapshot(backups=(backup("one", "InProgress", started="02:00:03"), backup("two", "Queued")))
     (step,) = plan_server_default(world, [deployment()], True, NOW).steps
     assert step.warnings[0].startswith("Velero restarts, which kills one ")
 
@@ -288,6 +292,6 @@ def test_the_restart_names_what_it_kills() -> None:
     ],
 )
 def test_what_an_operator_owns_is_refused_with_advice(item: Deployment, words: str) -> None:
-    plan = plan_server_default(World(), [item], True, NOW)
+    plan = plan_server_default(ClusterSnapshot(), [item], True, NOW)
     assert plan.steps == ()
     assert words in plan.refused[0].why

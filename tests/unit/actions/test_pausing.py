@@ -14,16 +14,16 @@ from foretop_core.minicluster.reconcile.schedule import reconcile_schedule
 from foretop_core.minicluster.reconcile.writes import Create, Patch
 from foretop_core.models import Schedule, from_builtins, to_builtins
 from foretop_core.rules.forecast import Choice
-from foretop_core.rules.world import Server, World
+from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from tests.objects import NOW, backup, location, schedule
 
 DUE = {"cron": "0 * * * *", "last": "00:00:03"}
 NOT_DUE = {"cron": "0 * * * *", "last": "02:00:03"}
 
 
-def world_of(*schedules: Schedule, skip_default: bool | None = False, **more: Any) -> World:
-    servers = {} if skip_default is None else {"velero": Server(skip_immediately=skip_default, concurrency=1)}
-    return World("prod", schedules=schedules, storage=(location(),), servers=servers, **more)
+def world_of(*schedules: Schedule, skip_default: bool | None = False, **more: Any) -> ClusterSnapshot:
+    servers = {} if skip_default is None else {"velero": VeleroInfo(skip_immediately=skip_default, concurrency=1)}
+    return ClusterSnapshot("prod", schedules=schedules, storage=(location(),), servers=servers, **more)
 
 
 def merged(item: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:

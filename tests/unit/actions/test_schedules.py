@@ -16,13 +16,13 @@ from foretop_core.actions.schedules import (
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, BackupSpec, Schedule, from_builtins
 from foretop_core.models.manifest import read
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import NOW, backup, location, schedule
 
 
 def test_a_new_schedule_shows_its_meaning_and_the_next_five_runs() -> None:
     wish = NewSchedule("velero", "nightly", "30 3 * * *", BackupSpec(ttl="720h", included_namespaces=("shop",)))
-    (step,) = plan_create_schedules(World("prod", storage=(location(),)), [wish], NOW).steps
+    (step,) = plan_create_schedules(ClusterSnapshot("prod", storage=(location(),)), [wish], NOW).steps
     assert step.write.body == {
         "apiVersion": "velero.io/v1",
         "kind": "Schedule",
@@ -35,7 +35,7 @@ def test_a_new_schedule_shows_its_meaning_and_the_next_five_runs() -> None:
 
 def test_a_schedule_made_paused_makes_no_backup() -> None:
     wish = NewSchedule("velero", "nightly", "@daily", paused=True, skip_immediately=True, own_backups=True)
-    (step,) = plan_create_schedules(World("prod"), [wish], NOW).steps
+    (step,) = plan_create_schedules(ClusterSnapshot("prod"), [wish], NOW).steps
     assert step.write.body["spec"] == {
         "schedule": "@daily",
         "template": {},
@@ -68,7 +68,7 @@ def test_what_cannot_be_is_one_line_that_names_the_place(change: dict[str, Any],
 
 def test_a_name_that_is_taken_is_refused() -> None:
     plan = plan_create_schedules(
-        World("prod", schedules=(schedule(),)), [NewSchedule("velero", "nightly", "@daily")], NOW
+        ClusterSnapshot("prod", schedules=(schedule(),)), [NewSchedule("velero", "nightly", "@daily")], NOW
     )
     assert plan.steps == ()
     assert plan.refused[0].why == "there is a schedule of that name already"
@@ -76,12 +76,12 @@ def test_a_name_that_is_taken_is_refused() -> None:
 
 def test_a_storage_location_that_is_not_there_is_doubted() -> None:
     wish = NewSchedule("velero", "nightly", "@daily", BackupSpec(storage_location="s3-us"))
-    (step,) = plan_create_schedules(World("prod", storage=(location(),)), [wish], NOW).steps
+    (step,) = plan_create_schedules(ClusterSnapshot("prod", storage=(location(),)), [wish], NOW).steps
     assert step.warnings == ("There is no storage location s3-us in velero, only default.",)
 
 
 def test_an_expression_that_never_fires_is_said_to_be_always_due() -> None:
-    (step,) = plan_create_schedules(World("prod"), [NewSchedule("velero", "x", "0 0 31 2 *")], NOW).steps
+    (step,) = plan_create_schedules(ClusterSnapshot("prod"), [NewSchedule("velero", "x", "0 0 31 2 *")], NOW).steps
     assert "always due" in step.forecast
 
 
@@ -94,7 +94,7 @@ def test_a_manifest_is_made_as_it_says() -> None:
     """
     (item,) = read(text, "file").objects[0][1:]
     assert isinstance(item, Schedule)
-    (step,) = plan_create_schedules(World("prod"), [described_by(item, "velero")], NOW).steps
+    (step,) = plan_create_schedules(ClusterSnapshot("prod"), [described_by(item, "velero")], NOW).steps
     assert step.write.body["metadata"] == {"name": "etcd", "namespace": "velero", "labels": {"team": "a"}}
     assert step.write.body["spec"]["skipImmediately"] is False
     assert step.write.body["spec"]["template"] == {"hooks": {"resources": []}, "ttl": "24h0m0s"}
@@ -102,7 +102,7 @@ def test_a_manifest_is_made_as_it_says() -> None:
 
 def test_deleting_a_schedule_says_that_its_backups_stay() -> None:
     item = schedule(uid="u1", resourceVersion="5")
-    world = World(
+    world = ClusterSnapshot(
         "prod", schedules=(item,), backups=(backup("nightly-1", of="nightly"), backup("nightly-2", of="nightly"))
     )
     (step,) = plan_delete_schedule(world, [item], NOW).steps
@@ -132,7 +132,7 @@ def test_deleting_a_schedule_that_owns_its_backups_says_what_goes_along() -> Non
             }
         },
     )
-    (step,) = plan_delete_schedule(World("prod", schedules=(item,), backups=(owned,)), [item], NOW).steps
+    (step,) = plan_delete_schedule(ClusterSnapshot("prod", schedules=(item,), backups=(owned,)), [item], NOW).steps
     (warning,) = step.warnings
     assert "Its 1 Backup object goes with it" in warning
     assert "nightly-1" in warning

@@ -7,7 +7,7 @@ import pytest
 from foretop_core.cron import Dialect
 from foretop_core.rules.forecast import (
     Choice,
-    Holdup,
+    DelayReason,
     base_time,
     expected_start,
     invalid,
@@ -141,7 +141,7 @@ def test_an_unfinished_backup_holds_its_schedule_and_is_named(phase: str) -> Non
         [backup("nightly-20261115010003", phase, created="01:00:03", started="01:00:04", of="nightly")],
     )
     assert late is not None
-    assert late.reason is Holdup.BLOCKED
+    assert late.reason is DelayReason.BLOCKED
     assert late.since == at("02:00:00")
     assert late.blocker is not None
     assert late.blocker.name == "nightly-20261115010003"
@@ -154,7 +154,7 @@ def test_a_backup_in_another_phase_does_not_hold_its_schedule(phase: str) -> Non
         schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, BEAT, [backup("nightly-1", phase, of="nightly")]
     )
     assert late is not None
-    assert late.reason is Holdup.UNKNOWN
+    assert late.reason is DelayReason.UNKNOWN
 
 
 def test_the_backup_of_another_schedule_holds_nobody() -> None:
@@ -162,7 +162,7 @@ def test_the_backup_of_another_schedule_holds_nobody() -> None:
         schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, BEAT, [backup("other-1", "InProgress", of="other")]
     )
     assert late is not None
-    assert late.reason is Holdup.UNKNOWN
+    assert late.reason is DelayReason.UNKNOWN
 
 
 def test_a_run_is_not_overdue_before_velero_had_time_to_look() -> None:
@@ -180,12 +180,12 @@ def test_a_run_that_was_made_a_moment_ago_is_not_overdue_though_last_backup_lags
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        (schedule(cron="61 * * * *", phase="FailedValidation"), Holdup.INVALID),
-        (schedule(cron="0 0 31 2 *"), Holdup.NEVER_FIRES),
-        (schedule(cron="0 * * * *", last="00:00:03", paused=True), Holdup.PAUSED),
+        (schedule(cron="61 * * * *", phase="FailedValidation"), DelayReason.INVALID),
+        (schedule(cron="0 0 31 2 *"), DelayReason.NEVER_FIRES),
+        (schedule(cron="0 * * * *", last="00:00:03", paused=True), DelayReason.PAUSED),
     ],
 )
-def test_every_reason_for_not_running_has_its_name(given: object, reason: Holdup) -> None:
+def test_every_reason_for_not_running_has_its_name(given: object, reason: DelayReason) -> None:
     late = overdue(given, NOW, DIALECT, BEAT)  # type: ignore[arg-type]
     assert late is not None
     assert late.reason is reason
@@ -197,7 +197,7 @@ def test_without_a_pulse_the_silence_is_the_reason() -> None:
     silent = Heartbeat(second=3, pulse=at("02:30:03"), period=timedelta(minutes=1))
     late = overdue(schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, silent)
     assert late is not None
-    assert late.reason is Holdup.NO_PULSE
+    assert late.reason is DelayReason.NO_PULSE
     assert "11 minutes" in late.sentence
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, from_builtins
-from foretop_core.rules.lifecycle import Path, State, lifecycle, transition
+from foretop_core.rules.lifecycle import Path, StepState, lifecycle, transition
 
 NOW = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
 ACCEPTED = {"type": "Accepted", "status": "True", "reason": "BackupAccepted", "message": "backup accepted"}
@@ -38,8 +38,8 @@ def test_both_spellings_of_the_seed_mean_that_it_is_on_its_way_out(phase: str) -
     view = lifecycle(leaving, None, NOW)
     assert view.path is Path.API_DELETE
     assert [(step.name, step.state) for step in view.steps][-2:] == [
-        ("Deleting", State.CURRENT),
-        ("Gone", State.AHEAD),
+        ("Deleting", StepState.CURRENT),
+        ("Gone", StepState.AHEAD),
     ]
     assert "for 3 days" in view.why
     assert "spec.deleteBackup" in view.why
@@ -59,8 +59,8 @@ def test_a_delete_request_with_errors_is_the_step_that_failed() -> None:
     )
     view = lifecycle(stuck, None, NOW)
     assert view.path is Path.DELETE
-    assert [(step.name, step.state) for step in view.steps if step.state is State.FAILED] == [
-        ("DeleteBackupRequest", State.FAILED)
+    assert [(step.name, step.state) for step in view.steps if step.state is StepState.FAILED] == [
+        ("DeleteBackupRequest", StepState.FAILED)
     ]
     assert "bucket not reachable" in view.why
 
@@ -76,7 +76,7 @@ def test_a_backup_that_velero_finds_invalid_never_was_in_progress() -> None:
     made = nab("Created", ACCEPTED, QUEUED)
     view = lifecycle(made, backup(phase="FailedValidation", validationErrors=["no such location"]), NOW)
     assert [step.name for step in view.steps] == ["New", "Accepted", "Created", "Queued", "FailedValidation"]
-    assert view.steps[-1].state is State.FAILED
+    assert view.steps[-1].state is StepState.FAILED
     assert "no such location" in view.why
 
 
@@ -89,9 +89,9 @@ def test_a_failed_backup_tells_its_reason() -> None:
 
 def test_the_live_backup_counts_more_than_the_copy() -> None:
     frozen = nab("Created", ACCEPTED, QUEUED, status={"veleroBackup": {"status": {"phase": "InProgress"}}})
-    assert lifecycle(frozen, None, NOW).steps[4].state is State.CURRENT
+    assert lifecycle(frozen, None, NOW).steps[4].state is StepState.CURRENT
     assert lifecycle(frozen, backup(phase="Completed", startTimestamp="2026-11-15T02:00:00Z"), NOW).steps[-1].state is (
-        State.DONE
+        StepState.DONE
     )
 
 
@@ -114,7 +114,7 @@ def test_what_velero_does_is_said_in_a_sentence(phase: str, following: str, why:
 
 def test_a_phase_nobody_knows_is_shown_as_it_is() -> None:
     view = lifecycle(nab("Created", ACCEPTED, QUEUED), backup(phase="Polishing"), NOW)
-    assert ("Polishing", State.CURRENT) in [(step.name, step.state) for step in view.steps]
+    assert ("Polishing", StepState.CURRENT) in [(step.name, step.state) for step in view.steps]
     assert not transition(nab("New"), nab("Polishing")).known
 
 

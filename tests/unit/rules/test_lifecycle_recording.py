@@ -11,11 +11,11 @@ from foretop_core.minicluster.reconcile.naming import led_to
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
-from foretop_core.rules.lifecycle import Lifecycle, Path, State, Transition, lifecycle, transition
+from foretop_core.rules.lifecycle import Lifecycle, Path, PhaseTransition, StepState, lifecycle, transition
 from tests import recordings
 from tests.recordings import Event
 
-Walked = tuple[Event, NonAdmin | None, Transition]
+Walked = tuple[Event, NonAdmin | None, PhaseTransition]
 
 
 def _walk() -> Iterator[Walked]:
@@ -66,7 +66,7 @@ def test_seen_late_the_one_that_came_back_is_still_known_for_what_it_is() -> Non
     new = states[-1]
     assert isinstance(new, NonAdmin)
     for earlier in (old, None):
-        assert transition(earlier, new) == Transition(
+        assert transition(earlier, new) == PhaseTransition(
             True, False, True, "brought back by the sync: its backup is still in the bucket"
         )
 
@@ -97,12 +97,12 @@ VIEWS = tuple(_views())
 def test_at_every_moment_exactly_one_step_is_current_or_failed_unless_all_are_done() -> None:
     for _, owner, view in VIEWS:
         states = [step.state for step in view.steps]
-        turning = [state for state in states if state in {State.CURRENT, State.FAILED}]
-        reached = len([state for state in states if state is State.DONE])
+        turning = [state for state in states if state in {StepState.CURRENT, StepState.FAILED}]
+        reached = len([state for state in states if state is StepState.DONE])
         assert len(turning) <= 1, owner
         assert bool(turning) == (reached < len(states)), owner
-        assert all(state is State.DONE for state in states[:reached]), owner
-        assert all(state is State.AHEAD for state in states[reached + 1 :]), owner
+        assert all(state is StepState.DONE for state in states[:reached]), owner
+        assert all(state is StepState.AHEAD for state in states[reached + 1 :]), owner
 
 
 def test_every_moment_has_its_sentence_and_its_next() -> None:
@@ -117,14 +117,14 @@ def test_every_moment_has_its_sentence_and_its_next() -> None:
 
 def test_times_of_steps_never_run_backwards() -> None:
     for _, owner, view in VIEWS:
-        times = [step.at for step in view.steps if step.at is not None and step.state is not State.AHEAD]
+        times = [step.at for step in view.steps if step.at is not None and step.state is not StepState.AHEAD]
         if view.synced:
             continue
         assert times == sorted(times), owner
 
 
 def _path(view: Lifecycle) -> str:
-    marks = {State.DONE: " ✓", State.CURRENT: " ◐", State.AHEAD: "", State.FAILED: " ✗"}
+    marks = {StepState.DONE: " ✓", StepState.CURRENT: " ◐", StepState.AHEAD: "", StepState.FAILED: " ✗"}
     return " ─ ".join(step.name + marks[step.state] for step in view.steps)
 
 
@@ -189,6 +189,6 @@ def test_while_the_copy_is_frozen_the_live_backup_tells_where_it_stands() -> Non
         for _, owner, view in VIEWS
         if owner.name == "wave-4" and owner.velero.status is not None and not owner.velero.status.phase
         for step in view.steps
-        if step.state is State.CURRENT
+        if step.state is StepState.CURRENT
     }
     assert seen >= {"Queued", "ReadyToStart"}

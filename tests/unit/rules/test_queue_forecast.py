@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from foretop_core.models import Backup
 from foretop_core.rules.queue import QueueItem, learn, queue
-from foretop_core.rules.queue.claims import claim, meeting
+from foretop_core.rules.queue.namespace_claims import claim, meeting
 from tests.unit.rules.backups import NOON, at, backup, past
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import phases
-from foretop_core.rules.queue import HoldKind, Queue, QueueItem, queue, queue_stalled
+from foretop_core.rules.queue import BlockerKind, Queue, QueueItem, queue, queue_stalled
 from tests import recordings
 from tests.unit.rules.backups import (
     CONCURRENCY,
@@ -74,12 +74,12 @@ def test_the_one_that_meets_another_waits_for_it_and_the_rest_wait_for_slots_and
     holds = {entry.run.name: entry.hold for entry in found.items if entry.hold}
     kinds = {name[:1] + name[-6:] if len(name) > 1 else name: hold.kind for name, hold in holds.items()}
     assert kinds == {
-        "c": HoldKind.NAMESPACE,
-        "d": HoldKind.SLOT,
-        "e": HoldKind.TURN,
-        "f": HoldKind.TURN,
-        "g023135": HoldKind.NAMESPACE,
-        "g023235": HoldKind.NAMESPACE,
+        "c": BlockerKind.NAMESPACE,
+        "d": BlockerKind.SLOT,
+        "e": BlockerKind.TURN,
+        "f": BlockerKind.TURN,
+        "g023135": BlockerKind.NAMESPACE,
+        "g023235": BlockerKind.NAMESPACE,
     }
     assert names(item(found, "c").blocked_by) == ["a"]
     assert str(holds["c"]) == "waits for a: same namespace team-0"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foretop_core.errors import Unreadable
-from foretop_core.rules.results import Group, Problem, Results, Scope, parse
+from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope, parse
 
 DIFFERS = "Warning: the in-cluster version is different than the backed-up version."
 
@@ -120,13 +120,13 @@ def test_errors_and_warnings_stand_apart_and_each_by_where_it_happened() -> None
         warnings={"namespaces": {"shop": ["careful"]}},
     )
     assert [(group.scope, group.namespace, group.count) for group in found.errors] == [
-        (Scope.VELERO, "", 1),
-        (Scope.CLUSTER, "", 1),
-        (Scope.NAMESPACE, "api", 1),
-        (Scope.NAMESPACE, "shop", 3),
+        (ResultScope.VELERO, "", 1),
+        (ResultScope.CLUSTER, "", 1),
+        (ResultScope.NAMESPACE, "api", 1),
+        (ResultScope.NAMESPACE, "shop", 3),
     ]
     assert [problem.subject for problem in found.errors[-1].problems] == ["pods/a", "pods/b", ""]
-    assert found.warnings == (Group(Scope.NAMESPACE, "shop", (Problem("", "", "careful"),)),)
+    assert found.warnings == (ResultGroup(ResultScope.NAMESPACE, "shop", (Problem("", "", "careful"),)),)
     assert (found.error_count, found.warning_count) == (6, 1)
 
 

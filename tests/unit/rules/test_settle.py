@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from foretop_core.rules.triage import Finding, Severity, Subject, Thresholds, settle
+from foretop_core.rules.triage import Finding, Severity, Subject, Thresholds, debounce
 from tests.objects import NOW
 
 LIMITS = Thresholds(comes_after=timedelta(seconds=5), goes_after=timedelta(seconds=20))
@@ -23,31 +23,31 @@ def names(state: object) -> set[str]:
 
 
 def test_the_first_look_shows_everything_at_once() -> None:
-    assert names(settle(None, [finding("a")], NOW, LIMITS)) == {"a"}
+    assert names(debounce(None, [finding("a")], NOW, LIMITS)) == {"a"}
 
 
 def test_a_flash_of_two_seconds_is_never_shown() -> None:
-    state = settle(None, [], NOW, LIMITS)
-    state = settle(state, [finding("a")], NOW + seconds(1), LIMITS)
+    state = debounce(None, [], NOW, LIMITS)
+    state = debounce(state, [finding("a")], NOW + seconds(1), LIMITS)
     assert names(state) == set()
-    state = settle(state, [], NOW + seconds(3), LIMITS)
-    state = settle(state, [finding("a")], NOW + seconds(7), LIMITS)
+    state = debounce(state, [], NOW + seconds(3), LIMITS)
+    state = debounce(state, [finding("a")], NOW + seconds(7), LIMITS)
     assert names(state) == set()
 
 
 def test_what_holds_is_shown_with_its_newest_words() -> None:
-    state = settle(None, [], NOW, LIMITS)
-    state = settle(state, [finding("a", "old")], NOW + seconds(1), LIMITS)
-    state = settle(state, [finding("a", "new")], NOW + seconds(6), LIMITS)
+    state = debounce(None, [], NOW, LIMITS)
+    state = debounce(state, [finding("a", "old")], NOW + seconds(1), LIMITS)
+    state = debounce(state, [finding("a", "new")], NOW + seconds(6), LIMITS)
     assert [each.what for each in state.shown.values()] == ["new"]
 
 
 def test_a_finding_that_blinks_stays_and_one_that_is_gone_goes() -> None:
-    state = settle(None, [finding("a")], NOW, LIMITS)
-    state = settle(state, [], NOW + seconds(10), LIMITS)
-    state = settle(state, [finding("a")], NOW + seconds(20), LIMITS)
-    state = settle(state, [], NOW + seconds(30), LIMITS)
+    state = debounce(None, [finding("a")], NOW, LIMITS)
+    state = debounce(state, [], NOW + seconds(10), LIMITS)
+    state = debounce(state, [finding("a")], NOW + seconds(20), LIMITS)
+    state = debounce(state, [], NOW + seconds(30), LIMITS)
     assert names(state) == {"a"}
-    state = settle(state, [], NOW + seconds(49), LIMITS)
+    state = debounce(state, [], NOW + seconds(49), LIMITS)
     assert names(state) == {"a"}
-    assert names(settle(state, [], NOW + seconds(50), LIMITS)) == set()
+    assert names(debounce(state, [], NOW + seconds(50), LIMITS)) == set()

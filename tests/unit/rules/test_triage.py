@@ -16,8 +16,8 @@ from foretop_core.models import (
     from_builtins,
 )
 from foretop_core.rules.assemble import assemble
+from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, Triage, triage
-from foretop_core.rules.world import PhaseChange, Seen, Server, Unseen, World
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
 
 GOOD_RUNS = [
@@ -32,13 +32,15 @@ GOOD_RUNS = [
 ]
 
 
-def world(*objects: Resource, seen: Seen | None = None, unseen: tuple[Unseen, ...] = (), slots: int = 1) -> World:
+def world(
+    *objects: Resource, seen: ObservedChanges | None = None, unseen: tuple[VisibilityGap, ...] = (), slots: int = 1
+) -> ClusterSnapshot:
     made = assemble(objects, unseen=unseen)
-    return World(
+    return ClusterSnapshot(
         **{
             **{name: getattr(made, name) for name in made.__dataclass_fields__},
-            "servers": {"velero": Server(False, slots)},
-            "seen": seen or Seen(),
+            "servers": {"velero": VeleroInfo(False, slots)},
+            "seen": seen or ObservedChanges(),
         }
     )
 
@@ -64,7 +66,7 @@ def test_a_healthy_cluster_is_calm() -> None:
 
 
 def test_what_was_not_seen_never_counts_as_healthy() -> None:
-    gap = Unseen("prod", "BackupStorageLocation", "not allowed")
+    gap = VisibilityGap("prod", "BackupStorageLocation", "not allowed")
     result = triage(world(schedule(last="02:00:03"), *GOOD_RUNS, unseen=(gap,)), NOW)
     assert result.findings == ()
     assert result.unseen == (gap,)
@@ -221,7 +223,7 @@ def test_a_schedule_that_writes_to_a_location_that_is_not_there() -> None:
 
 
 def test_locations_that_may_not_be_read_are_not_called_missing() -> None:
-    gap = Unseen("", "BackupStorageLocation", "not allowed")
+    gap = VisibilityGap("", "BackupStorageLocation", "not allowed")
     assert codes(schedule(last="02:00:03", template={"storageLocation": "nope"}), *GOOD_RUNS, unseen=(gap,)) == []
 
 
@@ -251,7 +253,9 @@ def test_velero_was_restarted_and_a_backup_lost() -> None:
 def test_a_backup_in_which_neither_items_nor_bytes_move() -> None:
     stuck = backup("one", "InProgress", started="01:00:03", progress={"totalItems": 9880, "itemsBackedUp": 1204})
     moving = upload(phase="InProgress", progress={"bytesDone": 3_100_000_000, "totalBytes": 40_000_000_000})
-    seen = Seen(moved={("Backup", "velero", "one"): at("01:10:00"), ("DataUpload", "velero", "up"): at("02:03:07")})
+    seen = ObservedChanges(
+        moved={("Backup", "velero", "one"): at("01:10:00"), ("DataUpload", "velero", "up"): at("02:03:07")}
+    )
     found = only(location(), stuck, moving, seen=seen)
     assert (found.code, found.since) == ("backup-stuck", at("02:03:07"))
     assert "1,204 of 9,880 items and 3.1 of 40.0 GB of volume data-0" in found.evidence
@@ -260,7 +264,9 @@ def test_a_backup_in_which_neither_items_nor_bytes_move() -> None:
 def test_standing_items_are_no_stall_while_bytes_move() -> None:
     stuck = backup("one", "InProgress", started="01:00:03")
     moving = upload(phase="InProgress")
-    seen = Seen(moved={("Backup", "velero", "one"): at("01:10:00"), ("DataUpload", "velero", "up"): at("02:40:07")})
+    seen = ObservedChanges(
+        moved={("Backup", "velero", "one"): at("01:10:00"), ("DataUpload", "velero", "up"): at("02:40:07")}
+    )
     assert codes(location(), stuck, moving, seen=seen) == []
 
 
@@ -272,7 +278,7 @@ def test_a_volume_that_waits_names_its_node() -> None:
 
 
 def test_an_old_ready_to_start_is_stuck_after_a_restart() -> None:
-    seen = Seen(phase_since={("Backup", "velero", "one"): at("02:30:00")})
+    seen = ObservedChanges(phase_since={("Backup", "velero", "one"): at("02:30:00")})
     found = only(location(), backup("one", "ReadyToStart", created="02:29:00"), seen=seen)
     assert (found.code, found.since) == ("backup-not-starting", at("02:30:00"))
 
@@ -313,7 +319,9 @@ def test_a_nab_whose_velero_backup_vanished_went_backwards() -> None:
 
 
 def test_a_phase_that_was_seen_going_back_is_an_anomaly() -> None:
-    seen = Seen(went_back={("NonAdminBackup", "team-a", "orders"): PhaseChange("Created", "New", at("02:30:00"))})
+    seen = ObservedChanges(
+        went_back={("NonAdminBackup", "team-a", "orders"): PhaseChange("Created", "New", at("02:30:00"))}
+    )
     found = only(location(), nab(phase="New"), seen=seen)
     assert "from Created to New" in found.what
 

@@ -9,8 +9,8 @@ import pytest
 
 from foretop_core.models import Resource
 from foretop_core.rules.assemble import assemble
+from foretop_core.rules.snapshot import VeleroInfo
 from foretop_core.rules.triage import Finding, Severity, triage
-from foretop_core.rules.world import Server
 from tests.objects import NOW, backup, location, schedule
 from tests.unit.rules.test_upgrade_recording import moments
 
@@ -19,7 +19,7 @@ MONDAY_RUN = {"created": "2026-11-09T02:00:03Z", "started": "2026-11-09T02:00:04
 
 
 def findings(*objects: Resource, version: str, now: datetime = NOW) -> list[Finding]:
-    world = replace(assemble(objects), servers={"velero": Server(False, 1, version)})
+    world = replace(assemble(objects), servers={"velero": VeleroInfo(False, 1, version)})
     return list(triage(world, now).findings)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from foretop_core.models import Schedule
-from foretop_core.rules.triage import Finding, Severity, Subject, gathered
-from foretop_core.rules.world import Seen
-from foretop_core.view.items import finding_item
+from foretop_core.rules.snapshot import ObservedChanges
+from foretop_core.rules.triage import Finding, Severity, Subject, aggregated
+from foretop_core.tables.resources.json_items import finding_item
 from tests.objects import at, backup, condition, location, nab, restore, schedule, upload
 from tests.unit.rules.test_triage import findings, only
 
@@ -73,7 +73,7 @@ def test_a_volume_that_waits_explains_the_backup_and_that_one_the_schedule_that_
     held = backup("nightly-20261115010003", "InProgress", created="01:00:03", started="01:00:03", of="nightly")
     good = backup("nightly-20261115000003", created="00:00:03", started="00:00:03", ended="00:10:00", of="nightly")
     waits = upload(of=held.name, created="01:00:10", acceptedByNode="worker-3")
-    seen = Seen(moved={("Backup", "velero", held.name): at("01:01:00")})
+    seen = ObservedChanges(moved={("Backup", "velero", held.name): at("01:01:00")})
     late = schedule(cron="0 * * * *", last="01:00:03")
     other = restore(phase="PartiallyFailed", completionTimestamp=at("00:05:00").isoformat(), errors=1)
     found = findings(location(), late, held, good, waits, other, seen=seen)
@@ -121,7 +121,7 @@ def off(name: str, context: str = "prod") -> Finding:
 
 def test_places_that_are_reported_wrongly_are_one_note_on_the_screen() -> None:
     grave = only(location("s3", "Unavailable", message="no"))
-    shown = gathered([off("a"), grave, off("b"), off("c"), off("d", "prod-us")])
+    shown = aggregated([off("a"), grave, off("b"), off("c"), off("d", "prod-us")])
     assert [(each.context, each.subject.kind, each.code) for each in shown] == [
         ("", "BackupStorageLocation", "storage-unavailable"),
         ("prod", "", "position-off"),

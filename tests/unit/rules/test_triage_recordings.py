@@ -10,8 +10,8 @@ import pytest
 
 from foretop_core.models import Resource
 from foretop_core.rules.assemble import assemble
-from foretop_core.rules.triage import Settled, settle, triage
-from foretop_core.rules.world import Server
+from foretop_core.rules.snapshot import VeleroInfo
+from foretop_core.rules.triage import Debounced, debounce, triage
 from tests.recordings import NAMES, events, version_at
 
 CONCURRENCY = {"queue": 2}
@@ -82,7 +82,7 @@ def found_in(name: str) -> dict[tuple[str, str], set[str]]:
     """Every finding that was shown at some time, looked for every five seconds and settled as on the screen."""
     objects: dict[tuple[str, str, str], Resource] = {}
     shown: dict[tuple[str, str], set[str]] = {}
-    state: Settled | None = None
+    state: Debounced | None = None
     waiting = list(events(name))
     now = waiting[0].t
     end = waiting[-1].t + 4 * STEP
@@ -92,9 +92,9 @@ def found_in(name: str) -> dict[tuple[str, str], set[str]]:
             objects[event.key] = event.object
             if event.type == "DELETED":
                 del objects[event.key]
-        server = Server(False, CONCURRENCY.get(name, 1), version_at(name, now))
+        server = VeleroInfo(False, CONCURRENCY.get(name, 1), version_at(name, now))
         world = replace(assemble(objects.values()), servers={"velero": server})
-        state = settle(state, triage(world, now).findings, now)
+        state = debounce(state, triage(world, now).findings, now)
         for finding in state.shown.values():
             related = shown.setdefault((finding.code, finding.subject.name), set())
             related |= {subject.name for subject in finding.related}

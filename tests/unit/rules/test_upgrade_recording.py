@@ -13,8 +13,8 @@ from foretop_core.cron import Dialect
 from foretop_core.models import Resource, Schedule
 from foretop_core.rules.assemble import assemble
 from foretop_core.rules.forecast import invalid, is_due, next_run
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import triage
-from foretop_core.rules.world import World
 from tests.recordings import Event, Note, read
 
 NAME = "upgrade"
@@ -25,7 +25,7 @@ FIRST_SIGN_OF_NETRESEARCH = "quoted"
 
 
 @cache
-def moments() -> tuple[tuple[datetime, str, World], ...]:
+def moments() -> tuple[tuple[datetime, str, ClusterSnapshot], ...]:
     """The cluster after each event, and of which object the event was."""
     objects: dict[tuple[str, str, str], Resource] = {}
     found = []
@@ -53,7 +53,7 @@ def first_event(name: str, after: datetime, phase: str) -> datetime:
     )
 
 
-def settled(dialect: Dialect) -> Iterator[tuple[datetime, World]]:
+def settled(dialect: Dialect) -> Iterator[tuple[datetime, ClusterSnapshot]]:
     """The moments at which a server of this dialect has shown by what it did which one it is."""
     begin = datetime.fromisoformat("2026-11-15T00:00:00Z")
     old = first_event(FIRST_SIGN_OF_ROBFIG, begin, "FailedValidation")
@@ -136,7 +136,7 @@ def test_the_schedule_with_both_days_has_no_run_on_the_new_server_that_day() -> 
     assert not is_due(both, t, Dialect.NETRESEARCH)
 
 
-def codes(world: World, t: datetime) -> set[tuple[str, str]]:
+def codes(world: ClusterSnapshot, t: datetime) -> set[tuple[str, str]]:
     return {(finding.code, finding.subject.name) for finding in triage(world, t).findings}
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 
 NOW = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
 BERLIN, NEW_YORK, KATHMANDU = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York"), ZoneInfo("Asia/Kathmandu")
@@ -30,7 +30,7 @@ BERLIN, NEW_YORK, KATHMANDU = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_Y
     ],
 )
 def test_a_sentence_is_told_in_another_zone(said: str, zone: ZoneInfo, retold: str | None) -> None:
-    assert words.retold(said, NOW, zone) == (said if retold is None else retold)
+    assert humanize.retold(said, NOW, zone) == (said if retold is None else retold)
 
 
 @given(
@@ -40,8 +40,8 @@ def test_a_sentence_is_told_in_another_zone(said: str, zone: ZoneInfo, retold: s
 )
 def test_a_moment_told_again_is_the_moment_in_that_zone(now: datetime, ago: timedelta, zone: ZoneInfo) -> None:
     at = now - ago
-    there = words.moment(at, now, zone)
-    told = words.retold(f"since {words.moment(at, now)}", now, zone)
+    there = humanize.time(at, now, zone)
+    told = humanize.retold(f"since {humanize.time(at, now)}", now, zone)
     local, today = at.astimezone(zone), now.astimezone(zone)
     if local.date() == today.date() and at.date() != now.date():
         # Of another day the seconds are not told, so they cannot be told again.

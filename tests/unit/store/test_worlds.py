@@ -10,7 +10,7 @@ from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchS
 from foretop_core.models import Backup, DataUpload, Deployment
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, DEPLOYMENT, NAB, SCHEDULE, STORAGE
 from foretop_core.models.wire import from_builtins
-from foretop_core.rules.world import Unseen, World
+from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.store import Store
 from tests import recordings
 from tests.unit.store.making import START, Watched, backup, meta
@@ -23,7 +23,7 @@ class Replay:
         self.name = name
         self.store = Store()
         self.clock = ManualClock(START)
-        self.worlds: list[tuple[datetime, World]] = []
+        self.worlds: list[tuple[datetime, ClusterSnapshot]] = []
 
     def run(self) -> Replay:
         for event in recordings.events(self.name):
@@ -34,7 +34,7 @@ class Replay:
         return self
 
     @property
-    def last(self) -> World:
+    def last(self) -> ClusterSnapshot:
         return self.worlds[-1][1]
 
 
@@ -155,14 +155,14 @@ Trouble = Literal["live", "syncing", "stale", "signed out", "not allowed", "not 
     [
         ("live", "live", ()),
         ("live", "not installed", ()),
-        ("not installed", "live", (Unseen("prod", "Schedule", "not installed"),)),
-        ("live", "not allowed", (Unseen("prod", "NonAdminBackup", "not allowed"),)),
-        ("signed out", "signed out", (Unseen("prod", "", "signed out"),)),
-        ("syncing", "live", (Unseen("prod", "Schedule", "syncing"),)),
-        ("stale", "live", (Unseen("prod", "Schedule", "stale since 02:41:07Z"),)),
+        ("not installed", "live", (VisibilityGap("prod", "Schedule", "not installed"),)),
+        ("live", "not allowed", (VisibilityGap("prod", "NonAdminBackup", "not allowed"),)),
+        ("signed out", "signed out", (VisibilityGap("prod", "", "signed out"),)),
+        ("syncing", "live", (VisibilityGap("prod", "Schedule", "syncing"),)),
+        ("stale", "live", (VisibilityGap("prod", "Schedule", "stale since 02:41:07Z"),)),
     ],
 )
-def test_what_was_not_seen_is_said(schedules: Trouble, nabs: Trouble, expected: tuple[Unseen, ...]) -> None:
+def test_what_was_not_seen_is_said(schedules: Trouble, nabs: Trouble, expected: tuple[VisibilityGap, ...]) -> None:
     seen = Watched()
     for kind, state in ((SCHEDULE, schedules), (NAB, nabs)):
         seen.store.sink(WatchScope("prod", kind), seen.clock).health(WatchHealth(WatchState(state), START))
@@ -173,7 +173,7 @@ def test_a_right_that_is_missing_in_one_namespace_is_named_with_it() -> None:
     seen = Watched()
     for namespace, state in (("a", WatchState.LIVE), ("b", WatchState.FORBIDDEN)):
         seen.store.sink(WatchScope("prod", NAB, namespace), seen.clock).health(WatchHealth(state, START))
-    assert seen.store.world("prod").unseen == (Unseen("prod", "NonAdminBackup", "not allowed in b"),)
+    assert seen.store.world("prod").unseen == (VisibilityGap("prod", "NonAdminBackup", "not allowed in b"),)
 
 
 def test_rules_that_need_no_deployment_and_no_events_do_not_miss_them() -> None:

@@ -8,7 +8,7 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, SCHEDULE
 from foretop_core.rules.triage import Severity
 from foretop_core.store import ContextHealth, WatchHealthRegistry
-from foretop_core.view.blind import blind_findings, is_blind
+from foretop_core.tables.resources.visibility_findings import is_visibility_finding, visibility_findings
 from tests.objects import NOW
 
 REFUSED = "https://api cannot be reached: connection refused (check the address)"
@@ -30,30 +30,30 @@ LIVE = WatchHealth(WatchState.LIVE, NOW)
 
 def test_a_cluster_of_which_nothing_comes_in_is_one_error_that_says_when_it_was_seen_last() -> None:
     lost = health((WatchScope("prod", BACKUP), ago(600)), (WatchScope("prod", SCHEDULE), ago(300)))
-    (found,) = blind_findings("prod", lost, NOW)
+    (found,) = visibility_findings("prod", lost, NOW)
     assert (found.severity, found.since, found.context) == (Severity.ERROR, NOW - timedelta(seconds=300), "prod")
     assert found.what == f"connection refused; seen last at {NOW - timedelta(seconds=300):%H:%M:%S}Z"
-    assert is_blind(found)
-    (never,) = blind_findings("prod", lost, NOW, seen_before=False)
+    assert is_visibility_finding(found)
+    (never,) = visibility_findings("prod", lost, NOW, seen_before=False)
     assert "nothing of it is seen" in never.what
 
 
 def test_one_who_is_signed_out_is_told_to_sign_in() -> None:
     out = WatchHealth(WatchState.SIGNED_OUT, NOW - timedelta(minutes=1), "The token has expired")
-    (found,) = blind_findings("prod", health((WatchScope("prod", BACKUP), out)), NOW)
+    (found,) = visibility_findings("prod", health((WatchScope("prod", BACKUP), out)), NOW)
     assert found.what.startswith("signed out; seen last at")
     assert "The token has expired" in found.evidence
     assert "Sign in" in found.remedy
 
 
 def test_a_watch_that_is_back_after_a_moment_is_nobodys_business() -> None:
-    assert blind_findings("prod", health((WatchScope("prod", BACKUP), ago(4))), NOW) == ()
+    assert visibility_findings("prod", health((WatchScope("prod", BACKUP), ago(4))), NOW) == ()
     part = health((WatchScope("prod", BACKUP), ago(4)), (WatchScope("prod", SCHEDULE), LIVE))
-    assert blind_findings("prod", part, NOW) == ()
+    assert visibility_findings("prod", part, NOW) == ()
 
 
 def test_gaps_in_a_cluster_that_is_seen_are_named_kind_by_kind() -> None:
-    found = blind_findings(
+    found = visibility_findings(
         "prod",
         health(
             (WatchScope("prod", BACKUP), ago(60)),
@@ -71,7 +71,7 @@ def test_gaps_in_a_cluster_that_is_seen_are_named_kind_by_kind() -> None:
 
 
 def test_all_is_seen_where_all_is_live() -> None:
-    assert blind_findings("prod", health((WatchScope("prod", BACKUP), LIVE)), NOW) == ()
+    assert visibility_findings("prod", health((WatchScope("prod", BACKUP), LIVE)), NOW) == ()
 
 
 def test_an_extra_watch_of_a_detail_or_a_run_does_not_make_the_cluster_sync() -> None:

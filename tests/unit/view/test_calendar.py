@@ -16,10 +16,10 @@ from foretop_core.models.kinds import PRESCALED, SCHEDULE
 from foretop_core.rules.dialects import Reading, readings
 from foretop_core.rules.primer import warmups
 from foretop_core.store import Key, Store
-from foretop_core.view.agenda import Agenda
-from foretop_core.view.calendar import Load, Planned, lane, next_runs, planned
-from foretop_core.view.minutes import run_bits, warm_bits
-from foretop_core.view.ruler import Ruler, ruler_over
+from foretop_core.tables.timeline.minute_counter import run_bits, warm_bits
+from foretop_core.tables.timeline.time_axis import TimeAxis, ruler_over
+from foretop_core.tables.timeline.timeline_items import StartLoad, TimelineItem, lane, next_runs, timeline_item
+from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.objects import NOW, at, schedule
 from tests.unit.cron.strategies import expressions, moments, schedules
 
@@ -33,8 +33,8 @@ def key(name: str = "nightly", context: str = "prod") -> Key:
     return Key(context, SCHEDULE.plural, "velero", name)
 
 
-def item(cron: str, name: str = "nightly", **more: Any) -> Planned:
-    return Planned(key(name), cron, Dialect.ROBFIG, **more)
+def item(cron: str, name: str = "nightly", **more: Any) -> TimelineItem:
+    return TimelineItem(key(name), cron, Dialect.ROBFIG, **more)
 
 
 def of_robfig(_context: str, schedule: Schedule) -> tuple[Reading, ...]:
@@ -102,8 +102,8 @@ def test_what_only_a_person_starts_draws_nothing() -> None:
 
 def test_a_night_of_changing_clocks_drops_and_repeats_runs_on_the_lane() -> None:
     text = "CRON_TZ=Europe/Berlin 30 2 * * *"
-    spring = Ruler(datetime(2026, 3, 29, 0, 0, tzinfo=UTC), 30, 12)
-    autumn = Ruler(datetime(2026, 10, 25, 0, 0, tzinfo=UTC), 30, 12)
+    spring = TimeAxis(datetime(2026, 3, 29, 0, 0, tzinfo=UTC), 30, 12)
+    autumn = TimeAxis(datetime(2026, 10, 25, 0, 0, tzinfo=UTC), 30, 12)
     assert lane(item(text), spring, spring.start).count("|") == 0
     assert lane(item(text), autumn, autumn.start).rstrip() == " | |"
 
@@ -122,13 +122,13 @@ def test_what_has_begun_within_the_first_cell_is_no_longer_to_come() -> None:
     assert lane(item("40 2 * * *"), SIX_HOURS, NOW).strip() == ""
     assert lane(item("41 2 * * *"), SIX_HOURS, NOW).strip() == ""
     assert lane(item("42 2 * * *"), SIX_HOURS, at("02:41:59"))[1] == "|"
-    assert Load([item("40 2 * * *"), item("41 2 * * *")], SIX_HOURS).counts(NOW)[0] == 0
+    assert StartLoad([item("40 2 * * *"), item("41 2 * * *")], SIX_HOURS).counts(NOW)[0] == 0
 
 
 @QUICK
 @given(st.lists(expressions(), min_size=1, max_size=8))
 def test_the_load_is_the_number_of_runs_in_each_cell(crons: list[str]) -> None:
-    load = Load([item(cron, f"s{place}") for place, cron in enumerate(crons)], SIX_HOURS)
+    load = StartLoad([item(cron, f"s{place}") for place, cron in enumerate(crons)], SIX_HOURS)
     counted = [0] * SIX_HOURS.cells
     for cron in crons:
         for run in robfig(cron).between(NOW, SIX_HOURS.end - TICK):
@@ -137,7 +137,7 @@ def test_the_load_is_the_number_of_runs_in_each_cell(crons: list[str]) -> None:
 
 
 def test_a_thousand_schedules_of_one_expression_weigh_a_thousand() -> None:
-    load = Load([item("0 3 * * *", f"s{place}") for place in range(1000)], SIX_HOURS)
+    load = StartLoad([item("0 3 * * *", f"s{place}") for place in range(1000)], SIX_HOURS)
     assert load.counts(NOW)[SIX_HOURS.cell_of(at("03:00"))] == 1000
     (crowd,) = load.crowds(NOW, 3)
     assert (crowd.at, crowd.size) == (at("03:00"), 1000)
@@ -145,7 +145,7 @@ def test_a_thousand_schedules_of_one_expression_weigh_a_thousand() -> None:
 
 def test_the_paused_and_the_invalid_make_no_load_and_no_crowd() -> None:
     items = [item("0 3 * * *", "a"), item("0 3 * * *", "b", paused=True), item("0 3 * * 7", "c", problem="no")]
-    load = Load(items, SIX_HOURS)
+    load = StartLoad(items, SIX_HOURS)
     assert sum(load.counts(NOW)) == 1
     assert load.crowds(NOW, 3) == ()
     assert load.together("prod", at("03:00")) == (key("a"),)
@@ -153,21 +153,21 @@ def test_the_paused_and_the_invalid_make_no_load_and_no_crowd() -> None:
 
 def test_crowds_are_named_largest_first_and_one_within_another_is_not_named() -> None:
     crons = {"hourly": "0 * * * *", "hourly-too": "0 * * * *", "six": "0 6 * * *", "four": "0 4 * * *"}
-    load = Load([item(cron, name) for name, cron in crons.items()], SIX_HOURS)
+    load = StartLoad([item(cron, name) for name, cron in crons.items()], SIX_HOURS)
     assert [(f"{crowd.at:%H:%M}", crowd.size) for crowd in load.crowds(NOW, 5)] == [("04:00", 3), ("06:00", 3)]
     assert [one.name for one in load.together("prod", at("06:00"))] == ["hourly", "hourly-too", "six"]
     assert load.together("prod", SIX_HOURS.end) == ()
 
 
 def test_schedules_of_two_clusters_do_not_collide() -> None:
-    items = [Planned(key("a", context), "0 3 * * *", Dialect.ROBFIG) for context in ("eu", "us")]
-    load = Load(items, SIX_HOURS)
+    items = [TimelineItem(key("a", context), "0 3 * * *", Dialect.ROBFIG) for context in ("eu", "us")]
+    load = StartLoad(items, SIX_HOURS)
     assert sum(load.counts(NOW)) == 2
     assert load.crowds(NOW, 3) == ()
 
 
 def test_a_constant_delay_counts_from_the_last_run() -> None:
-    made = planned(key(), schedule(cron="@every 50m", last="02:10:30"), of_robfig)
+    made = timeline_item(key(), schedule(cron="@every 50m", last="02:10:30"), of_robfig)
     assert made is not None
     assert [f"{run:%H:%M:%S}" for run in next_runs(made, NOW, 3)] == ["03:00:30", "03:50:30", "04:40:30"]
     drawn = lane(made, SIX_HOURS, NOW)
@@ -177,7 +177,7 @@ def test_a_constant_delay_counts_from_the_last_run() -> None:
 
 
 def test_a_constant_delay_that_is_long_due_goes_on_in_its_own_steps() -> None:
-    made = planned(key(), schedule(cron="@every 1h", last="2026-11-14T20:15:00Z"), of_robfig)
+    made = timeline_item(key(), schedule(cron="@every 1h", last="2026-11-14T20:15:00Z"), of_robfig)
     assert made is not None
     assert next_runs(made, NOW, 1) == (at("03:15"),)
 
@@ -185,9 +185,9 @@ def test_a_constant_delay_that_is_long_due_goes_on_in_its_own_steps() -> None:
 @QUICK
 @given(expressions(), st.integers(1, 200))
 def test_warm_ups_are_drawn_in_every_minute_before_their_runs(cron: str, minutes: int) -> None:
-    made = planned(Key("prod", PRESCALED.plural, "batch", "orders"), prescaled(cron, minutes), of_robfig)
+    made = timeline_item(Key("prod", PRESCALED.plural, "batch", "orders"), prescaled(cron, minutes), of_robfig)
     assert made is not None
-    ruler = Ruler(NOW.replace(second=0), 1, 360)
+    ruler = TimeAxis(NOW.replace(second=0), 1, 360)
     drawn = lane(made, ruler, NOW)
     wanted = [" "] * ruler.cells
     pairs = [pair for pair in warmups(cron, minutes, Dialect.ROBFIG, NOW - minutes * MINUTE, 600) if pair.run > NOW]
@@ -201,7 +201,7 @@ def test_warm_ups_are_drawn_in_every_minute_before_their_runs(cron: str, minutes
 
 
 def test_a_warm_up_that_has_begun_is_drawn_though_its_run_is_beyond_the_ruler() -> None:
-    made = planned(Key("prod", PRESCALED.plural, "batch", "orders"), prescaled("0 12 * * *", 600), of_robfig)
+    made = timeline_item(Key("prod", PRESCALED.plural, "batch", "orders"), prescaled("0 12 * * *", 600), of_robfig)
     assert made is not None
     assert lane(made, SIX_HOURS, NOW) == "░" * SIX_HOURS.cells
 
@@ -214,25 +214,25 @@ def test_warm_bits_of_nothing_are_nothing() -> None:
 
 def test_a_suspended_prescaled_job_is_drawn_as_paused_and_needs_no_warm_up() -> None:
     orders = Key("prod", PRESCALED.plural, "batch", "orders")
-    made = planned(orders, prescaled("0 3 * * *", 10, suspend=True), of_robfig)
+    made = timeline_item(orders, prescaled("0 3 * * *", 10, suspend=True), of_robfig)
     assert made is not None
     assert set(lane(made, SIX_HOURS, NOW)) == {" ", ":"}
 
 
 def test_the_zone_beside_a_cron_job_counts_and_one_in_its_expression_wins() -> None:
     job = {"metadata": {"name": "j", "namespace": "b"}, "spec": {"schedule": "0 6 * * *", "timeZone": "Asia/Tokyo"}}
-    made = planned(key("j"), from_builtins(CronJob, job), of_robfig)
+    made = timeline_item(key("j"), from_builtins(CronJob, job), of_robfig)
     assert made is not None
     assert next_runs(made, NOW, 1) == (at("21:00"),)
     job["spec"]["schedule"] = "CRON_TZ=Europe/Berlin 0 6 * * *"
-    made = planned(key("j"), from_builtins(CronJob, job), of_robfig)
+    made = timeline_item(key("j"), from_builtins(CronJob, job), of_robfig)
     assert made is not None
     assert next_runs(made, NOW, 1) == (at("05:00"),)
 
 
 @pytest.mark.parametrize(("cron", "why"), [("0 0 * * 7", "above maximum"), ("0 0 31 2 *", "never fires")])
 def test_what_cannot_run_says_why_and_draws_nothing(cron: str, why: str) -> None:
-    made = planned(key(), schedule(cron=cron), of_robfig)
+    made = timeline_item(key(), schedule(cron=cron), of_robfig)
     assert made is not None
     assert why in made.problem
     assert lane(made, SIX_HOURS, NOW).strip() == ""
@@ -247,7 +247,7 @@ def filled(*resources: Resource) -> Store:
 
 def test_the_agenda_follows_what_decides_a_lane_and_nothing_else() -> None:
     store = filled(schedule("b", "0 * * * *"), schedule("a", "5 * * * *"), prescaled("0 6 * * *", 10, "c"))
-    agenda = Agenda(store, ("prod",))
+    agenda = TimelineModel(store, ("prod",))
     assert [one.name for one in agenda.order] == ["a", "b", "c"]
     store.put(key("b"), schedule("b", "0 * * * *", last="02:00:03"), NOW)
     agenda.pump()
@@ -268,7 +268,7 @@ def test_the_agenda_is_narrowed_by_what_every_table_understands() -> None:
         schedule("b", "5 * * * *", labels={"tier": "gold"}),
         prescaled("@daily", 1),
     )
-    agenda = Agenda(store, ("prod",))
+    agenda = TimelineModel(store, ("prod",))
     for text, names in (("paused:true", "a"), ("-l tier=gold", "b"), ("namespace:batch", "orders"), ("!batch", "a b")):
         agenda.narrow(text)
         assert " ".join(one.name for one in agenda.order) == names
@@ -280,7 +280,7 @@ def test_the_agenda_is_narrowed_by_what_every_table_understands() -> None:
 
 
 def test_a_lane_whose_reading_is_open_draws_nothing_and_says_both() -> None:
-    made = planned(key(), schedule(cron="0 3 1 * 1"), lambda _, item: readings(item.spec.schedule))
+    made = timeline_item(key(), schedule(cron="0 3 1 * 1"), lambda _, item: readings(item.spec.schedule))
     assert made is not None
     assert lane(made, SIX_HOURS, NOW).strip() == ""
     assert made.problem == (
@@ -292,7 +292,7 @@ def test_a_lane_whose_reading_is_open_draws_nothing_and_says_both() -> None:
 def test_lanes_are_drawn_again_once_it_is_known_how_the_server_reads_them() -> None:
     store, clock = Store(), ManualClock(NOW)
     store.fill("prod", [schedule(cron="0 3 1 * 1")], clock)
-    agenda = Agenda(store, ["prod"])
+    agenda = TimelineModel(store, ["prod"])
     assert agenda[key()].problem
     queued = schedule("told", "0 22-2 * * *")
     store.fill("prod", [schedule(cron="0 3 1 * 1"), queued], clock)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pytest
 
 from foretop_core.errors import BadInput
-from foretop_core.view.filter import parse_filter
-from foretop_core.view.selector import selector
+from foretop_core.tables.engine.filter import parse_filter
+from foretop_core.tables.engine.selector import selector
 
 FIELDS = ("name", "namespace", "phase")
 

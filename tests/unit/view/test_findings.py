@@ -8,9 +8,9 @@ from foretop_core.clock import ManualClock
 from foretop_core.errors import BadInput
 from foretop_core.rules.triage import Finding, Severity, Subject, triage
 from foretop_core.store import Store
-from foretop_core.view.findings import FindingsTable, subject_text
-from foretop_core.view.items import finding_item
-from foretop_core.view.scene import Scene, Stage
+from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
+from foretop_core.tables.resources.findings import FindingsTable, subject_text
+from foretop_core.tables.resources.json_items import finding_item
 from tests.objects import NOW, location, schedule
 
 FIELDS = {"context", "kind", "namespace", "name", "code", "severity", "since", "evidence", "remedy", "related", "id"}
@@ -23,8 +23,8 @@ def finding(
     return Finding(code, severity, Subject(kind, "velero", name), since, what, "seen", "mend", context="prod")
 
 
-def scene(_context: str) -> Scene:
-    return Stage(Store(), "prod").scene(NOW)
+def scene(_context: str) -> RenderContext:
+    return RenderContextFactory(Store(), "prod").scene(NOW)
 
 
 def shown(table: FindingsTable) -> list[list[str]]:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretop_core.store.keys import Key
-from foretop_core.view.groups import HEAD, Grouped, Head, head_key
-from foretop_core.view.marks import Mark, Standing
-from foretop_core.view.table import Table
+from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader, head_key
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
+from foretop_core.tables.engine.table import SortedRows
 
 
 @dataclass(frozen=True)
@@ -31,23 +31,23 @@ def small(row: Row) -> bool:
     return row.size is None or row.size < 5
 
 
-def standing(row: Row) -> Standing | None:
-    return (Mark.BROKEN, "failed") if row.broken else None
+def standing(row: Row) -> StatusLabel | None:
+    return (StatusGlyph.BROKEN, "failed") if row.broken else None
 
 
-def told(lines: Grouped[Row]) -> list[str]:
+def told(lines: GroupedRows[Row]) -> list[str]:
     """`pay 2 1 failed` for a head, the name for a row."""
     return [
         " ".join([entry.group[1], str(entry.size), *(f"{count} {word}" for (_, word), count in entry.standings)])
-        if isinstance(entry, Head)
+        if isinstance(entry, GroupHeader)
         else held.name
         for held, entry in lines.window(0, len(lines))
     ]
 
 
 @pytest.fixture
-def table() -> Table[Row]:
-    table = Table[Row](by_size)
+def table() -> SortedRows[Row]:
+    table = SortedRows[Row](by_size)
     table.replace(
         [
             (key("pay", "b"), Row(2)),
@@ -60,8 +60,8 @@ def table() -> Table[Row]:
     return table
 
 
-def test_rows_stand_under_their_namespace_in_their_own_order(table: Table[Row]) -> None:
-    lines = Grouped(table, standing)
+def test_rows_stand_under_their_namespace_in_their_own_order(table: SortedRows[Row]) -> None:
+    lines = GroupedRows(table, standing)
     assert told(lines) == ["ml 2 1 failed", "z", "y", "pay 2", "a", "b", "web 1", "c"]
     table.sort(by_size, reverse=True)
     assert told(lines) == ["ml 2 1 failed", "y", "z", "pay 2", "b", "a", "web 1", "c"]
@@ -69,8 +69,8 @@ def test_rows_stand_under_their_namespace_in_their_own_order(table: Table[Row]) 
     assert [held.name for held, _ in table] == ["y", "b", "a", "z", "c"]
 
 
-def test_a_head_counts_what_changes_comes_and_goes(table: Table[Row]) -> None:
-    lines = Grouped(table, standing)
+def test_a_head_counts_what_changes_comes_and_goes(table: SortedRows[Row]) -> None:
+    lines = GroupedRows(table, standing)
     table.put(key("pay", "a"), Row(1, broken=True))
     table.put(key("ml", "z"), Row(9))
     table.remove(key("web", "c"))
@@ -80,8 +80,8 @@ def test_a_head_counts_what_changes_comes_and_goes(table: Table[Row]) -> None:
     assert told(lines) == ["new 1 1 failed", "n", "pay 2 1 failed", "a", "b"]
 
 
-def test_a_folded_group_is_one_line_and_all_of_its_rows_are_still_there(table: Table[Row]) -> None:
-    lines = Grouped(table, standing)
+def test_a_folded_group_is_one_line_and_all_of_its_rows_are_still_there(table: SortedRows[Row]) -> None:
+    lines = GroupedRows(table, standing)
     lines.fold(head_key(("prod", "ml")))
     assert told(lines) == ["ml 2 1 failed", "pay 2", "a", "b", "web 1", "c"]
     assert lines.index_of(key("ml", "z")) is None
@@ -92,9 +92,9 @@ def test_a_folded_group_is_one_line_and_all_of_its_rows_are_still_there(table: T
 
 
 def test_namespaces_of_two_clusters_are_two_groups() -> None:
-    table = Table[Row](by_size)
+    table = SortedRows[Row](by_size)
     table.replace([(key("pay", "a", "us"), Row(1)), (key("pay", "b", "eu"), Row(1)), (key("ml", "c", "us"), Row(1))])
-    lines = Grouped(table, standing)
+    lines = GroupedRows(table, standing)
     assert [lines.key_at(line).context for line in range(len(lines))] == ["eu", "eu", "us", "us", "us", "us"]
     assert told(lines) == ["pay 1", "b", "ml 1", "c", "pay 1", "a"]
 
@@ -105,7 +105,7 @@ class Counted:
     def __init__(self) -> None:
         self.calls = 0
 
-    def __call__(self, row: Row) -> Standing | None:
+    def __call__(self, row: Row) -> StatusLabel | None:
         self.calls += 1
         return standing(row)
 
@@ -113,9 +113,9 @@ class Counted:
 @pytest.mark.parametrize("rows", [10, 5_000])
 def test_a_change_counts_its_own_row_however_many_there_are(rows: int) -> None:
     asked = Counted()
-    table = Table[Row](by_size)
+    table = SortedRows[Row](by_size)
     table.replace((key(f"ns-{number % 50}", f"n{number}"), Row(number)) for number in range(rows))
-    lines = Grouped(table, asked)
+    lines = GroupedRows(table, asked)
     asked.calls = 0
     table.put(key("ns-5", "n5"), Row(5, broken=True))
     list(lines.window(0, 40))
@@ -134,8 +134,8 @@ STEP = st.one_of(
 
 @given(st.lists(STEP, max_size=30))
 def test_the_lines_are_those_of_all_rows_grouped_anew(steps: list[Any]) -> None:
-    table = Table[Row](by_size)
-    lines = Grouped(table, standing)
+    table = SortedRows[Row](by_size)
+    lines = GroupedRows(table, standing)
     folded: set[str] = set()
     for step in steps:
         match step:
@@ -159,10 +159,10 @@ def test_the_lines_are_those_of_all_rows_grouped_anew(steps: list[Any]) -> None:
     assert shown == wanted == [lines.key_at(line) for line in range(len(lines))]
     assert [lines.index_of(held) for held in shown] == list(range(len(shown)))
     for _, entry in lines.window(0, len(lines)):
-        if isinstance(entry, Head):
+        if isinstance(entry, GroupHeader):
             below = [table.get(held) for held in rows if held.namespace == entry.group[1]]
             assert entry.size == len(below)
-            assert dict(entry.standings).get((Mark.BROKEN, "failed"), 0) == sum(
+            assert dict(entry.standings).get((StatusGlyph.BROKEN, "failed"), 0) == sum(
                 row is not None and row.broken for row in below
             )
     assert all(held.kind != HEAD for held, _ in lines.rows())

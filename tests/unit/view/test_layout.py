@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from foretop_core.view import layout
-from foretop_core.view.columns import Cell, Column
-from foretop_core.view.runs import Backups
-from foretop_core.view.text import cut, width
+from foretop_core.tables.engine import layout
+from foretop_core.tables.engine.columns import Cell, Column
+from foretop_core.tables.resources.runs import BackupsView
+from foretop_core.tables.text.text import cut, width
 
 
 def cells(*texts: str) -> tuple[Cell, ...]:
@@ -42,7 +42,7 @@ def test_a_line_with_no_room_at_all_keeps_something_of_every_column() -> None:
 
 
 def test_a_narrow_terminal_leaves_the_wide_columns_out() -> None:
-    columns = Backups().columns
+    columns = BackupsView().columns
     narrow = [columns[place].title for place in layout.chosen(columns, wide=False)]
     assert narrow == ["BACKUP", "PHASE", "E", "W", "STARTED", "TOOK", "EXPIRES", "FROM", "LOCATION"]
     assert len(layout.chosen(columns, wide=True)) == len(columns)

@@ -15,7 +15,7 @@ from foretop_core.models.movement import label_value
 from foretop_core.rules.assemble import assemble
 from foretop_core.rules.forecast import Choice, expected_start, unpause
 from foretop_core.rules.heartbeat import Heartbeat
-from foretop_core.view.outlook import outlook
+from foretop_core.tables.resources.run_eta import outlook
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
 from tests.unit.view.test_views import Shown, velero
 

@@ -9,7 +9,7 @@ import pytest
 
 from foretop_core.cron import Dialect
 from foretop_core.models import CronJob, from_builtins
-from foretop_core.view.primer import coming, pair_cells, pair_ruler, preview, taken_from
+from foretop_core.tables.timeline.primer_preview import coming, pair_cells, pair_ruler, preview, taken_from
 from tests.objects import NOW, at, backup, schedule
 
 

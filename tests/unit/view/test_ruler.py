@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from foretop_core.view.calendar import HORIZONS
-from foretop_core.view.ruler import Ruler, axis, bars, labels, ruler_over
+from foretop_core.tables.timeline.time_axis import TimeAxis, axis, bars, labels, ruler_over
+from foretop_core.tables.timeline.timeline_items import HORIZONS
 from tests.objects import NOW, at
 
 
@@ -58,4 +58,4 @@ def test_the_highest_cell_is_a_full_bar_and_one_run_is_seen() -> None:
 
 
 def test_a_label_that_would_be_cut_is_left_out() -> None:
-    assert axis(Ruler(at("02:00"), 6, 33)) == f"{'02:00':<10}{'03:00':<10}{'04:00':<13}"
+    assert axis(TimeAxis(at("02:00"), 6, 33)) == f"{'02:00':<10}{'03:00':<10}{'04:00':<13}"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretop_core.store.keys import Key
-from foretop_core.view.table import Table
+from foretop_core.tables.engine.table import SortedRows
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ def small(row: Row) -> bool:
     return row.size is None or row.size < 5
 
 
-def names(table: Table[Row]) -> list[str]:
+def names(table: SortedRows[Row]) -> list[str]:
     return [row_key.name for row_key, _ in table]
 
 
 def test_rows_come_in_order_and_those_without_a_value_last() -> None:
-    table = Table[Row](by_size)
+    table = SortedRows[Row](by_size)
     for name, size in (("b", 2), ("none", None), ("a", 1), ("c", 2)):
         table.put(key(name), Row(size))
     assert names(table) == ["a", "b", "c", "none"]
@@ -43,7 +43,7 @@ def test_rows_come_in_order_and_those_without_a_value_last() -> None:
 
 
 def test_only_what_can_be_seen_to_change_is_told() -> None:
-    table = Table[Row](by_size)
+    table = SortedRows[Row](by_size)
     table.put(key("a"), Row(1))
     table.put(key("b"), Row(2))
     assert table.put(key("b"), Row(2, "new"))
@@ -54,7 +54,7 @@ def test_only_what_can_be_seen_to_change_is_told() -> None:
 
 
 def test_a_row_that_no_longer_fits_the_filter_leaves_and_is_still_known() -> None:
-    table = Table[Row](by_size, small)
+    table = SortedRows[Row](by_size, small)
     table.put(key("a"), Row(1))
     assert table.put(key("a"), Row(9))
     assert (len(table), table.total, table.index_of(key("a"))) == (0, 1, None)
@@ -63,7 +63,7 @@ def test_a_row_that_no_longer_fits_the_filter_leaves_and_is_still_known() -> Non
 
 
 def test_the_cursor_finds_its_row_again_by_key() -> None:
-    table = Table[Row](by_size)
+    table = SortedRows[Row](by_size)
     for size in range(10):
         table.put(key(f"n{size}"), Row(size))
     table.remove(key("n3"))
@@ -74,7 +74,7 @@ def test_the_cursor_finds_its_row_again_by_key() -> None:
 
 
 def test_new_findings_take_the_place_of_the_old() -> None:
-    table = Table[Row](by_size)
+    table = SortedRows[Row](by_size)
     table.replace([(key("a"), Row(1)), (key("b"), Row(2)), (key("c"), Row(3))])
     wanted = [(key("a"), Row(1)), (key("c"), Row(3, "worse")), (key("d"), Row(4))]
     assert table.replace(wanted)
@@ -83,7 +83,7 @@ def test_new_findings_take_the_place_of_the_old() -> None:
 
 
 def test_a_flood_of_changes_is_put_in_order_at_once() -> None:
-    table = Table[Row](by_size, small)
+    table = SortedRows[Row](by_size, small)
     table.update({key("stays"): Row(2), key("goes"): Row(1)})
     flood: dict[Key, Row | None] = {key(f"n{number}"): Row(number % 7) for number in range(300)}
     assert table.update({**flood, key("goes"): None})
@@ -106,7 +106,7 @@ class Counted:
 @pytest.mark.parametrize("rows", [10, 5_000])
 def test_one_change_derives_one_row_however_many_there_are(rows: int) -> None:
     sort = Counted()
-    table = Table[Row](sort)
+    table = SortedRows[Row](sort)
     table.replace((key(f"n{number}"), Row(number)) for number in range(rows))
     sort.calls = 0
     table.put(key("n5"), Row(7))
@@ -127,7 +127,7 @@ STEP = st.one_of(
 
 @given(st.lists(STEP, max_size=30))
 def test_the_table_is_what_sorting_and_filtering_everything_anew_would_give(steps: list[tuple[Any, ...]]) -> None:
-    table, model = Table[Row](by_size), dict[Key, Row]()
+    table, model = SortedRows[Row](by_size), dict[Key, Row]()
     by_value, reverse, only_small = True, False, False
     for step in steps:
         before, told = list(table), False

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretop_core.view.text import clean, cut, cut_end, pad, width
+from foretop_core.tables.text.text import clean, cut, cut_end, pad, width
 
 HOSTILE = [
     ("\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m"),

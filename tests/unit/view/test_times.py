@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from foretop_core.view import times
+from foretop_core.tables.text import times
 
 NOW = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
 

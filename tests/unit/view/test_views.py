@@ -12,11 +12,11 @@ from foretop_core.kube.watching.watch_sink import EventType, WatchScope
 from foretop_core.models.kinds import BACKUP, by_plural
 from foretop_core.models.wire import Resource
 from foretop_core.store import Key, Store
-from foretop_core.view.columns import Row
-from foretop_core.view.live import LiveTable
-from foretop_core.view.marks import Mark, ascii_only
-from foretop_core.view.scene import Scene, Stage
-from foretop_core.view.views import VIEWS
+from foretop_core.tables.engine.columns import Row
+from foretop_core.tables.engine.live_table import LiveTable
+from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, ascii_only
+from foretop_core.tables.engine.views import VIEWS
 from tests import recordings
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
 
@@ -41,9 +41,9 @@ class Shown:
         self.store = Store()
         self.store.fill("prod", objects, self.clock)
         self.live: LiveTable[Any] = LiveTable(VIEWS[name](), self.store, ["prod"])
-        self.stage = Stage(self.store, "prod")
+        self.stage = RenderContextFactory(self.store, "prod")
 
-    def scene(self, _context: str = "prod") -> Scene:
+    def scene(self, _context: str = "prod") -> RenderContext:
         return self.stage.scene(self.clock.now())
 
     def rows(self) -> list[Row]:
@@ -276,7 +276,7 @@ def test_an_object_that_cannot_be_read_is_one_bad_row_with_its_name(name: str) -
     shown.live.pump()
     assert len(shown.live.table) == before + 1
     row = shown.rows()[-1]
-    assert row.mark is Mark.BROKEN
+    assert row.mark is StatusGlyph.BROKEN
     assert "bad\\x1b" in [cell.text for cell in row.cells]
     assert any("unreadable: spec: Expected object" in cell.text for cell in row.cells)
     assert shown.items()[-1]["unreadable"].startswith("spec")
@@ -340,5 +340,5 @@ def test_a_table_shows_its_own_clusters_only() -> None:
 
 
 def test_every_glyph_has_a_plain_letter() -> None:
-    assert all(ascii_only(mark.value).isascii() for mark in Mark)
+    assert all(ascii_only(mark.value).isascii() for mark in StatusGlyph)
     assert ascii_only("▇▇▇▁▁ 61% … –").isascii()

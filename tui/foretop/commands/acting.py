@@ -25,7 +25,7 @@ from foretop_core.actions.send_plan import Outcome, Result
 from foretop_core.actions.write_progress import PICKED_UP_WITHIN, Probe, follow_write
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import Kind
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.session import Session
 
 DONE, SOME_FAILED, REFUSED, CHANGED = 0, 1, 3, 4
@@ -68,7 +68,7 @@ class Desk:
         return self.hand.user
 
     @property
-    def world(self) -> World:
+    def world(self) -> ClusterSnapshot:
         return self.session.world(self.context)
 
     @property

@@ -35,7 +35,7 @@ from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 KINDS = (SCHEDULE, BACKUP, RESTORE, DELETE_REQUEST, STORAGE, DEPLOYMENT)
 
@@ -87,7 +87,7 @@ async def _create(
     def look(step: PlanStep) -> write_progress.Probe:
         return write_progress.run_probe(Backup, step.target.namespace, step.target.name, to_the_end=True)
 
-    def from_it(world: World, some: Any, now: datetime) -> Plan:
+    def from_it(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
         return plan_back_up_now(world, some, now, name, labels)
 
     async with desk(wishes, KINDS) as at:
@@ -141,7 +141,7 @@ async def _cancel(wishes: SessionOptions, manner: Manner, name: str) -> int:
         backup = one(at.world, BACKUP, at.world.backups, name)
         moving = await movements_of(at.hand.client, backup)
 
-        def wish(world: World, some: Any, now: datetime) -> Plan:
+        def wish(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_cancel_movements(replace(world, movements=moving), some, now)
 
         return await perform(at, wish, [backup], manner, again=replan_cancel)

@@ -11,8 +11,8 @@ from foretop_core.actions.guard import ActionRefused
 from foretop_core.errors import BadInput
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
-from foretop_core.rules.world import World
-from foretop_core.view.selector import Requirement, selector
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.tables.engine.selector import LabelRequirement, selector
 
 R = TypeVar("R", bound=Resource)
 
@@ -28,7 +28,7 @@ def choosing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def chosen(
-    world: World,
+    world: ClusterSnapshot,
     kind: Kind,
     items: Sequence[R],
     names: Sequence[str],
@@ -51,7 +51,7 @@ def chosen(
     return found
 
 
-def one(world: World, kind: Kind, items: Iterable[R], name: str) -> R:
+def one(world: ClusterSnapshot, kind: Kind, items: Iterable[R], name: str) -> R:
     """The object of that name, or of `namespace/name`."""
     place, slash, short = name.rpartition("/")
     found = [item for item in items if item.name == short and (not slash or item.namespace == place)]
@@ -64,7 +64,7 @@ def one(world: World, kind: Kind, items: Iterable[R], name: str) -> R:
     return found[0]
 
 
-def velero_namespace(world: World, given: Sequence[str]) -> str:
+def velero_namespace(world: ClusterSnapshot, given: Sequence[str]) -> str:
     """Where a new object belongs: the namespace given, or that of the only Velero there is."""
     if given:
         if len(given) > 1:
@@ -107,7 +107,7 @@ def label_selector(text: str | None) -> dict[str, Any]:
     return {**shown, "matchExpressions": expressions} if expressions else shown
 
 
-def _expression(requirement: Requirement) -> dict[str, Any]:
+def _expression(requirement: LabelRequirement) -> dict[str, Any]:
     if requirement.greater_than is not None or requirement.less_than is not None:
         raise BadInput("A selector of a backup cannot compare numbers", "the API has no word for it")
     if requirement.values:
@@ -116,7 +116,7 @@ def _expression(requirement: Requirement) -> dict[str, Any]:
     return {"key": requirement.key, "operator": "DoesNotExist" if requirement.negated else "Exists"}
 
 
-def _check_seen(world: World, kind: Kind) -> None:
+def _check_seen(world: ClusterSnapshot, kind: Kind) -> None:
     """What was not found may be there all the same, where it may not be seen."""
     gap = next((gap for gap in world.unseen if gap.kind in (kind.name, "")), None)
     if gap is not None:

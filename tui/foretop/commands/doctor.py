@@ -16,7 +16,7 @@ from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.kube.connection.connect import connect
 from foretop_core.rules.dialects import NONE_GIVEN
-from foretop_core.view.items import as_list
+from foretop_core.tables.resources.json_items import as_list
 
 _SIGNS = {CheckStatus.OK: "✓", CheckStatus.NOTE: "·", CheckStatus.MISSING: "✗", CheckStatus.FAILED: "✗"}
 

@@ -15,17 +15,17 @@ from foretop.commands.live import running, seen
 from foretop.commands.output import emit, say, table, warn
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAB, NAR, Kind
-from foretop_core.rules.triage import Settled, settle
-from foretop_core.rules.triage.ranking import place
+from foretop_core.rules.triage import Debounced, debounce
+from foretop_core.rules.triage.ranking import rank
 from foretop_core.session import WATCHED, Session
 from foretop_core.store import Key
-from foretop_core.view import findings
-from foretop_core.view.columns import Row, View
-from foretop_core.view.filter import parse_filter
-from foretop_core.view.items import Item, as_list, finding_item
-from foretop_core.view.live import LiveTable
-from foretop_core.view.scene import Scene, Stage
-from foretop_core.view.views import VIEWS
+from foretop_core.tables.engine.columns import Row, View
+from foretop_core.tables.engine.filter import parse_filter
+from foretop_core.tables.engine.live_table import LiveTable
+from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
+from foretop_core.tables.engine.views import VIEWS
+from foretop_core.tables.resources import findings
+from foretop_core.tables.resources.json_items import Item, as_list, finding_item
 
 _TABLES: dict[str, tuple[str, frozenset[str] | None]] = {
     "schedules": ("schedules", None),
@@ -134,7 +134,7 @@ class Findings:
         self._session = session
         self._feed = session.store.feed.subscribe(None, self.changed.set)
         self._wanted = parse_filter(wanted, findings.FIELDS)
-        self._settled: dict[str, Settled] = {}
+        self._settled: dict[str, Debounced] = {}
         self._scene = _scenes(session)
         self.titles = [(column.title, column.wide) for column in findings.COLUMNS]
 
@@ -143,7 +143,7 @@ class Findings:
         for context in self._session.contexts:
             now = self._session.clock(context).now()
             found = self._session.triage(context).findings
-            self._settled[context] = settle(self._settled.get(context), found, now)
+            self._settled[context] = debounce(self._settled.get(context), found, now)
 
     @property
     def empty(self) -> str:
@@ -153,7 +153,7 @@ class Findings:
 
     def _shown(self) -> list[Any]:
         every = [finding for state in self._settled.values() for finding in state.shown.values()]
-        return sorted((found for found in every if self._wanted(findings.facets(found))), key=place)
+        return sorted((found for found in every if self._wanted(findings.facets(found))), key=rank)
 
     def items(self) -> dict[Key, Item]:
         return {findings.key_of(found): finding_item(found) for found in self._shown()}
@@ -168,8 +168,8 @@ def _not_seen(session: Session, kinds: Collection[str] | None = None) -> str:
     return ", ".join(f"{gap.kind or gap.context} ({gap.reason})" for gap in shown)
 
 
-def _scenes(session: Session) -> Callable[[str], Scene]:
-    stages = {name: Stage(session.store, name) for name in session.contexts}
+def _scenes(session: Session) -> Callable[[str], RenderContext]:
+    stages = {name: RenderContextFactory(session.store, name) for name in session.contexts}
     return lambda context: stages[context].scene(session.clock(context).now())
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from foretop.commands.output import emit, output_option, say
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
-from foretop_core.view.items import as_list
+from foretop_core.tables.resources.json_items import as_list
 
 
 @click.command("journal")

@@ -18,7 +18,7 @@ from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.schema_probe import serves_field
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BACKUP, NAB, NAR, STORAGE
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 KINDS = (NAB, NAR, BACKUP, STORAGE)
 
@@ -66,7 +66,7 @@ async def _delete(
         items = chosen(at.world, NAB, at.world.nabs, names, labels, everything)
         served = await serves_field(at.hand.client, NAB, FORCE_FIELD)
 
-        def wish(world: World, some: Any, now: datetime) -> Plan:
+        def wish(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_delete_nab(world, some, now, force=force, serves_force=served)
 
         return await perform(at, wish, items, manner, look=look if wait else None)

@@ -14,13 +14,13 @@ from foretop.commands.output import emit, file_help, output_option, say, version
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.assemble import assemble
 from foretop_core.rules.dialects import ALL_DIALECTS, Reading, Release, read_release, readings, releases_of
 from foretop_core.rules.forecast import base_time
-from foretop_core.rules.words import rfc3339
-from foretop_core.rules.world import World
-from foretop_core.view.items import as_list, identity
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.tables.resources.json_items import as_list, identity
 
 NEVER = (
     "It matches no date. Velero takes such a schedule for always due and makes a backup nearly every minute: "
@@ -164,7 +164,7 @@ def _print_runs(title: str, reading: Reading, asked: Asked) -> None:
     say(f"{title}   {parsed.describe()}{reading.skipped_times} ({shown_in})")
     for run in found:
         there = "Z" if shown_in is UTC else f"   {run:%H:%M:%S}Z"
-        say(f"  {run.astimezone(shown_in):%a %d %b %Y %H:%M:%S}{there}   in {words.span(run - asked.start)}")
+        say(f"  {run.astimezone(shown_in):%a %d %b %Y %H:%M:%S}{there}   in {humanize.duration(run - asked.start)}")
     if note := _note(parsed, found):
         say(note)
 
@@ -185,7 +185,7 @@ def _of_file(source: str, asked: Asked, release: Release | None, form: str) -> i
     return 1 if read.unreadable else 0
 
 
-def _readings_of(world: World, item: Resource, text: str) -> tuple[Reading, ...]:
+def _readings_of(world: ClusterSnapshot, item: Resource, text: str) -> tuple[Reading, ...]:
     """A Schedule is read as its server does, as far as that is known; everything else as Kubernetes does."""
     return world.verdict(item.namespace).readings(text) if isinstance(item, Schedule) else readings(text, _KUBERNETES)
 

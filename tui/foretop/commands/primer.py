@@ -12,10 +12,10 @@ from foretop.commands import inputs
 from foretop.commands.output import emit, output_option, say, version_option
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.dialects import read_release, readings
+from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed, prescaler_verdict, prime, warmups
-from foretop_core.rules.words import rfc3339
 
 _A_WEEK = 10_080
 
@@ -107,7 +107,9 @@ def _print(
     verdict: PrescalerVerdict,
     zone: tzinfo,
 ) -> None:
-    say(f"{expression}, {words.count(warmup, 'minute')} ahead, {'exact' if primed.exact else 'nearly exact'} ({zone})")
+    say(
+        f"{expression}, {humanize.count(warmup, 'minute')} ahead, {'exact' if primed.exact else 'nearly exact'} ({zone})"
+    )
     for text in primed.expressions:
         say(f"  {text}")
     if primed.note:

@@ -16,13 +16,19 @@ from foretop.commands.live import running, seen, spoiled
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.assemble import assemble
 from foretop_core.rules.dialects import NONE_GIVEN
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Severity, Triage, triage
-from foretop_core.rules.words import rfc3339
-from foretop_core.rules.world import World
-from foretop_core.view.items import finding_item, queue_items, schedule_item, unreadable_item, unseen_item
+from foretop_core.tables.resources.json_items import (
+    finding_item,
+    queue_items,
+    schedule_item,
+    unreadable_item,
+    unseen_item,
+)
 
 _SIGNS = {"error": "✗", "warning": "▲", "note": "·"}
 
@@ -61,7 +67,7 @@ async def _of_clusters(wishes: SessionOptions, at: datetime | None, form: str) -
         return tell(worlds, (*spoiled(session), *lost), form)
 
 
-def tell(worlds: Sequence[tuple[World, datetime]], unreadable: Sequence[Unreadable], form: str) -> int:
+def tell(worlds: Sequence[tuple[ClusterSnapshot, datetime]], unreadable: Sequence[Unreadable], form: str) -> int:
     """Prints the report on some clusters, and answers with its exit code."""
     now = worlds[0][1]
     found = [triage(world, at) for world, at in worlds]
@@ -75,7 +81,7 @@ def tell(worlds: Sequence[tuple[World, datetime]], unreadable: Sequence[Unreadab
 
 
 def report(
-    worlds: Sequence[tuple[World, datetime]], found: Sequence[Triage], unreadable: Sequence[Unreadable]
+    worlds: Sequence[tuple[ClusterSnapshot, datetime]], found: Sequence[Triage], unreadable: Sequence[Unreadable]
 ) -> dict[str, Any]:
     return {
         "at": rfc3339(worlds[0][1]),
@@ -117,7 +123,7 @@ def _findings(findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now:
         say("Nothing wrong in what can be seen." if unseen else "Nothing wrong.")
     for item in findings:
         place = "/".join(filter(None, (item["namespace"], item["name"])))
-        since = f", since {words.moment(datetime.fromisoformat(item['since']), now)}" if item["since"] else ""
+        since = f", since {humanize.time(datetime.fromisoformat(item['since']), now)}" if item["since"] else ""
         say()
         say(f"{_SIGNS[item['severity']]} {item['severity']}  {item['kind']} {place}: {item['what']}{since}")
         say(f"    {item['evidence']}")
@@ -142,8 +148,8 @@ def _next(item: dict[str, Any], now: datetime) -> str:
         return "always due" if item["due"] else "none"
     run = datetime.fromisoformat(item["nextRun"])
     if item["due"]:
-        return f"due since {words.moment(run, now)}"
-    return f"{words.moment(run, now)}, in {words.span(run - now)}"
+        return f"due since {humanize.time(run, now)}"
+    return f"{humanize.time(run, now)}, in {humanize.duration(run - now)}"
 
 
 def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
@@ -159,4 +165,4 @@ def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
 
 
 def _when(time: str | None, now: datetime) -> str:
-    return words.moment(datetime.fromisoformat(time), now) if time else ""
+    return humanize.time(datetime.fromisoformat(time), now) if time else ""

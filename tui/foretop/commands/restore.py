@@ -20,7 +20,7 @@ from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Restore, RestoreSpec, from_builtins
 from foretop_core.models.kinds import BACKUP, RESTORE, STORAGE
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 KINDS = (BACKUP, RESTORE, STORAGE)
 _LISTS = (
@@ -92,7 +92,7 @@ async def _create(wishes: SessionOptions, manner: Manner, from_backup: str, want
         backup = one(at.world, BACKUP, at.world.backups, from_backup)
         existing = await visible_namespaces(at.hand.client) or None
 
-        def wish(world: World, some: Any, now: datetime) -> Plan:
+        def wish(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_restore(world, some, wanted, now, existing)
 
         return await perform(at, wish, [backup], manner, look=look if wait else None, to_the_end=True)

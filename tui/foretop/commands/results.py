@@ -20,17 +20,17 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import NonAdmin
 from foretop_core.models.kinds import Kind
 from foretop_core.models.velero import RunStatus
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.phases import READABLE
-from foretop_core.rules.results import Group, Results
-from foretop_core.rules.world import World
-from foretop_core.view.items import results_item
+from foretop_core.rules.results import ResultGroup, Results
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.tables.resources.json_items import results_item
 
 
 def add_results(
     group: click.Group,
     kind: Kind,
-    members: Callable[[World], Sequence[Run | NonAdmin]],
+    members: Callable[[ClusterSnapshot], Sequence[Run | NonAdmin]],
     watched: tuple[Kind, ...],
     about: str,
 ) -> None:
@@ -65,7 +65,7 @@ async def show_results(at: Desk, item: Run | NonAdmin, trust: TlsTrust, form: st
     return DONE
 
 
-def _status(world: World, item: Run | NonAdmin) -> RunStatus:
+def _status(world: ClusterSnapshot, item: Run | NonAdmin) -> RunStatus:
     """Velero's own word where it may be read, else the copy of it."""
     if not isinstance(item, NonAdmin):
         return item.status
@@ -74,7 +74,7 @@ def _status(world: World, item: Run | NonAdmin) -> RunStatus:
 
 
 def _print(item: Run | NonAdmin, status: RunStatus, results: Results) -> None:
-    errors, warnings = words.count(results.error_count, "error"), words.count(results.warning_count, "warning")
+    errors, warnings = humanize.count(results.error_count, "error"), humanize.count(results.warning_count, "warning")
     say(f"{item.namespace}/{item.name}: {status.phase or 'waiting'}, {errors} and {warnings}")
     if status.failure_reason:
         say(f"failed: {status.failure_reason}")
@@ -82,7 +82,7 @@ def _print(item: Run | NonAdmin, status: RunStatus, results: Results) -> None:
     _print_part("Warnings", results.warnings)
 
 
-def _print_part(title: str, groups: Sequence[Group]) -> None:
+def _print_part(title: str, groups: Sequence[ResultGroup]) -> None:
     if not groups:
         return
     say()

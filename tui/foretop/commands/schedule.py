@@ -41,7 +41,7 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import BACKUP, DEFINITION, DEPLOYMENT, SCHEDULE, SERVER_STATUS, STORAGE
 from foretop_core.rules.forecast import Choice, may_be_due
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT, SERVER_STATUS, DEFINITION)
 _TRUTH = click.Choice(["true", "false"], case_sensitive=False)
@@ -154,7 +154,7 @@ async def _unpause(
             say_to(f"Nothing to do: none of the {len(items)} is paused.", err=True)
             return DONE
 
-        def wish(world: World, some: Any, now: datetime) -> Plan:
+        def wish(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_unpause(world, some, choice, now)
 
         looks = {(item.namespace, item.name): _look(at, item, choice) for item in wanted}
@@ -223,7 +223,7 @@ async def _create(wishes: SessionOptions, manner: Manner, wanted: list[NewSchedu
             replace(wish, namespace=wish.namespace or velero_namespace(at.world, at.namespaces)) for wish in wanted
         ]
 
-        def wish(world: World, some: Any, now: datetime) -> Plan:
+        def wish(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_create_schedules(world, some, now)
 
         def look(step: PlanStep) -> write_progress.Probe:

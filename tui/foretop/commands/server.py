@@ -17,7 +17,7 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Deployment
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
 from foretop_core.rules.servers import server
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 
 @click.group("server")
@@ -49,7 +49,7 @@ async def _set(wishes: SessionOptions, manner: Manner, skip: bool) -> int:
             places = ", ".join(item.namespace for item in found)
             raise click.UsageError(f"there are several Velero servers, in {places}: choose one with -n")
 
-        def wish(world: World, some: Any, now: datetime) -> Plan:
+        def wish(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_server_default(world, some, skip, now)
 
         return await perform(at, wish, found, manner)

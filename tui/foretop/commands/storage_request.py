@@ -14,7 +14,7 @@ from foretop_core.actions.nonadmin import Decision, plan_decide
 from foretop_core.actions.plans import Plan
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import NABSL_REQUEST
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 
 @click.group("storage-request")
@@ -48,7 +48,7 @@ async def _decide(wishes: SessionOptions, manner: Manner, names: tuple[str, ...]
         requests = at.world.storage_requests
         items = [one(at.world, NABSL_REQUEST, requests, name) for name in dict.fromkeys(names)]
 
-        def wish(world: World, some: Any, now: datetime) -> Plan:
+        def wish(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_decide(world, some, decision, now)
 
         return await perform(at, wish, items, manner)

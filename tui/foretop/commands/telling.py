@@ -8,7 +8,7 @@ from typing import Any
 from foretop.commands.output import emit, say_to
 from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
 from foretop_core.actions.send_plan import Result
-from foretop_core.view.items import as_list
+from foretop_core.tables.resources.json_items import as_list
 
 _SIGNS = {"done": "✓", "failed": "✗", "changed": "▲", "not sent": "✗", "unknown": "▲"}
 

@@ -16,14 +16,14 @@ from foretop.commands.live import running, seen, spoiled
 from foretop.commands.output import emit, file_help, output_option, say, say_to, warn
 from foretop_core.errors import BadInput, ForetopError, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.assemble import assemble
 from foretop_core.rules.dialects import NEWEST_KNOWN, NONE_GIVEN
 from foretop_core.rules.dialects.upgrade import UpgradeKind
-from foretop_core.rules.upgrading import Change, ServerUpgrade, server_upgrades, target
-from foretop_core.rules.words import rfc3339
-from foretop_core.rules.world import Unseen, World
-from foretop_core.view.items import as_list, identity, unseen_item
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
+from foretop_core.rules.upgrading import ScheduleUpgrade, ServerUpgrade, server_upgrades, target
+from foretop_core.tables.resources.json_items import as_list, identity, unseen_item
 
 _NEEDED = frozenset({"", "Schedule"})
 """Of what was not seen, the kinds that hold schedules; "" is a whole cluster."""
@@ -68,7 +68,10 @@ async def _of_clusters(wishes: SessionOptions, release: str, at: datetime | None
 
 
 def tell(
-    worlds: Sequence[tuple[World, datetime]], lost: Sequence[ForetopError | Unreadable], release: str, form: str
+    worlds: Sequence[tuple[ClusterSnapshot, datetime]],
+    lost: Sequence[ForetopError | Unreadable],
+    release: str,
+    form: str,
 ) -> int:
     """Prints what changes on some clusters, and answers with the exit code."""
     to, dialect = target(release)
@@ -84,7 +87,7 @@ def tell(
     return exit_code(servers, unseen, lost)
 
 
-def exit_code(servers: Sequence[ServerUpgrade], unseen: Sequence[Unseen], lost: Sequence[ForetopError]) -> int:
+def exit_code(servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], lost: Sequence[ForetopError]) -> int:
     if any(server.changes for server in servers):
         return 1
     return 3 if unseen or lost else 0
@@ -101,7 +104,7 @@ def _say_what_is_open(servers: Sequence[ServerUpgrade], form: str) -> None:
             )
 
 
-def show(servers: Sequence[ServerUpgrade], unseen: Sequence[Unseen], to: str) -> None:
+def show(servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], to: str) -> None:
     for server in servers:
         for change in server.changes:
             _block(server, change, to, several=len(servers) > 1)
@@ -115,7 +118,7 @@ def show(servers: Sequence[ServerUpgrade], unseen: Sequence[Unseen], to: str) ->
         say(f"Not seen: {' '.join(filter(None, (gap.context, gap.kind)))} ({gap.reason})")
 
 
-def _block(server: ServerUpgrade, change: Change, to: str, several: bool) -> None:
+def _block(server: ServerUpgrade, change: ScheduleUpgrade, to: str, several: bool) -> None:
     schedule, effect = change.schedule, change.effect
     name = f"{server.context}/{schedule.namespace}" if several and server.context else schedule.namespace
     paused = "   paused: nothing changes before it is unpaused" if schedule.spec.paused else ""
@@ -134,7 +137,7 @@ def _block(server: ServerUpgrade, change: Change, to: str, several: bool) -> Non
 
 
 def _summary(server: ServerUpgrade, to: str) -> str:
-    count = words.count(server.schedules, "schedule")
+    count = humanize.count(server.schedules, "schedule")
     if server.before == to:
         return f"Nothing changes for {count}: this is Velero {to} already."
     if not server.changes:
@@ -149,7 +152,7 @@ def _place(server: ServerUpgrade) -> str:
     return "/".join(filter(None, (server.context, server.namespace))) or "the file"
 
 
-def _item(server: ServerUpgrade, change: Change, to: str) -> dict[str, Any]:
+def _item(server: ServerUpgrade, change: ScheduleUpgrade, to: str) -> dict[str, Any]:
     effect = change.effect
     return {
         **identity(server.context, change.schedule),

@@ -19,7 +19,7 @@ from foretop.modals.window import Window
 from foretop.prose import Para
 from foretop.tones import spelt
 from foretop.widgets.prompt import Prompt
-from foretop_core.view.text import clean
+from foretop_core.tables.text.text import clean
 
 if TYPE_CHECKING:
     from foretop.app import Dashboard

@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 
 from foretop.modals.window import Window
 from foretop.widgets.options import Options
-from foretop_core.view.text import clean
+from foretop_core.tables.text.text import clean
 
 
 class Choose(Window[int]):

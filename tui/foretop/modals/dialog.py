@@ -27,7 +27,7 @@ from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.send_plan import Outcome, Result
 from foretop_core.errors import ForetopError
 from foretop_core.store import Key
-from foretop_core.view.marks import Tone
+from foretop_core.tables.engine.status_glyphs import Tone
 
 if TYPE_CHECKING:
     from foretop.app import Dashboard

@@ -24,9 +24,9 @@ from foretop_core.actions.plans import Plan
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.store import Key
-from foretop_core.view.bars import bar
-from foretop_core.view.marks import Tone
-from foretop_core.view.text import cut
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.progress_bar import bar
+from foretop_core.tables.text.text import cut
 
 if TYPE_CHECKING:
     from foretop.app import Dashboard

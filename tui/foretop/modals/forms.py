@@ -23,7 +23,7 @@ from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.models import Backup, BackupSpec
 from foretop_core.rules.dialects import differences
 from foretop_core.store import Key
-from foretop_core.view.marks import Tone
+from foretop_core.tables.engine.status_glyphs import Tone
 
 _POLICIES = ("is left as it is", "is overwritten")
 _VOLUMES = ("as Velero does by itself", "restored", "not restored")

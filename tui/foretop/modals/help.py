@@ -14,7 +14,7 @@ from foretop.prose import Para, Span, para
 from foretop.registry import UNLISTED, Action, Group
 from foretop.tones import BOLD, DIM
 from foretop.widgets.lines import ProsePane
-from foretop_core.view.schedules import RUN_WORDS
+from foretop_core.tables.resources.schedules import RUN_WORDS
 
 _KEY = 16
 

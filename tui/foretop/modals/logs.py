@@ -23,7 +23,7 @@ from foretop_core.actions.logs import RunLog, log_of
 from foretop_core.errors import ForetopError
 from foretop_core.models import NonAdmin
 from foretop_core.store import Key
-from foretop_core.view.marks import Tone
+from foretop_core.tables.engine.status_glyphs import Tone
 
 
 class LogWindow(FetchWindow):

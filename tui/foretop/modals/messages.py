@@ -13,7 +13,7 @@ from foretop.modals.window import Window
 from foretop.prose import Para, Span, para
 from foretop.tones import BOLD, DIM
 from foretop.widgets.lines import ProsePane
-from foretop_core.view.text import clean
+from foretop_core.tables.text.text import clean
 
 
 class Messages(Window[None]):

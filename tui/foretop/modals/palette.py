@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 from foretop.modals.window import Window
 from foretop.widgets.options import Options
 from foretop.widgets.prompt import Prompt
-from foretop_core.view.text import clean, cut_end
+from foretop_core.tables.text.text import clean, cut_end
 
 _LINE = 68
 """What fits into the window beside its border and scroll bar."""

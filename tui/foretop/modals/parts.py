@@ -21,7 +21,7 @@ from foretop.prose import Para, Span, fold
 from foretop.tones import BOLD, CURSOR, DIM, PLAIN, spelt
 from foretop.widgets.lines import ProsePane, strip_of
 from foretop.widgets.prompt import Prompt
-from foretop_core.view.text import clean, cut_end, pad, width
+from foretop_core.tables.text.text import clean, cut_end, pad, width
 
 LABEL_CELLS = 17
 

@@ -21,10 +21,10 @@ from foretop_core.actions.plans import Plan, Planner
 from foretop_core.cron.golang import GoError, parse_duration
 from foretop_core.errors import BadInput
 from foretop_core.models import Schedule
-from foretop_core.rules import words
-from foretop_core.rules.forecast import Choice, Unpausing, may_be_due, unpause_as_read
+from foretop_core.rules import humanize
+from foretop_core.rules.forecast import Choice, UnpauseForecast, may_be_due, unpause_as_read
 from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BY, PAUSED_WHY
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store import Key
 
 _CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
@@ -68,7 +68,7 @@ class UnpauseDialog(Dialog):
         schedules = self._paused()
         self.query_one(Choices).show([Outlook(_LABELS[choice], _brief(schedules, choice)) for choice in _CHOICES])
 
-    def _paused(self) -> list[tuple[World, Schedule, datetime]]:
+    def _paused(self) -> list[tuple[ClusterSnapshot, Schedule, datetime]]:
         return [
             (self.hands.world(key.context), item, self.hands.now(key.context))
             for key in self.keys
@@ -112,7 +112,7 @@ class PauseDialog(Dialog):
         if self.planned is None:
             return []
         wish, now = self._noted, self.hands.now(self.keys[0].context)
-        until = f", until {words.moment(wish.until, now)}" if wish.until else ""
+        until = f", until {humanize.time(wish.until, now)}" if wish.until else ""
         why = f", {wish.reason}" if wish.reason else ""
         text = f"paused by {wish.by}{why}{until}; U resumes what this window ({wish.batch}) pauses, and nothing else"
         return [para(text, label="Note")]
@@ -139,7 +139,7 @@ def end_of_pause(text: str, now: datetime) -> datetime | None:
         raise BadInput(f"{wanted!r} is no end", "", "write 04:30 (UTC) or 2h") from None
 
 
-def _brief(schedules: Sequence[tuple[World, Schedule, datetime]], choice: Choice) -> str:
+def _brief(schedules: Sequence[tuple[ClusterSnapshot, Schedule, datetime]], choice: Choice) -> str:
     """What a choice would do now, in half a line."""
     found = [(_forecast(world, item, choice, now), item, now, world) for world, item, now in schedules]
     if len(found) == 1:
@@ -149,13 +149,13 @@ def _brief(schedules: Sequence[tuple[World, Schedule, datetime]], choice: Choice
     at_once = sum(forecast.at_once for forecast, *_ in found)
     rest = len(found) - at_once
     parts = [
-        f"{words.count(at_once, 'backup')} at once" if at_once else "",
+        f"{humanize.count(at_once, 'backup')} at once" if at_once else "",
         f"{rest} wait for the next run" if rest else "",
     ]
     return ", ".join(part for part in parts if part) or "none is paused"
 
 
-def _forecast(world: World, schedule: Schedule, choice: Choice, now: datetime) -> Unpausing:
+def _forecast(world: ClusterSnapshot, schedule: Schedule, choice: Choice, now: datetime) -> UnpauseForecast:
     return unpause_as_read(
         schedule,
         now,
@@ -167,7 +167,7 @@ def _forecast(world: World, schedule: Schedule, choice: Choice, now: datetime) -
     )
 
 
-def _fate(forecast: Unpausing, now: datetime, *, short: bool) -> str:
+def _fate(forecast: UnpauseForecast, now: datetime, *, short: bool) -> str:
     if forecast.at_once:
         when = "once Velero is back" if forecast.silence else "at once"
         return f"one {when}" if short else f"one backup starts {when}"
@@ -175,13 +175,13 @@ def _fate(forecast: Unpausing, now: datetime, *, short: bool) -> str:
     if run is None or run < now:
         return forecast.sentence
     return (
-        f"next {words.moment(run, now)}"
+        f"next {humanize.time(run, now)}"
         if short
-        else f"next backup {words.moment(run, now)}, in {words.span(run - now)}"
+        else f"next backup {humanize.time(run, now)}, in {humanize.duration(run - now)}"
     )
 
 
-def _field(schedule: Schedule, world: World) -> str:
+def _field(schedule: Schedule, world: ClusterSnapshot) -> str:
     said = schedule.spec.skip_immediately
     if said is not None:
         return f"field {'true' if said else 'false'}"
@@ -196,4 +196,4 @@ def window_line(hands: Hands, batch: str, keys: Sequence[Key]) -> str:
     if not isinstance(item, Schedule):
         return batch
     parts = [item.annotation(mark) for mark in (PAUSED_AT, PAUSED_BY, PAUSED_WHY)]
-    return "  ".join([words.count(len(keys), "schedule"), *filter(None, parts), f"({batch})"])
+    return "  ".join([humanize.count(len(keys), "schedule"), *filter(None, parts), f"({batch})"])

@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 from foretop.modals.window import Window
 from foretop.widgets.options import Options
 from foretop.widgets.prompt import Prompt
-from foretop_core.view.text import clean
+from foretop_core.tables.text.text import clean
 
 _SHOWN = 200
 """More than this are not looked through by eye; typing narrows them."""

@@ -27,7 +27,7 @@ from foretop_core.actions.server_default import plan_server_default
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, DataMovement
 from foretop_core.models.kinds import NAB
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 
 class BackUpNow(Dialog):
@@ -145,7 +145,7 @@ class ServerDefault(Dialog):
         return lambda world, items, now: plan_server_default(world, items, skip, now)
 
 
-def _cancel(world: World, items: Iterable[Any], now: datetime) -> Plan:
+def _cancel(world: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
     """Of backups at first, and of single movements when one is planned again."""
     asked = list(items)
     movements = [item for item in asked if isinstance(item, DataMovement)]

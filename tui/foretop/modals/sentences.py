@@ -12,10 +12,10 @@ from foretop.tones import BOLD, DIM, style_of_mark
 from foretop_core.actions.plans import VERBS, ActionTarget, Plan, PlanStep
 from foretop_core.actions.send_plan import Outcome, Result
 from foretop_core.actions.write_progress import ProgressReport
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.store import Key
-from foretop_core.view.marks import Mark
-from foretop_core.view.text import clean, cut, cut_end, width
+from foretop_core.tables.engine.status_glyphs import StatusGlyph
+from foretop_core.tables.text.text import clean, cut, cut_end, width
 
 _DEEDS = {"patch": "patched", "create": "made", "delete": "deleted"}
 _COPY = "  c copy"
@@ -43,7 +43,7 @@ def title(headline: str, keys: Sequence[Key], cells: int) -> str:
     contexts = tuple(dict.fromkeys(key.context for key in keys))
     spaces = tuple(dict.fromkeys(key.namespace for key in keys))
     place = f"namespace {spaces[0]}" if len(spaces) == 1 else f"{len(spaces)} namespaces"
-    where = clean(f"{words.listed(contexts, 2)}, {place} · ")
+    where = clean(f"{humanize.join(contexts, 2)}, {place} · ")
     name = clean(keys[0].name) if len(keys) == 1 else f"{len(keys)} objects"
     return where + headline.format(cut(name, max(12, cells - width(where) - len(headline) + 2)))
 
@@ -162,20 +162,20 @@ def _result(told: Told) -> str:
             assert_never(result.outcome)
 
 
-def _mark(told: Told) -> Mark:
+def _mark(told: Told) -> StatusGlyph:
     match told.result.outcome:
         case Outcome.DONE:
             if told.seen is None:
-                return Mark.TRUE
+                return StatusGlyph.TRUE
             if not told.seen.done:
-                return Mark.RUNNING
-            return Mark.TRUE if told.seen.well else Mark.LOOK
+                return StatusGlyph.RUNNING
+            return StatusGlyph.TRUE if told.seen.well else StatusGlyph.LOOK
         case Outcome.FAILED:
-            return Mark.BROKEN
+            return StatusGlyph.BROKEN
         case Outcome.CHANGED | Outcome.UNKNOWN:
-            return Mark.LOOK
+            return StatusGlyph.LOOK
         case Outcome.NOT_SENT:
-            return Mark.WAITING
+            return StatusGlyph.WAITING
         case _:
             assert_never(told.result.outcome)
 
@@ -186,5 +186,6 @@ def _name(target: ActionTarget, plan: Plan) -> str:
 
 def look(text: str, indent: int = 0) -> Para:
     return Para(
-        (Span(" " * indent), Span(f"{Mark.LOOK.value} ", style_of_mark(Mark.LOOK)), span(text)), indent=indent + 2
+        (Span(" " * indent), Span(f"{StatusGlyph.LOOK.value} ", style_of_mark(StatusGlyph.LOOK)), span(text)),
+        indent=indent + 2,
     )

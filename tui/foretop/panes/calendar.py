@@ -9,19 +9,19 @@ from foretop.prose import Para, para, span
 from foretop_core.cron import CronError
 from foretop_core.models import PreScaledCronJob, Schedule
 from foretop_core.models.kinds import PRESCALED
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.forecast import overdue
 from foretop_core.rules.primer import PrimerError, warmups
 from foretop_core.store import Key
-from foretop_core.view import times
-from foretop_core.view.calendar import Load, Planned, next_runs, warmer
-from foretop_core.view.marks import Tone
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text import times
+from foretop_core.tables.timeline.timeline_items import StartLoad, TimelineItem, next_runs, warmer
 
 _SHOWN = 4
 _LOOKED_AT = 60
 
 
-def lane_pane(item: Planned, load: Load | None, desk: Desk) -> tuple[Para, ...]:
+def lane_pane(item: TimelineItem, load: StartLoad | None, desk: Desk) -> tuple[Para, ...]:
     parsed = item.parsed
     meaning = "" if isinstance(parsed, CronError) else f", {parsed.describe()}"
     where = f" in {item.key.namespace}, " if item.key.namespace else ": "
@@ -34,13 +34,13 @@ def lane_pane(item: Planned, load: Load | None, desk: Desk) -> tuple[Para, ...]:
     return head, *_coming(item, desk), *_company(item, load, desk), *_warming(item, desk)
 
 
-def _refusal(item: Planned, parsed: object) -> str:
+def _refusal(item: TimelineItem, parsed: object) -> str:
     if isinstance(parsed, CronError):
         return f"It does not run: {item.problem}."
     return f"It has no runs to draw: {item.problem}."
 
 
-def _coming(item: Planned, desk: Desk) -> tuple[Para, ...]:
+def _coming(item: TimelineItem, desk: Desk) -> tuple[Para, ...]:
     now, zone = desk.now(item.key.context), desk.zone_of(item.key)
     runs = next_runs(item, now, _SHOWN)
     if not runs:
@@ -59,7 +59,7 @@ def _coming(item: Planned, desk: Desk) -> tuple[Para, ...]:
     return tuple(said)
 
 
-def _company(item: Planned, load: Load | None, desk: Desk) -> tuple[Para, ...]:
+def _company(item: TimelineItem, load: StartLoad | None, desk: Desk) -> tuple[Para, ...]:
     """Who starts in the minute of its first crowded run, as far as the ruler goes."""
     now, zone = desk.now(item.key.context), desk.zone_of(item.key)
     if load is None or not item.starts:
@@ -68,7 +68,7 @@ def _company(item: Planned, load: Load | None, desk: Desk) -> tuple[Para, ...]:
     for run in runs:
         others = [key for key in load.together(item.key.context, run) if key != item.key]
         if others:
-            names = words.listed([key.name for key in others], 4)
+            names = humanize.join([key.name for key in others], 4)
             return (para(f"{when(run, now, zone)} together with {names}{_slots(item.key, desk)}", label="With"),)
     if not runs:
         return ()
@@ -83,7 +83,7 @@ def _slots(key: Key, desk: Desk) -> str:
     return f"; Velero takes {at_once} at a time" if at_once else ""
 
 
-def _warming(item: Planned, desk: Desk) -> tuple[Para, ...]:
+def _warming(item: TimelineItem, desk: Desk) -> tuple[Para, ...]:
     resource = desk.store.get(item.key)
     if not isinstance(resource, PreScaledCronJob):
         return ()
@@ -96,7 +96,7 @@ def _warming(item: Planned, desk: Desk) -> tuple[Para, ...]:
     job = warmer(desk.store, item.key)
     made = f"by {job.name}, {job.spec.schedule}" if job else "by no CronJob: the prescaler has made none"
     said = [
-        para(f"{words.count(item.warm_up, 'minute')} before: {shown}", label="Warm"),
+        para(f"{humanize.count(item.warm_up, 'minute')} before: {shown}", label="Warm"),
         para(made, Tone.PLAIN if job else Tone.WARN, label=" "),
     ]
     for finding in desk.findings:
@@ -106,7 +106,7 @@ def _warming(item: Planned, desk: Desk) -> tuple[Para, ...]:
     return tuple(said)
 
 
-def _name(at: datetime, item: Planned, desk: Desk) -> str:
+def _name(at: datetime, item: TimelineItem, desk: Desk) -> str:
     """Which zone it is, where that is not Velero's."""
     zone = desk.zone_of(item.key)
     return f" {at.astimezone(zone):%Z}" if desk.zoning.is_named else ""

@@ -11,7 +11,7 @@ from foretop.registry import Action
 from foretop.tones import BOLD
 from foretop_core.actions import intents
 from foretop_core.models.kinds import NAB, NABSL, NABSL_REQUEST, NAR, PRESCALED, STORAGE, by_plural
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.store import Key
 
 _SENTENCES = {
@@ -82,7 +82,7 @@ def _named(keys: tuple[Key, ...]) -> str:
     nouns = list(dict.fromkeys(_noun(key) for key in keys))
     if len(nouns) == len(keys) <= 2:
         return " or ".join(f"the {noun}" for noun in nouns)
-    return f"one of {words.count(len(keys), nouns[0])}" if len(nouns) == 1 else f"one of {len(keys)}"
+    return f"one of {humanize.count(len(keys), nouns[0])}" if len(nouns) == 1 else f"one of {len(keys)}"
 
 
 def _noun(key: Key) -> str:

@@ -26,12 +26,12 @@ from foretop_core.models import (
     Schedule,
 )
 from foretop_core.models.kinds import by_plural
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.lifecycle import run_steps
 from foretop_core.store import Key, UnreadableObject
-from foretop_core.view.marks import Mark, Tone
-from foretop_core.view.nonadmin import NonAdmins
-from foretop_core.view.schedules import Schedules
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.resources.nonadmin import NonAdminView
+from foretop_core.tables.resources.schedules import SchedulesView
 
 SECTIONS = ("overview", "conditions", "volumes", "results", "events", "changes", "describe", "yaml")
 _DATE = 20
@@ -78,10 +78,10 @@ def _told(desk: Desk, key: Key, resource: Resource) -> tuple[Para, ...]:
     scene = desk.scene(key.context)
     match resource:
         case Schedule():
-            entry = Schedules().entry(desk.store, key, resource)
+            entry = SchedulesView().entry(desk.store, key, resource)
             return schedule_pane(entry, scene) if entry else ()
         case NonAdmin():
-            tenant = NonAdmins().entry(desk.store, key, resource)
+            tenant = NonAdminView().entry(desk.store, key, resource)
             return nonadmin_pane(tenant, scene) if tenant else ()
         case Backup():
             head, *rest = backup_pane(resource, scene)
@@ -97,7 +97,7 @@ def _told(desk: Desk, key: Key, resource: Resource) -> tuple[Para, ...]:
 
 
 def _tenant_facts(desk: Desk, key: Key, resource: Resource) -> tuple[Para, ...]:
-    entry = NonAdmins().entry(desk.store, key, resource)
+    entry = NonAdminView().entry(desk.store, key, resource)
     return tenant_facts(entry, desk.scene(key.context)) if entry else ()
 
 
@@ -120,8 +120,8 @@ def _conditions(resource: Resource, now: datetime) -> list[Para]:
 
 
 def _condition(entry: Condition, now: datetime) -> Para:
-    mark = {"True": Mark.TRUE, "False": Mark.BROKEN}.get(entry.status, Mark.UNSET)
-    since = f"  {words.moment(entry.last_transition_time, now)}" if entry.last_transition_time else ""
+    mark = {"True": StatusGlyph.TRUE, "False": StatusGlyph.BROKEN}.get(entry.status, StatusGlyph.UNSET)
+    since = f"  {humanize.time(entry.last_transition_time, now)}" if entry.last_transition_time else ""
     return Para(
         (
             Span(f"{span(entry.type).text:<10}", BOLD),
@@ -154,7 +154,7 @@ def events(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
 
 def _date(at: datetime | None, now: datetime, zone: tzinfo) -> Span:
     """In its own zone at once: in a list it stands above others of its width."""
-    return Span(f"{words.moment(at, now, zone) if at else '':<{_DATE}}", DIM)
+    return Span(f"{humanize.time(at, now, zone) if at else '':<{_DATE}}", DIM)
 
 
 def changes(desk: Desk, key: Key, _resource: Resource) -> Sequence[Para]:
@@ -181,8 +181,8 @@ def describe(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
         ("Name", meta.name),
         ("Namespace", meta.namespace),
         ("Context", key.context),
-        ("Created", f"{words.moment(meta.creation_timestamp, now)}" if meta.creation_timestamp else ""),
-        ("Deleted", f"{words.moment(meta.deletion_timestamp, now)}" if meta.deletion_timestamp else ""),
+        ("Created", f"{humanize.time(meta.creation_timestamp, now)}" if meta.creation_timestamp else ""),
+        ("Deleted", f"{humanize.time(meta.deletion_timestamp, now)}" if meta.deletion_timestamp else ""),
         ("Labels", ", ".join(f"{name}={value}" for name, value in sorted(meta.labels.items()))),
         ("Finalizers", ", ".join(meta.finalizers)),
     )

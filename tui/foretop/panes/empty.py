@@ -13,10 +13,10 @@ from foretop.tones import BOLD, style_of
 from foretop_core.errors import ForetopError
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, BESIDE_VELERO, SCHEDULE, STORAGE
-from foretop_core.rules import words
-from foretop_core.view.bars import bar
-from foretop_core.view.focus import Focus
-from foretop_core.view.marks import Mark, Tone
+from foretop_core.rules import humanize
+from foretop_core.tables.engine.namespace_scope import NamespaceScope
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.text.progress_bar import bar
 
 _VELERO = (SCHEDULE, BACKUP, STORAGE)
 _BAR, _MOST_LINES = 12, 8
@@ -24,7 +24,7 @@ _BAR, _MOST_LINES = 12, 8
 
 def why_closed(trouble: ForetopError) -> list[Line]:
     """What keeps foretop from looking at any cluster, and what a person can do about it."""
-    lines = [_said(Mark.LOOK, f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what)]
+    lines = [_said(StatusGlyph.LOOK, f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what)]
     if trouble.hint:
         lines.append((span(f"  {trouble.hint[0].upper()}{trouble.hint[1:]}."),))
     return [*lines, (), (span("  foretop tries again every few seconds; "), Span("ctrl+r", BOLD), span(" tries now."))]
@@ -36,12 +36,12 @@ def why_empty(desk: Desk, kinds: Collection[str]) -> list[Line]:
     return [line for context in contexts for line in _out_of_reach(desk, context) or _of(desk, context, kinds)]
 
 
-def nothing_fits(focus: Focus) -> list[Line]:
+def nothing_fits(focus: NamespaceScope) -> list[Line]:
     """The rows are there, and the filter hides them."""
     return [(span("Nothing fits. "), Span("esc"), span(" shows everything again.")), *ways_out(focus)]
 
 
-def ways_out(focus: Focus) -> list[Line]:
+def ways_out(focus: NamespaceScope) -> list[Line]:
     if not focus:
         return []
     narrowed = " and ".join(
@@ -65,7 +65,7 @@ def coming_in(desk: Desk) -> list[Line]:
         return []
     names = [f"{_where(desk, scope.context)}{scope.kind.plural}" for scope, _ in watches]
     cells = max(map(len, names))
-    head = (Span(f"{Mark.RUNNING.value} ", style_of(Tone.RUNNING)), span("Still looking.", bold=True))
+    head = (Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.RUNNING)), span("Still looking.", bold=True))
     lines = {f"  {name:<{cells}}  {_come(health)}": None for name, (_, health) in zip(names, watches, strict=True)}
     return [head, *((span(line),) for line in list(lines)[:_MOST_LINES])]
 
@@ -90,18 +90,18 @@ def _out_of_reach(desk: Desk, context: str) -> list[Line]:
     health = desk.health(context)
     where = _where(desk, context)
     if not states or states == {WatchState.SYNCING}:
-        return [_said(Mark.RUNNING, f"{where}Asking the cluster what there is")]
+        return [_said(StatusGlyph.RUNNING, f"{where}Asking the cluster what there is")]
     if health.lost_at is None:
         return []
     error = f": {health.error}" if health.error else ""
     said = _said(
-        Mark.LOOK, f"{where}{health.state.value.capitalize()} for {_since(desk, context, health.lost_at)}{error}"
+        StatusGlyph.LOOK, f"{where}{health.state.value.capitalize()} for {_since(desk, context, health.lost_at)}{error}"
     )
     if context in signed_out(desk):
         how: Line = (Span("  "), Span("i", BOLD), span(" signs in on the plain terminal and comes back here."))
         return [said, how]
     wait = health.retry_at - desk.clock(context) if health.retry_at else None
-    when = f"in {words.span(wait)}" if wait is not None and wait.total_seconds() >= 1 else "by itself"
+    when = f"in {humanize.duration(wait)}" if wait is not None and wait.total_seconds() >= 1 else "by itself"
     return [said, (span(f"  foretop tries again {when}; "), Span("ctrl+r", BOLD), span(" tries now."))]
 
 
@@ -112,18 +112,18 @@ def _nothing_to_see(desk: Desk, context: str) -> list[Line]:
     where = _where(desk, context)
     doctor: Line = (span("  "), Span("foretop doctor", BOLD), span(" tells every right and every kind, line by line."))
     if states == {WatchState.FORBIDDEN} and set(fares.values()) <= {WatchState.FORBIDDEN, WatchState.NOT_INSTALLED}:
-        kinds = words.listed([f"{kind.plural}.{kind.group}" for kind in _VELERO])
-        return [_said(Mark.LOOK, f"{where}Not allowed: you need the right to list and watch {kinds}."), doctor]
+        kinds = humanize.join([f"{kind.plural}.{kind.group}" for kind in _VELERO])
+        return [_said(StatusGlyph.LOOK, f"{where}Not allowed: you need the right to list and watch {kinds}."), doctor]
     if states == {WatchState.NOT_INSTALLED}:
-        kinds = words.listed([f"{kind.plural}.{kind.group}" for kind in _VELERO])
-        return [_said(Mark.LOOK, f"{where}Velero is not installed in this cluster: it has no {kinds}."), doctor]
+        kinds = humanize.join([f"{kind.plural}.{kind.group}" for kind in _VELERO])
+        return [_said(StatusGlyph.LOOK, f"{where}Velero is not installed in this cluster: it has no {kinds}."), doctor]
     return []
 
 
 def _of(desk: Desk, context: str, kinds: Collection[str]) -> Iterable[Line]:
     """Watches that fare alike are told together; what is not installed, only where nothing else is there."""
     alike: dict[str, list[str]] = {}
-    marks: dict[str, Mark] = {}
+    marks: dict[str, StatusGlyph] = {}
     watches = [found for found in desk.store.health.watches(context) if _concerns(desk.focus, found[0], kinds)]
     passed_over = {WatchState.LIVE}
     if any(health.state is WatchState.LIVE for _, health in watches):
@@ -134,13 +134,13 @@ def _of(desk: Desk, context: str, kinds: Collection[str]) -> Iterable[Line]:
             alike.setdefault(text, []).append(_full_name(scope))
             marks[text] = mark
     for text, names in alike.items():
-        yield _said(marks[text], f"{_where(desk, context)}{text.format(words.listed(list(dict.fromkeys(names)), 6))}")
+        yield _said(marks[text], f"{_where(desk, context)}{text.format(humanize.join(list(dict.fromkeys(names)), 6))}")
     yield from _elsewhere(watches)
-    if any(mark is not Mark.RUNNING for mark in marks.values()):
+    if any(mark is not StatusGlyph.RUNNING for mark in marks.values()):
         yield (span("  foretop looks again every minute; "), Span("ctrl+r", BOLD), span(" looks now."))
 
 
-def _concerns(focus: Focus, scope: WatchScope, kinds: Collection[str]) -> bool:
+def _concerns(focus: NamespaceScope, scope: WatchScope, kinds: Collection[str]) -> bool:
     """Whether a page with these kinds shows what this watch sees."""
     if scope.kind.plural not in kinds:
         return False
@@ -162,29 +162,35 @@ def _elsewhere(watches: Collection[tuple[WatchScope, WatchHealth]]) -> Iterable[
         yield (span("  If you may in one namespace: "), Span("foretop --velero-namespace NAME", BOLD), span("."))
 
 
-def _told(desk: Desk, scope: WatchScope, health: WatchHealth) -> tuple[Mark, str]:
+def _told(desk: Desk, scope: WatchScope, health: WatchHealth) -> tuple[StatusGlyph, str]:
     """What is said of a kind, with a place for its name."""
     place = f" in {scope.namespace}" if scope.namespace else ""
     match health.state:
         case WatchState.LIVE:
-            return Mark.HEALTHY, "{} is live"
+            return StatusGlyph.HEALTHY, "{} is live"
         case WatchState.SYNCING:
-            return Mark.RUNNING, f"Syncing {{}}{place}: {_come(health)}"
+            return StatusGlyph.RUNNING, f"Syncing {{}}{place}: {_come(health)}"
         case WatchState.FORBIDDEN:
-            return Mark.LOOK, f"Not allowed: you need the right to list and watch {{}}{place or ' in all namespaces'}."
+            return (
+                StatusGlyph.LOOK,
+                f"Not allowed: you need the right to list and watch {{}}{place or ' in all namespaces'}.",
+            )
         case WatchState.NO_NAMESPACE:
-            return Mark.LOOK, f"There is no namespace {_plain(scope.namespace)} in this cluster, so no {{}} in it."
+            return (
+                StatusGlyph.LOOK,
+                f"There is no namespace {_plain(scope.namespace)} in this cluster, so no {{}} in it.",
+            )
         case WatchState.NOT_INSTALLED:
-            return Mark.UNSET, "Not installed in this cluster: {}."
+            return StatusGlyph.UNSET, "Not installed in this cluster: {}."
         case WatchState.STALE | WatchState.SIGNED_OUT:
             error = f": {_plain(health.error)}" if health.error else ""
             since = _since(desk, scope.context, health.since)
-            return Mark.LOOK, f"{{}}{place}: {health.state.value} for {since}{error}"
+            return StatusGlyph.LOOK, f"{{}}{place}: {health.state.value} for {since}{error}"
     assert_never(health.state)
 
 
 def _since(desk: Desk, context: str, since: datetime) -> str:
-    return words.span(desk.clock(context) - since)
+    return humanize.duration(desk.clock(context) - since)
 
 
 def _full_name(scope: WatchScope) -> str:
@@ -199,5 +205,5 @@ def _where(desk: Desk, context: str) -> str:
     return f"{context}: " if len(desk.contexts) > 1 else ""
 
 
-def _said(mark: Mark, text: str) -> Line:
+def _said(mark: StatusGlyph, text: str) -> Line:
     return (Span(f"{mark.value} ", style_of(mark.tone)), span(text, Tone.PLAIN))

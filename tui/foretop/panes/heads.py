@@ -5,11 +5,11 @@ from __future__ import annotations
 from foretop.prose import Para, Span, span
 from foretop.rows import HeadRow
 from foretop.tones import BOLD, style_of
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 
 
 def head_pane(row: HeadRow) -> tuple[Para, ...]:
-    said = [span(row.name, bold=True), span(f": {words.count(row.size, 'row')}")]
+    said = [span(row.name, bold=True), span(f": {humanize.count(row.size, 'row')}")]
     for cell in row.words:
         said += [Span(", "), Span(cell.text, style_of(cell.tone))]
     opening = "opens it" if row.folded else "folds it"

@@ -8,21 +8,21 @@ from foretop.panes.queue import progress, waiting_for
 from foretop.prose import Para, Span, para, span
 from foretop.tones import BOLD, style_of
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore
-from foretop_core.rules import words
-from foretop_core.rules.lifecycle import State, Step, lifecycle
-from foretop_core.view.marks import Tone
-from foretop_core.view.nonadmin import NonAdminEntry
-from foretop_core.view.scene import Scene
+from foretop_core.rules import humanize
+from foretop_core.rules.lifecycle import LifecycleStep, StepState, lifecycle
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources.nonadmin import NonAdminRow
 
 _SIGNS = {
-    State.DONE: ("✓", Tone.GOOD),
-    State.CURRENT: ("◐", Tone.RUNNING),
-    State.AHEAD: ("", Tone.DIM),
-    State.FAILED: ("✗", Tone.BAD),
+    StepState.DONE: ("✓", Tone.GOOD),
+    StepState.CURRENT: ("◐", Tone.RUNNING),
+    StepState.AHEAD: ("", Tone.DIM),
+    StepState.FAILED: ("✗", Tone.BAD),
 }
 
 
-def nonadmin_pane(entry: NonAdminEntry, scene: Scene) -> tuple[Para, ...]:
+def nonadmin_pane(entry: NonAdminRow, scene: RenderContext) -> tuple[Para, ...]:
     told = lifecycle(entry.item, entry.run, scene.now)
     head = Para((span(f"{entry.item.namespace}/{entry.item.name}", bold=True), span(f": {told.why}")))
     return (
@@ -34,19 +34,19 @@ def nonadmin_pane(entry: NonAdminEntry, scene: Scene) -> tuple[Para, ...]:
     )
 
 
-def path(steps: Iterable[Step]) -> Para:
+def path(steps: Iterable[LifecycleStep]) -> Para:
     """The lifecycle as a way: steps done, the current one, those to come."""
     spans: list[Span] = []
     for step in steps:
         sign, tone = _SIGNS[step.state]
         if spans:
             spans.append(Span(" ─ "))
-        style = style_of(tone) + BOLD if step.state is State.CURRENT else style_of(tone)
+        style = style_of(tone) + BOLD if step.state is StepState.CURRENT else style_of(tone)
         spans.append(Span(f"{span(step.name).text} {sign}".rstrip(), style))
     return Para(tuple(spans))
 
 
-def tenant_facts(entry: NonAdminEntry, scene: Scene) -> tuple[Para, ...]:
+def tenant_facts(entry: NonAdminRow, scene: RenderContext) -> tuple[Para, ...]:
     """What its detail tells besides: the Velero object, what was asked for, how far it is."""
     said: list[Para] = []
     velero, run = entry.item.velero, entry.run
@@ -63,14 +63,14 @@ def tenant_facts(entry: NonAdminEntry, scene: Scene) -> tuple[Para, ...]:
 def _asked(item: NonAdmin) -> tuple[str, ...]:
     if isinstance(item, NonAdminBackup):
         spec = item.spec.backup_spec
-        names = words.listed(spec.included_namespaces or (item.namespace,), 6)
+        names = humanize.join(spec.included_namespaces or (item.namespace,), 6)
         return f"namespaces {names}", f"TTL {spec.ttl or 'default'}", f"storage {spec.storage_location or 'default'}"
     if isinstance(item, NonAdminRestore):
         return (f"from {item.spec.restore_spec.backup_name or 'no backup named'}",)
     return ()
 
 
-def _positions(entry: NonAdminEntry) -> tuple[Para, ...]:
+def _positions(entry: NonAdminRow) -> tuple[Para, ...]:
     """What the two counts say, where there are two, and what one alone is worth."""
     noun = "backup" if isinstance(entry.item, NonAdminBackup) else "restore"
     estimate = f"an estimate that it makes anew mainly when some {noun} ends"
@@ -78,7 +78,9 @@ def _positions(entry: NonAdminEntry) -> tuple[Para, ...]:
         return (para(f"~{entry.reported} is the controller's word, {estimate}; Velero's own line was not seen."),)
     if not entry.place:
         return ()
-    line = f"Number {entry.place} of {words.count(entry.line, f'unfinished {noun}')} in Velero's line, counted just now"
+    line = (
+        f"Number {entry.place} of {humanize.count(entry.line, f'unfinished {noun}')} in Velero's line, counted just now"
+    )
     if not entry.reports_another_place:
         return (para(f"{line}.", Tone.DIM),)
     return (para(f"{line}; the controller reports ~{entry.reported}, {estimate}.", Tone.DIM),)

@@ -8,9 +8,9 @@ from foretop.panes.calendar import when
 from foretop.prose import Line, Para, Span, para, span
 from foretop.tones import BOLD, DIM, HEAD, style_of
 from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed
-from foretop_core.view.marks import Mark, Tone
-from foretop_core.view.primer import Preview, coming, pair_cells, pair_ruler
-from foretop_core.view.ruler import axis
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.timeline.primer_preview import Preview, coming, pair_cells, pair_ruler
+from foretop_core.tables.timeline.time_axis import axis
 
 INDENT = 12
 _INTRO = (
@@ -46,7 +46,7 @@ def primer_pane(shown: Preview, now: datetime, zone: tzinfo, cells: int) -> tupl
 
 
 def _primed(primed: Primed) -> tuple[Para, ...]:
-    mark = Mark.TRUE if primed.exact else Mark.LOOK
+    mark = StatusGlyph.TRUE if primed.exact else StatusGlyph.LOOK
     word = "exact" if primed.exact else "nearly exact"
     verdict = Span(f"   {mark.value} {word}", style_of(mark.tone))
     first, *others = primed.expressions

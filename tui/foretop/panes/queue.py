@@ -6,24 +6,24 @@ from datetime import timedelta
 
 from foretop.prose import Para, para, span
 from foretop_core.models import Backup
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.queue import Run
-from foretop_core.view.marks import Tone
-from foretop_core.view.outlook import outlook
-from foretop_core.view.scene import Scene
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources.run_eta import outlook
 
 _USUAL = timedelta(seconds=15)
 """Counts come some seconds apart: until then standing still is no news."""
 
 
-def queue_pane(run: Run, scene: Scene) -> tuple[Para, ...]:
+def queue_pane(run: Run, scene: RenderContext) -> tuple[Para, ...]:
     found = scene.queued(run)
     owner = f", made for {found.owner}" if found else ""
     head = Para((span(run.name, bold=True), span(f": {run.phase or 'waiting'}{owner}")))
     return head, *waiting_for(run, scene), *_scope(run), *progress(run, scene), _totals(run, scene)
 
 
-def waiting_for(run: Run, scene: Scene) -> tuple[Para, ...]:
+def waiting_for(run: Run, scene: RenderContext) -> tuple[Para, ...]:
     """Who must go first, and when its turn comes."""
     found = scene.queued(run)
     if found is None:
@@ -37,32 +37,32 @@ def waiting_for(run: Run, scene: Scene) -> tuple[Para, ...]:
     return tuple(said)
 
 
-def progress(run: Run, scene: Scene) -> tuple[Para, ...]:
+def progress(run: Run, scene: RenderContext) -> tuple[Para, ...]:
     done, started = run.status.progress, run.status.start_timestamp
     if done is None or not done.total_items:
         return ()
-    length = f" in {words.span((run.status.completion_timestamp or scene.now) - started)}" if started else ""
+    length = f" in {humanize.duration((run.status.completion_timestamp or scene.now) - started)}" if started else ""
     return (para(f"{done.done:,} of {done.total_items:,} items{length}{_unchanged(run, scene)}.", label="Items"),)
 
 
-def _unchanged(run: Run, scene: Scene) -> str:
+def _unchanged(run: Run, scene: RenderContext) -> str:
     key = (type(run).__name__, run.namespace, run.name)
     moved = scene.world.seen.moved.get(key)
     if moved is None or run.status.completion_timestamp is not None or scene.now - moved < _USUAL:
         return ""
     if key in scene.world.seen.unmoved:
-        return f"; unchanged since foretop first saw it, {words.span(scene.now - moved)} ago"
-    return f"; unchanged for {words.span(scene.now - moved)}"
+        return f"; unchanged since foretop first saw it, {humanize.duration(scene.now - moved)} ago"
+    return f"; unchanged for {humanize.duration(scene.now - moved)}"
 
 
 def _scope(run: Run) -> tuple[Para, ...]:
     if not isinstance(run, Backup):
         return (para(run.spec.backup_name or run.spec.schedule_name or "not said", label="From"),)
     names = run.spec.included_namespaces
-    return (para("all namespaces" if not names or "*" in names else words.listed(names, 6), label="Takes"),)
+    return (para("all namespaces" if not names or "*" in names else humanize.join(names, 6), label="Takes"),)
 
 
-def _totals(run: Run, scene: Scene) -> Para:
+def _totals(run: Run, scene: RenderContext) -> Para:
     """How many are at work and how many wait, of the same kind on the same server."""
     others = [item for item in scene.unfinished(run.namespace) if type(item) is type(run)]
     items = [found for other in others if (found := scene.queued(other)) is not None]
@@ -70,4 +70,4 @@ def _totals(run: Run, scene: Scene) -> Para:
     slots = scene.world.server(run.namespace).concurrency if isinstance(run, Backup) else 1
     at_once = f"{slots} at a time, " if slots else ""
     noun = "backup" if isinstance(run, Backup) else "restore"
-    return para(f"{at_once}{words.count(len(items) - waiting, noun)} at work, {waiting} waiting", Tone.DIM)
+    return para(f"{at_once}{humanize.count(len(items) - waiting, noun)} at work, {waiting} waiting", Tone.DIM)

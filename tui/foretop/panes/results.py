@@ -15,12 +15,12 @@ from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, 
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import VolumeCounts
 from foretop_core.models.velero import RunStatus
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.phases import READABLE
-from foretop_core.rules.results import Group, Problem, Results
+from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.store import Key
-from foretop_core.view.marks import Mark, Tone, run_mark
-from foretop_core.view.nonadmin import NonAdmins
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
+from foretop_core.tables.resources.nonadmin import NonAdminView
 
 HAVE_RESULTS = frozenset(kind.plural for kind in (BACKUP, RESTORE, NAB, NAR))
 _LOST = ("Failed", "Canceled")
@@ -48,7 +48,7 @@ def status_of(desk: Desk, key: Key, resource: Resource | None) -> RunStatus | No
         case Backup() | Restore():
             return resource.status
         case NonAdmin():
-            entry = NonAdmins().entry(desk.store, key, resource)
+            entry = NonAdminView().entry(desk.store, key, resource)
             run = entry.run if entry else None
             return run.status if run is not None else resource.velero.status
         case _:
@@ -95,10 +95,10 @@ def fetching(status: RunStatus | None, kept: Kept | None, refusal: str, now: dat
 
 
 def _head(status: RunStatus) -> Para:
-    counts = [words.count(status.errors, "error"), words.count(status.warnings, "warning")]
+    counts = [humanize.count(status.errors, "error"), humanize.count(status.warnings, "warning")]
     mark = run_mark(status.phase)
     ended = status.phase in READABLE
-    told = f": {words.listed(counts)}" if ended or status.errors or status.warnings else ""
+    told = f": {humanize.join(counts)}" if ended or status.errors or status.warnings else ""
     return Para((Span(f"{mark.value} ", style_of(mark.tone)), span(status.phase or "waiting", bold=True), span(told)))
 
 
@@ -107,10 +107,10 @@ def _parts(status: RunStatus) -> list[Para]:
     said: list[Para] = []
     hooks = status.hook_status
     if hooks is not None and hooks.hooks_failed:
-        said.append(para(f"{hooks.hooks_failed} of {words.count(hooks.hooks_attempted, 'hook')} failed", Tone.BAD))
+        said.append(para(f"{hooks.hooks_failed} of {humanize.count(hooks.hooks_attempted, 'hook')} failed", Tone.BAD))
     attempted, failed = status.item_operations
     if failed:
-        said.append(para(f"{failed} of {words.count(attempted, 'operation')} of plugins failed", Tone.BAD))
+        said.append(para(f"{failed} of {humanize.count(attempted, 'operation')} of plugins failed", Tone.BAD))
     return said
 
 
@@ -119,7 +119,7 @@ def _volumes(desk: Desk, key: Key, resource: Resource) -> list[Para]:
     if lost:
         return [_lost(one) for one in lost]
     number = sum(counts.failed + counts.canceled for counts in _counted(resource) if counts is not None)
-    return [para(f"failed or canceled: {words.count(number, 'volume')}", Tone.BAD)] if number else []
+    return [para(f"failed or canceled: {humanize.count(number, 'volume')}", Tone.BAD)] if number else []
 
 
 def _lost(movement: DataMovement) -> Para:
@@ -154,15 +154,15 @@ def _nothing(status: RunStatus) -> str:
 
 
 def _fetched(status: RunStatus, kept: Kept, now: datetime) -> Para:
-    at = words.moment(kept.at, now)
+    at = humanize.time(kept.at, now)
     again = f"; {RESULTS.key} fetches them again." if has_list(status) else "."
     if status != kept.status:
         text = f"It has changed since these were fetched at {at}{again}"
-        return Para((Span(f"{Mark.LOOK.value} ", style_of(Mark.LOOK.tone)), span(text, Tone.WARN)))
+        return Para((Span(f"{StatusGlyph.LOOK.value} ", style_of(StatusGlyph.LOOK.tone)), span(text, Tone.WARN)))
     listed = kept.results.error_count, kept.results.warning_count
     differs = ""
     if listed != (status.errors, status.warnings):
-        counts = words.listed([words.count(listed[0], "error"), words.count(listed[1], "warning")])
+        counts = humanize.join([humanize.count(listed[0], "error"), humanize.count(listed[1], "warning")])
         differs = f" The list has {counts}, which is not what the status counts."
     return para(f"Fetched at {at}{again}{differs}", Tone.DIM)
 
@@ -172,11 +172,11 @@ def _listed(results: Results) -> list[Para]:
     said: list[Para] = []
     shown = 0
     for mark, noun, groups, number in (
-        (Mark.BROKEN, "error", results.errors, results.error_count),
-        (Mark.LOOK, "warning", results.warnings, results.warning_count),
+        (StatusGlyph.BROKEN, "error", results.errors, results.error_count),
+        (StatusGlyph.LOOK, "warning", results.warnings, results.warning_count),
     ):
         if groups:
-            head = Span(f"{mark.value} {words.count(number, noun)}", style_of(mark.tone) + BOLD)
+            head = Span(f"{mark.value} {humanize.count(number, noun)}", style_of(mark.tone) + BOLD)
             said += [para(""), Para((head,))]
         for group in groups:
             room = group.problems[: max(0, _MOST_SHOWN - shown)]
@@ -188,7 +188,7 @@ def _listed(results: Results) -> list[Para]:
     return said
 
 
-def _title(group: Group) -> Para:
+def _title(group: ResultGroup) -> Para:
     return Para((span(f"  {group.title}", bold=True), span(f"  {group.count:,}", Tone.DIM)))
 
 

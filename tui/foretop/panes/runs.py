@@ -5,33 +5,35 @@ from __future__ import annotations
 from foretop.panes.queue import progress, waiting_for
 from foretop.prose import Para, para, span
 from foretop_core.models import Backup, Restore
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.queue import Run, owner_of
-from foretop_core.view.marks import Tone, run_mark
-from foretop_core.view.scene import Scene
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import Tone, run_mark
 
 
-def backup_pane(backup: Backup, scene: Scene) -> tuple[Para, ...]:
+def backup_pane(backup: Backup, scene: RenderContext) -> tuple[Para, ...]:
     names = backup.spec.included_namespaces
     place = backup.spec.storage_location or "the default location"
-    taken = "all namespaces" if not names or "*" in names else words.listed(names, 6)
-    ttl = f", kept until {words.moment(backup.status.expiration, scene.now)}" if backup.status.expiration else ""
+    taken = "all namespaces" if not names or "*" in names else humanize.join(names, 6)
+    ttl = f", kept until {humanize.time(backup.status.expiration, scene.now)}" if backup.status.expiration else ""
     return (*_run(backup, scene), para(f"{taken}, to {place}{ttl}", label="Takes"))
 
 
-def restore_pane(restore: Restore, scene: Scene) -> tuple[Para, ...]:
+def restore_pane(restore: Restore, scene: RenderContext) -> tuple[Para, ...]:
     spec = restore.spec
     origin = f"backup {spec.backup_name}" if spec.backup_name else f"the newest backup of {spec.schedule_name}"
     return (*_run(restore, scene), para(origin, label="From"))
 
 
-def _run(run: Run, scene: Scene) -> tuple[Para, ...]:
+def _run(run: Run, scene: RenderContext) -> tuple[Para, ...]:
     status = run.status
     counts = [
-        words.count(number, noun) for number, noun in ((status.errors, "error"), (status.warnings, "warning")) if number
+        humanize.count(number, noun)
+        for number, noun in ((status.errors, "error"), (status.warnings, "warning"))
+        if number
     ]
-    faults = f" with {words.listed(counts)}" if counts else ""
+    faults = f" with {humanize.join(counts)}" if counts else ""
     tone = run_mark(run.phase).tone
     head = Para((span(run.name, bold=True), span(": "), span(f"{run.phase or 'waiting'}{faults}", tone)))
     reason = status.failure_reason or "; ".join(status.validation_errors)
@@ -43,11 +45,11 @@ def _run(run: Run, scene: Scene) -> tuple[Para, ...]:
     return (*said, *_times(run, scene), *progress(run, scene), *waiting_for(run, scene))
 
 
-def _times(run: Run, scene: Scene) -> tuple[Para, ...]:
+def _times(run: Run, scene: RenderContext) -> tuple[Para, ...]:
     start, end = run.status.start_timestamp, run.status.completion_timestamp
     if start is None:
         return ()
-    text = f"started {words.moment(start, scene.now)}"
+    text = f"started {humanize.time(start, scene.now)}"
     if end is not None:
-        text = f"{text}, ended {words.moment(end, scene.now)}, took {words.span(end - start)}"
+        text = f"{text}, ended {humanize.time(end, scene.now)}, took {humanize.duration(end - start)}"
     return (para(text, label="When"),)

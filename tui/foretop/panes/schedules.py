@@ -6,15 +6,15 @@ from datetime import datetime
 
 from foretop.prose import Para, para, span
 from foretop_core.cron import CronError
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.forecast import Choice, expected_start, invalid, next_run, overdue, unpause_as_read
-from foretop_core.rules.pauses import pausing
-from foretop_core.view.marks import Tone
-from foretop_core.view.scene import Scene
-from foretop_core.view.schedules import RUN_WORDS, ScheduleEntry, last_runs
+from foretop_core.rules.pauses import pause_info
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources.schedules import RUN_WORDS, ScheduleRow, last_runs
 
 
-def schedule_pane(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+def schedule_pane(entry: ScheduleRow, scene: RenderContext) -> tuple[Para, ...]:
     schedule = entry.schedule
     meaning = _meaning(entry)
     head = Para((span(schedule.name, bold=True), span(f", {meaning}{_paused(entry, scene)}")))
@@ -22,14 +22,14 @@ def schedule_pane(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
     return head, *body, *_last(entry, scene), *_legend(entry, scene)
 
 
-def _legend(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+def _legend(entry: ScheduleRow, scene: RenderContext) -> tuple[Para, ...]:
     """The signs in its strip of runs that are not good: help has them all."""
     strip = last_runs(entry, scene)
     told = [f"{sign} {word}" for sign, word in RUN_WORDS.items() if sign in strip and sign != "."]
     return (para(f"Runs   {'  '.join(told)}, oldest first", Tone.DIM),) if told else ()
 
 
-def _meaning(entry: ScheduleEntry) -> str:
+def _meaning(entry: ScheduleRow) -> str:
     if entry.dialect is None:
         return f"{entry.schedule.spec.schedule}, which releases of Velero read differently"
     parsed = entry.readings[0].parsed
@@ -38,17 +38,17 @@ def _meaning(entry: ScheduleEntry) -> str:
     return parsed.describe()
 
 
-def _paused(entry: ScheduleEntry, scene: Scene) -> str:
+def _paused(entry: ScheduleRow, scene: RenderContext) -> str:
     if not entry.schedule.spec.paused:
         return ""
-    paused = pausing(entry.schedule)
-    since = f" since {words.moment(paused.since, scene.now)}" if paused.since else ""
+    paused = pause_info(entry.schedule)
+    since = f" since {humanize.time(paused.since, scene.now)}" if paused.since else ""
     who = f" {paused.who}" if paused.who else ""
     why = f" ({paused.why})" if paused.why else ""
-    return f", paused{since}{who}{why}{f', until {words.moment(paused.until, scene.now)}' if paused.until else ''}"
+    return f", paused{since}{who}{why}{f', until {humanize.time(paused.until, scene.now)}' if paused.until else ''}"
 
 
-def _unpausing(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+def _unpausing(entry: ScheduleRow, scene: RenderContext) -> tuple[Para, ...]:
     schedule = entry.schedule
     default = scene.world.server(schedule.namespace).skip_immediately
     beat = scene.beat(schedule.namespace)
@@ -65,7 +65,7 @@ def _unpausing(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
     )
 
 
-def _running(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+def _running(entry: ScheduleRow, scene: RenderContext) -> tuple[Para, ...]:
     schedule, now = entry.schedule, scene.now
     beat, dialect = scene.beat(schedule.namespace), entry.dialect
     if dialect is None:
@@ -74,37 +74,37 @@ def _running(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
         return (para(f"Velero refuses it and makes no backups: {problem}.", Tone.BAD),)
     late = overdue(schedule, now, dialect, beat, entry.runs)
     if late is not None:
-        since = f"Due since {words.moment(late.since, now)}, {words.span(now - late.since)} ago: "
+        since = f"Due since {humanize.time(late.since, now)}, {humanize.duration(now - late.since)} ago: "
         return (Para((span(since, Tone.BAD), span(f"{late.sentence}."))),)
     run = next_run(schedule, dialect)
     if run is None:
         return ()
-    due = f"Next run {words.moment(run, now)}, in {words.span(run - now)}"
+    due = f"Next run {humanize.time(run, now)}, in {humanize.duration(run - now)}"
     if silence := beat.silence(now):
         return (para(f"{due}, but it is not made before Velero is back: {silence}.", Tone.WARN),)
     start = expected_start(schedule, now, dialect, beat, entry.runs)
-    when = f"starts {words.moment(start, now)} (Velero's beat)" if start else "starts within a minute of it"
+    when = f"starts {humanize.time(start, now)} (Velero's beat)" if start else "starts within a minute of it"
     return (para(f"{due}; {when}."),)
 
 
-def _each_reading(entry: ScheduleEntry, now: datetime) -> tuple[Para, ...]:
+def _each_reading(entry: ScheduleRow, now: datetime) -> tuple[Para, ...]:
     """All answers, each with its releases: it is not known which Velero this is."""
     said = []
     for reading in entry.readings:
         run = next_run(entry.schedule, reading.dialect)
-        when = f"; next run {words.moment(run, now)}" if run else ""
+        when = f"; next run {humanize.time(run, now)}" if run else ""
         said.append(para(f"{reading.releases}: {reading.meaning}{when}."))
     hint = "Which release this Velero is cannot be seen: start foretop with --velero-version to be sure."
     return *said, para(hint, Tone.WARN)
 
 
-def _last(entry: ScheduleEntry, scene: Scene) -> tuple[Para, ...]:
+def _last(entry: ScheduleRow, scene: RenderContext) -> tuple[Para, ...]:
     if not entry.runs:
         return (para("It has made no backup yet."),)
     newest = entry.runs[0]
     status = newest.status
-    faults = f", {words.count(status.errors, 'error')}" if status.errors else ""
-    warned = f", {words.count(status.warnings, 'warning')}" if status.warnings else ""
+    faults = f", {humanize.count(status.errors, 'error')}" if status.errors else ""
+    warned = f", {humanize.count(status.warnings, 'warning')}" if status.warnings else ""
     reason = status.failure_reason or "; ".join(status.validation_errors)
     why = f": {reason}" if reason else ""
     return (para(f"Last backup {newest.name}: {newest.phase or 'waiting'}{faults}{warned}{why}"),)

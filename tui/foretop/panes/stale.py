@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from foretop.desk import Desk
 from foretop.prose import Para, para
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.store import Key
-from foretop_core.view.marks import Tone
+from foretop_core.tables.engine.status_glyphs import Tone
 
 
 def as_of(desk: Desk) -> str:
@@ -15,7 +15,7 @@ def as_of(desk: Desk) -> str:
     lost = [(context, at) for context in seen if (at := desk.health(context).lost_at) is not None]
     several = len(desk.contexts) > 1
     return ", ".join(
-        f"{f'{context} ' if several else ''}as of {words.moment(at, desk.clock(context))}" for context, at in lost
+        f"{f'{context} ' if several else ''}as of {humanize.time(at, desk.clock(context))}" for context, at in lost
     )
 
 
@@ -25,7 +25,7 @@ def stale_paras(desk: Desk, key: Key) -> tuple[Para, ...]:
         return ()
     health = desk.health(key.context)
     since = health.lost_at or health.since
-    at = f"As of {words.moment(since, desk.clock(key.context))}, " if since else ""
+    at = f"As of {humanize.time(since, desk.clock(key.context))}, " if since else ""
     error = f": {health.error}" if health.error else ""
     return (para(f"{at}{health.state.value}{error}", Tone.WARN, yields=True),)
 
@@ -34,4 +34,4 @@ def not_allowed(desk: Desk) -> str:
     """The kinds that may not be seen, which the header only counts."""
     contexts = (desk.focus.context,) if desk.focus.context else desk.contexts
     kinds = dict.fromkeys(kind for context in contexts for kind in desk.health(context).forbidden)
-    return f"not allowed to see {words.listed(tuple(kinds), 2)}" if kinds else ""
+    return f"not allowed to see {humanize.join(tuple(kinds), 2)}" if kinds else ""

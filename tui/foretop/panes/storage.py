@@ -5,14 +5,14 @@ from __future__ import annotations
 from foretop.prose import Para, Span, para, span
 from foretop.tones import BOLD
 from foretop_core.models import Backup, BackupStorageLocation, NonAdminBackupStorageLocationRequest
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.heartbeat import unchecked_for
-from foretop_core.view.marks import Tone
-from foretop_core.view.scene import Scene
-from foretop_core.view.storage import Place
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources.storage import StorageRow
 
 
-def place_pane(place: Place, scene: Scene) -> tuple[Para, ...]:
+def place_pane(place: StorageRow, scene: RenderContext) -> tuple[Para, ...]:
     item = place.resource
     if isinstance(item, BackupStorageLocation):
         return storage_pane(item, scene)
@@ -23,27 +23,27 @@ def place_pane(place: Place, scene: Scene) -> tuple[Para, ...]:
         bucket = f"bucket {place.bucket}" if place.bucket else ""
         said.append(para(" ".join(filter(None, (place.provider, bucket))), label="Where"))
     if place.checked:
-        said.append(para(f"checked {words.moment(place.checked, scene.now)}", label="Seen"))
+        said.append(para(f"checked {humanize.time(place.checked, scene.now)}", label="Seen"))
     if isinstance(item, NonAdminBackupStorageLocationRequest) and place.phase == "Pending":
         said.append(Para((Span("a", BOLD), span(" approves or rejects it")), label="Do"))
     return tuple(said)
 
 
-def storage_pane(place: BackupStorageLocation, scene: Scene) -> tuple[Para, ...]:
+def storage_pane(place: BackupStorageLocation, scene: RenderContext) -> tuple[Para, ...]:
     spec, status = place.spec, place.status
     bucket = f"{spec.object_storage.bucket}/{spec.object_storage.prefix}".strip("/")
     old = unchecked_for(place, scene.now)
-    doubt = span(f", but not checked for {words.span(old)}" if old is not None else "", Tone.WARN)
+    doubt = span(f", but not checked for {humanize.duration(old)}" if old is not None else "", Tone.WARN)
     head = Para((span(place.name, bold=True), span(f": {status.phase or 'not checked yet'}"), doubt))
     said = [head]
     if status.message:
         said.append(para(status.message, Tone.BAD, label="Says"))
     said.append(para(f"{spec.provider or 'no provider'} bucket {bucket or 'not said'}", label="Where"))
-    checked = words.moment(status.last_validation_time, scene.now) if status.last_validation_time else "never"
-    synced = words.moment(status.last_synced_time, scene.now) if status.last_synced_time else "never"
+    checked = humanize.time(status.last_validation_time, scene.now) if status.last_validation_time else "never"
+    synced = humanize.time(status.last_synced_time, scene.now) if status.last_synced_time else "never"
     said.append(para(f"checked {checked}, synced {synced}", label="Seen"))
     mine = [run for run in scene.world.backups if run.namespace == place.namespace and _keeps(place, run)]
-    said.append(para(f"{words.count(len(mine), 'backup')} kept there", label="Holds"))
+    said.append(para(f"{humanize.count(len(mine), 'backup')} kept there", label="Holds"))
     return tuple(said)
 
 

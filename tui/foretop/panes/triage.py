@@ -6,21 +6,21 @@ from foretop.desk import Desk
 from foretop.panes.empty import coming_in, why_lost
 from foretop.prose import Line, Para, Span, para, span
 from foretop.tones import style_of
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.forecast import invalid, may_be_due, next_run
 from foretop_core.rules.queue import Run, has_ended
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding
-from foretop_core.rules.world import World
-from foretop_core.view.blind import blind_findings
-from foretop_core.view.findings import subject_text
-from foretop_core.view.marks import Mark, Tone
-from foretop_core.view.scene import Scene
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.resources.findings import subject_text
+from foretop_core.tables.resources.visibility_findings import visibility_findings
 
 
-def finding_pane(finding: Finding, scene: Scene) -> tuple[Para, ...]:
+def finding_pane(finding: Finding, scene: RenderContext) -> tuple[Para, ...]:
     since = ""
     if finding.since is not None:
-        since = f", since {words.moment(finding.since, scene.now)} ({words.span(scene.now - finding.since)})"
+        since = f", since {humanize.time(finding.since, scene.now)} ({humanize.duration(scene.now - finding.since)})"
     head = Para((span(subject_text(finding), bold=True), span(f": {finding.what}{since}")))
     cause = finding.because
     because = (para(f"{subject_text(cause)}: {cause.what}", label="Cause"),) if cause is not None else ()
@@ -43,34 +43,41 @@ def calm(desk: Desk) -> list[Line]:
         alike: dict[str, list[str]] = {}
         for gap in desk.unseen:
             alike.setdefault(gap.reason, []).append(gap.kind or gap.context)
-        gaps = [f"{words.listed(names, 6)} ({reason})" for reason, names in alike.items()]
+        gaps = [f"{humanize.join(names, 6)} ({reason})" for reason, names in alike.items()]
         return [
             (
-                Span(f"{Mark.WAITING.value} ", style_of(Tone.WAITING)),
+                Span(f"{StatusGlyph.WAITING.value} ", style_of(Tone.WAITING)),
                 span("Nothing wrong in what I can see.", bold=True),
             ),
-            (span(f"Not seen: {words.listed(gaps, 6)}."),),
+            (span(f"Not seen: {humanize.join(gaps, 6)}."),),
         ]
     if not any(_is_in_use(desk.scene(context).world) for context in desk.contexts):
         return [
-            (Span(f"{Mark.WAITING.value} ", style_of(Tone.WAITING)), span("Nothing to look after yet.", bold=True)),
+            (
+                Span(f"{StatusGlyph.WAITING.value} ", style_of(Tone.WAITING)),
+                span("Nothing to look after yet.", bold=True),
+            ),
             (span("  There are no schedules, no backups and no storage locations here."),),
         ]
     asleep = all(_is_asleep(desk.scene(context).world) for context in desk.contexts)
-    head = (Mark.PAUSED, "Nothing wrong, and nothing to come:") if asleep else (Mark.HEALTHY, "Nothing wrong.")
+    head = (
+        (StatusGlyph.PAUSED, "Nothing wrong, and nothing to come:")
+        if asleep
+        else (StatusGlyph.HEALTHY, "Nothing wrong.")
+    )
     lines: list[Line] = [(Span(f"{head[0].value} ", style_of(head[0].tone)), span(head[1], bold=True)), ()]
     for context in desk.contexts:
         lines += [(span(text),) for text in _healthy(desk, context)]
-        besides = blind_findings(context, desk.health(context), desk.clock(context))
+        besides = visibility_findings(context, desk.health(context), desk.clock(context))
         lines += [(span(gap.evidence, Tone.WARN),) for gap in besides]
     return lines
 
 
-def _is_in_use(world: World) -> bool:
+def _is_in_use(world: ClusterSnapshot) -> bool:
     return bool(world.schedules or world.backups or world.storage or world.nabs or world.nars)
 
 
-def _is_asleep(world: World) -> bool:
+def _is_asleep(world: ClusterSnapshot) -> bool:
     return bool(world.schedules) and all(schedule.spec.paused for schedule in world.schedules)
 
 
@@ -86,16 +93,16 @@ def _healthy(desk: Desk, context: str) -> list[str]:
     )
     name = f"{context}: " if len(desk.contexts) > 1 else ""
     also = f", {paused} paused" if paused else ""
-    healthy = f"{name}{words.count(len(active), 'schedule')} healthy{also}"
+    healthy = f"{name}{humanize.count(len(active), 'schedule')} healthy{also}"
     if _is_asleep(world):
         due = sum(may_be_due(item, now, world.readings(item)) for item in world.schedules)
         healthy = f"{name}all schedules are paused ({paused}, of them {due} due); 2 opens them"
     if coming is not None:
-        healthy = f"{healthy}; next {coming[1]} in {words.span(coming[0] - now)}"
+        healthy = f"{healthy}; next {coming[1]} in {humanize.duration(coming[0] - now)}"
     runs: tuple[Run, ...] = (*world.backups, *world.restores)
     waiting = sum(not has_ended(run) for run in runs)
-    queue = "queue empty" if not waiting else f"{words.count(waiting, 'run')} in the queue"
+    queue = "queue empty" if not waiting else f"{humanize.count(waiting, 'run')} in the queue"
     beats = [scene.beat(namespace) for namespace in world.velero_namespaces]
     pulses = [beat.pulse for beat in beats if beat.pulse is not None]
-    pulse = f"Velero's pulse {words.span(now - max(pulses))} ago" if pulses else "no pulse of Velero to be seen"
+    pulse = f"Velero's pulse {humanize.duration(now - max(pulses))} ago" if pulses else "no pulse of Velero to be seen"
     return [f"{healthy}.", f"{queue[0].upper()}{queue[1:]}; {pulse}."]

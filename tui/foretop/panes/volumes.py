@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from foretop.desk import Desk
 from foretop.prose import Para, para, span
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, Resource, Restore
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.store import Key
-from foretop_core.view.marks import Tone
-from foretop_core.view.scene import Scene
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import Tone
 
 
 def volumes(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
@@ -42,7 +42,7 @@ def _run_of(key: Key, resource: Resource) -> tuple[str, str, bool]:
             return "", "", True
 
 
-def _volume(movement: DataMovement, scene: Scene) -> Para:
+def _volume(movement: DataMovement, scene: RenderContext) -> Para:
     status, progress = movement.status, movement.status.progress
     node = f" on {movement.node}" if movement.node else ""
     share = f", {size(progress.bytes_done)}"
@@ -53,7 +53,7 @@ def _volume(movement: DataMovement, scene: Scene) -> Para:
     rate = f", {size(int(progress.bytes_done / length))}/s" if length >= 1 and progress.bytes_done else ""
     waits = ""
     if status.start_timestamp is None and movement.created is not None:
-        waits = f", waiting for {words.span(scene.now - movement.created)}"
+        waits = f", waiting for {humanize.duration(scene.now - movement.created)}"
     tone = Tone.BAD if movement.phase in ("Failed", "Canceled") else Tone.PLAIN
     message = f": {status.message}" if status.message else ""
     return Para(

@@ -12,7 +12,7 @@ from foretop.prose import Para, para, span
 from foretop_core.models.kinds import by_plural
 from foretop_core.models.wire import Resource
 from foretop_core.store import Key
-from foretop_core.view.marks import Tone
+from foretop_core.tables.engine.status_glyphs import Tone
 
 
 def read_part(key: Key, resource: Resource) -> Mapping[str, Any]:

@@ -21,14 +21,14 @@ from foretop.widgets.lanes import Lanes
 from foretop.widgets.lines import ProsePane, Rule
 from foretop_core.errors import BadInput
 from foretop_core.models.kinds import SCHEDULE
-from foretop_core.rules.words import listed
+from foretop_core.rules.humanize import join
 from foretop_core.store import Key
-from foretop_core.view.agenda import Agenda
-from foretop_core.view.calendar import HORIZONS, Crowd
-from foretop_core.view.contexts import short_names
-from foretop_core.view.marks import Tone
-from foretop_core.view.ruler import PAUSED_RUN, RUN, WARM_UP
-from foretop_core.view.text import clean, width
+from foretop_core.tables.engine.contexts import short_names
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.text import clean, width
+from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP
+from foretop_core.tables.timeline.timeline_items import HORIZONS, MinuteCollision
+from foretop_core.tables.timeline.timeline_model import TimelineModel
 
 if TYPE_CHECKING:
     from foretop.screens.frame import Frame
@@ -47,7 +47,7 @@ class CalendarPage(NarrowedPage):
 
     def __init__(self, page_id: str, looks: Looks) -> None:
         super().__init__(page_id, looks)
-        self.agenda: Agenda | None = None
+        self.agenda: TimelineModel | None = None
         self._problem = ""
 
     def compose(self) -> ComposeResult:
@@ -69,7 +69,7 @@ class CalendarPage(NarrowedPage):
 
     def attach(self, desk: Desk) -> None:
         super().attach(desk)
-        self.agenda = self.lanes.agenda = Agenda(desk.store, desk.contexts)
+        self.agenda = self.lanes.agenda = TimelineModel(desk.store, desk.contexts)
         self.lanes.names = short_names(desk.contexts) if len(desk.contexts) > 1 else {}
         self.narrow_to(self.prompt.value)
 
@@ -86,7 +86,7 @@ class CalendarPage(NarrowedPage):
         self._show_crowds()
         self._show_pane()
 
-    def _why_empty(self, desk: Desk, agenda: Agenda) -> list[Line]:
+    def _why_empty(self, desk: Desk, agenda: TimelineModel) -> list[Line]:
         if len(agenda):
             return nothing_fits(desk.focus)
         return why_empty(desk, {SCHEDULE.plural}) or [(span("There are no schedules.", Tone.DIM),)]
@@ -145,7 +145,7 @@ class CalendarPage(NarrowedPage):
             used += width(said) + 3
         self.query_one("#crowds", Rule).show(words)
 
-    def _told(self, crowd: Crowd) -> list[str]:
+    def _told(self, crowd: MinuteCollision) -> list[str]:
         """Who start together, by as many names as there is room for, and in the end by their number."""
         assert self.desk is not None
         assert self.lanes.load is not None
@@ -153,7 +153,7 @@ class CalendarPage(NarrowedPage):
         at = when(crowd.at, self.desk.now(), self.desk.zone)
         names = [clean(key.name) for key in self.lanes.load.together(crowd.context, crowd.at)]
         named = [
-            f"{at}: {listed(names, most)} together{where}" for most in (4, 3, 2, 1) if most == 1 or names[most - 1 :]
+            f"{at}: {join(names, most)} together{where}" for most in (4, 3, 2, 1) if most == 1 or names[most - 1 :]
         ]
         return [*named, f"{at}: {crowd.size:,} start together{where}", f"{at}: {crowd.size:,} together{where}"]
 

@@ -23,8 +23,8 @@ from foretop.widgets.lines import OneLine, ProsePane, Rule
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules.results import Results
 from foretop_core.store import Key, UnreadableObject
-from foretop_core.view.marks import Tone
-from foretop_core.view.text import cut
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.text import cut
 
 
 class DetailPage(Page, can_focus=True):

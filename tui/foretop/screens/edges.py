@@ -10,15 +10,15 @@ from foretop.prose import Line, Span, span
 from foretop.screens.tabs import Tab
 from foretop.tones import BOLD, CURSOR, DIM, PLAIN
 from foretop_core.errors import ForetopError
-from foretop_core.view.marks import Mark
-from foretop_core.view.text import cut, width
+from foretop_core.tables.engine.status_glyphs import StatusGlyph
+from foretop_core.tables.text.text import cut, width
 
 CONNECTING: Line = (Span(" foretop", BOLD), Span("   connecting"))
 
 
 def cannot_start(trouble: ForetopError, cells: int) -> Line:
     """What keeps foretop from a cluster; the page below has it whole."""
-    mark = Mark.LOOK
+    mark = StatusGlyph.LOOK
     said = span(f"{mark.value} {trouble.what}", mark.tone)
     return (Span(" foretop   ", BOLD), Span(cut(said.text, max(10, cells - 12)), said.style))
 

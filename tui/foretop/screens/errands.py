@@ -21,9 +21,9 @@ from foretop.screens.tables import TablePage
 from foretop.screens.tabs import DETAIL
 from foretop.signing import sign_in, signed_out
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.store import Key
-from foretop_core.view.zones import Told, Zoning
+from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
 
 if TYPE_CHECKING:
     from foretop.screens.frame import Frame
@@ -167,7 +167,7 @@ class Errands:
             except OSError as problem:
                 self.frame.dashboard.notify(f"Not saved: {problem.strerror}: {problem.filename}", severity="error")
             else:
-                self.frame.dashboard.notify(f"{words.count(count, 'row')} saved to {path}")
+                self.frame.dashboard.notify(f"{humanize.count(count, 'row')} saved to {path}")
 
         self.frame.dashboard.push_screen(
             Choose(f"Save {len(rows.table):,} rows as", ["CSV", "JSON"], self.frame.looks.ascii), chosen
@@ -290,11 +290,11 @@ class Errands:
         self.frame.dashboard.action_suspend_process()
 
 
-def _told_in(zoning: Zoning) -> str:
+def _told_in(zoning: TimeZoneSetting) -> str:
     match zoning.told:
-        case Told.UTC:
+        case TimeZoneMode.UTC:
             return "Times in UTC"
-        case Told.MINE:
+        case TimeZoneMode.MINE:
             return f"Times in your zone, {zoning.zone}"
-        case Told.EXPRESSION:
+        case TimeZoneMode.EXPRESSION:
             return "Times in the zone of their cron, else UTC"

@@ -25,7 +25,7 @@ from foretop.source import Looks
 from foretop.tones import style_of
 from foretop.widgets.lines import OneLine, Rule, line_width
 from foretop_core.errors import ForetopError
-from foretop_core.view.marks import Tone
+from foretop_core.tables.engine.status_glyphs import Tone
 
 if TYPE_CHECKING:
     from foretop.app import Dashboard

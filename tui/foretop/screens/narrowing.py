@@ -11,8 +11,8 @@ from foretop.screens.offers import Ways
 from foretop.screens.page import Page
 from foretop.widgets.lines import OneLine
 from foretop.widgets.prompt import NARROWING, Prompt
-from foretop_core.view.marks import Tone
-from foretop_core.view.text import width
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.text import width
 
 
 def filter_line(placeholder: str, *, ascii: bool) -> Horizontal:

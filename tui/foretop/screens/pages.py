@@ -23,14 +23,14 @@ from foretop.screens.tabs import DETAIL
 from foretop.source import Looks
 from foretop.widgets.columns import Wishes
 from foretop_core.store import Key
-from foretop_core.view.columns import Spoiled, View
-from foretop_core.view.marks import Tone
-from foretop_core.view.nonadmin import NonAdmins
-from foretop_core.view.queue import QueueView
-from foretop_core.view.runs import Backups, Restores
-from foretop_core.view.scene import Scene
-from foretop_core.view.schedules import Schedules
-from foretop_core.view.storage import Storage
+from foretop_core.tables.engine.columns import UnreadableRow, View
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources.nonadmin import NonAdminView
+from foretop_core.tables.resources.queue import QueueView
+from foretop_core.tables.resources.runs import BackupsView, RestoresView
+from foretop_core.tables.resources.schedules import SchedulesView
+from foretop_core.tables.resources.storage import StorageView
 
 
 def _table(spec: TableSpec) -> Callable[[str, Looks], Page]:
@@ -52,7 +52,7 @@ def _primer(page_id: str, looks: Looks) -> Page:
 
 def _live(
     view: type[View[Any]],
-    pane: Callable[[Any, Scene], tuple[Para, ...]],
+    pane: Callable[[Any, RenderContext], tuple[Para, ...]],
     rank: tuple[str, ...],
     none: str,
     least: Mapping[str, int] | None = None,
@@ -61,7 +61,7 @@ def _live(
         entry = rows.entry(key) if isinstance(rows, LiveRows) else None
         if entry is None:
             return ()
-        if isinstance(entry, Spoiled):
+        if isinstance(entry, UnreadableRow):
             return (para(f"{key.namespace}/{key.name} cannot be read: {entry.problem}", Tone.BAD),)
         return pane(entry, desk.scene(key.context))
 
@@ -78,14 +78,14 @@ def _finding(rows: Rows, key: Key, desk: Desk) -> tuple[Para, ...]:
 
 TRIAGE = TableSpec(FindingRows, _finding, frozenset(), Wishes(("severity", "what", "since")), calm, tells_keys=True)
 SCHEDULES = _live(
-    Schedules,
+    SchedulesView,
     schedule_pane,
     ("next", "runs", "cron", "skip", "last", "meaning"),
     "There are no schedules.",
     {"last": 6, "cron": 12, "next": 12},
 )
 NONADMIN = _live(
-    NonAdmins,
+    NonAdminView,
     nonadmin_pane,
     ("namespace", "phase", "velero", "queue", "conditions", "progress", "age"),
     "There are no non-admin backups or restores.",
@@ -99,20 +99,20 @@ QUEUE = _live(
     {"name": 20, "from": 12, "when": 11, "waits": 16},
 )
 BACKUPS = _live(
-    Backups,
+    BackupsView,
     backup_pane,
     ("phase", "started", "errors", "warnings", "took", "expires", "from", "storage"),
     "There are no backups.",
     {"name": 24, "expires": 7, "storage": 8},
 )
 RESTORES = _live(
-    Restores,
+    RestoresView,
     restore_pane,
     ("phase", "backup", "started", "errors", "warnings", "items", "took", "from"),
     "There are no restores.",
 )
 STORAGE_PAGE = _live(
-    Storage,
+    StorageView,
     place_pane,
     ("phase", "what", "checked", "synced", "default", "mode", "kind"),
     "There are no storage locations.",

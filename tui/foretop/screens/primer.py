@@ -25,11 +25,11 @@ from foretop.widgets.prompt import EDITING, Prompt
 from foretop_core.cron import Dialect
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE, by_plural
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.store import Key
-from foretop_core.view.marks import Tone
-from foretop_core.view.primer import Preview, preview, taken_from
-from foretop_core.view.text import clean, cut_end, pad, width
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.text import clean, cut_end, pad, width
+from foretop_core.tables.timeline.primer_preview import Preview, preview, taken_from
 
 if TYPE_CHECKING:
     from foretop.screens.frame import Frame
@@ -208,7 +208,7 @@ class PrimerPage(Page, can_focus=True):
     def do_take(self) -> None:
         sources = self._sources()
         labels = [f"{self._where(key)}  {text}" for key, text in sources]
-        title = f"Take the expression of one of {words.count(len(sources), 'object')}"
+        title = f"Take the expression of one of {humanize.count(len(sources), 'object')}"
 
         def chosen(place: int | None) -> None:
             if place is not None:

@@ -10,7 +10,7 @@ from foretop.desk import Desk
 from foretop.looking import focus_on
 from foretop.modals.choose import Choose
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, MOVEMENTS
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 
 if TYPE_CHECKING:
     from foretop.screens.frame import Frame
@@ -51,7 +51,7 @@ class Scoping:
         names, namespace = self._desk.contexts, self._desk.focus.namespace
         found = [one for one in names if one == name] or [one for one in names if name and name in one]
         if len(names) < 2:
-            only = words.listed(names) or "nothing"
+            only = humanize.join(names) or "nothing"
             said = f"foretop looks at {only} alone; --context NAME, repeated, starts it with others"
             self._frame.dashboard.notify(said)
         elif len(found) == 1:
@@ -59,7 +59,7 @@ class Scoping:
         elif found or not name:
             self._offer("Which context", "all contexts", found or names, lambda one: self.look_at(namespace, one))
         else:
-            listed = words.listed(names, 5)
+            listed = humanize.join(names, 5)
             self._frame.dashboard.notify(f"There is no context {name!r} here: {listed}", severity="warning")
 
     def _offer(self, title: str, everything: str, names: Sequence[str], take: Callable[[str], None]) -> None:

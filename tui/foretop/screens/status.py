@@ -8,16 +8,16 @@ from foretop.desk import Desk
 from foretop.prose import Line, Span, span
 from foretop.source import Looks
 from foretop.tones import BOLD, style_of
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.triage import Severity
-from foretop_core.view import times
-from foretop_core.view.marks import Mark, Tone
-from foretop_core.view.status import status_line
-from foretop_core.view.text import cut, width
-from foretop_core.view.zones import Told
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.resources.status import status_line
+from foretop_core.tables.text import times
+from foretop_core.tables.text.text import cut, width
+from foretop_core.tables.text.time_zones import TimeZoneMode
 
 SKEWED = timedelta(seconds=5)
-_GRADES = ((Severity.ERROR, Mark.BROKEN), (Severity.WARNING, Mark.LOOK))
+_GRADES = ((Severity.ERROR, StatusGlyph.BROKEN), (Severity.WARNING, StatusGlyph.LOOK))
 
 
 def status(desk: Desk, looks: Looks, scope: str, cells: int) -> Line:
@@ -89,10 +89,10 @@ def time_there(desk: Desk) -> Line:
     """On its own, for it is all that an idle screen writes."""
     if not desk.contexts:
         return ()
-    others = " cron" if desk.zoning.told is Told.EXPRESSION else ""
+    others = " cron" if desk.zoning.told is TimeZoneMode.EXPRESSION else ""
     return (Span(f"   {clock(desk.clock().astimezone(desk.zone))}{others} "),)
 
 
 def clock(at: datetime) -> str:
     """`02:41:07Z`, or with the name of the zone."""
-    return f"{at:%H:%M:%S}{words.zone_name(at)}"
+    return f"{at:%H:%M:%S}{humanize.zone_name(at)}"

@@ -26,7 +26,7 @@ from foretop.widgets.lines import ProsePane, Rule
 from foretop.widgets.table import Table
 from foretop_core.errors import BadInput
 from foretop_core.store import Key
-from foretop_core.view.marks import Tone
+from foretop_core.tables.engine.status_glyphs import Tone
 
 BESIDE = 172
 """From this width on the pane stands beside the table, which has 120 cells then: more room shows no less."""

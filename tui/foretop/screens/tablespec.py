@@ -10,7 +10,7 @@ from foretop.prose import Line, Para, span
 from foretop.rows import Rows
 from foretop.widgets.columns import Wishes
 from foretop_core.store import Key
-from foretop_core.view.marks import Tone
+from foretop_core.tables.engine.status_glyphs import Tone
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foretop_core.view.columns import Column
-from foretop_core.view.text import width
+from foretop_core.tables.engine.columns import Column
+from foretop_core.tables.text.text import width
 
 GAP = 2
 _LEAST = 12

@@ -17,12 +17,12 @@ from foretop.prose import Line, Span, span
 from foretop.tones import CURSOR, DIM, HEAD, PLAIN, style_of
 from foretop.widgets.lines import changed_cells, explanation_strip, strip_of
 from foretop_core.store import Key
-from foretop_core.view import times
-from foretop_core.view.agenda import Agenda
-from foretop_core.view.calendar import HORIZONS, Load, Planned, lane, next_runs
-from foretop_core.view.marks import Mark, Tone
-from foretop_core.view.ruler import Ruler, axis, bars, ruler_over
-from foretop_core.view.text import clean, cut, cut_end, pad, width
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.text import times
+from foretop_core.tables.text.text import clean, cut, cut_end, pad, width
+from foretop_core.tables.timeline.time_axis import TimeAxis, axis, bars, ruler_over
+from foretop_core.tables.timeline.timeline_items import HORIZONS, StartLoad, TimelineItem, lane, next_runs
+from foretop_core.tables.timeline.timeline_model import TimelineModel
 
 _HEADS = 2
 _WIDE = 110
@@ -52,7 +52,7 @@ class Lanes(Widget, can_focus=True):
     def __init__(self, *, ascii: bool, id: str | None = None) -> None:
         super().__init__(id=id)
         self._ascii = ascii
-        self.agenda: Agenda | None = None
+        self.agenda: TimelineModel | None = None
         self.horizon = 0
         self.cursor: Key | None = None
         self.names: dict[str, str] = {}
@@ -64,8 +64,8 @@ class Lanes(Widget, can_focus=True):
         self._zone: tzinfo | None = None
         self._lines: list[Line] = []
         self._empty: tuple[Line, ...] = ()
-        self._load: Load | None = None
-        self._load_of: tuple[int, Ruler] | None = None
+        self._load: StartLoad | None = None
+        self._load_of: tuple[int, TimeAxis] | None = None
         self._load_at: datetime | None = None
         self._longest: tuple[int, int] = (-1, 0)
 
@@ -81,11 +81,11 @@ class Lanes(Widget, can_focus=True):
         return self._lines
 
     @property
-    def load(self) -> Load | None:
+    def load(self) -> StartLoad | None:
         return self._load
 
     @property
-    def ruler(self) -> Ruler | None:
+    def ruler(self) -> TimeAxis | None:
         if self._now is None or self._zone is None:
             return None
         return ruler_over(self._now, HORIZONS[self.horizon], self.size.width - self._left, self._zone)
@@ -221,7 +221,7 @@ class Lanes(Widget, can_focus=True):
         text = f"{word:<{room - len(place)}}{place}" if len(word) + len(place) < room else place or word
         return f" {pad(text, self._left - 1)}"
 
-    def _counted(self, ruler: Ruler) -> Load:
+    def _counted(self, ruler: TimeAxis) -> StartLoad:
         """The load of all lanes: worked out anew when the ruler moves, or when something changed and it is time."""
         assert self.agenda is not None
         assert self._now is not None
@@ -229,13 +229,13 @@ class Lanes(Widget, can_focus=True):
         moved = self._load_of is None or self._load_of[1] != ruler
         rested = self._load_at is None or abs(self._now - self._load_at) >= _AGAIN
         if self._load is None or moved or (wanted != self._load_of and rested):
-            self._load = Load(self.agenda.items, ruler)
+            self._load = StartLoad(self.agenda.items, ruler)
             self._load_of, self._load_at = wanted, self._now
         return self._load
 
-    def _lane(self, item: Planned, ruler: Ruler) -> Line:
+    def _lane(self, item: TimelineItem, ruler: TimeAxis) -> Line:
         assert self._now is not None
-        mark = Mark.PAUSED if item.paused else Mark.BROKEN if item.problem else None
+        mark = StatusGlyph.PAUSED if item.paused else StatusGlyph.BROKEN if item.problem else None
         on = CURSOR if item.key == self.cursor else PLAIN
         ellipsis = "~" if self._ascii else "…"
         room = self._name_room
@@ -267,7 +267,7 @@ def _horizon_word(horizon: timedelta) -> str:
     return f"next {horizon.days} d" if horizon.days > 1 else f"next {horizon // timedelta(hours=1)} h"
 
 
-def _next(item: Planned, now: datetime) -> str:
+def _next(item: TimelineItem, now: datetime) -> str:
     if item.paused:
         return "paused"
     runs = next_runs(item, now, 1)

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from foretop.prose import Line, Para, Span, fold
 from foretop.tones import PLAIN, spelt
-from foretop_core.view.text import width
+from foretop_core.tables.text.text import width
 
 
 def strip_of(line: Line, cells: int, ascii: bool) -> Strip:

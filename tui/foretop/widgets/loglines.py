@@ -13,8 +13,8 @@ from textual.widget import Widget
 from foretop.prose import Line, Span
 from foretop.tones import CURSOR, PLAIN, style_of
 from foretop.widgets.lines import strip_of
-from foretop_core.view.marks import Tone
-from foretop_core.view.text import clean
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.text import clean
 
 _SIDEWAYS = 20
 _LEVELS = (("level=error", Tone.BAD), ("level=fatal", Tone.BAD), ("level=warn", Tone.WARN))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from foretop.rows import Rows
 from foretop_core.store import Key
-from foretop_core.view.groups import HEAD
+from foretop_core.tables.engine.groups import HEAD
 
 
 class Marks:

@@ -19,7 +19,7 @@ from foretop.widgets.marking import Marks
 from foretop.widgets.tablelines import LEFT, Heading, Showing, group_strip, head_strip, row_strip
 from foretop.widgets.widths import Widths
 from foretop_core.store import Key
-from foretop_core.view.columns import Row
+from foretop_core.tables.engine.columns import Row
 
 _FLASHED = 0.6
 _TELLS_TIME = frozenset({"age", "since", "last", "next", "took", "expires", "checked", "synced", "when"})

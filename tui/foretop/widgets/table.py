@@ -11,7 +11,7 @@ from foretop.rows import HeadRow, Rows
 from foretop.widgets.columns import letters
 from foretop.widgets.sheet import Sheet
 from foretop_core.store import Key
-from foretop_core.view.groups import HEAD
+from foretop_core.tables.engine.groups import HEAD
 
 
 class Table(Sheet, can_focus=True):

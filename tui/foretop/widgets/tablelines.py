@@ -13,9 +13,9 @@ from textual.strip import Strip
 from foretop.rows import HeadRow
 from foretop.tones import BOLD, CURSOR, DIM, FLASH, HEAD, PLAIN, UNDERLINE, spelt, style_of, style_of_mark
 from foretop.widgets.columns import Slot, letters
-from foretop_core.view.columns import Column, Row
-from foretop_core.view.layout import fit
-from foretop_core.view.text import pad
+from foretop_core.tables.engine.columns import Column, Row
+from foretop_core.tables.engine.layout import fit
+from foretop_core.tables.text.text import pad
 
 LEFT = 3
 """Before the first column: the sign of a marked row, the glyph, and a space."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from foretop.rows import Rows
-from foretop_core.view.columns import Row
-from foretop_core.view.text import width
+from foretop_core.tables.engine.columns import Row
+from foretop_core.tables.text.text import width
 
 _SAMPLE = 200
 """So many rows, from all over the table, tell how wide the columns are."""

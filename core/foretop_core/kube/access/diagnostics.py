@@ -21,10 +21,10 @@ from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.kube.watching.discovery import served_version
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, KINDS, MOVEMENTS, RESTORE, SCHEDULE, STORAGE, Kind
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.dialects import NEWEST_KNOWN, releases_of
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.upgrading import server_upgrades, target
-from foretop_core.rules.world import World
 
 LARGE_SKEW = timedelta(seconds=5)
 _NEEDED = frozenset({SCHEDULE, BACKUP, STORAGE})
@@ -174,7 +174,7 @@ def _velero(servers: tuple[FoundVelero, ...]) -> list[Check]:
     return checks
 
 
-def _cron(world: World, namespace: str, now: datetime) -> Check:
+def _cron(world: ClusterSnapshot, namespace: str, now: datetime) -> Check:
     """How a server reads cron, what tells so, and what the newest release would change."""
     verdict = world.full_verdict(namespace)
     library = " or ".join(dialect.value for dialect in verdict.candidates)
@@ -185,7 +185,7 @@ def _cron(world: World, namespace: str, now: datetime) -> Check:
     changed = upgrade.changed if upgrade is not None else 0
     found = f"in {namespace}, {releases_of(verdict.candidates)} ({library}){why}{against}"
     if newest not in verdict.candidates or changed:
-        total = words.count(upgrade.schedules if upgrade is not None else 0, "schedule")
+        total = humanize.count(upgrade.schedules if upgrade is not None else 0, "schedule")
         found += f". An upgrade to {NEWEST_KNOWN} changes {changed} of {total}"
     remedy = "see foretop upgrade-check for what changes and what to write instead" if changed else ""
     if changed and not verdict.is_certain:

@@ -15,7 +15,7 @@ from foretop_core.models.kinds import DEPLOYMENT, STORAGE
 from foretop_core.models.wire import decode
 from foretop_core.models.workload import Deployment
 from foretop_core.rules.servers import VELERO_DEPLOYMENT, server
-from foretop_core.rules.world import Server
+from foretop_core.rules.snapshot import VeleroInfo
 
 USUAL_NAMESPACES = ("velero", "openshift-adp")
 
@@ -25,7 +25,7 @@ class FoundVelero:
     """One Velero, and what its Deployment tells where that may be read."""
 
     namespace: str
-    known: Server | None = None
+    known: VeleroInfo | None = None
 
 
 async def find_velero(

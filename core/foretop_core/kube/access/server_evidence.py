@@ -15,12 +15,12 @@ from foretop_core.models import CustomResourceDefinition, Resource
 from foretop_core.models.kinds import BACKUP, DEFINITION, DEPLOYMENT, SCHEDULE, SERVER_STATUS, STORAGE, Kind
 from foretop_core.models.wire import decode
 from foretop_core.rules.assemble import BACKUP_DEFINITION, assemble
-from foretop_core.rules.world import World
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 _TELLING = (SCHEDULE, BACKUP, STORAGE, SERVER_STATUS, DEPLOYMENT)
 
 
-async def server_world(client: ApiClient, server: FoundVelero, given_versions: Mapping[str, str]) -> World:
+async def server_world(client: ApiClient, server: FoundVelero, given_versions: Mapping[str, str]) -> ClusterSnapshot:
     """The objects around one server that tell its release or its dialect; what may not be seen is left out."""
     objects: list[Resource] = []
     for kind in _TELLING:

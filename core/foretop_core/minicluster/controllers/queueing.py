@@ -10,7 +10,7 @@ from foretop_core.minicluster.controllers.engine import ProcessGroup
 from foretop_core.models import Backup, Resource
 from foretop_core.models.kinds import BACKUP
 from foretop_core.rules.phases import HOLDS_SLOT, WAITING
-from foretop_core.rules.queue.holds import find_holds
+from foretop_core.rules.queue.blockers import find_holds
 from foretop_core.rules.queue.positions import order
 
 _HOP = timedelta(milliseconds=5)

@@ -15,7 +15,7 @@ from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.cron.calendar import day_masks
 from foretop_core.cron.fields import ALL_BOUNDS, HOUR, Fields
 from foretop_core.cron.zones import clock_changes, to_local
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.dialects.counting import runs_within
 from foretop_core.rules.dialects.readings import alike, expression
 from foretop_core.rules.dialects.releases import releases_of
@@ -142,7 +142,7 @@ def _outside_the_gap(text: str, wanted: CronSchedule, dialects: tuple[Dialect, .
             continue
         candidate = " ".join((f"{_mark(text)}{zone}", written[0], listed(hours, HOUR), *written[2:]))
         if _is_read_alike(candidate, dialects):
-            by = words.count(later, "hour")
+            by = humanize.count(later, "hour")
             return Instead(
                 (candidate,),
                 f"No expression makes today's runs on both releases: the clocks of {zone} skip this time once a year. "

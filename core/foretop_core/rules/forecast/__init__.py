@@ -1,8 +1,8 @@
 """What a schedule will do next, what holds it up, and what pausing or unpausing it would do."""
 
 from foretop_core.rules.forecast.open import Readings, may_be_due, pause_as_read, unpause_as_read
-from foretop_core.rules.forecast.overdue import GRACE, Holdup, Overdue, overdue
-from foretop_core.rules.forecast.pausing import Choice, Unpausing, pause, unpause
+from foretop_core.rules.forecast.overdue import GRACE, DelayReason, Overdue, overdue
+from foretop_core.rules.forecast.pausing import Choice, UnpauseForecast, pause, unpause
 from foretop_core.rules.forecast.timing import (
     base_time,
     blocker,
@@ -18,10 +18,10 @@ from foretop_core.rules.forecast.timing import (
 __all__ = [
     "GRACE",
     "Choice",
-    "Holdup",
+    "DelayReason",
     "Overdue",
     "Readings",
-    "Unpausing",
+    "UnpauseForecast",
     "base_time",
     "blocker",
     "expected_start",

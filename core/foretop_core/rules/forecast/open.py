@@ -8,7 +8,7 @@ from datetime import datetime
 
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules.dialects.readings import Reading
-from foretop_core.rules.forecast.pausing import Choice, Unpausing, pause, unpause
+from foretop_core.rules.forecast.pausing import Choice, UnpauseForecast, pause, unpause
 from foretop_core.rules.forecast.timing import is_due
 from foretop_core.rules.heartbeat import Heartbeat
 
@@ -36,7 +36,7 @@ def unpause_as_read(
     *,
     beat: Heartbeat | None = None,
     backups: Iterable[Backup] = (),
-) -> Unpausing:
+) -> UnpauseForecast:
     """What unpausing does; where the readings differ, nothing of it can be relied on and the sentence has them all."""
     runs = tuple(backups)
     answers = {

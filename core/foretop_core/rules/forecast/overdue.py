@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from foretop_core.cron import Dialect
 from foretop_core.models import Backup, Schedule
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.forecast.timing import blocker, invalid, is_due, next_run
 from foretop_core.rules.heartbeat import Heartbeat
 
@@ -17,7 +17,7 @@ GRACE = timedelta(minutes=2)
 """A run is due for up to a minute before Velero looks; only after two is it overdue."""
 
 
-class Holdup(StrEnum):
+class DelayReason(StrEnum):
     """Why a due run has not been started."""
 
     INVALID = "invalid"
@@ -33,7 +33,7 @@ class Overdue:
     """A run that should have been made."""
 
     since: datetime
-    reason: Holdup
+    reason: DelayReason
     sentence: str
     blocker: Backup | None = None
 
@@ -50,30 +50,30 @@ def overdue(
     """The run that was due longer ago than Velero needs, and what keeps it; None where all is well."""
     if (problem := invalid(schedule, dialect)) and not schedule.spec.paused:
         since = schedule.created or now
-        return Overdue(since, Holdup.INVALID, f"Velero refuses the schedule: {problem}")
+        return Overdue(since, DelayReason.INVALID, f"Velero refuses the schedule: {problem}")
     if not is_due(schedule, now, dialect, zone):
         return None
     run = next_run(schedule, dialect, zone)
     if run is None:
         since = schedule.status.last_backup or schedule.created or now
         sentence = "the expression never fires, and Velero takes that for always due"
-        return Overdue(since, Holdup.NEVER_FIRES, sentence)
+        return Overdue(since, DelayReason.NEVER_FIRES, sentence)
     if now - run <= grace:
         return None
     if schedule.spec.paused:
-        return Overdue(run, Holdup.PAUSED, "the schedule is paused")
+        return Overdue(run, DelayReason.PAUSED, "the schedule is paused")
     held = blocker(schedule, backups)
     if held and held.created and run <= held.created and now - held.created <= grace:
         return None
     if held:
-        return Overdue(run, Holdup.BLOCKED, _blocked(held, now), held)
+        return Overdue(run, DelayReason.BLOCKED, _blocked(held, now), held)
     if (silence := beat.silent_for(now)) is not None:
-        return Overdue(run, Holdup.NO_PULSE, f"Velero has shown no sign of life for {words.span(silence)}")
-    return Overdue(run, Holdup.UNKNOWN, "nothing that can be seen holds it: look at the Velero server's log")
+        return Overdue(run, DelayReason.NO_PULSE, f"Velero has shown no sign of life for {humanize.duration(silence)}")
+    return Overdue(run, DelayReason.UNKNOWN, "nothing that can be seen holds it: look at the Velero server's log")
 
 
 def _blocked(held: Backup, now: datetime) -> str:
     since = held.started or held.created
-    length = f" for {words.span(now - since)}" if since else ""
+    length = f" for {humanize.duration(now - since)}" if since else ""
     phase = held.phase or "waiting"
     return f"{held.name} has been {phase}{length}, and Velero starts no second backup of a schedule meanwhile"

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from foretop_core.cron import CronError, Dialect
 from foretop_core.models import Backup, Schedule
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.dialects.readings import expression
 from foretop_core.rules.forecast.timing import (
     MOST_RUNS,
@@ -33,7 +33,7 @@ class Choice(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Unpausing:
+class UnpauseForecast:
     """What unpausing a schedule now would do."""
 
     choice: Choice
@@ -58,7 +58,7 @@ def pause(
 ) -> str:
     """What pausing does, and what it does not."""
     unfinished = [backup.name for backup in backups if _goes_on(backup, schedule)]
-    running = f"{words.listed(unfinished)} goes on" if unfinished else "nothing of it is running"
+    running = f"{humanize.join(unfinished)} goes on" if unfinished else "nothing of it is running"
     if schedule.spec.paused:
         return f"{schedule.name} is paused already; {running}."
     if problem := invalid(schedule, dialect):
@@ -66,7 +66,7 @@ def pause(
     run = next_run(schedule, dialect, zone)
     if run is None:
         return f"No further backup of {schedule.name}, which is always due as its expression never fires; {running}."
-    when = "now due" if now > run else f"of {words.moment(run, now)}"
+    when = "now due" if now > run else f"of {humanize.time(run, now)}"
     return (
         f"No further backup of {schedule.name}: the run {when} is not made; {running}. "
         "Unpaused after that, it makes one backup at once unless told to skip."
@@ -83,7 +83,7 @@ def unpause(
     beat: Heartbeat | None = None,
     backups: Iterable[Backup] = (),
     zone: tzinfo = UTC,
-) -> Unpausing:
+) -> UnpauseForecast:
     """What Velero does when the schedule is unpaused now with this choice.
 
     `server_default` is the server's --schedule-skip-immediately, None where it cannot be read. It counts only
@@ -93,13 +93,13 @@ def unpause(
     parsed = expression(schedule.spec.schedule, dialect)
     if isinstance(parsed, CronError):
         sentence = f"no backup: Velero refuses the schedule ({parsed})"
-        return Unpausing(choice, False, skips, None, None, 0, True, sentence)
+        return UnpauseForecast(choice, False, skips, None, None, 0, True, sentence)
     due = is_due(schedule, now, dialect, zone)
     missed = missed_runs(schedule, now, dialect, zone) if due else 0
     held = blocker(schedule, backups)
     if parsed.never_fires or next_run(schedule, dialect, zone) is None:
         sentence = "a backup at once and then nearly every minute: the expression never fires, so it is always due"
-        return Unpausing(choice, held is None, skips, None, None, 0, predictable, sentence)
+        return UnpauseForecast(choice, held is None, skips, None, None, 0, predictable, sentence)
     at_once = due and not skips and held is None
     base = now if skips or at_once else base_time(schedule) or now
     following = run_after(schedule, base, dialect, zone)
@@ -114,7 +114,7 @@ def unpause(
         sentence = f"{sentence}, if the server still has its default (say skip or do not skip to be sure)"
     if silence:
         sentence = f"nothing before Velero is back ({silence}), then {sentence}"
-    return Unpausing(choice, at_once, skips, following, starts, missed, predictable, sentence, silence)
+    return UnpauseForecast(choice, at_once, skips, following, starts, missed, predictable, sentence, silence)
 
 
 def _skips(schedule: Schedule, choice: Choice, server_default: bool | None) -> tuple[bool, bool]:
@@ -149,8 +149,8 @@ def _unpause_sentence(
     if not due:
         return f"no backup now: none is due; {then}"
     since = next_run(schedule, dialect, zone)
-    number = f"over {MOST_RUNS:,} runs" if missed >= MOST_RUNS else words.count(missed, "run")
-    owed = f"due since {words.moment(since, now)}, {number} missed" if since else f"{number} missed"
+    number = f"over {MOST_RUNS:,} runs" if missed >= MOST_RUNS else humanize.count(missed, "run")
+    owed = f"due since {humanize.time(since, now)}, {number} missed" if since else f"{number} missed"
     if skips:
         return f"no backup now: skips what is {owed}; {then}"
     if held is not None:
@@ -161,5 +161,5 @@ def _unpause_sentence(
 def _then(following: datetime | None, starts: datetime | None, now: datetime, *, silent: bool) -> str:
     if following is None:
         return "no run after that"
-    start = "" if silent else f", starts {words.moment(starts, now)}" if starts else ", starts within a minute of it"
-    return f"next run {words.moment(following, now)}{start}, in {words.span((starts or following) - now)}"
+    start = "" if silent else f", starts {humanize.time(starts, now)}" if starts else ", starts within a minute of it"
+    return f"next run {humanize.time(following, now)}{start}, in {humanize.duration((starts or following) - now)}"

@@ -1,16 +1,16 @@
 """NAB and NAR as the state machine of the seed's chart: where one stands, what comes next, what is odd."""
 
 from foretop_core.rules.lifecycle.paths import Path, is_synced, path_of
-from foretop_core.rules.lifecycle.steps import State, Step, run_steps
-from foretop_core.rules.lifecycle.transition import Transition, transition
+from foretop_core.rules.lifecycle.steps import LifecycleStep, StepState, run_steps
+from foretop_core.rules.lifecycle.transition import PhaseTransition, transition
 from foretop_core.rules.lifecycle.view import Lifecycle, lifecycle
 
 __all__ = [
     "Lifecycle",
+    "LifecycleStep",
     "Path",
-    "State",
-    "Step",
-    "Transition",
+    "PhaseTransition",
+    "StepState",
     "is_synced",
     "lifecycle",
     "path_of",

@@ -12,7 +12,7 @@ from foretop_core.rules.lifecycle.paths import DELETING, Path, is_lost, is_synce
 from foretop_core.rules.phases import ENDED, FAULTY, WAITING
 
 
-class State(Enum):
+class StepState(Enum):
     DONE = "done"
     CURRENT = "current"
     AHEAD = "ahead"
@@ -20,21 +20,21 @@ class State(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LifecycleStep:
     name: str
-    state: State
+    state: StepState
     at: datetime | None = None
 
 
-def steps_of(obj: NonAdmin, path: Path, live: Backup | Restore | None) -> tuple[Step, ...]:
+def steps_of(obj: NonAdmin, path: Path, live: Backup | Restore | None) -> tuple[LifecycleStep, ...]:
     if path is Path.CREATE_UPDATE and obj.phase not in DELETING:
         return _in_order(_making(obj, run_of(obj, live)))
     return _in_order(_leaving(obj, path))
 
 
-def run_steps(run: Backup | Restore) -> tuple[Step, ...]:
+def run_steps(run: Backup | Restore) -> tuple[LifecycleStep, ...]:
     """The path of a Velero object of its own; restores have no queue."""
-    way = [Step("New", State.DONE if run.phase else State.AHEAD, run.created), *_running(run.status)]
+    way = [LifecycleStep("New", StepState.DONE if run.phase else StepState.AHEAD, run.created), *_running(run.status)]
     return _in_order([step for step in way if step.name != "Queued" or isinstance(run, Backup)])
 
 
@@ -45,69 +45,77 @@ def run_of(obj: NonAdmin, live: Backup | Restore | None) -> RunStatus | None:
     return obj.velero.status if is_true(obj.condition("Queued")) else None
 
 
-def _in_order(steps: list[Step]) -> tuple[Step, ...]:
+def _in_order(steps: list[LifecycleStep]) -> tuple[LifecycleStep, ...]:
     """The first step that is not done is the current one; nothing behind it is more than ahead."""
-    reached = next((place for place, step in enumerate(steps) if step.state is not State.DONE), len(steps))
+    reached = next((place for place, step in enumerate(steps) if step.state is not StepState.DONE), len(steps))
     if reached == len(steps):
         return tuple(steps)
     here = steps[reached]
-    current = here if here.state is State.FAILED else replace(here, state=State.CURRENT)
-    rest = (Step(step.name, State.AHEAD) for step in steps[reached + 1 :])
+    current = here if here.state is StepState.FAILED else replace(here, state=StepState.CURRENT)
+    rest = (LifecycleStep(step.name, StepState.AHEAD) for step in steps[reached + 1 :])
     return (*steps[:reached], current, *rest)
 
 
-def _making(obj: NonAdmin, run: RunStatus | None) -> list[Step]:
+def _making(obj: NonAdmin, run: RunStatus | None) -> list[LifecycleStep]:
     accepted, queued = obj.condition("Accepted"), obj.condition("Queued")
-    steps = [Step("New", State.DONE if obj.phase or is_synced(obj) else State.AHEAD, obj.created)]
+    steps = [LifecycleStep("New", StepState.DONE if obj.phase or is_synced(obj) else StepState.AHEAD, obj.created)]
     if is_lost(obj):
-        steps.append(Step("Accepted", State.DONE))
-        steps.append(Step("Created", State.FAILED, accepted.last_transition_time if accepted else None))
+        steps.append(LifecycleStep("Accepted", StepState.DONE))
+        steps.append(LifecycleStep("Created", StepState.FAILED, accepted.last_transition_time if accepted else None))
     else:
         if accepted is not None:
-            state = State.DONE if is_true(accepted) else State.FAILED
-            steps.append(Step("Accepted", state, accepted.last_transition_time))
+            state = StepState.DONE if is_true(accepted) else StepState.FAILED
+            steps.append(LifecycleStep("Accepted", state, accepted.last_transition_time))
         elif not is_synced(obj):
-            steps.append(Step("Accepted", State.AHEAD))
-        made = State.DONE if is_true(queued) else State.AHEAD
-        steps.append(Step("Created", made, queued.last_transition_time if queued else None))
+            steps.append(LifecycleStep("Accepted", StepState.AHEAD))
+        made = StepState.DONE if is_true(queued) else StepState.AHEAD
+        steps.append(LifecycleStep("Created", made, queued.last_transition_time if queued else None))
     return [*steps, *_running(run)]
 
 
-def _running(run: RunStatus | None) -> list[Step]:
+def _running(run: RunStatus | None) -> list[LifecycleStep]:
     """Velero's part of the path; a phase between the usual ones is shown in its own name."""
     if run is None or run.phase in WAITING:
-        return [Step("Queued", State.AHEAD), Step("InProgress", State.AHEAD), Step("Completed", State.AHEAD)]
-    waited = Step("Queued", State.DONE)
+        return [
+            LifecycleStep("Queued", StepState.AHEAD),
+            LifecycleStep("InProgress", StepState.AHEAD),
+            LifecycleStep("Completed", StepState.AHEAD),
+        ]
+    waited = LifecycleStep("Queued", StepState.DONE)
     if run.phase not in ENDED:
         name = run.phase
-        return [waited, Step(name, State.AHEAD, run.start_timestamp), Step("Completed", State.AHEAD)]
-    ended = State.FAILED if run.phase in FAULTY else State.DONE
-    last = Step(run.phase, ended, run.completion_timestamp)
+        return [
+            waited,
+            LifecycleStep(name, StepState.AHEAD, run.start_timestamp),
+            LifecycleStep("Completed", StepState.AHEAD),
+        ]
+    ended = StepState.FAILED if run.phase in FAULTY else StepState.DONE
+    last = LifecycleStep(run.phase, ended, run.completion_timestamp)
     if run.start_timestamp is None:
         return [waited, last]
-    return [waited, Step("InProgress", State.DONE, run.start_timestamp), last]
+    return [waited, LifecycleStep("InProgress", StepState.DONE, run.start_timestamp), last]
 
 
-def _leaving(obj: NonAdmin, path: Path) -> list[Step]:
+def _leaving(obj: NonAdmin, path: Path) -> list[LifecycleStep]:
     deleting = obj.condition("Deleting")
     made = obj.condition("Queued")
-    steps = [Step("New", State.DONE, obj.created)]
+    steps = [LifecycleStep("New", StepState.DONE, obj.created)]
     if is_true(made):
-        steps.append(Step("Created", State.DONE, made.last_transition_time if made else None))
+        steps.append(LifecycleStep("Created", StepState.DONE, made.last_transition_time if made else None))
     since = deleting.last_transition_time if deleting else None
     under_way = is_true(deleting) and obj.metadata.deletion_timestamp is not None
     stays = path in {Path.API_DELETE, Path.CREATE_UPDATE}
-    steps.append(Step("Deleting", State.DONE if under_way and not stays else State.AHEAD, since))
+    steps.append(LifecycleStep("Deleting", StepState.DONE if under_way and not stays else StepState.AHEAD, since))
     if path is Path.DELETE:
         steps.append(_request_step(obj))
-    return [*steps, Step("Gone", State.AHEAD)]
+    return [*steps, LifecycleStep("Gone", StepState.AHEAD)]
 
 
-def _request_step(obj: NonAdmin) -> Step:
+def _request_step(obj: NonAdmin) -> LifecycleStep:
     request = obj.status.velero_delete_backup_request if isinstance(obj, NonAdminBackup) else None
     if request is None or request.status is None:
-        return Step("DeleteBackupRequest", State.AHEAD)
+        return LifecycleStep("DeleteBackupRequest", StepState.AHEAD)
     if request.status.errors:
-        return Step("DeleteBackupRequest", State.FAILED)
+        return LifecycleStep("DeleteBackupRequest", StepState.FAILED)
     done = request.status.phase == "Processed"
-    return Step("DeleteBackupRequest", State.DONE if done else State.AHEAD)
+    return LifecycleStep("DeleteBackupRequest", StepState.DONE if done else StepState.AHEAD)

@@ -13,7 +13,7 @@ _KNOWN_BACK = {("Created", "BackingOff")}
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
+class PhaseTransition:
     """`known`: a step of the chart or a released controller; `backwards`: against the forward-only rule."""
 
     known: bool
@@ -22,7 +22,7 @@ class Transition:
     text: str
 
 
-def transition(before: NonAdmin | None, after: NonAdmin | None) -> Transition:
+def transition(before: NonAdmin | None, after: NonAdmin | None) -> PhaseTransition:
     """What happened to an object between two looks at it; None means that it was not there."""
     if after is None:
         return _gone(before)
@@ -31,27 +31,27 @@ def transition(before: NonAdmin | None, after: NonAdmin | None) -> Transition:
     if before.phase != after.phase:
         return _moved(before, after)
     odd = _odd_conditions(before, after)
-    return Transition(not odd, False, False, odd or _same_phase(before, after))
+    return PhaseTransition(not odd, False, False, odd or _same_phase(before, after))
 
 
-def _gone(before: NonAdmin | None) -> Transition:
+def _gone(before: NonAdmin | None) -> PhaseTransition:
     if before is None or before.phase in DELETING or not before.metadata.finalizers:
-        return Transition(True, False, False, "gone")
-    return Transition(False, False, False, f"gone from {_shown(before)} without having been marked as Deleting")
+        return PhaseTransition(True, False, False, "gone")
+    return PhaseTransition(False, False, False, f"gone from {_shown(before)} without having been marked as Deleting")
 
 
-def _appeared(after: NonAdmin) -> Transition:
+def _appeared(after: NonAdmin) -> PhaseTransition:
     if after.phase == "Created" and is_synced(after):
         return _brought_back()
-    return Transition(_all_known(after), False, False, f"first seen as {_shown(after)}")
+    return PhaseTransition(_all_known(after), False, False, f"first seen as {_shown(after)}")
 
 
-def _brought_back() -> Transition:
+def _brought_back() -> PhaseTransition:
     text = "brought back by the sync: its backup is still in the bucket"
-    return Transition(True, False, True, text)
+    return PhaseTransition(True, False, True, text)
 
 
-def _moved(before: NonAdmin, after: NonAdmin) -> Transition:
+def _moved(before: NonAdmin, after: NonAdmin) -> PhaseTransition:
     if not before.phase and after.phase == "Created" and is_synced(after):
         return _brought_back()
     text = f"{_shown(before)} → {_shown(after)}"
@@ -60,10 +60,10 @@ def _moved(before: NonAdmin, after: NonAdmin) -> Transition:
         accepted = after.condition("Accepted")
         why = f" ({accepted.reason})" if accepted is not None and accepted.reason else ""
         known = (before.phase, after.phase) in _KNOWN_BACK
-        return Transition(known, True, False, f"{text}, backwards{why}")
+        return PhaseTransition(known, True, False, f"{text}, backwards{why}")
     skips = (before.phase, after.phase) in {("", "BackingOff"), ("", "Created")}
     odd = _odd_conditions(before, after)
-    return Transition(_all_known(after) and not skips and not odd, False, False, odd or text)
+    return PhaseTransition(_all_known(after) and not skips and not odd, False, False, odd or text)
 
 
 def _odd_conditions(before: NonAdmin, after: NonAdmin) -> str:

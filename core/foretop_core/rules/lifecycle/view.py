@@ -8,9 +8,9 @@ from typing import assert_never
 
 from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, Restore
 from foretop_core.models.velero import RunStatus
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.lifecycle.paths import CONDITIONS, DELETING, Path, is_lost, is_synced, is_true, path_of
-from foretop_core.rules.lifecycle.steps import Step, run_of, steps_of
+from foretop_core.rules.lifecycle.steps import LifecycleStep, run_of, steps_of
 from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, WAITING
 
 
@@ -19,7 +19,7 @@ class Lifecycle:
     """The path that is drawn, what comes next, and the sentence that explains it."""
 
     path: Path
-    steps: tuple[Step, ...]
+    steps: tuple[LifecycleStep, ...]
     conditions: tuple[Condition, ...]
     next: str
     why: str
@@ -160,7 +160,7 @@ def _fault(run: RunStatus) -> str:
         return f": {run.failure_reason}"
     if run.validation_errors:
         return f": {'; '.join(run.validation_errors)}"
-    return f" with {words.count(run.errors, 'error')}" if run.errors else ""
+    return f" with {humanize.count(run.errors, 'error')}" if run.errors else ""
 
 
 def _for(obj: NonAdmin, now: datetime) -> str:
@@ -169,4 +169,4 @@ def _for(obj: NonAdmin, now: datetime) -> str:
     since = obj.metadata.deletion_timestamp or (deleting.last_transition_time if deleting else None)
     if since is None:
         return ""
-    return f" for {words.span(now - since)}"
+    return f" for {humanize.duration(now - since)}"

@@ -1,8 +1,8 @@
 """Who is ahead of whom in Velero's queue, what holds a backup back, and when it should start and end."""
 
+from foretop_core.rules.queue.blockers import Blocker, BlockerKind
 from foretop_core.rules.queue.checks import Disagreement, Positions, Stall, disagreement, queue_stalled
-from foretop_core.rules.queue.history import Expectation, History, Owner, OwnerKind, learn, owner_of
-from foretop_core.rules.queue.holds import Hold, HoldKind
+from foretop_core.rules.queue.history import Expectation, Owner, OwnerKind, RunHistory, learn, owner_of
 from foretop_core.rules.queue.positions import (
     Run,
     estimated_position,
@@ -10,22 +10,22 @@ from foretop_core.rules.queue.positions import (
     has_ended,
     live_positions,
 )
+from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
 from foretop_core.rules.queue.volumes import NOT_MOVING_YET, WaitingVolume, waiting_volume
-from foretop_core.rules.queue.work import Queue, QueueItem, queue
 
 __all__ = [
     "NOT_MOVING_YET",
+    "Blocker",
+    "BlockerKind",
     "Disagreement",
     "Expectation",
-    "History",
-    "Hold",
-    "HoldKind",
     "Owner",
     "OwnerKind",
     "Positions",
     "Queue",
     "QueueItem",
     "Run",
+    "RunHistory",
     "Stall",
     "WaitingVolume",
     "disagreement",

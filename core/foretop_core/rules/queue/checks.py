@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from foretop_core.models import NonAdmin
 from foretop_core.rules import phases
 from foretop_core.rules.queue.positions import Run, estimated_positions, live_positions
-from foretop_core.rules.queue.work import Queue, QueueItem
+from foretop_core.rules.queue.queue_items import Queue, QueueItem
 
 STALLED_AFTER = timedelta(minutes=2)
 """Velero may take until its once-a-minute pass to fill a slot; at twice that something is wrong."""

@@ -10,7 +10,7 @@ from heapq import heapify, heappop, heappush
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class QueueState:
     """Those that hold a slot, with expected ends, and those that wait, in order, with whom each waits for.
 
     A length or an end that is None is not known: its slot counts as taken for good, so that a start told for
@@ -24,16 +24,16 @@ class Line:
 
 
 @dataclass(slots=True)
-class Played:
+class SimulatedStarts:
     """When each waiting one starts; one that is missing waits for one of the `endless`."""
 
     starts: dict[int, datetime] = field(default_factory=dict)
     endless: list[int] = field(default_factory=list)
 
 
-def play(line: Line, now: datetime) -> Played:
+def play(line: QueueState, now: datetime) -> SimulatedStarts:
     """Whenever a slot is free it goes to the first in line that meets nobody ahead of it."""
-    played = Played(endless=[who for who, end in line.ends.items() if end is None])
+    played = SimulatedStarts(endless=[who for who, end in line.ends.items() if end is None])
     busy = [(max(end, now), who) for who, end in line.ends.items() if end is not None]
     heapify(busy)
     behind: defaultdict[int, list[int]] = defaultdict(list)
@@ -59,7 +59,9 @@ def play(line: Line, now: datetime) -> Played:
                     heappush(ready, who)
 
 
-def _start(who: int, moment: datetime, line: Line, played: Played, busy: list[tuple[datetime, int]]) -> None:
+def _start(
+    who: int, moment: datetime, line: QueueState, played: SimulatedStarts, busy: list[tuple[datetime, int]]
+) -> None:
     played.starts[who] = moment
     length = line.lengths[who]
     if length is None:

@@ -72,7 +72,7 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class RunHistory:
     """The lengths of the last runs of every owner."""
 
     lengths: Mapping[Key, tuple[timedelta, ...]]
@@ -98,7 +98,7 @@ class History:
         return Expectation(None, len(lengths), _why_unknown(owner, len(lengths)))
 
 
-def learn(runs: Iterable[Run], wanted: Iterable[Run] | None = None) -> History:
+def learn(runs: Iterable[Run], wanted: Iterable[Run] | None = None) -> RunHistory:
     """The history of every owner, or of the owners of `wanted`, which is quicker.
 
     What ended without success tells nothing of the length, nor does what another cluster did.
@@ -115,7 +115,7 @@ def learn(runs: Iterable[Run], wanted: Iterable[Run] | None = None) -> History:
             continue
         for key in _keys(owner_of(run)):
             seen[key].append((started, completed - started))
-    return History({key: tuple(length for _, length in nlargest(LAST_RUNS, found)) for key, found in seen.items()})
+    return RunHistory({key: tuple(length for _, length in nlargest(LAST_RUNS, found)) for key, found in seen.items()})
 
 
 def _mark(run: Run) -> tuple[str | None, str | None, str | None]:

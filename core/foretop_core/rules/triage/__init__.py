@@ -6,17 +6,28 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from foretop_core.rules.triage import dialects, nonadmin, outcomes, priming, running, schedules, storage
-from foretop_core.rules.triage.explain import explained, linked
+from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
+from foretop_core.rules.triage import dialects, nonadmin, outcomes, priming, schedules, stalled, storage
+from foretop_core.rules.triage.aggregate import aggregated
+from foretop_core.rules.triage.correlate import correlated, link_causes
+from foretop_core.rules.triage.debounce import Debounced, debounce
 from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresholds
-from foretop_core.rules.triage.gather import gathered
-from foretop_core.rules.triage.ranking import place
-from foretop_core.rules.triage.settle import Settled, settle
-from foretop_core.rules.world import Unseen, World
+from foretop_core.rules.triage.ranking import rank
 
-__all__ = ["RULES", "Finding", "Settled", "Severity", "Subject", "Thresholds", "Triage", "gathered", "settle", "triage"]
+__all__ = [
+    "RULES",
+    "Debounced",
+    "Finding",
+    "Severity",
+    "Subject",
+    "Thresholds",
+    "Triage",
+    "aggregated",
+    "debounce",
+    "triage",
+]
 
-Rule = Callable[[World, datetime, Thresholds], Iterator[Finding]]
+Rule = Callable[[ClusterSnapshot, datetime, Thresholds], Iterator[Finding]]
 
 RULES: tuple[Rule, ...] = (
     storage.silent_servers,
@@ -33,10 +44,10 @@ RULES: tuple[Rule, ...] = (
     outcomes.failed_backups,
     outcomes.failed_restores,
     outcomes.delete_errors,
-    running.stuck_backups,
-    running.waiting_movements,
-    running.old_ready_to_start,
-    running.stalled_queues,
+    stalled.stuck_backups,
+    stalled.waiting_movements,
+    stalled.old_ready_to_start,
+    stalled.stalled_queues,
     storage.restarted_servers,
     storage.unsynced_locations,
     storage.unusable_locations,
@@ -57,7 +68,7 @@ class Triage:
     """The findings, worst first and each under what explains it, and what could not be looked at."""
 
     findings: tuple[Finding, ...]
-    unseen: tuple[Unseen, ...]
+    unseen: tuple[VisibilityGap, ...]
 
     @property
     def calm(self) -> bool:
@@ -65,9 +76,9 @@ class Triage:
         return not self.unseen and all(finding.severity is Severity.NOTE for finding in self.findings)
 
 
-def triage(world: World, now: datetime, limits: Thresholds | None = None) -> Triage:
+def triage(world: ClusterSnapshot, now: datetime, limits: Thresholds | None = None) -> Triage:
     """Everything that is wrong in one context now."""
     limits = limits or Thresholds()
     found = (finding for rule in RULES for finding in rule(world, now, limits))
-    findings = [replace(finding, context=world.context) for finding in explained(found)]
-    return Triage(tuple(sorted(linked(findings), key=place)), world.unseen)
+    findings = [replace(finding, context=world.context) for finding in correlated(found)]
+    return Triage(tuple(sorted(link_causes(findings), key=rank)), world.unseen)

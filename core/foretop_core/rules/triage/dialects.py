@@ -7,12 +7,12 @@ from datetime import datetime
 
 from foretop_core.cron import Dialect
 from foretop_core.models import Schedule
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.dialects import releases_of
 from foretop_core.rules.dialects.aftermath import Aftermath, every_minute_since, refused_since, stopped
 from foretop_core.rules.dialects.upgrade import UpgradeKind, first_release, next_dialect, upgrade_kind
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
-from foretop_core.rules.world import World
 
 _EFFECTS = {
     UpgradeKind.REFUSED: "refused",
@@ -22,7 +22,7 @@ _EFFECTS = {
 }
 
 
-def coming_changes(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def coming_changes(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """One note for each server: the schedules that the next releases read differently, or that nobody can read yet."""
     for namespace, schedules in world.schedules_by_namespace.items():
         unclear = [schedule for schedule in schedules if world.dialect(schedule) is None]
@@ -32,7 +32,7 @@ def coming_changes(world: World, now: datetime, limits: Thresholds) -> Iterator[
 
 
 def _changed_next(
-    world: World, namespace: str, schedules: tuple[Schedule, ...], now: datetime
+    world: ClusterSnapshot, namespace: str, schedules: tuple[Schedule, ...], now: datetime
 ) -> list[tuple[Schedule, UpgradeKind]]:
     coming = next_dialect(world.verdict(namespace).candidates)
     if coming is None:
@@ -46,21 +46,21 @@ def _changed_next(
 
 
 def _note(
-    world: World, namespace: str, unclear: list[Schedule], changed: list[tuple[Schedule, UpgradeKind]]
+    world: ClusterSnapshot, namespace: str, unclear: list[Schedule], changed: list[tuple[Schedule, UpgradeKind]]
 ) -> Finding:
     candidates = world.verdict(namespace).candidates
     coming = next_dialect(candidates)
     release = first_release(coming) if coming is not None else ""
     what, evidence = "", []
     if unclear:
-        number = words.count(len(unclear), "schedule")
+        number = humanize.count(len(unclear), "schedule")
         what = f"its release is open, and {number} {'depends' if len(unclear) == 1 else 'depend'} on it"
-        names = words.listed([schedule.name for schedule in unclear])
+        names = humanize.join([schedule.name for schedule in unclear])
         evidence.append(f"{_either(candidates)} read {number} differently: {names}. Which of them runs here is open.")
     if changed:
-        number = words.count(len(changed), "schedule")
+        number = humanize.count(len(changed), "schedule")
         what = what or f"an upgrade to {release} changes {number}"
-        effects = words.listed([f"{schedule.name} ({_EFFECTS[kind]})" for schedule, kind in changed])
+        effects = humanize.join([f"{schedule.name} ({_EFFECTS[kind]})" for schedule, kind in changed])
         evidence.append(f"Velero {release} reads {number} differently: {effects}.")
     remedy = "See foretop upgrade-check for what changes and what to write instead."
     if unclear:
@@ -81,7 +81,7 @@ def _either(candidates: tuple[Dialect, ...]) -> str:
     return " and ".join(releases_of((dialect,)) for dialect in candidates)
 
 
-def stopped_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def stopped_schedules(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Schedules that an upgrade has silenced: valid and enabled, and their runs are no longer made."""
     for schedule in world.schedules:
         dialect = world.dialect(schedule)
@@ -95,14 +95,14 @@ def stopped_schedules(world: World, now: datetime, limits: Thresholds) -> Iterat
             Subject.of(schedule),
             found.missed,
             f"{effect.runs_before:,} runs a year before an upgrade, {effect.runs_after:,} now",
-            f"Its run of {words.moment(found.last_run, now)} was due to {_before(effect.before)}: "
-            f"{effect.meaning_before}. The one of {words.moment(found.missed, now)} was not made: "
+            f"Its run of {humanize.time(found.last_run, now)} was due to {_before(effect.before)}: "
+            f"{effect.meaning_before}. The one of {humanize.time(found.missed, now)} was not made: "
             f"{_before(effect.after)} reads {effect.expression!r} as {effect.meaning_after}.",
             _remedy(found),
         )
 
 
-def refusal_by_upgrade(world: World, schedule: Schedule, now: datetime) -> tuple[str, str]:
+def refusal_by_upgrade(world: ClusterSnapshot, schedule: Schedule, now: datetime) -> tuple[str, str]:
     """A sentence of evidence and the remedy for a refused schedule that an older release accepts; "" for others."""
     dialect = world.dialect(schedule)
     found = refused_since(schedule, dialect, now) if dialect is not None else None
@@ -113,13 +113,13 @@ def refusal_by_upgrade(world: World, schedule: Schedule, now: datetime) -> tuple
     if found.last_run is None:
         return f"{accepts}.", _remedy(found)
     return (
-        f"{accepts}, and it ran until {words.moment(found.last_run, now)}: {effect.runs_before:,} runs a year before "
+        f"{accepts}, and it ran until {humanize.time(found.last_run, now)}: {effect.runs_before:,} runs a year before "
         "an upgrade, none now.",
         _remedy(found),
     )
 
 
-def runaway_by_upgrade(world: World, schedule: Schedule, now: datetime) -> str:
+def runaway_by_upgrade(world: ClusterSnapshot, schedule: Schedule, now: datetime) -> str:
     """A sentence of evidence for a schedule that is always due only to its release of Velero; "" for others."""
     dialect = world.dialect(schedule)
     found = every_minute_since(schedule, dialect, now) if dialect is not None else None

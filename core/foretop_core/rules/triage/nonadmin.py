@@ -8,19 +8,19 @@ from datetime import datetime, timedelta
 from itertools import chain
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminBackupStorageLocationRequest, Restore
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.queue import Positions, disagreement
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresholds
 from foretop_core.rules.triage.outcomes import OUTCOMES, blamed_location, reason
-from foretop_core.rules.world import World
 
 _FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
 Pair = tuple[NonAdmin, Backup | Restore]
 _VANISHED = frozenset({"VeleroBackupNotFound", "VeleroRestoreNotFound"})
 
 
-def refused(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def refused(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """For whoever runs Velero no error: nothing is broken, and it is the owner's to mend."""
     for item in (*world.nabs, *world.nars):
         if item.phase != "BackingOff":
@@ -57,7 +57,7 @@ def _refusal(
             f"Tell the owner in {item.namespace} what to change; {meanwhile} meanwhile.",
         )
     name = request.status.non_admin_backup_storage_location.name
-    asked = f" since {words.moment(request.created, now)}" if request.created else ""
+    asked = f" since {humanize.time(request.created, now)}" if request.created else ""
     return (
         f"refused: its storage {name} waits for your approval",
         f"Its storage location {name} waits for an administrator's decision{asked}.",
@@ -65,7 +65,7 @@ def _refusal(
     )
 
 
-def _awaited(world: World, item: NonAdmin) -> NonAdminBackupStorageLocationRequest | None:
+def _awaited(world: ClusterSnapshot, item: NonAdmin) -> NonAdminBackupStorageLocationRequest | None:
     """The undecided request for the storage location that it uses."""
     wanted = item.spec.backup_spec.storage_location if isinstance(item, NonAdminBackup) else ""
     sources = ((request, request.status.non_admin_backup_storage_location) for request in world.storage_requests)
@@ -77,7 +77,7 @@ def _is_decided(request: NonAdminBackupStorageLocationRequest) -> bool:
     return request.spec.approval_decision in {"approve", "reject"} or request.phase in {"Approved", "Rejected"}
 
 
-def went_back(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def went_back(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """The phase may only go forward; the released controller breaks that when the Velero object vanishes."""
     watched = {(namespace, name) for _, namespace, name in world.seen.went_back}
     for item in (*world.nabs, *world.nars):
@@ -105,7 +105,7 @@ def went_back(world: World, now: datetime, limits: Thresholds) -> Iterator[Findi
         )
 
 
-def stuck_deleting(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def stuck_deleting(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for item in (*world.nabs, *world.nars):
         if item.phase != "Deleting" and item.metadata.deletion_timestamp is None:
             continue
@@ -119,13 +119,13 @@ def stuck_deleting(world: World, now: datetime, limits: Thresholds) -> Iterator[
             Severity.WARNING,
             Subject.of(item),
             since,
-            f"deleting for {words.span(now - since)}",
+            f"deleting for {humanize.duration(now - since)}",
             evidence,
             remedy,
         )
 
 
-def velero_failed(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def velero_failed(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     pairs: Iterable[tuple[NonAdmin, Backup | Restore | None]] = chain(
         ((nab, world.velero_backup(nab)) for nab in world.nabs),
         ((nar, world.velero_restore(nar)) for nar in world.nars),
@@ -137,7 +137,7 @@ def velero_failed(world: World, now: datetime, limits: Thresholds) -> Iterator[F
             continue
         since = status.completion_timestamp or status.start_timestamp or item.created
         said = "; ".join(status.validation_errors) or status.failure_reason
-        why = reason(live) if live is not None else said or words.count(status.errors, "error")
+        why = reason(live) if live is not None else said or humanize.count(status.errors, "error")
         yield Finding(
             "nonadmin-velero-failed",
             Severity.WARNING if status.phase == "PartiallyFailed" else Severity.ERROR,
@@ -153,7 +153,7 @@ def velero_failed(world: World, now: datetime, limits: Thresholds) -> Iterator[F
         )
 
 
-def positions_off(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def positions_off(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """The reported place in the queue is an estimate that freezes; say where it misleads."""
     backups = _reporting((nab, world.velero_backup(nab)) for nab in world.nabs)
     restores = _reporting((nar, world.velero_restore(nar)) for nar in world.nars)
@@ -161,7 +161,7 @@ def positions_off(world: World, now: datetime, limits: Thresholds) -> Iterator[F
     yield from _all_off(restores, world.restores, now, limits)
 
 
-def waiting_storage_requests(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def waiting_storage_requests(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for request in world.storage_requests:
         source = request.status.non_admin_backup_storage_location
         if _is_decided(request) or request.created is None or now - request.created < limits.storage_request:
@@ -173,7 +173,7 @@ def waiting_storage_requests(world: World, now: datetime, limits: Thresholds) ->
             Subject.of(request),
             request.created,
             f"{asker} waits for the administrator",
-            f"{asker} asked for a storage location at {words.moment(request.created, now)}; backups that use it are "
+            f"{asker} asked for a storage location at {humanize.time(request.created, now)}; backups that use it are "
             "refused until somebody decides.",
             "Set spec.approvalDecision of the request to approve or reject.",
             (Subject("NonAdminBackupStorageLocation", source.namespace, source.name),) if source.name else (),
@@ -245,7 +245,7 @@ def _settled(item: NonAdmin, live: Backup | Restore, now: datetime, limit: timed
     return now - latest >= limit
 
 
-def _way_out(world: World, item: NonAdmin) -> tuple[str, str]:
+def _way_out(world: ClusterSnapshot, item: NonAdmin) -> tuple[str, str]:
     if isinstance(item, NonAdminBackup) and not (item.spec.delete_backup or item.spec.force_delete_backup):
         return (
             "It was deleted without spec.deleteBackup, so the controller keeps it and the data.",

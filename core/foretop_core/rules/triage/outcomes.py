@@ -8,16 +8,16 @@ from datetime import datetime
 
 from foretop_core.models import Backup, Restore
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.history import began, faults_in_a_row
 from foretop_core.rules.phases import FAULTY
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresholds
-from foretop_core.rules.world import World
 
 OUTCOMES = {"Failed": "failed", "PartiallyFailed": "partially failed", "FailedValidation": "was refused"}
 
 
-def failing_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def failing_schedules(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for schedule in world.schedules:
         faults = faults_in_a_row(world.runs(schedule))
         if not faults:
@@ -30,14 +30,14 @@ def failing_schedules(world: World, now: datetime, limits: Thresholds) -> Iterat
             Subject.of(schedule),
             began(first),
             f"last backup {OUTCOMES[last.phase]}{row}",
-            f"{last.name} {OUTCOMES[last.phase]} at {words.moment(began(last), now)}{row}: {reason(last)}.",
+            f"{last.name} {OUTCOMES[last.phase]} at {humanize.time(began(last), now)}{row}: {reason(last)}.",
             _remedy(last),
             (Subject.of(last),),
             blames=blamed_location(world, last),
         )
 
 
-def failed_backups(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def failed_backups(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Those that no schedule and no non-admin backup answers for."""
     faulty = [backup for backup in world.backups if backup.phase in FAULTY]
     known = {(schedule.namespace, schedule.name) for schedule in world.schedules}
@@ -48,14 +48,14 @@ def failed_backups(world: World, now: datetime, limits: Thresholds) -> Iterator[
             yield from _failed("backup-failed", backup, now, limits, blamed_location(world, backup))
 
 
-def failed_restores(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def failed_restores(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     tenants = {nar.velero.nacuuid for nar in world.nars if nar.velero.nacuuid}
     for restore in world.restores:
         if restore.phase in FAULTY and restore.label(NAR_UUID_LABEL) not in tenants:
             yield from _failed("restore-failed", restore, now, limits)
 
 
-def delete_errors(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def delete_errors(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for request in world.delete_requests:
         if request.phase != "Processed" or not request.status.errors:
             continue
@@ -83,13 +83,13 @@ def _failed(
         Subject.of(run),
         ended,
         OUTCOMES[run.phase],
-        f"{run.name} {OUTCOMES[run.phase]} at {words.moment(ended, now)}: {reason(run)}.",
+        f"{run.name} {OUTCOMES[run.phase]} at {humanize.time(ended, now)}: {reason(run)}.",
         _remedy(run),
         blames=blames,
     )
 
 
-def blamed_location(world: World, run: Backup) -> Subject | None:
+def blamed_location(world: ClusterSnapshot, run: Backup) -> Subject | None:
     """The storage location that Velero's own words name; an older fault of another kind is not its doing."""
     location = world.location(run.namespace, run.spec.storage_location)
     named = location is not None and re.search(rf"(?<![\w.-]){re.escape(location.name)}(?![\w-])", reason(run))
@@ -104,9 +104,9 @@ def reason(run: Backup | Restore) -> str:
     """Why a run ended as it did, in Velero's words or by its counts."""
     status = run.status
     said = "; ".join(status.validation_errors) or status.failure_reason
-    counts = words.count(status.errors, "error") if status.errors else ""
+    counts = humanize.count(status.errors, "error") if status.errors else ""
     if status.warnings:
-        counts = f"{counts} and {words.count(status.warnings, 'warning')}" if counts else ""
+        counts = f"{counts} and {humanize.count(status.warnings, 'warning')}" if counts else ""
     return (said or counts or "Velero gives no reason").rstrip(".")
 
 

@@ -8,17 +8,17 @@ from itertools import islice
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.dialects import expression
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresholds
-from foretop_core.rules.world import World
 
 _AHEAD = timedelta(days=62)
 """Long enough to cross the ends of two months, where priming goes wrong."""
 _MOST = 2_000
 
 
-def wrong_warmups(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def wrong_warmups(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     jobs = {(job.namespace, job.name): job for job in world.cron_jobs}
     for prescaled in world.prescaled:
         job = jobs.get((prescaled.namespace, f"autogen-{prescaled.name}"))
@@ -54,10 +54,10 @@ def _compare(prescaled: PreScaledCronJob, job: CronJob, now: datetime) -> Iterat
     yield _finding(
         prescaled,
         job,
-        f"warms at the wrong time: {words.count(len(missed), 'warm-up')} missed",
-        f"{job.spec.schedule!r} should fire {words.span(ahead)} before {prescaled.spec.cron_job.spec.schedule!r}; "
-        f"up to {words.moment(until, now)} it misses {len(missed):,} and makes {len(extra):,} too many, "
-        f"first at {words.moment(first, now)}.",
+        f"warms at the wrong time: {humanize.count(len(missed), 'warm-up')} missed",
+        f"{job.spec.schedule!r} should fire {humanize.duration(ahead)} before {prescaled.spec.cron_job.spec.schedule!r}; "
+        f"up to {humanize.time(until, now)} it misses {len(missed):,} and makes {len(extra):,} too many, "
+        f"first at {humanize.time(first, now)}.",
         Severity.ERROR if missed else Severity.WARNING,
     )
 

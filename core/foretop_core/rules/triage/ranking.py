@@ -7,7 +7,7 @@ from enum import IntEnum
 from foretop_core.rules.triage.finding import Finding, Severity
 
 
-class Reach(IntEnum):
+class BlastRadius(IntEnum):
     """Whom a fault strikes: all that one server does, whatever goes to one place, one schedule, one tenant."""
 
     SERVER = 0
@@ -22,19 +22,19 @@ _LAST = float("inf")
 Place = tuple[tuple[int, int, float, str, str], ...]
 
 
-def reach(finding: Finding) -> Reach:
+def reach(finding: Finding) -> BlastRadius:
     code = finding.code
     if code.startswith("velero-") or code == "queue-stalled":
-        return Reach.SERVER
+        return BlastRadius.SERVER
     if finding.subject.kind.startswith("NonAdmin"):
-        return Reach.TENANT
-    return Reach.STORAGE if finding.subject.kind == "BackupStorageLocation" else Reach.BACKUPS
+        return BlastRadius.TENANT
+    return BlastRadius.STORAGE if finding.subject.kind == "BackupStorageLocation" else BlastRadius.BACKUPS
 
 
-def place(finding: Finding) -> Place:
+def rank(finding: Finding) -> Place:
     """Sorts findings. Severity counts before reach, so that a note about a server stands under every fault; of
     faults alike the one that strikes more comes first, then the older one, which leaves the rows where they are
     when a new one comes. What has a cause stands directly under it, and lends the cause its gravity."""
-    above = place(finding.because) if finding.because is not None else ()
+    above = rank(finding.because) if finding.because is not None else ()
     since = finding.since.timestamp() if finding.since else _LAST
     return *above, (_GRAVEST[finding.weight or finding.severity], reach(finding), since, finding.context, finding.id)

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
-from foretop_core.rules import words
-from foretop_core.rules.collisions import crowds
+from foretop_core.rules import humanize
+from foretop_core.rules.collisions import collisions
 from foretop_core.rules.dialects import expression
 from foretop_core.rules.forecast import (
     Choice,
-    Holdup,
+    DelayReason,
     invalid,
     is_due,
     may_be_due,
@@ -22,13 +22,13 @@ from foretop_core.rules.forecast import (
     unpause_as_read,
 )
 from foretop_core.rules.history import newest_good
-from foretop_core.rules.pauses import pausing
+from foretop_core.rules.pauses import pause_info
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.dialects import refusal_by_upgrade, runaway_by_upgrade
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
-from foretop_core.rules.world import World
 
 
-def invalid_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def invalid_schedules(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for schedule, dialect in world.read_schedules:
         problem = invalid(schedule, dialect)
         if not problem:
@@ -47,7 +47,7 @@ def invalid_schedules(world: World, now: datetime, limits: Thresholds) -> Iterat
         )
 
 
-def never_firing(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def never_firing(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Schedules without a next run, which Velero looks for five years ahead: a date may just be rarer than that."""
     for schedule, dialect in world.read_schedules:
         if schedule.spec.paused or next_run(schedule, dialect) is not None or not is_due(schedule, now, dialect):
@@ -61,20 +61,20 @@ def never_firing(world: World, now: datetime, limits: Thresholds) -> Iterator[Fi
             schedule.created,
             f"matches no date{when}, so it runs every minute",
             f"No date{when} matches {schedule.spec.schedule!r}; Velero takes that for always due and makes a backup at "
-            f"nearly every look, once a minute. {words.count(made, 'backup')} of it are here now."
+            f"nearly every look, once a minute. {humanize.count(made, 'backup')} of it are here now."
             f"{runaway_by_upgrade(world, schedule, now)}",
             "Pause the schedule, then mend its expression.",
         )
 
 
-def overdue_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def overdue_schedules(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for schedule, dialect in world.read_schedules:
         if schedule.spec.paused:
             continue
         beat = world.heartbeat(schedule.namespace)
         held_by = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
         late = overdue(schedule, now, dialect, beat, held_by, grace=limits.overdue)
-        if late is None or late.reason in {Holdup.INVALID, Holdup.NEVER_FIRES}:
+        if late is None or late.reason in {DelayReason.INVALID, DelayReason.NEVER_FIRES}:
             continue
         what = "overdue, held by its last backup" if late.blocker else "overdue"
         look = f" at its first look (:{beat.second:02d}) after that" if beat.second is not None else " within a minute"
@@ -89,7 +89,7 @@ def overdue_schedules(world: World, now: datetime, limits: Thresholds) -> Iterat
             Subject.of(schedule),
             late.since,
             what,
-            f"Due at {words.moment(late.since, now)}, {words.span(now - late.since)} ago, and no backup was made: "
+            f"Due at {humanize.time(late.since, now)}, {humanize.duration(now - late.since)} ago, and no backup was made: "
             f"{late.sentence}.",
             remedy,
             (Subject.of(late.blocker),) if late.blocker else (),
@@ -98,12 +98,12 @@ def overdue_schedules(world: World, now: datetime, limits: Thresholds) -> Iterat
         )
 
 
-def forgotten_pauses(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def forgotten_pauses(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for schedule in world.schedules:
         readings = world.readings(schedule)
         if not schedule.spec.paused or all(invalid(schedule, reading.dialect) for reading in readings):
             continue
-        paused = pausing(schedule)
+        paused = pause_info(schedule)
         since = paused.since or next_run(schedule, readings[-1].dialect)
         if since is None or now - since < limits.forgotten_pause:
             continue
@@ -121,19 +121,21 @@ def forgotten_pauses(world: World, now: datetime, limits: Thresholds) -> Iterato
         due = ", due at once" if choices[0].at_once else ""
         who = f" {paused.who}" if paused.who else ""
         good = newest_good(world.runs(schedule))
-        kept = f" Its newest good backup is {words.span(now - good.started)} old." if good and good.started else ""
+        kept = (
+            f" Its newest good backup is {humanize.duration(now - good.started)} old." if good and good.started else ""
+        )
         yield Finding(
             "schedule-paused-long",
             Severity.WARNING,
             Subject.of(schedule),
             since,
-            f"paused for {words.span(now - since)}{due}",
-            f"Paused since {words.moment(since, now)} at the latest{who}. Unpausing now: {choices[0].sentence}.{kept}",
+            f"paused for {humanize.duration(now - since)}{due}",
+            f"Paused since {humanize.time(since, now)} at the latest{who}. Unpausing now: {choices[0].sentence}.{kept}",
             f"Unpause it if the work is done. With skip: {choices[1].sentence}.",
         )
 
 
-def all_paused(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def all_paused(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """A maintenance window, or one that was never ended: nothing is broken, and nothing is backed up either."""
     for namespace, schedules in world.schedules_by_namespace.items():
         paused = [schedule for schedule in schedules if schedule.spec.paused]
@@ -143,9 +145,9 @@ def all_paused(world: World, now: datetime, limits: Thresholds) -> Iterator[Find
         owners = [owner for schedule in paused if (owner := schedule.paused_field_set) and owner.time]
         since = max((owner.time for owner in owners if owner.time), default=None)
         names = list(dict.fromkeys(owner.manager for owner in owners if owner.manager))
-        who = f" by {words.listed(names)}" if names else ""
-        lasts = f" The last of them was paused at {words.moment(since, now)} at the latest{who}." if since else ""
-        at_once = f" Unpaused without skip, {words.count(len(due), 'backup')} would start at once." if due else ""
+        who = f" by {humanize.join(names)}" if names else ""
+        lasts = f" The last of them was paused at {humanize.time(since, now)} at the latest{who}." if since else ""
+        at_once = f" Unpaused without skip, {humanize.count(len(due), 'backup')} would start at once." if due else ""
         yield Finding(
             "velero-all-paused",
             Severity.WARNING,
@@ -158,16 +160,16 @@ def all_paused(world: World, now: datetime, limits: Thresholds) -> Iterator[Find
         )
 
 
-def colliding_schedules(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def colliding_schedules(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Only where it is known how many backups the server works on at a time."""
     for namespace in world.schedules_by_namespace:
         slots = world.server(namespace).concurrency
         if slots is None:
             continue
-        for crowd in crowds(_read_in(world, namespace), now, slots, limits.most_collisions):
+        for crowd in collisions(_read_in(world, namespace), now, slots, limits.most_collisions):
             names = [schedule.name for schedule in crowd.schedules]
             at = crowd.following or crowd.at
-            when = f"{at:%H:%M}Z" if at.date() == now.astimezone(UTC).date() else words.moment(at, now)
+            when = f"{at:%H:%M}Z" if at.date() == now.astimezone(UTC).date() else humanize.time(at, now)
             rhythm = f", {crowd.rhythm}" if crowd.rhythm else ""
             yield Finding(
                 "schedules-collide",
@@ -175,19 +177,19 @@ def colliding_schedules(world: World, now: datetime, limits: Thresholds) -> Iter
                 Subject(QUEUE, namespace, ""),
                 None,
                 f"{len(names)} schedules start together, next {when}",
-                f"{words.listed(names)} are due in the same minute{rhythm}, next at {when}, and Velero works on "
-                f"{words.count(slots, 'backup')} at a time: the others wait.",
+                f"{humanize.join(names)} are due in the same minute{rhythm}, next at {when}, and Velero works on "
+                f"{humanize.count(slots, 'backup')} at a time: the others wait.",
                 "Give them different minutes, or raise --concurrent-backups.",
                 tuple(Subject.of(schedule) for schedule in crowd.schedules),
                 f"{crowd.at:%H:%M}",
             )
 
 
-def _read_in(world: World, namespace: str) -> Iterator[tuple[Schedule, Dialect]]:
+def _read_in(world: ClusterSnapshot, namespace: str) -> Iterator[tuple[Schedule, Dialect]]:
     return ((schedule, dialect) for schedule, dialect in world.read_schedules if schedule.namespace == namespace)
 
 
-def protection_gaps(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def protection_gaps(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Two expected runs without a good backup, or a good one that is about to expire with none after it."""
     for schedule, dialect in world.read_schedules:
         parsed = expression(schedule.spec.schedule, dialect)
@@ -196,7 +198,7 @@ def protection_gaps(world: World, now: datetime, limits: Thresholds) -> Iterator
         good = newest_good(world.runs(schedule))
         if good and (expires := _expires_first(schedule, dialect, good, now, limits)):
             what = "last good backup expires with none after it"
-            evidence = f"{good.name} is the newest good backup and expires at {words.moment(expires, now)}."
+            evidence = f"{good.name} is the newest good backup and expires at {humanize.time(expires, now)}."
             yield _gap(schedule, good.started, what, evidence, good)
             continue
         made = schedule.created
@@ -206,15 +208,19 @@ def protection_gaps(world: World, now: datetime, limits: Thresholds) -> Iterator
         if should is None or made >= should:
             continue
         if good is None:
-            evidence = f"None of its backups has completed since it was made at {words.moment(made, now)}."
+            evidence = f"None of its backups has completed since it was made at {humanize.time(made, now)}."
             yield _gap(schedule, made, "no good backup at all", evidence, None)
         elif good.started is not None and good.started < should:
             evidence = (
-                f"{good.name}, started {words.moment(good.started, now)}, is the newest good backup; "
+                f"{good.name}, started {humanize.time(good.started, now)}, is the newest good backup; "
                 "at least two runs since then should have made a newer one."
             )
             yield _gap(
-                schedule, good.started, f"newest good backup {words.span(now - good.started)} old", evidence, good
+                schedule,
+                good.started,
+                f"newest good backup {humanize.duration(now - good.started)} old",
+                evidence,
+                good,
             )
 
 

@@ -7,11 +7,11 @@ from datetime import datetime
 
 from foretop_core.models import Backup
 from foretop_core.models.velero import GC_FAILURE_LABEL
-from foretop_core.rules import words
+from foretop_core.rules import humanize
 from foretop_core.rules.durations import duration
 from foretop_core.rules.heartbeat import PERIOD, last_start
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
-from foretop_core.rules.world import World
 
 _GC_FAILURES = {
     "BSLNotFound": "its storage location is gone",
@@ -20,7 +20,7 @@ _GC_FAILURES = {
 }
 
 
-def unavailable_locations(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def unavailable_locations(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for location in world.storage:
         if location.phase != "Unavailable":
             continue
@@ -40,7 +40,7 @@ def unavailable_locations(world: World, now: datetime, limits: Thresholds) -> It
         )
 
 
-def silent_servers(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def silent_servers(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for namespace, beat in world.heartbeats.items():
         silence = beat.silent_for(now)
         if silence is None or beat.pulse is None:
@@ -56,7 +56,7 @@ def silent_servers(world: World, now: datetime, limits: Thresholds) -> Iterator[
         alive = newest is not None and newest > beat.pulse
         what = "storage hangs" if alive else "server down or storage hanging"
         also = (
-            f" It still made a backup at {words.moment(newest, now)}, so the server runs: backups and restores stand "
+            f" It still made a backup at {humanize.time(newest, now)}, so the server runs: backups and restores stand "
             "still until the storage answers."
             if alive and newest
             else " Until it is back, nothing is backed up or restored."
@@ -67,13 +67,13 @@ def silent_servers(world: World, now: datetime, limits: Thresholds) -> Iterator[
             Subject(QUEUE, namespace, ""),
             beat.pulse,
             f"no pulse of Velero: {what}",
-            f"Velero checks its storage every {words.interval(beat.period or PERIOD)} and last did so at "
-            f"{words.moment(beat.pulse, now)}.{also}",
+            f"Velero checks its storage every {humanize.interval(beat.period or PERIOD)} and last did so at "
+            f"{humanize.time(beat.pulse, now)}.{also}",
             f"Look at the Velero pod in {namespace} and its log, and at the object storage.",
         )
 
 
-def restarted_servers(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def restarted_servers(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for namespace in world.velero_namespaces:
         backups = world.backups_by_namespace.get(namespace, ())
         traces = (last_start(backups), world.seen.restarted.get(namespace))
@@ -81,20 +81,20 @@ def restarted_servers(world: World, now: datetime, limits: Thresholds) -> Iterat
         if at is None or now - at > limits.recent_restart:
             continue
         recent = [backup for backup in backups if last_start((backup,)) == at]
-        lost = f" {words.listed([backup.name for backup in recent])} was running and is Failed." if recent else ""
+        lost = f" {humanize.join([backup.name for backup in recent])} was running and is Failed." if recent else ""
         yield Finding(
             "velero-restarted",
             Severity.NOTE,
             Subject(QUEUE, namespace, ""),
             at,
             "Velero has restarted",
-            f"It came up again at {words.moment(at, now)}.{lost} Queued backups go on, due schedules start at once.",
+            f"It came up again at {humanize.time(at, now)}.{lost} Queued backups go on, due schedules start at once.",
             "Run again what was lost; if it happens again, look at why the pod restarts (memory, eviction).",
             tuple(Subject.of(backup) for backup in recent),
         )
 
 
-def unsynced_locations(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def unsynced_locations(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for location in world.storage:
         given = duration(location.spec.backup_sync_period)
         period = PERIOD if given is None else given
@@ -108,13 +108,13 @@ def unsynced_locations(world: World, now: datetime, limits: Thresholds) -> Itera
             Severity.WARNING,
             Subject.of(location),
             synced,
-            f"not synced for {words.span(now - synced)}",
-            f"Velero reads the bucket every {words.interval(period)}, and last did so at {words.moment(synced, now)}.",
+            f"not synced for {humanize.duration(now - synced)}",
+            f"Velero reads the bucket every {humanize.interval(period)}, and last did so at {humanize.time(synced, now)}.",
             "Look at the Velero log for what the sync stumbles over; backups of other clusters are missing here.",
         )
 
 
-def unusable_locations(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def unusable_locations(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Schedules that write to a location that is read-only or not there."""
     seen_storage = bool(world.storage) or not any(gap.kind == "BackupStorageLocation" for gap in world.unseen)
     for schedule in world.schedules:
@@ -140,7 +140,7 @@ def unusable_locations(world: World, now: datetime, limits: Thresholds) -> Itera
         )
 
 
-def expired_backups(world: World, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def expired_backups(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for backup in world.backups:
         expiry = backup.status.expiration
         if expiry is None or now - expiry <= limits.expired or backup.phase == "Deleting":
@@ -150,19 +150,19 @@ def expired_backups(world: World, now: datetime, limits: Thresholds) -> Iterator
             Severity.WARNING,
             Subject.of(backup),
             expiry,
-            f"expired {words.span(now - expiry)} ago and still there",
-            f"It expired at {words.moment(expiry, now)} and Velero has not collected it: {_why_kept(world, backup)}.",
+            f"expired {humanize.duration(now - expiry)} ago and still there",
+            f"It expired at {humanize.time(expiry, now)} and Velero has not collected it: {_why_kept(world, backup)}.",
             "Mend the location, and Velero collects it at its next hourly round; or delete it yourself.",
             blames=_location_of(world, backup),
         )
 
 
-def _location_of(world: World, backup: Backup) -> Subject | None:
+def _location_of(world: ClusterSnapshot, backup: Backup) -> Subject | None:
     location = world.location(backup.namespace, backup.spec.storage_location)
     return Subject.of(location) if location is not None else None
 
 
-def _why_kept(world: World, backup: Backup) -> str:
+def _why_kept(world: ClusterSnapshot, backup: Backup) -> str:
     if label := backup.label(GC_FAILURE_LABEL):
         return _GC_FAILURES.get(label, label)
     location = world.location(backup.namespace, backup.spec.storage_location)

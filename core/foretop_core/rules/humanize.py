@@ -1,0 +1,92 @@
+"""Times and spans as an operator reads them in a sentence."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MOMENT = re.compile(
+    rf"(?<![\w:.+-])(?:(?P<day>\d{{1,2}}) (?P<month>{'|'.join(_MONTHS)})(?: (?P<year>\d{{4}}))? )?"
+    r"(?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d))?Z\b"
+)
+
+
+def time(at: datetime, now: datetime, zone: tzinfo = UTC) -> str:
+    """`02:30:00Z` today, `12 Nov 02:30Z` on another day, with the year in another year."""
+    local = at.astimezone(zone)
+    day = _day(local, now.astimezone(zone))
+    return f"{day}{local:%H:%M}{zone_name(local)}" if day else f"{local:%H:%M:%S}{zone_name(local)}"
+
+
+def zone_name(at: datetime) -> str:
+    """What stands behind a time of day: `Z`, or the abbreviation or offset of its zone."""
+    return "Z" if at.tzinfo is UTC else f" {at:%Z}"
+
+
+def retold(text: str, now: datetime, zone: tzinfo) -> str:
+    """A sentence with its moments, which are in UTC as `moment` tells them, in another zone."""
+    return text if zone is UTC else _MOMENT.sub(lambda found: _in_zone(found, now, zone), text)
+
+
+def _in_zone(found: re.Match[str], now: datetime, zone: tzinfo) -> str:
+    day, month, year, hour, minute, second = found.groups()
+    there = now.astimezone(UTC)
+    try:
+        there = there.replace(hour=int(hour), minute=int(minute), second=int(second or 0), microsecond=0)
+        if day:
+            there = there.replace(int(year or there.year), _MONTHS.index(month) + 1, int(day))
+        local = there.astimezone(zone)
+    except ValueError:
+        return found[0]
+    date = _day(local, now.astimezone(zone)) if day or second else ""
+    return f"{date}{local:%H:%M}{zone_name(local)}" if date or not second else f"{local:%H:%M:%S}{zone_name(local)}"
+
+
+def _day(at: datetime, today: datetime) -> str:
+    """Nothing for today, `12 Nov ` for another day, with the year in another year."""
+    if at.date() == today.date():
+        return ""
+    day = f"{at.day} {_MONTHS[at.month - 1]} "
+    return day if at.year == today.year else f"{day}{at.year} "
+
+
+def rfc3339(at: datetime | None) -> str | None:
+    """Whole seconds in UTC, as the API writes them."""
+    return None if at is None else at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def duration(length: timedelta) -> str:
+    """`41 minutes`, `2 h 10 min`, `3 days`: as exact as a decision needs."""
+    seconds = max(0, int(length.total_seconds()))
+    if seconds >= 2 * 86400:
+        return _plural(seconds // 86400, "day")
+    if seconds >= 7200:
+        hours, minutes = divmod(seconds // 60, 60)
+        return f"{hours} h {minutes} min" if minutes else f"{hours} hours"
+    if seconds >= 120:
+        return _plural(seconds // 60, "minute")
+    return _plural(seconds, "second")
+
+
+def interval(length: timedelta) -> str:
+    """After "every": `minute`, `90 seconds`."""
+    names = {timedelta(minutes=1): "minute", timedelta(hours=1): "hour", timedelta(days=1): "day"}
+    return names.get(length) or duration(length)
+
+
+def count(number: int, thing: str) -> str:
+    """`1 run`, `1,204 runs`."""
+    return _plural(number, thing)
+
+
+def join(names: list[str] | tuple[str, ...], most: int = 3) -> str:
+    """`a, b and c`, or `a, b, c and 4 more`."""
+    shown = list(names[:most])
+    if len(names) > most:
+        return f"{', '.join(shown)} and {len(names) - most:,} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+
+
+def _plural(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

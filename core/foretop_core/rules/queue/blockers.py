@@ -1,0 +1,95 @@
+"""What keeps a waiting backup or restore from starting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import assert_never
+
+from foretop_core.models import Backup
+from foretop_core.rules import phases
+from foretop_core.rules.queue.namespace_claims import NamespaceIndex, claim
+from foretop_core.rules.queue.positions import Run
+
+
+class BlockerKind(Enum):
+    SLOT = auto()
+    NAMESPACE = auto()
+    TURN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """The nearest ahead that must go first, and why."""
+
+    kind: BlockerKind
+    by: tuple[Run, ...]
+    namespaces: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        names = ", ".join(run.name for run in self.by)
+        match self.kind:
+            case BlockerKind.SLOT:
+                return f"waits for a slot, taken by {names}"
+            case BlockerKind.TURN:
+                return f"waits for its turn behind {names}"
+            case BlockerKind.NAMESPACE:
+                return f"waits for {names}: {self.shared}"
+        assert_never(self.kind)
+
+    @property
+    def shared(self) -> str:
+        """In which namespaces they meet."""
+        if "*" in self.namespaces:
+            return "both take every namespace"
+        return f"same namespace{'s' if len(self.namespaces) > 1 else ''} {', '.join(self.namespaces)}"
+
+
+@dataclass(slots=True)
+class Blockers:
+    """By place in the line: the hold of each one that cannot start, and whom it meets in a namespace."""
+
+    of: dict[int, Blocker] = field(default_factory=dict)
+    meets: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+
+def find_holds(line: Sequence[Run], slots: int, *, by_namespace: bool) -> Blockers:
+    """Free slots go to the first in line that meet nobody ahead; finishing backups are in nobody's way."""
+    holders = [at for at, run in enumerate(line) if run.phase in phases.HOLDS_SLOT]
+    waiting = [at for at, run in enumerate(line) if run.phase in phases.WAITING]
+    meetings = _meetings(line, holders, waiting) if by_namespace else {}
+    found = Blockers(meets={at: tuple(meetings.get(at, ())) for at in waiting})
+    free, before = slots - len(holders), None
+    for at in waiting:
+        meets = meetings.get(at)
+        if meets:
+            shared = tuple(sorted({name for names in meets.values() for name in names}))
+            found.of[at] = Blocker(BlockerKind.NAMESPACE, tuple(line[who] for who in meets), shared)
+            continue
+        if free <= 0:
+            found.of[at] = (
+                Blocker(BlockerKind.SLOT, tuple(line[who] for who in holders))
+                if before is None
+                else Blocker(BlockerKind.TURN, (line[before],))
+            )
+        free, before = free - 1, at
+    return found
+
+
+def _meetings(
+    line: Sequence[Run], holders: Sequence[int], waiting: Sequence[int]
+) -> dict[int, dict[int, tuple[str, ...]]]:
+    """For each one that waits, whom ahead it meets and where; restores claim nothing."""
+    ahead, found = NamespaceIndex(), dict[int, dict[int, tuple[str, ...]]]()
+    for at in holders:
+        run = line[at]
+        if isinstance(run, Backup):
+            ahead.add_running(claim(run), at)
+    for at in waiting:
+        run = line[at]
+        if isinstance(run, Backup):
+            wanted = claim(run)
+            found[at] = ahead.meets(wanted)
+            ahead.add_waiting(wanted, at)
+    return found

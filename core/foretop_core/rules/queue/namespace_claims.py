@@ -1,0 +1,126 @@
+"""Which namespaces a backup takes, and which backups ahead of it take the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from foretop_core.models import Backup
+
+_WILD = frozenset("*?[{")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The namespaces of one backup: those that it names, and patterns, less what it leaves out."""
+
+    names: frozenset[str]
+    patterns: tuple[str, ...]
+    excluded: tuple[str, ...]
+
+    def takes(self, name: str) -> bool:
+        if name in self.names:
+            return True
+        return any(_fits(name, entry) for entry in self.patterns) and not _left_out(name, self.excluded)
+
+    @property
+    def takes_everything(self) -> bool:
+        return "*" in self.patterns and not self.excluded
+
+
+def claim(backup: Backup) -> Claim:
+    """With no namespace named a backup takes them all."""
+    spec = backup.spec
+    included = spec.included_namespaces or ("*",)
+    return Claim(
+        names=frozenset(
+            name for name in included if not _is_pattern(name) and not _left_out(name, spec.excluded_namespaces)
+        ),
+        patterns=tuple(sorted({entry for entry in included if _is_pattern(entry)})),
+        excluded=tuple(sorted(set(spec.excluded_namespaces))),
+    )
+
+
+def meeting(one: Claim, other: Claim) -> tuple[str, ...]:
+    """The namespaces, or a pattern for them, that both take; empty where they take none in common.
+
+    Two patterns are taken to meet unless they cannot: the namespaces of the cluster are not known here.
+    """
+    shared = {name for name in one.names if other.takes(name)} | {name for name in other.names if one.takes(name)}
+    if shared:
+        return tuple(sorted(shared))
+    for mine in one.patterns:
+        for theirs in other.patterns:
+            if mine in other.excluded or theirs in one.excluded:
+                continue
+            if _may_overlap(mine, theirs):
+                return (theirs if mine == "*" else mine,)
+    return ()
+
+
+class NamespaceIndex:
+    """The backups ahead, held so that those which meet the next one are found at little cost.
+
+    Of those that wait, only the last to take a namespace is kept: it waits itself for those before it.
+    """
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, list[int]] = {}
+        self._by_pattern: dict[Claim, list[int]] = {}
+
+    def meets(self, wanted: Claim) -> dict[int, tuple[str, ...]]:
+        """Who must go first, by place in the line, and over which namespaces."""
+        found: defaultdict[int, set[str]] = defaultdict(set)
+        for name in self._taken_by(wanted):
+            for who in self._by_name[name]:
+                found[who].add(name)
+        for other, takers in self._by_pattern.items():
+            shared = meeting(wanted, other)
+            for who in takers if shared else ():
+                found[who].update(shared)
+        return {who: tuple(sorted(found[who])) for who in sorted(found)}
+
+    def add_running(self, taken: Claim, who: int) -> None:
+        """Those that run wait for nobody, so each of them counts."""
+        for name in taken.names:
+            self._by_name.setdefault(name, []).append(who)
+        if taken.patterns:
+            self._by_pattern.setdefault(taken, []).append(who)
+
+    def add_waiting(self, taken: Claim, who: int) -> None:
+        if taken.takes_everything:
+            self._by_pattern.clear()
+        for name in self._taken_by(taken):
+            del self._by_name[name]
+        self._by_name.update((name, [who]) for name in taken.names)
+        if taken.patterns:
+            self._by_pattern[taken] = [who]
+
+    def _taken_by(self, wanted: Claim) -> list[str]:
+        if wanted.patterns:
+            return [name for name in self._by_name if wanted.takes(name)]
+        return [name for name in wanted.names if name in self._by_name]
+
+
+def _is_pattern(entry: str) -> bool:
+    return not _WILD.isdisjoint(entry)
+
+
+def _fits(name: str, pattern: str) -> bool:
+    """A choice in braces is read as "anything": rather wait for too much than promise too early a start."""
+    head, brace, _ = pattern.partition("{")
+    return pattern == "*" or fnmatchcase(name, head + "*" if brace else pattern)
+
+
+def _left_out(name: str, excluded: tuple[str, ...]) -> bool:
+    return any(name == entry or ("{" not in entry and fnmatchcase(name, entry)) for entry in excluded)
+
+
+def _may_overlap(one: str, other: str) -> bool:
+    mine, theirs = _fixed_part(one), _fixed_part(other)
+    return mine.startswith(theirs) or theirs.startswith(mine)
+
+
+def _fixed_part(pattern: str) -> str:
+    return next((pattern[:at] for at, letter in enumerate(pattern) if letter in _WILD), pattern)

@@ -1,0 +1,199 @@
+"""The queue as Velero works it: who runs, who waits, for whom, and until when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from foretop_core.models import Backup
+from foretop_core.rules import phases
+from foretop_core.rules.queue.blockers import Blocker, BlockerKind, Blockers, find_holds
+from foretop_core.rules.queue.forecast import QueueState, SimulatedStarts, play
+from foretop_core.rules.queue.history import Expectation, Owner, RunHistory, learn, owner_of
+from foretop_core.rules.queue.positions import Run, has_ended, order
+
+
+@dataclass(frozen=True, slots=True)
+class QueueItem:
+    """One unfinished backup or restore in the line.
+
+    `place` is unique and starts at 1; `position` is what Velero has written. `basis` is the number of earlier
+    runs that the expectation rests upon, and `note` says why a start or an end is not known.
+    """
+
+    run: Run
+    place: int
+    position: int | None
+    owner: Owner
+    hold: Blocker | None
+    may_be_overtaken: bool
+    expected_start: datetime | None
+    expected_end: datetime | None
+    basis: int
+    note: str
+    running_for: timedelta | None
+
+    @property
+    def phase(self) -> str:
+        return self.run.phase
+
+    @property
+    def waits(self) -> bool:
+        return self.phase in phases.WAITING
+
+    @property
+    def blocked_by(self) -> tuple[Run, ...]:
+        return self.hold.by if self.hold else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The unfinished ones of one Velero in its order; `last_moved` is the latest start or end on record."""
+
+    items: tuple[QueueItem, ...]
+    concurrency: int
+    has_queue_phase: bool
+    last_moved: datetime | None
+
+    @property
+    def free_slots(self) -> int:
+        return max(0, self.concurrency - sum(item.phase in phases.HOLDS_SLOT for item in self.items))
+
+    @property
+    def waiting(self) -> tuple[QueueItem, ...]:
+        return tuple(item for item in self.items if item.waits)
+
+
+def queue(
+    runs: Iterable[Run],
+    *,
+    now: datetime,
+    concurrency: int | None = None,
+    history: RunHistory | None = None,
+    has_queue_phase: bool | None = None,
+    silence: str = "",
+) -> Queue:
+    """The line of one Velero's backups, or of its restores, which it works one at a time.
+
+    What is not given is learned from the objects: the concurrency is then at least what runs now. A server
+    whose `silence` is given has no pulse, and nobody can tell when it will start or end anything.
+    """
+    everyone = list(runs)
+    line = sorted((run for run in everyone if not has_ended(run)), key=order)
+    queues = has_queue_phase if has_queue_phase is not None else _shows_a_queue(line, concurrency)
+    running = sum(run.phase in phases.HOLDS_SLOT for run in line)
+    slots = max(1, running if concurrency is None else concurrency) if queues else 1
+    past = history or learn(everyone, wanted=line)
+    expected = [Expectation(None, 0, silence) if silence else past.expect(run, now) for run in line]
+    holds = find_holds(line, slots, by_namespace=queues)
+    starts = _Starts(line, expected, holds, slots, now, silence)
+    overtaken = _overtaken(line, holds)
+    items = [
+        _item(run, at, expected[at], holds.of.get(at), at in overtaken, starts, now) for at, run in enumerate(line)
+    ]
+    return Queue(tuple(items), slots, queues, _last_moved(everyone))
+
+
+class _Starts:
+    """When each waiting one is expected to start, or why that is not known."""
+
+    def __init__(
+        self,
+        line: Sequence[Run],
+        expected: Sequence[Expectation],
+        holds: Blockers,
+        slots: int,
+        now: datetime,
+        silence: str,
+    ) -> None:
+        self._line, self._expected, self._silence = line, expected, silence
+        ends = {
+            at: _end(run.status.start_timestamp or now, expected[at])
+            for at, run in enumerate(line)
+            if run.phase in phases.HOLDS_SLOT
+        }
+        lengths = {at: expected[at].length for at in holds.meets}
+        self._played = play(QueueState(slots, ends, lengths, holds.meets), now)
+        self._culprits = _culprits(holds, self._played)
+
+    def of(self, at: int) -> datetime | None:
+        return None if self._silence else self._played.starts.get(at)
+
+    def why_unknown(self, at: int) -> str:
+        if self._silence:
+            return self._silence
+        culprit = self._culprits[at]
+        return f"the end of {self._line[culprit].name} is not known: {self._expected[culprit].reason}"
+
+
+def _culprits(holds: Blockers, played: SimulatedStarts) -> dict[int, int]:
+    """For each one that never starts, the one whose unknown end it waits for, itself or through others."""
+    endless, found = set(played.endless), dict[int, int]()
+    for at, meets in holds.meets.items():
+        if at in played.starts:
+            continue
+        direct = (who for who in meets if who in endless)
+        through = (found[who] for who in meets if who in found)
+        found[at] = next(direct, next(through, played.endless[0]))
+    return found
+
+
+def _item(
+    run: Run,
+    at: int,
+    expected: Expectation,
+    hold: Blocker | None,
+    overtaken: bool,
+    starts: _Starts,
+    now: datetime,
+) -> QueueItem:
+    started = run.status.start_timestamp
+    waits = run.phase in phases.WAITING
+    start = starts.of(at) if waits else None
+    begins = start if waits else started or now
+    end = _end(begins, expected) if begins else None
+    note = starts.why_unknown(at) if waits and start is None else expected.reason
+    return QueueItem(
+        run=run,
+        place=at + 1,
+        position=run.status.queue_position if isinstance(run, Backup) else None,
+        owner=owner_of(run),
+        hold=hold,
+        may_be_overtaken=overtaken,
+        expected_start=start,
+        expected_end=end,
+        basis=expected.runs,
+        note=note,
+        running_for=now - started if started and not waits else None,
+    )
+
+
+def _end(start: datetime, expected: Expectation) -> datetime | None:
+    return None if expected.length is None else start + expected.length
+
+
+def _overtaken(line: Sequence[Run], holds: Blockers) -> set[int]:
+    """Held by a namespace, with somebody behind who is not: that one goes first when a slot is free."""
+    found: set[int] = set()
+    free_behind = False
+    for at in reversed(range(len(line))):
+        hold = holds.of.get(at)
+        if hold is not None and hold.kind is BlockerKind.NAMESPACE:
+            if free_behind:
+                found.add(at)
+        elif at in holds.meets:
+            free_behind = True
+    return found
+
+
+def _shows_a_queue(line: Sequence[Run], concurrency: int | None) -> bool:
+    """Releases before 1.18 have neither the phases nor the flag, nor do restores on any release."""
+    if not all(isinstance(run, Backup) for run in line):
+        return False
+    return (concurrency or 1) > 1 or any(run.phase in ("Queued", "ReadyToStart") for run in line)
+
+
+def _last_moved(runs: Iterable[Run]) -> datetime | None:
+    moves = (moment for run in runs for moment in (run.status.start_timestamp, run.status.completion_timestamp))
+    return max((moment for moment in moves if moment is not None), default=None)

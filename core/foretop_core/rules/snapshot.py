@@ -1,0 +1,280 @@
+"""All that the rules look at: the objects of one context, what was seen of them over time, and what was not seen."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+from foretop_core.cron import Dialect
+from foretop_core.models import (
+    Backup,
+    BackupStorageLocation,
+    CronJob,
+    DataMovement,
+    DeleteBackupRequest,
+    NonAdminBackup,
+    NonAdminBackupStorageLocation,
+    NonAdminBackupStorageLocationRequest,
+    NonAdminRestore,
+    PreScaledCronJob,
+    Restore,
+    Schedule,
+    ServerStatusRequest,
+)
+from foretop_core.models.movement import label_value
+from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
+from foretop_core.rules.dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
+from foretop_core.rules.dialects.behaviour import behaviour
+from foretop_core.rules.heartbeat import Heartbeat, heartbeat
+from foretop_core.rules.history import history
+from foretop_core.rules.phases import QUEUE_PHASES
+
+Verdicts = Mapping[str, tuple[Dialect, ...]]
+QUEUE_FIELD = "queuePosition"
+Key = tuple[str, str, str]
+"""Kind, namespace and name of an object in a context that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class VeleroInfo:
+    """What is known of one Velero server; None where its Deployment may not be read."""
+
+    skip_immediately: bool | None = None
+    concurrency: int | None = None
+    version: str = ""
+    oadp_version: str = ""
+    """The release of OADP in its image's tag."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisibilityGap:
+    """Something the rules would have needed and could not see."""
+
+    context: str
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseChange:
+    before: str
+    after: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedChanges:
+    """What foretop has watched happen since it runs; a manifest has none of it."""
+
+    phase_since: Mapping[Key, datetime] = field(default_factory=dict)
+    moved: Mapping[Key, datetime] = field(default_factory=dict)
+    """When the items or bytes of an unfinished object last changed."""
+    unmoved: frozenset[Key] = frozenset()
+    """Of those, the ones that were not seen to move: they have stood since they were first seen, or for longer."""
+    went_back: Mapping[Key, PhaseChange] = field(default_factory=dict)
+    restarted: Mapping[str, datetime] = field(default_factory=dict)
+    """By namespace: when the Velero server's beat was seen to change."""
+    free_slot_since: Mapping[str, datetime] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ClusterSnapshot:
+    """One context at one moment. Empty tuples mean none there, unless `unseen` says otherwise."""
+
+    context: str = ""
+    schedules: tuple[Schedule, ...] = ()
+    backups: tuple[Backup, ...] = ()
+    restores: tuple[Restore, ...] = ()
+    delete_requests: tuple[DeleteBackupRequest, ...] = ()
+    storage: tuple[BackupStorageLocation, ...] = ()
+    movements: tuple[DataMovement, ...] = ()
+    nabs: tuple[NonAdminBackup, ...] = ()
+    nars: tuple[NonAdminRestore, ...] = ()
+    nabsls: tuple[NonAdminBackupStorageLocation, ...] = ()
+    storage_requests: tuple[NonAdminBackupStorageLocationRequest, ...] = ()
+    prescaled: tuple[PreScaledCronJob, ...] = ()
+    cron_jobs: tuple[CronJob, ...] = ()
+    servers: Mapping[str, VeleroInfo] = field(default_factory=dict)
+    server_status: tuple[ServerStatusRequest, ...] = ()
+    oadp_releases: Mapping[str, str] = field(default_factory=dict)
+    """By namespace, the release of the OADP operator there."""
+    backup_status_fields: frozenset[str] = frozenset()
+    """What the status of a Backup may hold by its definition; empty where that was not seen."""
+    given_versions: Mapping[str, str] = field(default_factory=dict)
+    """The release of Velero that a person named, by namespace, "" for all."""
+    unseen: tuple[VisibilityGap, ...] = ()
+    seen: ObservedChanges = ObservedChanges()
+
+    def server(self, namespace: str) -> VeleroInfo:
+        return self.servers.get(namespace, VeleroInfo())
+
+    def verdict(self, namespace: str) -> DialectVerdict:
+        """Which cron dialect the Velero server of a namespace has, as far as that can be told."""
+        found = self._verdicts.get(namespace)
+        if found is None:
+            # Where the release is known, what thousands of schedules did need not be looked at.
+            named = decide(named_evidence(self, namespace))
+            found = self._verdicts[namespace] = named if named.is_certain else self.full_verdict(namespace)
+        return found
+
+    def full_verdict(self, namespace: str) -> DialectVerdict:
+        """The same, with all that speaks against it; costs a look at every schedule of the server."""
+        schedules = self.schedules_by_namespace.get(namespace, ())
+        did = behaviour(schedules, self.runs, self.heartbeat(namespace))
+        return decide((*named_evidence(self, namespace), *did))
+
+    def dialect(self, schedule: Schedule) -> Dialect | None:
+        """The dialect that its server reads a schedule in; None where that is open and makes a difference."""
+        return self.verdict(schedule.namespace).dialect_for(schedule.spec.schedule)
+
+    def readings(self, schedule: Schedule) -> tuple[Reading, ...]:
+        """How its server may read a schedule: one reading where that is known or makes no difference."""
+        return self.verdict(schedule.namespace).readings(schedule.spec.schedule)
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """By namespace, the dialects that remain possible for each server that has schedules."""
+        return {namespace: self.verdict(namespace).candidates for namespace in self.schedules_by_namespace}
+
+    @cached_property
+    def read_schedules(self) -> tuple[tuple[Schedule, Dialect], ...]:
+        """The schedules that can be judged, each with the dialect of its server; of the others a note tells."""
+        return tuple((item, dialect) for item in self.schedules if (dialect := self.dialect(item)) is not None)
+
+    def runs(self, schedule: Schedule) -> tuple[Backup, ...]:
+        """The schedule's own backups, newest first."""
+        key = (schedule.namespace, schedule.name)
+        found = self._runs.get(key)
+        if found is None:
+            found = self._runs[key] = history(schedule, self.backups_by_schedule.get(key, ()))
+        return found
+
+    def location(self, namespace: str, name: str) -> BackupStorageLocation | None:
+        """The storage location of that name, or the server's default where no name is given."""
+        if name:
+            return self.storage_by_key.get((namespace, name))
+        mine = [location for location in self.storage if location.namespace == namespace]
+        chosen = [location for location in mine if location.spec.default] or [
+            location for location in mine if location.name == "default"
+        ]
+        return chosen[0] if chosen else None
+
+    def velero_backup(self, nab: NonAdminBackup) -> Backup | None:
+        return self.backups_by_nacuuid.get(nab.velero.nacuuid) if nab.velero.nacuuid else None
+
+    def velero_restore(self, nar: NonAdminRestore) -> Restore | None:
+        return self.restores_by_nacuuid.get(nar.velero.nacuuid) if nar.velero.nacuuid else None
+
+    @cached_property
+    def _verdicts(self) -> dict[str, DialectVerdict]:
+        return {}
+
+    @cached_property
+    def _runs(self) -> dict[tuple[str, str], tuple[Backup, ...]]:
+        """Half a dozen rules ask for the same histories."""
+        return {}
+
+    @cached_property
+    def velero_namespaces(self) -> tuple[str, ...]:
+        """Where a Velero server is to be expected: wherever its schedules, backups or locations are."""
+        found = {item.namespace for item in (*self.schedules, *self.storage, *self.backups)}
+        return tuple(sorted(found | set(self.servers)))
+
+    @cached_property
+    def schedules_by_namespace(self) -> Mapping[str, tuple[Schedule, ...]]:
+        grouped: defaultdict[str, list[Schedule]] = defaultdict(list)
+        for schedule in self.schedules:
+            grouped[schedule.namespace].append(schedule)
+        return {namespace: tuple(schedules) for namespace, schedules in grouped.items()}
+
+    @cached_property
+    def backups_by_schedule(self) -> Mapping[tuple[str, str], tuple[Backup, ...]]:
+        grouped: defaultdict[tuple[str, str], list[Backup]] = defaultdict(list)
+        for backup in self.backups:
+            if name := backup.schedule_name:
+                grouped[backup.namespace, name].append(backup)
+        return {key: tuple(runs) for key, runs in grouped.items()}
+
+    @cached_property
+    def backups_by_namespace(self) -> Mapping[str, tuple[Backup, ...]]:
+        grouped: defaultdict[str, list[Backup]] = defaultdict(list)
+        for backup in self.backups:
+            grouped[backup.namespace].append(backup)
+        return {namespace: tuple(backups) for namespace, backups in grouped.items()}
+
+    @cached_property
+    def backups_by_nacuuid(self) -> Mapping[str, Backup]:
+        return {uuid: backup for backup in self.backups if (uuid := backup.label(NAB_UUID_LABEL))}
+
+    @cached_property
+    def restores_by_nacuuid(self) -> Mapping[str, Restore]:
+        return {uuid: restore for restore in self.restores if (uuid := restore.label(NAR_UUID_LABEL))}
+
+    @cached_property
+    def storage_by_key(self) -> Mapping[tuple[str, str], BackupStorageLocation]:
+        return {(location.namespace, location.name): location for location in self.storage}
+
+    def movements_of(self, run: Backup | Restore) -> tuple[DataMovement, ...]:
+        """The volumes of a backup or restore on their way."""
+        known = self.movements_by_backup if isinstance(run, Backup) else self.movements_by_restore
+        return known.get((run.namespace, label_value(run.name)), ())
+
+    @cached_property
+    def movements_by_restore(self) -> Mapping[tuple[str, str], tuple[DataMovement, ...]]:
+        grouped: defaultdict[tuple[str, str], list[DataMovement]] = defaultdict(list)
+        for movement in self.movements:
+            if name := movement.restore_name:
+                grouped[movement.namespace, name].append(movement)
+        return {key: tuple(movements) for key, movements in grouped.items()}
+
+    @cached_property
+    def movements_by_backup(self) -> Mapping[tuple[str, str], tuple[DataMovement, ...]]:
+        grouped: defaultdict[tuple[str, str], list[DataMovement]] = defaultdict(list)
+        for movement in self.movements:
+            if name := movement.backup_name:
+                grouped[movement.namespace, name].append(movement)
+        return {key: tuple(movements) for key, movements in grouped.items()}
+
+    @cached_property
+    def heartbeats(self) -> Mapping[str, Heartbeat]:
+        """The rhythm of each Velero server, by its namespace."""
+        storage: defaultdict[str, list[BackupStorageLocation]] = defaultdict(list)
+        schedules, backups = self.schedules_by_namespace, self.backups_by_namespace
+        for location in self.storage:
+            storage[location.namespace].append(location)
+        return {
+            namespace: heartbeat(storage[namespace], schedules.get(namespace, ()), backups.get(namespace, ()))
+            for namespace in self.velero_namespaces
+        }
+
+    def heartbeat(self, namespace: str) -> Heartbeat:
+        return self.heartbeats.get(namespace, Heartbeat())
+
+
+def named_evidence(world: ClusterSnapshot, namespace: str) -> Iterator[Evidence]:
+    """What names the release of the Velero server in a namespace, or shows it in its definitions, the surest first."""
+    given = world.given_versions.get(namespace) or world.given_versions.get("", "")
+    known = world.server(namespace)
+    yield from _named(given, f"--velero-version {given}")
+    yield from _named(known.version, f"the tag {known.version} of its image")
+    for request in world.server_status:
+        if request.namespace == namespace and (version := request.status.server_version):
+            yield from _named(version, f"its own word: {version} (ServerStatusRequest {request.name})")
+    for oadp in (known.oadp_version, world.oadp_releases.get(namespace, "")):
+        if release := velero_of_oadp(oadp):
+            yield Evidence(release.dialects, f"OADP {oadp}, which has Velero {release}", release)
+    if world.backup_status_fields:
+        queues = QUEUE_FIELD in world.backup_status_fields
+        dialects = (Dialect.ROBFIG, Dialect.NETRESEARCH) if queues else (Dialect.ROBFIG1, Dialect.ROBFIG)
+        yield Evidence(dialects, f"the definition of Backup, which {'has' if queues else 'lacks'} {QUEUE_FIELD}")
+    if any(backup.phase in QUEUE_PHASES for backup in world.backups_by_namespace.get(namespace, ())):
+        yield Evidence((Dialect.ROBFIG, Dialect.NETRESEARCH), "its queue of backups, which releases before 1.18 lack")
+
+
+def _named(version: str, reason: str) -> Iterator[Evidence]:
+    release = find_release(version)
+    if release is not None:
+        yield Evidence(release.dialects, reason, release)

@@ -1,0 +1,40 @@
+"""Notes that nobody can act on, told once for all instead of once for each."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from foretop_core.rules import humanize
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject
+
+_GATHERED = "position-off"
+
+
+def aggregated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """For a screen: the places in the queue that are reported wrongly are one note of each server."""
+    kept: list[Finding] = []
+    off: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if finding.code == _GATHERED and finding.related:
+            off[finding.context, finding.related[0].namespace].append(finding)
+        else:
+            kept.append(finding)
+    for (context, namespace), notes in off.items():
+        kept.append(notes[0] if len(notes) == 1 else _together(context, namespace, notes))
+    return tuple(kept)
+
+
+def _together(context: str, namespace: str, notes: list[Finding]) -> Finding:
+    told = [f"{note.subject.namespace}/{note.subject.name} {note.what}" for note in notes]
+    return Finding(
+        _GATHERED,
+        Severity.NOTE,
+        Subject(QUEUE, namespace, ""),
+        None,
+        f"{len(notes)} tenants' backups or restores report a wrong place",
+        f"{humanize.join(told)}. The controller estimates the place, and looks again mainly when some backup ends.",
+        "Trust the queue, not the estimate; nothing needs to be done.",
+        tuple(note.subject for note in notes),
+        context=context,
+    )

@@ -1,0 +1,117 @@
+"""One cause, one finding: what another finding explains is told there and not again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from foretop_core.rules import humanize
+from foretop_core.rules.triage.finding import Finding, Severity, Subject
+from foretop_core.rules.triage.ranking import rank
+
+_BY_SILENCE = frozenset(
+    {
+        "schedule-overdue",
+        "storage-not-synced",
+        "queue-stalled",
+        "backup-stuck",
+        "backup-not-starting",
+        "protection-gap",
+    }
+)
+_BY_WINDOW = frozenset({"schedule-paused-long"})
+_GAP_EXPLAINED_BY = (
+    "schedule-invalid",
+    "schedule-stopped",
+    "schedule-overdue",
+    "schedule-failing",
+    "schedule-location-missing",
+    "schedule-location-read-only",
+    "schedule-paused-long",
+)
+
+
+def correlated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """A window explains what it paused, but not that a last good backup expires meanwhile; a server without a
+    pulse explains all that stands still in its namespace."""
+    found = _gaps(_told_in("velero-all-paused", _BY_WINDOW, list(findings)))
+    return tuple(_told_in("velero-no-pulse", _BY_SILENCE, found))
+
+
+def link_causes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Each finding with the one about the object that it blames, and that one with its own cause before it."""
+    everyone = list(findings)
+    about: dict[Subject, Finding] = {}
+    for finding in sorted(everyone, key=rank, reverse=True):
+        about[finding.subject] = finding
+    chains = {finding.id: _causes(finding, about) for finding in everyone}
+    gravest = {finding.id: finding.severity for finding in everyone}
+    for finding in everyone:
+        for cause in chains[finding.id]:
+            gravest[cause.id] = min(gravest[cause.id], finding.severity, key=list(Severity).index)
+    return tuple(_chained(finding, chains[finding.id], gravest) for finding in everyone)
+
+
+def _causes(finding: Finding, about: Mapping[Subject, Finding]) -> list[Finding]:
+    """What explains it, the nearest first; two that blame each other explain nothing."""
+    found: list[Finding] = []
+    blamed = finding.blames
+    while blamed is not None and (cause := about.get(blamed)) is not None and cause not in (finding, *found):
+        found.append(cause)
+        blamed = cause.blames
+    return found
+
+
+def _chained(finding: Finding, causes: Sequence[Finding], gravest: Mapping[str, Severity]) -> Finding:
+    above = None
+    for one in (*reversed(causes), finding):
+        above = replace(one, because=above, weight=gravest[one.id])
+    assert above is not None
+    return above
+
+
+def _told_in(cause: str, consequences: frozenset[str], findings: list[Finding]) -> list[Finding]:
+    """What one finding about a server explains in its namespace is told there."""
+    places = {finding.subject.namespace for finding in findings if finding.code == cause}
+    swallowed: defaultdict[str, list[Finding]] = defaultdict(list)
+    kept = []
+    for finding in findings:
+        if finding.code in consequences and finding.subject.namespace in places:
+            swallowed[finding.subject.namespace].append(finding)
+        else:
+            kept.append(finding)
+    return [
+        _with_consequences(finding, swallowed[finding.subject.namespace]) if finding.code == cause else finding
+        for finding in kept
+    ]
+
+
+def _with_consequences(finding: Finding, consequences: list[Finding]) -> Finding:
+    if not consequences:
+        return finding
+    names = list(dict.fromkeys(each.subject.name or "the queue" for each in consequences))
+    return replace(
+        finding,
+        evidence=f"{finding.evidence} It explains {humanize.count(len(consequences), 'further finding')}: "
+        f"{humanize.join(names)}.",
+        related=tuple(dict.fromkeys([*finding.related, *(each.subject for each in consequences)])),
+    )
+
+
+def _gaps(findings: list[Finding]) -> list[Finding]:
+    """A gap in protection belongs to the finding that tells why its schedule makes no good backups."""
+    reasons: dict[Subject, str] = {}
+    for code in reversed(_GAP_EXPLAINED_BY):
+        reasons |= {finding.subject: finding.id for finding in findings if finding.code == code}
+    gaps = {
+        reasons[finding.subject]: finding
+        for finding in findings
+        if finding.code == "protection-gap" and finding.subject in reasons
+    }
+    told = {gap.id for gap in gaps.values()}
+    return [
+        replace(finding, evidence=f"{finding.evidence} {gap.evidence}") if (gap := gaps.get(finding.id)) else finding
+        for finding in findings
+        if finding.id not in told
+    ]

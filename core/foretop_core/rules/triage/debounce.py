@@ -1,0 +1,39 @@
+"""Keeps findings from flickering: one must hold for a while before it comes, and be gone for a while before it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from foretop_core.rules.triage.finding import Finding, Thresholds
+
+
+@dataclass(frozen=True, slots=True)
+class Debounced:
+    """What is shown, and how long each finding has been there or gone."""
+
+    shown: Mapping[str, Finding] = field(default_factory=dict)
+    held_since: Mapping[str, datetime] = field(default_factory=dict)
+    gone_since: Mapping[str, datetime] = field(default_factory=dict)
+
+
+def debounce(
+    before: Debounced | None, found: Iterable[Finding], now: datetime, limits: Thresholds | None = None
+) -> Debounced:
+    """The next state; the first look shows what it finds at once."""
+    limits = limits or Thresholds()
+    current = {_key(finding): finding for finding in found}
+    if before is None:
+        return Debounced(current, dict.fromkeys(current, now))
+    held = {key: before.held_since.get(key, now) for key in current}
+    gone = {key: before.gone_since.get(key, now) for key in before.shown if key not in current}
+    shown = {
+        key: finding for key, finding in current.items() if key in before.shown or now - held[key] >= limits.comes_after
+    }
+    shown |= {key: before.shown[key] for key, since in gone.items() if now - since < limits.goes_after}
+    return replace(before, shown=shown, held_since=held, gone_since=gone)
+
+
+def _key(finding: Finding) -> str:
+    return f"{finding.context}:{finding.id}"

@@ -1,0 +1,145 @@
+"""Findings about backups that should be moving and are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from foretop_core.models import Backup, DataMovement
+from foretop_core.rules import humanize
+from foretop_core.rules.phases import FINISHING
+from foretop_core.rules.queue import NOT_MOVING_YET, queue, queue_stalled
+from foretop_core.rules.snapshot import ClusterSnapshot, Key
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
+
+_MOVING = frozenset({"InProgress", "WaitingForPluginOperations", "WaitingForPluginOperationsPartiallyFailed"})
+
+
+def stuck_backups(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Neither items nor bytes have moved: the item count stands still while volumes are moved, so both must."""
+    for backup in world.backups:
+        if backup.phase not in _MOVING:
+            continue
+        movements = world.movements_of(backup)
+        moved = _last_moved(world, backup, movements)
+        if moved is None or now - moved < limits.nothing_moved:
+            continue
+        least = "" if _was_seen_moving(world, backup, movements) else "at least "
+        waiting = [movement for movement in movements if movement.phase in NOT_MOVING_YET]
+        yield Finding(
+            "backup-stuck",
+            Severity.WARNING,
+            Subject.of(backup),
+            moved,
+            f"nothing moves, {_percent(backup)}",
+            f"{_progress(backup, movements)}, unchanged for {least}{humanize.duration(now - moved)}.",
+            "Read its logs and look at the node agent of the volume that stands; cancel its data movements if it "
+            "cannot go on.",
+            tuple(Subject.of(movement) for movement in waiting or movements),
+            blames=Subject.of(waiting[0]) if waiting else None,
+        )
+
+
+def waiting_movements(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    unfinished = {(backup.namespace, backup.name) for backup in world.backups if not backup.status.completion_timestamp}
+    for movement in world.movements:
+        since = movement.status.accepted_timestamp or movement.created
+        if movement.phase not in NOT_MOVING_YET or since is None or now - since < limits.movement_waiting:
+            continue
+        if movement.backup_name and (movement.namespace, movement.backup_name) not in unfinished:
+            continue
+        node = f" on node {movement.node}" if movement.node else ", no node has taken it"
+        yield Finding(
+            "movement-waiting",
+            Severity.WARNING,
+            Subject.of(movement),
+            since,
+            f"volume {movement.volume or movement.name} waits{node}",
+            f"{movement.phase or 'New'} since {humanize.time(since, now)}{node}; "
+            f"{movement.backup_name or movement.restore_name} cannot end before it.",
+            "Look at the node agent's pod there and whether its data mover pod can be scheduled.",
+            (Subject("Backup", movement.namespace, movement.backup_name),) if movement.backup_name else (),
+        )
+
+
+def old_ready_to_start(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for backup in world.backups:
+        since = _ready_since(world, backup) if backup.phase == "ReadyToStart" else None
+        if since is None or now - since < limits.ready_to_start:
+            continue
+        yield Finding(
+            "backup-not-starting",
+            Severity.ERROR,
+            Subject.of(backup),
+            since,
+            "ReadyToStart and never started",
+            f"ReadyToStart for {humanize.duration(now - since)}, which takes milliseconds as a rule: Velero restarted in "
+            "between and has forgotten it. It holds a slot of the queue.",
+            "Delete it by a DeleteBackupRequest and back up again.",
+        )
+
+
+def stalled_queues(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for namespace in world.velero_namespaces:
+        backups = world.backups_by_namespace.get(namespace, ())
+        line = queue(backups, now=now, concurrency=world.server(namespace).concurrency)
+        freed = world.seen.free_slot_since.get(namespace)
+        stall = queue_stalled(line, now, slot_free_since=freed, after=limits.queue_idle)
+        if stall is None:
+            continue
+        first = stall.startable[0].run
+        yield Finding(
+            "queue-stalled",
+            Severity.ERROR,
+            Subject(QUEUE, namespace, ""),
+            stall.since,
+            "the queue stands still with a free slot",
+            f"{humanize.count(len(stall.startable), 'backup')} could have started since {humanize.time(stall.since, now)} "
+            f"({humanize.count(stall.free_slots, 'slot')} free); {first.name} is next.",
+            "Velero hands over within a minute: look at its pod and log.",
+            tuple(Subject.of(item.run) for item in stall.startable),
+        )
+
+
+def _ready_since(world: ClusterSnapshot, backup: Backup) -> datetime | None:
+    """The object does not tell; where nobody watched, no earlier than anything else that moved in that queue.
+
+    A finishing backup has given up its slot at a time that nothing tells, perhaps just now, and to this one.
+    """
+    if seen := world.seen.phase_since.get(("Backup", backup.namespace, backup.name)):
+        return seen
+    others = world.backups_by_namespace.get(backup.namespace, ())
+    if any(other.phase in FINISHING for other in others):
+        return None
+    moves = [at for other in others for at in (other.started, other.status.completion_timestamp) if at is not None]
+    return max((at for at in (backup.created, *moves) if at is not None), default=None)
+
+
+def _last_moved(world: ClusterSnapshot, backup: Backup, movements: tuple[DataMovement, ...]) -> datetime | None:
+    times = [at for key in _keys(backup, movements) if (at := world.seen.moved.get(key))]
+    return max(times, default=None)
+
+
+def _was_seen_moving(world: ClusterSnapshot, backup: Backup, movements: tuple[DataMovement, ...]) -> bool:
+    return any(key in world.seen.moved and key not in world.seen.unmoved for key in _keys(backup, movements))
+
+
+def _keys(backup: Backup, movements: tuple[DataMovement, ...]) -> list[Key]:
+    return [(type(item).__name__, item.namespace, item.name) for item in (backup, *movements)]
+
+
+def _percent(backup: Backup) -> str:
+    progress = backup.status.progress
+    if progress is None or not progress.total_items:
+        return "no items yet"
+    return f"{100 * progress.done // progress.total_items} % of the items"
+
+
+def _progress(backup: Backup, movements: tuple[DataMovement, ...]) -> str:
+    progress = backup.status.progress
+    items = f"{progress.done:,} of {progress.total_items:,} items" if progress else "No items"
+    under_way = [movement for movement in movements if movement.phase == "InProgress"]
+    for movement in under_way[:1]:
+        done, total = movement.status.progress.bytes_done, movement.status.progress.total_bytes
+        items += f" and {done / 1e9:.1f} of {total / 1e9:.1f} GB of volume {movement.volume}"
+    return items

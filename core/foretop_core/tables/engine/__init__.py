@@ -1,0 +1,1 @@
+"""Tables without a screen: columns, order, filter, groups, and rows kept up to date change by change."""

@@ -1,0 +1,279 @@
+"""What a view is made of: columns of cells, a mark for each row, and the sides by which rows are found."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+from foretop_core.errors import BadInput
+from foretop_core.models.kinds import by_plural
+from foretop_core.models.wire import Resource
+from foretop_core.store import Change, Key, Store, UnreadableObject
+from foretop_core.tables.engine.filter import FilterableRow
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, run_standing
+from foretop_core.tables.resources.json_items import Item
+from foretop_core.tables.text.text import clean
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Text that a terminal may have as it is, and the tone in which it is said."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+    briefs: tuple[str, ...] = ()
+    """The same in fewer words, for a column with less room."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One painted line: the same for the screen and for the command line."""
+
+    key: Key
+    mark: StatusGlyph
+    cells: tuple[Cell, ...]
+    faded: bool = field(default=False, kw_only=True)
+    """Nothing new comes in of it."""
+
+    @property
+    def outline(self) -> tuple[object, ...]:
+        """Two rows with the same differ in the text of cells alone."""
+        return self.key, self.mark, self.faded
+
+
+E = TypeVar("E")
+Shown = TypeVar("Shown", contravariant=True)
+
+
+SceneOf = Callable[[str], RenderContext]
+"""The moment in a cluster."""
+
+
+def _untoned(_entry: object, _scene: object) -> Tone:
+    return Tone.PLAIN
+
+
+def _no_briefs(_entry: object, _scene: object) -> tuple[str, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[Shown]):
+    """`text` and `tone` may use the time, and are asked for what is on the screen only; `sort` may not.
+
+    `wide` columns need a large terminal; `from_middle` ones keep their end when there is no room; `briefs` say
+    the same shorter and shorter, so that words are left out before letters are. Of those that `fall` what stands
+    there runs downwards in their usual order: the newest start, the greatest age comes first.
+    """
+
+    name: str
+    title: str
+    text: Callable[[Shown, RenderContext], str]
+    sort: Callable[[Shown], Any]
+    tone: Callable[[Shown, RenderContext], Tone] = _untoned
+    right: bool = False
+    wide: bool = False
+    from_middle: bool = False
+    falls: bool = False
+    briefs: Callable[[Shown, RenderContext], tuple[str, ...]] = _no_briefs
+
+    def cell(self, entry: Shown, scene: RenderContext) -> Cell:
+        briefs = () if self.briefs is _no_briefs else tuple(map(clean, self.briefs(entry, scene)))
+        return Cell(clean(self.text(entry, scene)), self.tone(entry, scene), briefs)
+
+
+def plain(
+    name: str,
+    title: str,
+    get: Callable[[Shown], str],
+    *,
+    tone: Callable[[Shown, RenderContext], Tone] = _untoned,
+    wide: bool = False,
+    from_middle: bool = False,
+) -> Column[Shown]:
+    """A column whose text does not depend on the time, and sorts as it reads."""
+    return Column(
+        name,
+        title,
+        lambda entry, _: get(entry),
+        lambda entry: get(entry) or None,
+        tone,
+        wide=wide,
+        from_middle=from_middle,
+    )
+
+
+def find_column(columns: Sequence[Column[Shown]], name: str, view: str) -> Column[Shown]:
+    found = next((column for column in columns if column.name == name.lower()), None)
+    if found is None:
+        known = ", ".join(column.name for column in columns)
+        raise BadInput(f"There is no column {name!r} in {view}", f"the columns are {known}")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRow:
+    """The entry of an object that could not be read."""
+
+    key: Key
+    problem: str
+
+
+class View(ABC, Generic[E]):
+    """One table: which objects it shows, how a change finds its rows, and how they look."""
+
+    name: ClassVar[str]
+    kinds: ClassVar[frozenset[str]]
+    """The plurals of the kinds whose objects are rows here."""
+    watched: ClassVar[frozenset[str]]
+    """Those and the ones whose changes show in the rows."""
+    beside: ClassVar[frozenset[str]] = frozenset()
+    """What the rows are painted against: without these kinds they say less."""
+    columns: tuple[Column[E], ...]
+    order: ClassVar[str]
+    in_groups: ClassVar[bool] = True
+    """Whether its rows may be put under their namespaces."""
+    fields: ClassVar[tuple[str, ...]] = ("context", "namespace", "name", "phase")
+
+    @abstractmethod
+    def entry(self, store: Store, key: Key, resource: Resource) -> E | None:
+        """What the row of an object is made from; None where the object is no row of this view."""
+
+    @abstractmethod
+    def resource(self, entry: E) -> Resource: ...
+
+    @abstractmethod
+    def mark(self, entry: E, scene: RenderContext) -> StatusGlyph: ...
+
+    @abstractmethod
+    def item(self, entry: E, scene: RenderContext) -> Item:
+        """What `-o json` prints of it."""
+
+    def touched(self, store: Store, key: Key, change: Change) -> Iterable[Key]:
+        """The rows that may look different after a change of any watched object."""
+        return (key,)
+
+    def basis(self, store: Store, context: str) -> object:
+        """What all rows of a cluster are made from besides their own objects; where it changes, all are made again."""
+        return None
+
+    def details(self, entry: E) -> Mapping[str, str]:
+        """The fields of this view beyond those that every view has."""
+        return {}
+
+    def searched(self, entry: E) -> Iterable[str]:
+        """What a search for a text looks at, beyond what every view has."""
+        return self.details(entry).values()
+
+    def labels(self, entry: E) -> Mapping[str, str]:
+        return self.resource(entry).metadata.labels
+
+    def phase(self, entry: E) -> str:
+        return str(getattr(self.resource(entry), "phase", ""))
+
+    def standing(self, entry: E) -> StatusLabel | None:
+        """What the head of a group tells of it; None for what is well."""
+        return run_standing(self.phase(entry))
+
+    def facets(self, key: Key, entry: E | UnreadableRow, scene_of: SceneOf | None = None) -> FilterableRow:
+        """With the scenes, also what its cells say can be asked for."""
+        if isinstance(entry, UnreadableRow):
+            return _SpoiledFacets(key, entry.problem)
+        return _RowFacets(self, key, entry, scene_of)
+
+    def said(self, name: str, entry: E, scene: RenderContext) -> str:
+        """What the cell of a column says."""
+        return next((column.text(entry, scene) for column in self.columns if column.name == name), "")
+
+    def column(self, name: str) -> Column[E]:
+        return find_column(self.columns, name, self.name)
+
+    def derive(self, store: Store, key: Key) -> E | UnreadableRow | None:
+        resource = store.get(key)
+        if resource is None or key.kind not in self.kinds:
+            return None
+        if isinstance(resource, UnreadableObject):
+            return UnreadableRow(key, resource.problem)
+        return self.entry(store, key, resource)
+
+    def all(self, store: Store, context: str) -> Iterator[tuple[Key, E | UnreadableRow]]:
+        for plural in sorted(self.kinds):
+            for key, _ in store.items(context, plural):
+                entry = self.derive(store, key)
+                if entry is not None:
+                    yield key, entry
+
+    def paint(self, key: Key, entry: E | UnreadableRow, scene: RenderContext) -> Row:
+        if isinstance(entry, UnreadableRow):
+            return Row(key, StatusGlyph.BROKEN, self._spoiled(entry))
+        return Row(key, self.mark(entry, scene), tuple(column.cell(entry, scene) for column in self.columns))
+
+    def describe(self, key: Key, entry: E | UnreadableRow, scene: RenderContext) -> Item:
+        """The item of a row; an object that cannot be read says so in its own."""
+        if not isinstance(entry, UnreadableRow):
+            return self.item(entry, scene)
+        kind = by_plural(key.kind)
+        names = {"context": key.context, "kind": kind.name if kind else key.kind}
+        return {**names, "namespace": key.namespace, "name": key.name, "unreadable": entry.problem}
+
+    def _spoiled(self, entry: UnreadableRow) -> tuple[Cell, ...]:
+        """Its name where names stand, and what is wrong in the first place after it."""
+        known = {"namespace": entry.key.namespace, "name": entry.key.name}
+        told = False
+        cells: list[Cell] = []
+        for column in self.columns:
+            text = known.get(column.name, "")
+            if not text and not told and any(cell.text for cell in cells):
+                text, told = f"unreadable: {entry.problem}", True
+            cells.append(Cell(clean(text), Tone.BAD))
+        return tuple(cells)
+
+
+_KEY_FIELDS = {"context": 0, "namespace": 2, "name": 3}
+
+
+class _RowFacets(Generic[E]):
+    """Made once for every row that a filter looks at, so it is kept light."""
+
+    __slots__ = ("entry", "key", "scene_of", "view")
+
+    def __init__(self, view: View[E], key: Key, entry: E, scene_of: SceneOf | None) -> None:
+        self.view = view
+        self.key = key
+        self.entry = entry
+        self.scene_of = scene_of
+
+    def text(self) -> str:
+        context, _, namespace, name = self.key
+        own = (context, namespace, name, self.view.phase(self.entry))
+        return " ".join((*own, *self.view.searched(self.entry))).lower()
+
+    def field(self, name: str) -> str:
+        if name in _KEY_FIELDS:
+            return self.key[_KEY_FIELDS[name]]
+        if name == "phase":
+            return self.view.phase(self.entry)
+        if name in self.view.fields or self.scene_of is None:
+            return self.view.details(self.entry).get(name, "")
+        return self.view.said(name, self.entry, self.scene_of(self.key.context))
+
+    def labels(self) -> Mapping[str, str]:
+        return self.view.labels(self.entry)
+
+
+@dataclass(frozen=True, slots=True)
+class _SpoiledFacets:
+    key: Key
+    problem: str
+
+    def text(self) -> str:
+        return f"{self.key.context} {self.key.namespace} {self.key.name} {self.problem}".lower()
+
+    def field(self, name: str) -> str:
+        return self.key[_KEY_FIELDS[name]] if name in _KEY_FIELDS else ""
+
+    def labels(self) -> Mapping[str, str]:
+        return {}

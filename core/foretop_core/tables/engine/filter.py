@@ -1,0 +1,176 @@
+"""What a person types to see less: text, `!text`, `-l selector`, `-f fuzzy` and `phase:Failed`; all must fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from fnmatch import translate
+from typing import Protocol
+
+from foretop_core.errors import BadInput
+from foretop_core.tables.engine.selector import LabelSelector, take
+
+_SPACE = re.compile(r"\s*")
+_BARE = re.compile(r"[^\s\"']+")
+_FIELD = re.compile(r"([A-Za-z]+):(.*)", re.DOTALL)
+_QUOTES = "\"'"
+_GLOB = re.compile(r"[*?\[]")
+
+
+class FilterableRow(Protocol):
+    """The sides of a row that a filter looks at; what no test asks for is not worked out."""
+
+    def text(self) -> str:
+        """What a search goes through, in lower case."""
+
+    def field(self, name: str) -> str: ...
+
+    def labels(self) -> Mapping[str, str]: ...
+
+
+Test = Callable[[FilterableRow], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter as it was typed, ready to be put to rows; without tests it lets everything through."""
+
+    source: str = ""
+    tests: tuple[Test, ...] = ()
+    fields: frozenset[str] = frozenset()
+    """Which fields it asks for."""
+
+    def __call__(self, row: FilterableRow) -> bool:
+        return all(test(row) for test in self.tests)
+
+    def __bool__(self) -> bool:
+        return bool(self.tests)
+
+
+def parse_filter(text: str, fields: Collection[str] = (), *, typing: bool = False) -> Filter:
+    """Understands a filter for a view with these fields, or says in one line what is wrong with it.
+
+    While a person is `typing`, the value of a field is the beginning of a word, unless it stands in quotes or has
+    a `*` in it; a script means the whole.
+    """
+    known = _Fields(fields, typing)
+    tests: list[Test] = []
+    at = _skip(text, 0)
+    while at < len(text):
+        test, at = _term(text, at, known)
+        tests.append(test)
+        at = _skip(text, at)
+    return Filter(text, tuple(tests), frozenset(known.asked))
+
+
+def _term(text: str, at: int, fields: _Fields) -> tuple[Test, int]:
+    negated = text[at] == "!"
+    word, quoted, end = _word(text, at + negated)
+    if not quoted and word in ("-l", "-f"):
+        if negated:
+            raise _unusable(text, f"! does not go with {word}")
+        return _option(text, word, end)
+    if not word:
+        raise BadInput(
+            f"Filter {text.strip()!r} cannot be used", "a text is missing after !" if negated else "a text is missing"
+        )
+    found = None if quoted else _FIELD.fullmatch(word)
+    if found is not None:
+        name, value, whole = found[1], found[2], False
+        if not value and end < len(text) and text[end] in _QUOTES:
+            value, whole, end = _word(text, end)
+        test = fields.test(name, value, whole)
+    else:
+        test = _by_text(word)
+    return (_not(test) if negated else test), end
+
+
+def _option(text: str, option: str, at: int) -> tuple[Test, int]:
+    start = _skip(text, at)
+    if start >= len(text):
+        wanted = "a label selector" if option == "-l" else "a text"
+        raise _unusable(text, f"{option} needs {wanted} after it")
+    if option == "-f":
+        word, _, end = _word(text, start)
+        return _fuzzy(word), end
+    if text[start] in _QUOTES:
+        quoted, _, end = _word(text, start)
+        chosen, stop = take(quoted, 0)
+        rest = quoted[stop:]
+    else:
+        chosen, end = take(text, start)
+        rest = (_BARE.match(text, end) or [""])[0]
+    if rest.strip():
+        raise BadInput(
+            f"Filter {text.strip()!r} cannot be used", f"{rest.strip()!r} in the label selector is not understood"
+        )
+    return _by_labels(chosen), end
+
+
+def _word(text: str, at: int) -> tuple[str, bool, int]:
+    """A word, or what stands in quotes; whether it was quoted; where it ends."""
+    if at < len(text) and text[at] in _QUOTES:
+        end = text.find(text[at], at + 1)
+        if end < 0:
+            raise _unusable(text, f"the quote {text[at]} is not closed")
+        return text[at + 1 : end], True, end + 1
+    found = _BARE.match(text, at)
+    return (found[0], False, found.end()) if found else ("", False, at)
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _by_text(word: str) -> Test:
+    wanted = word.lower()
+    return lambda row: wanted in row.text()
+
+
+def _by_labels(chosen: LabelSelector) -> Test:
+    return lambda row: chosen.matches(row.labels())
+
+
+def _fuzzy(word: str) -> Test:
+    """The letters in their order, with anything between them."""
+    pattern = re.compile(".*?".join(map(re.escape, word.lower())), re.DOTALL)
+    return lambda row: pattern.search(row.text()) is not None
+
+
+class _Fields:
+    """The fields of a view, and those that were asked for."""
+
+    def __init__(self, names: Collection[str], typing: bool) -> None:
+        self._names = names
+        self._typing = typing
+        self.asked: set[str] = set()
+
+    def test(self, name: str, value: str, whole: bool) -> Test:
+        field = next((known for known in self._names if known.lower() == name.lower()), None)
+        if field is None:
+            known = ", ".join(sorted(self._names)) or "none"
+            hint = f"the fields are {known}; what stands in quotes is searched for"
+            raise BadInput(f"Filter {f'{name}:'!r} cannot be used", f"there is no field {name!r} here", hint)
+        self.asked.add(field)
+        parts = value.lower().split(",")
+        if self._typing and not whole:
+            parts = [part for part in parts if part] or [""]
+            pattern = re.compile("|".join(map(_beginning, parts)), re.DOTALL)
+        else:
+            pattern = re.compile("|".join(map(translate, parts)))
+        return lambda row: pattern.fullmatch(row.field(field).lower()) is not None
+
+
+def _beginning(part: str) -> str:
+    """Of the text, or of a word in it: `100` finds the number beside a bar."""
+    return translate(part) if _GLOB.search(part) else rf"(?:.*\s)?{re.escape(part)}.*"
+
+
+def _not(test: Test) -> Test:
+    return lambda row: not test(row)
+
+
+def _unusable(text: str, why: str) -> BadInput:
+    return BadInput(f"Filter {text.strip()!r} cannot be used", why)

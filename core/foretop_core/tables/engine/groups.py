@@ -1,0 +1,200 @@
+"""Rows under heads, one for each namespace: the heads count their rows change by change."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from foretop_core.store.keys import Key
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
+from foretop_core.tables.engine.table import SortedRows
+
+E = TypeVar("E")
+Group = tuple[str, str]
+"""A context and a namespace."""
+HEAD = "(head)"
+"""In the place of a kind, in the key of a head."""
+_GRAVEST = (StatusGlyph.BROKEN, StatusGlyph.LOOK, StatusGlyph.RUNNING, StatusGlyph.WAITING, StatusGlyph.PAUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupHeader:
+    """What the line above a group says."""
+
+    group: Group
+    size: int
+    standings: tuple[tuple[StatusLabel, int], ...]
+    folded: bool
+
+
+def head_key(group: Group) -> Key:
+    return Key(group[0], HEAD, group[1], "")
+
+
+def group_of(key: Key) -> Group:
+    return key.context, key.namespace
+
+
+class GroupCounts(Generic[E]):
+    """How many rows of which standing each group has; told of every row that comes into sight or goes."""
+
+    def __init__(self, standing: Callable[[E], StatusLabel | None]) -> None:
+        self._standing = standing
+        self._counts: dict[Group, Counter[StatusLabel | None]] = {}
+        self.moves = 0
+        """Moves when a group has got or lost a row."""
+
+    def clear(self) -> None:
+        self._counts.clear()
+        self.moves += 1
+
+    def came(self, key: Key, entry: E) -> None:
+        self._counts.setdefault(group_of(key), Counter())[self._standing(entry)] += 1
+        self.moves += 1
+
+    def went(self, key: Key, entry: E) -> None:
+        counts = self._counts[group_of(key)]
+        standing = self._standing(entry)
+        counts[standing] -= 1
+        if not counts[standing]:
+            del counts[standing]
+        if not counts:
+            del self._counts[group_of(key)]
+        self.moves += 1
+
+    def changed(self, key: Key, before: E, after: E) -> None:
+        """A row that stays where it is may count for something else."""
+        was, now = self._standing(before), self._standing(after)
+        if was != now:
+            self.went(key, before)
+            self.came(key, after)
+
+    def sizes(self) -> list[tuple[Group, int]]:
+        return [(group, self._counts[group].total()) for group in sorted(self._counts)]
+
+    def standings(self, group: Group) -> tuple[tuple[StatusLabel, int], ...]:
+        told = [(standing, count) for standing, count in self._counts[group].items() if standing is not None]
+        return tuple(sorted(told, key=lambda one: (_GRAVEST.index(one[0][0]), one[0][1])))
+
+
+class GroupedRows(Generic[E]):
+    """The lines of a table in groups: a head, and below it the rows of the group, unless it is folded.
+
+    Finding a line costs O(log n), as in the table; a row that comes or goes costs one pass over the groups.
+    """
+
+    def __init__(self, table: SortedRows[E], standing: Callable[[E], StatusLabel | None]) -> None:
+        self._table = table
+        self._tally = GroupCounts(standing)
+        self._folded: set[Group] = set()
+        self._counted = -1
+        self._groups: list[Group] = []
+        self._sizes: list[int] = []
+        self._rows_before: list[int] = []
+        self._lines_before: list[int] = []
+        self._place: dict[Group, int] = {}
+        self._length = 0
+        table.group(group_of, self._tally)
+
+    def close(self) -> None:
+        self._table.group(None, None)
+
+    def __len__(self) -> int:
+        self._count()
+        return self._length
+
+    @property
+    def groups(self) -> int:
+        self._count()
+        return len(self._groups)
+
+    def key_at(self, index: int) -> Key:
+        place, row = self._at(index)
+        return head_key(self._groups[place]) if row is None else self._table.key_at(row)
+
+    def index_of(self, key: Key) -> int | None:
+        self._count()
+        place = self._place.get(group_of(key))
+        if place is None:
+            return None
+        if key.kind == HEAD:
+            return self._lines_before[place]
+        row = self._table.index_of(key)
+        if row is None or self._groups[place] in self._folded:
+            return None
+        return self._lines_before[place] + 1 + row - self._first_row(place)
+
+    def window(self, start: int, stop: int) -> Iterator[tuple[Key, E | GroupHeader]]:
+        for index in range(max(0, start), min(stop, len(self))):
+            place, row = self._at(index)
+            if row is None:
+                yield head_key(self._groups[place]), self._head(place)
+            else:
+                yield from self._table.window(row, row + 1)
+
+    def rows(self) -> Iterator[tuple[Key, E]]:
+        """All rows in the order of their lines, those that are folded away too."""
+        self._count()
+        for place in range(len(self._groups)):
+            yield from self._rows_of(place)
+
+    def members(self, head: Key) -> list[Key]:
+        """The rows below a head."""
+        self._count()
+        place = self._place.get(group_of(head))
+        return [] if place is None else [key for key, _ in self._rows_of(place)]
+
+    def next_head(self, head: Key) -> int | None:
+        """The line of the head after this one."""
+        self._count()
+        place = self._place.get(group_of(head), len(self._groups)) + 1
+        return self._lines_before[place] if place < len(self._groups) else None
+
+    def fold(self, head: Key) -> None:
+        """Folds a group, or opens it again."""
+        self._folded ^= {group_of(head)}
+        self._counted = -1
+
+    def unfold(self, key: Key) -> None:
+        self._folded.discard(group_of(key))
+        self._counted = -1
+
+    def _rows_of(self, place: int) -> Iterator[tuple[Key, E]]:
+        first = self._first_row(place)
+        return self._table.window(first, first + self._sizes[place])
+
+    def _head(self, place: int) -> GroupHeader:
+        group = self._groups[place]
+        return GroupHeader(group, self._sizes[place], self._tally.standings(group), group in self._folded)
+
+    def _at(self, index: int) -> tuple[int, int | None]:
+        """Of a line the place of its group, and of its row; None for a head."""
+        self._count()
+        place = bisect_right(self._lines_before, index) - 1
+        below = index - self._lines_before[place]
+        return place, None if not below else self._first_row(place) + below - 1
+
+    def _first_row(self, place: int) -> int:
+        """A reversed table has its groups the other way round as well; here their order stays."""
+        before = self._rows_before[place]
+        return len(self._table) - before - self._sizes[place] if self._table.is_reversed else before
+
+    def _count(self) -> None:
+        if self._counted == self._tally.moves:
+            return
+        self._counted = self._tally.moves
+        sizes = self._tally.sizes()
+        self._groups = [group for group, _ in sizes]
+        self._sizes = [size for _, size in sizes]
+        self._place = {group: place for place, group in enumerate(self._groups)}
+        self._rows_before, self._lines_before = [], []
+        rows = lines = 0
+        for group, size in sizes:
+            self._rows_before.append(rows)
+            self._lines_before.append(lines)
+            rows += size
+            lines += 1 if group in self._folded else 1 + size
+        self._length = lines

@@ -1,0 +1,156 @@
+"""What a row is painted against: one cluster at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from functools import cached_property
+from typing import assert_never
+
+from foretop_core.models import Backup, Restore, Schedule
+from foretop_core.models.kinds import SCHEDULE
+from foretop_core.rules.heartbeat import Heartbeat, heartbeat
+from foretop_core.rules.queue import Owner, OwnerKind, QueueItem, Run, RunHistory, learn, owner_of, queue
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.snapshot import Key as RuleKey
+from foretop_core.rules.triage import Thresholds
+from foretop_core.store import Key, Store
+from foretop_core.tables.text import times
+from foretop_core.tables.text.time_zones import IN_UTC, TimeZoneSetting
+
+REFRESH = timedelta(seconds=10)
+"""Beats and the usual lengths of runs take a look at everything and move slowly."""
+_RECENT = timedelta(days=1)
+"""What older backups say of the beat no longer counts."""
+_TOO_LONG = Thresholds().nothing_moved
+
+
+@dataclass(frozen=True)
+class RenderContext:
+    """A World and a moment, with what the painters ask of them worked out once."""
+
+    world: ClusterSnapshot
+    now: datetime
+    zoning: TimeZoneSetting
+    beat: Callable[[str], Heartbeat]
+    past: Callable[[str], RunHistory]
+    unfinished: Callable[[str], tuple[Run, ...]]
+    schedule_of: Callable[[Backup], Schedule | None]
+
+    def zone_of(self, resource: object) -> tzinfo:
+        """In which zone the times of an object are told."""
+        return self.zoning.of(resource, self.schedule_of)
+
+    def time_of_day(self, at: datetime | None, resource: object) -> str:
+        return times.time_of_day(at, self.now, self.zone_of(resource), named=self.zoning.is_named)
+
+    def minute(self, at: datetime, resource: object) -> str:
+        return times.minute(at, self.zone_of(resource), named=self.zoning.is_named)
+
+    def queued(self, run: Run) -> QueueItem | None:
+        """Its place in the line of its Velero; None where it has ended."""
+        line = self._lines.get(run.namespace)
+        if line is None:
+            line = self._lines[run.namespace] = self._line(run.namespace)
+        return line.get((type(run), run.name))
+
+    def stands_for(self, run: Run) -> timedelta | None:
+        """How long neither its items nor its bytes have moved, where that is too long; None where they move."""
+        moved = max((at for key in self._work_of(run) if (at := self.world.seen.moved.get(key))), default=None)
+        if moved is None or self.now - moved < _TOO_LONG:
+            return None
+        return self.now - moved
+
+    def was_seen_moving(self, run: Run) -> bool:
+        """Otherwise it has stood for as long as foretop has seen it, and perhaps for longer."""
+        seen = self.world.seen
+        return any(key in seen.moved and key not in seen.unmoved for key in self._work_of(run))
+
+    def _work_of(self, run: Run) -> list[RuleKey]:
+        return [(type(item).__name__, item.namespace, item.name) for item in (run, *self.world.movements_of(run))]
+
+    @cached_property
+    def _lines(self) -> dict[str, dict[tuple[type[Run], str], QueueItem]]:
+        return {}
+
+    def _line(self, namespace: str) -> dict[tuple[type[Run], str], QueueItem]:
+        runs, past = self.unfinished(namespace), self.past(namespace)
+        backups = [run for run in runs if isinstance(run, Backup)]
+        restores = [run for run in runs if isinstance(run, Restore)]
+        concurrency = self.world.server(namespace).concurrency
+        silence = self.beat(namespace).silence(self.now)
+        lines = (
+            queue(backups, now=self.now, concurrency=concurrency, history=past, silence=silence),
+            queue(restores, now=self.now, history=past, silence=silence),
+        )
+        return {(type(item.run), item.run.name): item for line in lines for item in line.items}
+
+
+class RenderContextFactory:
+    """Makes the scenes of one cluster, and remembers for a while what takes many objects to work out."""
+
+    def __init__(self, store: Store, context: str) -> None:
+        self._store = store
+        self._context = context
+        self._beats: dict[str, Heartbeat] = {}
+        self._pasts: dict[str, RunHistory] = {}
+        self._worked_out: datetime | None = None
+
+    def scene(self, now: datetime, zoning: TimeZoneSetting = IN_UTC) -> RenderContext:
+        if self._worked_out is None or abs(now - self._worked_out) >= REFRESH:
+            self._worked_out = now
+            self._beats, self._pasts = {}, {}
+        world = self._store.world(self._context)
+        return RenderContext(
+            world,
+            now,
+            zoning,
+            lambda namespace: self._beat(world, namespace, now),
+            self._past,
+            self._unfinished,
+            self._schedule_of,
+        )
+
+    def _schedule_of(self, backup: Backup) -> Schedule | None:
+        found = self._store.get(Key(self._context, SCHEDULE.plural, backup.namespace, backup.schedule_name))
+        return found if isinstance(found, Schedule) else None
+
+    def _beat(self, world: ClusterSnapshot, namespace: str, now: datetime) -> Heartbeat:
+        if namespace not in self._beats:
+            schedules = [item for item in world.schedules if item.namespace == namespace]
+            storage = [item for item in world.storage if item.namespace == namespace]
+            recent = [
+                run
+                for run in world.backups
+                if run.created and now - run.created < _RECENT and run.namespace == namespace
+            ]
+            self._beats[namespace] = heartbeat(storage, schedules, recent)
+        return self._beats[namespace]
+
+    def _past(self, namespace: str) -> RunHistory:
+        """Learned from the runs of those alone who have something in the line."""
+        if namespace not in self._pasts:
+            owners = {owner_of(run) for run in self._unfinished(namespace)}
+            self._pasts[namespace] = learn(run for owner in owners for run in self._runs_of(owner))
+        return self._pasts[namespace]
+
+    def _runs_of(self, owner: Owner) -> tuple[Run, ...]:
+        indexes = self._store.indexes
+        match owner.kind:
+            case OwnerKind.SCHEDULE:
+                return indexes.backups_by_schedule.get(self._context, owner.namespace, owner.name)
+            case OwnerKind.NAB:
+                return indexes.backups_by_team.get(self._context, owner.namespace)
+            case OwnerKind.NAR:
+                return indexes.restores_by_team.get(self._context, owner.namespace)
+            case OwnerKind.HAND:
+                return ()
+        assert_never(owner.kind)
+
+    def _unfinished(self, namespace: str) -> tuple[Run, ...]:
+        indexes = self._store.indexes
+        return (
+            *indexes.unfinished_backups.get(self._context, namespace),
+            *indexes.unfinished_restores.get(self._context, namespace),
+        )

@@ -1,0 +1,89 @@
+"""Glyphs, and what colour repeats of them: a state is always glyph and word before it is colour."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from foretop_core.rules.phases import FAULTY, FINISHING, HOLDS_SLOT, WAITING
+
+RESTORE_GLYPH = "↺"
+"""Before the name of a restore that stands among backups."""
+
+
+class Tone(Enum):
+    """A name for a style; what it looks like is the screen's business."""
+
+    PLAIN = "plain"
+    DIM = "dim"
+    GOOD = "good"
+    RUNNING = "running"
+    WAITING = "waiting"
+    PAUSED = "paused"
+    WARN = "warn"
+    BAD = "bad"
+
+
+class StatusGlyph(Enum):
+    """The state of a row in one glyph."""
+
+    HEALTHY = "●"
+    RUNNING = "◐"
+    WAITING = "○"
+    PAUSED = "‖"
+    BROKEN = "✗"
+    LOOK = "▲"
+    TRUE = "✓"
+    UNSET = "·"
+
+    @property
+    def tone(self) -> Tone:
+        return _TONES[self]
+
+
+_TONES = {
+    StatusGlyph.HEALTHY: Tone.GOOD,
+    StatusGlyph.RUNNING: Tone.RUNNING,
+    StatusGlyph.WAITING: Tone.WAITING,
+    StatusGlyph.PAUSED: Tone.PAUSED,
+    StatusGlyph.BROKEN: Tone.BAD,
+    StatusGlyph.LOOK: Tone.WARN,
+    StatusGlyph.TRUE: Tone.GOOD,
+    StatusGlyph.UNSET: Tone.DIM,
+}
+
+StatusLabel = tuple[StatusGlyph, str]
+"""What is worth telling of a row where many are told together, in a word: `refused`."""
+
+_ASCII = str.maketrans("●◐○‖✗▲✓·▶↺▇▁…–→≠", "o~.=x!+->R#.$->!")
+
+
+def ascii_only(text: str) -> str:
+    """For a terminal that has not these glyphs, or draws them two cells wide."""
+    return text.translate(_ASCII)
+
+
+def run_mark(phase: str) -> StatusGlyph:
+    """How a backup or restore is; an unknown phase is not judged."""
+    if phase in WAITING:
+        return StatusGlyph.WAITING
+    if phase in HOLDS_SLOT or phase in FINISHING:
+        return StatusGlyph.RUNNING
+    if phase == "Completed":
+        return StatusGlyph.HEALTHY
+    if phase in FAULTY:
+        return StatusGlyph.LOOK if phase == "PartiallyFailed" else StatusGlyph.BROKEN
+    return StatusGlyph.LOOK if phase == "Deleting" else StatusGlyph.UNSET
+
+
+def run_standing(phase: str) -> StatusLabel | None:
+    """None for what is well, or not judged."""
+    mark = run_mark(phase)
+    words = {
+        StatusGlyph.WAITING: "waiting",
+        StatusGlyph.RUNNING: "running",
+        StatusGlyph.BROKEN: "failed",
+        StatusGlyph.LOOK: "partly failed",
+    }
+    if phase == "Deleting":
+        return mark, "deleting"
+    return (mark, words[mark]) if mark in words else None

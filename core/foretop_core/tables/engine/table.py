@@ -1,0 +1,183 @@
+"""Rows in order, kept so change by change: finding a place costs O(log n), a new order or filter O(n)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Generic, Protocol, TypeVar
+
+from sortedcontainers import SortedList
+
+from foretop_core.store.keys import Key
+
+E = TypeVar("E")
+Counted = TypeVar("Counted", contravariant=True)
+Place = tuple[Any, ...]
+"""A row's group, where there are any; whether it comes last for want of a value; the value; and the key, which settles
+ties, so that every row has one place only."""
+_MANY = 200
+"""Up to so many changes are always made one by one."""
+
+
+class Counting(Protocol[Counted]):
+    """Is told of every row that comes into sight, goes, or changes where it is."""
+
+    def clear(self) -> None: ...
+
+    def came(self, key: Key, entry: Counted) -> None: ...
+
+    def went(self, key: Key, entry: Counted) -> None: ...
+
+    def changed(self, key: Key, before: Counted, after: Counted) -> None: ...
+
+
+def everything(_: object) -> bool:
+    return True
+
+
+def by_key(_: object) -> None:
+    return None
+
+
+class SortedRows(Generic[E]):
+    """All rows by key, and the visible ones in order; reversed order is read from the other end."""
+
+    def __init__(self, sort: Callable[[E], Any] = by_key, keep: Callable[[E], bool] = everything) -> None:
+        self._sort = sort
+        self._keep = keep
+        self._reverse = False
+        self._entries: dict[Key, E] = {}
+        self._places: dict[Key, Place] = {}
+        self._order: SortedList[Place] = SortedList()
+        self._group: Callable[[Key], Any] | None = None
+        self._counting: Counting[E] | None = None
+
+    def __len__(self) -> int:
+        """How many rows are visible."""
+        return len(self._order)
+
+    @property
+    def total(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, key: Key) -> bool:
+        """Whether the row is visible."""
+        return key in self._places
+
+    def get(self, key: Key) -> E | None:
+        return self._entries.get(key)
+
+    def key_at(self, index: int) -> Key:
+        key: Key = self._order[self._flip(index)][-1]
+        return key
+
+    def index_of(self, key: Key) -> int | None:
+        place = self._places.get(key)
+        return None if place is None else self._flip(self._order.bisect_left(place))
+
+    def window(self, start: int, stop: int) -> Iterator[tuple[Key, E]]:
+        """The visible rows from `start` to before `stop`: what is to be painted."""
+        for index in range(max(0, start), min(stop, len(self._order))):
+            key = self.key_at(index)
+            yield key, self._entries[key]
+
+    def __iter__(self) -> Iterator[tuple[Key, E]]:
+        return self.window(0, len(self._order))
+
+    def put(self, key: Key, entry: E) -> bool:
+        """Adds or changes a row; whether a visible one is other than before. An equal entry is no change."""
+        before = self._entries.get(key)
+        if before is not None and before == entry:
+            return False
+        if not self._keep(entry):
+            gone = self._hide(key)
+            self._entries[key] = entry
+            return gone
+        place = self._place(key, entry)
+        if before is not None and self._places.get(key) == place:
+            self._entries[key] = entry
+            if self._counting is not None:
+                self._counting.changed(key, before, entry)
+            return True
+        self._hide(key)
+        self._entries[key] = entry
+        self._show(key, place)
+        return True
+
+    def remove(self, key: Key) -> bool:
+        gone = self._hide(key)
+        self._entries.pop(key, None)
+        return gone
+
+    def update(self, changes: Mapping[Key, E | None]) -> bool:
+        """Several changes at once, None for a row that goes; where they are many, everything is put in order anew."""
+        if len(changes) > max(_MANY, len(self._entries) // 4):
+            self._update_all(changes)
+            return True
+        seen = False
+        for key, entry in changes.items():
+            seen |= self.remove(key) if entry is None else self.put(key, entry)
+        return seen
+
+    def replace(self, entries: Iterable[tuple[Key, E]]) -> bool:
+        """Makes these the rows, touching only what differs."""
+        wanted = dict(entries)
+        gone: dict[Key, E | None] = {key: None for key in self._entries if key not in wanted}
+        return self.update({**gone, **wanted})
+
+    def filter(self, keep: Callable[[E], bool]) -> None:
+        self._keep = keep
+        self._arrange()
+
+    def sort(self, value: Callable[[E], Any], *, reverse: bool = False) -> None:
+        self._sort = value
+        self._reverse = reverse
+        self._arrange()
+
+    def group(self, by: Callable[[Key], Any] | None, counting: Counting[E] | None) -> None:
+        """Keeps rows of one group together, in their order within it; None puts them in one order again."""
+        self._group, self._counting = by, counting
+        self._arrange()
+
+    @property
+    def is_reversed(self) -> bool:
+        return self._reverse
+
+    def _update_all(self, changes: Mapping[Key, E | None]) -> None:
+        for key, entry in changes.items():
+            if entry is None:
+                self._entries.pop(key, None)
+            else:
+                self._entries[key] = entry
+        self._arrange()
+
+    def _arrange(self) -> None:
+        self._places = {key: self._place(key, entry) for key, entry in self._entries.items() if self._keep(entry)}
+        self._order = SortedList(self._places.values())
+        if self._counting is not None:
+            self._counting.clear()
+            for key in self._places:
+                self._counting.came(key, self._entries[key])
+
+    def _show(self, key: Key, place: Place) -> None:
+        self._places[key] = place
+        self._order.add(place)
+        if self._counting is not None:
+            self._counting.came(key, self._entries[key])
+
+    def _hide(self, key: Key) -> bool:
+        place = self._places.pop(key, None)
+        if place is None:
+            return False
+        self._order.remove(place)
+        if self._counting is not None:
+            self._counting.went(key, self._entries[key])
+        return True
+
+    def _flip(self, at: int) -> int:
+        return len(self._order) - 1 - at if self._reverse else at
+
+    def _place(self, key: Key, entry: E) -> Place:
+        """What has no value comes last, whichever way the rows run."""
+        value = self._sort(entry)
+        place = ((value is None) != self._reverse, value, key)
+        return place if self._group is None else (self._group(key), *place)

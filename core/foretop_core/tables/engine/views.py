@@ -1,0 +1,16 @@
+"""The tables that foretop has, by the names that a person uses for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foretop_core.tables.engine.columns import View
+from foretop_core.tables.resources.nonadmin import NonAdminView
+from foretop_core.tables.resources.queue import QueueView
+from foretop_core.tables.resources.runs import BackupsView, RestoresView
+from foretop_core.tables.resources.schedules import SchedulesView
+from foretop_core.tables.resources.storage import StorageView
+
+VIEWS: dict[str, type[View[Any]]] = {
+    view.name: view for view in (SchedulesView, NonAdminView, QueueView, BackupsView, RestoresView, StorageView)
+}

@@ -1,0 +1,113 @@
+"""The table of what is wrong; its rows come from triage and not from the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from foretop_core.models.kinds import KINDS
+from foretop_core.rules.triage import Finding, Severity
+from foretop_core.rules.triage.ranking import rank
+from foretop_core.store import Key
+from foretop_core.tables.engine.columns import Column, Row, find_column
+from foretop_core.tables.engine.filter import FilterableRow, parse_filter
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.engine.table import SortedRows
+from foretop_core.tables.text import times
+
+FIELDS = ("context", "namespace", "name", "kind", "severity", "code")
+_MARKS = {Severity.ERROR: StatusGlyph.BROKEN, Severity.WARNING: StatusGlyph.LOOK, Severity.NOTE: StatusGlyph.WAITING}
+_WORDS = {"BackupStorageLocation": "storage", "NonAdminBackupStorageLocationRequest": "request"}
+_SHORT = {kind.name: kind.short[0] for kind in KINDS if kind.short}
+
+
+def key_of(finding: Finding) -> Key:
+    """A finding is known by its id, for one object can have several."""
+    return Key(finding.context, "findings", finding.subject.namespace, finding.id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facets:
+    finding: Finding
+    scene: RenderContext | None
+
+    def text(self) -> str:
+        found = self.finding
+        words = (found.context, found.code, found.severity.value, subject_text(found), found.subject.kind, found.what)
+        return " ".join(words).lower()
+
+    def field(self, name: str) -> str:
+        match name:
+            case "context" | "code":
+                return str(getattr(self.finding, name))
+            case "severity":
+                return self.finding.severity.value
+            case "namespace" | "name" | "kind":
+                return str(getattr(self.finding.subject, name))
+            case _:
+                column = find_column(COLUMNS, name, "findings")
+                return column.text(self.finding, self.scene) if self.scene else ""
+
+    def labels(self) -> Mapping[str, str]:
+        return {}
+
+
+def facets(finding: Finding, scene: RenderContext | None = None) -> FilterableRow:
+    """With the scene, also what its cells say can be asked for."""
+    return _Facets(finding, scene)
+
+
+def subject_text(finding: Finding) -> str:
+    """`schedule velero/etcd-hourly`; the server and its queue have no name."""
+    subject = finding.subject
+    nobody = "velero" if finding.code.startswith("velero-") else "queue"
+    word = _WORDS.get(subject.kind) or _SHORT.get(subject.kind) or subject.kind.lower() or nobody
+    place = "/".join(part for part in (subject.namespace, subject.name) if part)
+    return f"{word} {place}".strip()
+
+
+def paint(finding: Finding, scene: RenderContext) -> Row:
+    mark = _MARKS[finding.severity]
+    return Row(key_of(finding), mark, tuple(column.cell(finding, scene) for column in COLUMNS))
+
+
+def _tone(finding: Finding, _: RenderContext) -> Tone:
+    return _MARKS[finding.severity].tone
+
+
+COLUMNS: tuple[Column[Finding], ...] = (
+    Column("severity", "SEVERITY", lambda found, _: found.severity.value, rank, _tone, falls=True),
+    Column(
+        "since",
+        "SINCE",
+        lambda found, scene: times.age(found.since, scene.now),
+        lambda found: found.since,
+        right=True,
+        falls=True,
+    ),
+    Column("subject", "SUBJECT", lambda found, _: subject_text(found), subject_text, from_middle=True),
+    Column("what", "WHAT", lambda found, _: found.what, lambda found: found.what),
+)
+
+
+class FindingsTable:
+    """The findings in order and filtered; `show` takes the latest ones and touches only what differs."""
+
+    def __init__(self) -> None:
+        self.table: SortedRows[Finding] = SortedRows(rank)
+        self.filter_text = ""
+
+    def show(self, findings: Iterable[Finding]) -> bool:
+        return self.table.replace((key_of(finding), finding) for finding in findings)
+
+    def filter(self, text: str) -> None:
+        wanted = parse_filter(text, FIELDS)
+        self.filter_text = text
+        self.table.filter(lambda finding: wanted(facets(finding)))
+
+    def sort(self, name: str, *, reverse: bool = False) -> None:
+        self.table.sort(find_column(COLUMNS, name, "findings").sort, reverse=reverse)
+
+    def paint(self, start: int, stop: int, scene_of: Callable[[str], RenderContext]) -> list[Row]:
+        return [paint(finding, scene_of(finding.context)) for _, finding in self.table.window(start, stop)]

@@ -1,0 +1,183 @@
+"""The items of `-o json`: a contract. Fields are added, never renamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from foretop_core.errors import Unreadable
+from foretop_core.models import Backup, NonAdmin, NonAdminBackup, Resource, Restore, Schedule
+from foretop_core.models.velero import RunStatus
+from foretop_core.rules.forecast import expected_start, is_due, next_run
+from foretop_core.rules.history import last_outcome
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.queue import Positions, QueueItem, queue
+from foretop_core.rules.results import Problem, ResultGroup, Results
+from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
+from foretop_core.rules.triage import Finding
+
+Item = dict[str, Any]
+
+
+def identity(context: str, item: Resource) -> Item:
+    return {"context": context, "kind": type(item).__name__, "namespace": item.namespace, "name": item.name}
+
+
+def schedule_item(world: ClusterSnapshot, schedule: Schedule, now: datetime) -> Item:
+    return {
+        **identity(world.context, schedule),
+        "phase": schedule.phase or None,
+        "schedule": schedule.spec.schedule,
+        "paused": schedule.spec.paused,
+        "skipImmediately": schedule.spec.skip_immediately,
+        "lastBackup": rfc3339(schedule.status.last_backup),
+        "lastSkipped": rfc3339(schedule.status.last_skipped),
+        **_coming(world, schedule, now),
+        "lastOutcome": last_outcome(world.runs(schedule)),
+    }
+
+
+def _coming(world: ClusterSnapshot, schedule: Schedule, now: datetime) -> Item:
+    """The next run; where it is open how the server reads the expression, that is null and the readings have it."""
+    readings = world.readings(schedule)
+    dialect = readings[0].dialect if len(readings) == 1 else None
+    labelled = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
+    beat = world.heartbeat(schedule.namespace)
+    start = None if dialect is None else expected_start(schedule, now, dialect, beat, labelled)
+    found: Item = {
+        "nextRun": None if dialect is None else rfc3339(next_run(schedule, dialect)),
+        "due": None if dialect is None else is_due(schedule, now, dialect),
+        "expectedStart": rfc3339(start),
+    }
+    if dialect is None:
+        found["readings"] = [
+            {
+                "releases": reading.releases,
+                "meaning": reading.meaning,
+                "nextRun": rfc3339(next_run(schedule, reading.dialect)),
+                "due": is_due(schedule, now, reading.dialect),
+            }
+            for reading in readings
+        ]
+    return found
+
+
+def queue_items(world: ClusterSnapshot, now: datetime) -> list[Item]:
+    """What Velero works on and what waits, server by server: backups first, then restores."""
+    items: list[Item] = []
+    for namespace in world.velero_namespaces:
+        backups = world.backups_by_namespace.get(namespace, ())
+        restores = [restore for restore in world.restores if restore.namespace == namespace]
+        concurrency = world.server(namespace).concurrency
+        silence = world.heartbeat(namespace).silence(now)
+        lines = (
+            queue(backups, now=now, concurrency=concurrency, silence=silence),
+            queue(restores, now=now, silence=silence),
+        )
+        for line in lines:
+            items += [queue_item(world.context, entry) for entry in line.items]
+    return items
+
+
+def queue_item(context: str, entry: QueueItem) -> Item:
+    return {
+        **identity(context, entry.run),
+        "phase": entry.phase or None,
+        "position": entry.place,
+        "queuePosition": entry.position,
+        "owner": str(entry.owner),
+        "blockedBy": [run.name for run in entry.blocked_by],
+        "blockedWhy": str(entry.hold) if entry.hold else None,
+        "startedAt": rfc3339(entry.run.status.start_timestamp),
+        "expectedStart": rfc3339(entry.expected_start),
+        "expectedEnd": rfc3339(entry.expected_end),
+        "note": entry.note or None,
+    }
+
+
+def nonadmin_item(world: ClusterSnapshot, item: NonAdmin, positions: Positions) -> Item:
+    uuid = item.velero.nacuuid
+    made: Mapping[str, Backup | Restore] = (
+        world.backups_by_nacuuid if isinstance(item, NonAdminBackup) else world.restores_by_nacuuid
+    )
+    live = made.get(uuid) if uuid else None
+    copied = item.velero.status.phase if item.velero.status else ""
+    reported = item.state.queue_info.estimated_queue_position if item.state.queue_info else None
+    return {
+        **identity(world.context, item),
+        "phase": item.phase or None,
+        "conditions": {
+            condition.type: {
+                "status": condition.status,
+                "reason": condition.reason,
+                "message": condition.message,
+                "since": rfc3339(condition.last_transition_time),
+            }
+            for condition in item.state.conditions
+        },
+        "veleroName": item.velero.name or None,
+        "veleroPhase": (live.phase if live else "") or copied or None,
+        "queuePosition": reported,
+        "liveQueuePosition": positions.live.get((item.velero.namespace, item.velero.name)),
+    }
+
+
+def finding_item(finding: Finding) -> Item:
+    return {
+        "context": finding.context,
+        "kind": finding.subject.kind,
+        "namespace": finding.subject.namespace,
+        "name": finding.subject.name,
+        "id": finding.id,
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "since": rfc3339(finding.since),
+        "what": finding.what,
+        "evidence": finding.evidence,
+        "remedy": finding.remedy,
+        "related": [
+            {"kind": subject.kind, "namespace": subject.namespace, "name": subject.name} for subject in finding.related
+        ],
+        "because": finding.because.id if finding.because else None,
+    }
+
+
+def unseen_item(gap: VisibilityGap) -> Item:
+    return {"context": gap.context, "kind": gap.kind, "reason": gap.reason}
+
+
+def unreadable_item(problem: Unreadable) -> Item:
+    return {"what": problem.what, "why": problem.why}
+
+
+def as_list(items: Iterable[Mapping[str, Any]]) -> Item:
+    return {"kind": "List", "items": list(items)}
+
+
+def results_item(context: str, item: Resource, status: RunStatus, results: Results | None) -> Item:
+    """What went wrong in a run; `problems` is null where nothing was fetched, for there was nothing to fetch."""
+    problems = None
+    if results is not None:
+        parts = (("error", results.errors), ("warning", results.warnings))
+        problems = [_problem(word, group, one) for word, part in parts for group in part for one in group.problems]
+    return {
+        **identity(context, item),
+        "phase": status.phase or None,
+        "errors": status.errors,
+        "warnings": status.warnings,
+        "failureReason": status.failure_reason or None,
+        "problems": problems,
+    }
+
+
+def _problem(severity: str, group: ResultGroup, problem: Problem) -> Item:
+    return {
+        "severity": severity,
+        "scope": group.scope.value,
+        "namespace": group.namespace,
+        "resource": problem.resource,
+        "name": problem.name,
+        "message": problem.message,
+        "times": problem.times,
+    }

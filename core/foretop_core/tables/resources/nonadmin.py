@@ -1,0 +1,252 @@
+"""The table of the tenants' own backups and restores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
+from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
+from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
+from foretop_core.models.wire import Resource
+from foretop_core.rules.lifecycle import lifecycle
+from foretop_core.rules.phases import MOVES_DATA
+from foretop_core.rules.queue import Positions, Run, has_ended, live_positions, waiting_volume
+from foretop_core.store import Change, Key, Store
+from foretop_core.tables.engine.columns import Column, View, plain
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import (
+    RESTORE_GLYPH,
+    StatusGlyph,
+    StatusLabel,
+    Tone,
+    run_mark,
+    run_standing,
+)
+from foretop_core.tables.resources.json_items import Item, nonadmin_item
+from foretop_core.tables.resources.runs import percent
+from foretop_core.tables.text import times
+from foretop_core.tables.text.progress_bar import bar
+
+_CONDITIONS = ("Accepted", "Queued", "Deleting")
+_CONDITION_GLYPHS = {"True": StatusGlyph.TRUE.value, "False": StatusGlyph.BROKEN.value}
+_DIFFERS = "≠"
+_BAR = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NonAdminRow:
+    """A NAB or NAR, its Velero object where that may be read, and that one's place in Velero's line.
+
+    `place` is 0 when it has ended and None where it is not known; `line` is how many are unfinished.
+    """
+
+    item: NonAdmin
+    run: Run | None
+    place: int | None
+    line: int
+
+    @property
+    def reported(self) -> int:
+        """The controller's estimate of the place; 0 where it has none, or takes it for served."""
+        info = self.item.state.queue_info
+        return info.estimated_queue_position if info is not None else 0
+
+    @property
+    def reports_another_place(self) -> bool:
+        return self.place is not None and bool(self.reported) and self.reported != self.place
+
+    @property
+    def velero_phase(self) -> str:
+        """The Velero object's own word where it was seen, for the copy in the status can be frozen."""
+        if self.run is not None:
+            return self.run.phase or "New"
+        return self.item.velero.status.phase if self.item.velero.status else ""
+
+
+class NonAdminView(View[NonAdminRow]):
+    name = "nonadmin"
+    kinds = frozenset({NAB.plural, NAR.plural})
+    watched = kinds | {BACKUP.plural, RESTORE.plural}
+    order = "namespace"
+    fields = (*View.fields, "kind", "velero", "veleroPhase", "object")
+
+    def __init__(self) -> None:
+        self.columns = _COLUMNS
+
+    def entry(self, store: Store, key: Key, resource: Resource) -> NonAdminRow | None:
+        if not isinstance(resource, NonAdmin):
+            return None
+        run = _velero_run(store, key.context, resource)
+        if run is None:
+            return NonAdminRow(resource, None, None, 0)
+        if has_ended(run):
+            return NonAdminRow(resource, run, 0, 0)
+        line = _line(store, key.context, run)
+        return NonAdminRow(resource, run, live_positions(line)[run.name], len(line))
+
+    def touched(self, store: Store, key: Key, change: Change) -> Iterable[Key]:
+        """A Velero object shows in the row that led to it; where it moves in the line, all others may have moved."""
+        if key.kind in self.kinds:
+            return (key,)
+        sides = [side for side in (change.after, change.before) if isinstance(side, Backup | Restore)]
+        own = {found for side in sides for found in _rows_of(store, key.context, side)}
+        if _standing(change.before) != _standing(change.after):
+            for other in _line(store, key.context, sides[0]):
+                own.update(_rows_of(store, key.context, other))
+        return own
+
+    def resource(self, entry: NonAdminRow) -> NonAdmin:
+        return entry.item
+
+    def details(self, entry: NonAdminRow) -> Mapping[str, str]:
+        kind = "nab" if isinstance(entry.item, NonAdminBackup) else "nar"
+        phase = entry.velero_phase
+        return {"kind": kind, "velero": phase, "veleroPhase": phase, "object": entry.item.velero.name}
+
+    def searched(self, entry: NonAdminRow) -> Iterable[str]:
+        return *self.details(entry).values(), _queue(entry), percent(entry.run) if entry.run is not None else ""
+
+    def phase(self, entry: NonAdminRow) -> str:
+        return entry.item.phase or "New"
+
+    def mark(self, entry: NonAdminRow, scene: RenderContext) -> StatusGlyph:
+        if _is_going(entry.item):
+            return StatusGlyph.LOOK
+        if _is_refused(entry.item):
+            return StatusGlyph.BROKEN
+        return run_mark(entry.velero_phase) if entry.velero_phase else StatusGlyph.WAITING
+
+    def standing(self, entry: NonAdminRow) -> StatusLabel | None:
+        if _is_going(entry.item):
+            return StatusGlyph.LOOK, "deleting"
+        if _is_refused(entry.item):
+            return StatusGlyph.BROKEN, "refused"
+        return run_standing(entry.velero_phase) if entry.velero_phase else (StatusGlyph.WAITING, "waiting")
+
+    def item(self, entry: NonAdminRow, scene: RenderContext) -> Item:
+        where = (entry.item.velero.namespace, entry.item.velero.name)
+        live = {} if entry.place is None else {where: entry.place}
+        return nonadmin_item(scene.world, entry.item, Positions(estimated={}, live=live))
+
+    def explain(self, entry: NonAdminRow, scene: RenderContext) -> str:
+        """Why it stands where it stands, for the pane below."""
+        return lifecycle(entry.item, entry.run, scene.now).why
+
+
+def _is_going(item: NonAdmin) -> bool:
+    return item.metadata.deletion_timestamp is not None or item.phase in ("Deleting", "Deletion")
+
+
+def _is_refused(item: NonAdmin) -> bool:
+    accepted = item.condition("Accepted")
+    return item.phase == "BackingOff" or (accepted is not None and accepted.status == "False")
+
+
+def _velero_run(store: Store, context: str, item: NonAdmin) -> Run | None:
+    uuid = item.velero.nacuuid
+    if not uuid:
+        return None
+    index = store.indexes
+    found: tuple[Run, ...] = (
+        index.backups_by_nacuuid.get(context, uuid)
+        if isinstance(item, NonAdminBackup)
+        else index.restores_by_nacuuid.get(context, uuid)
+    )
+    return next((run for run in found if run.name == item.velero.name), found[0] if found else None)
+
+
+def _rows_of(store: Store, context: str, run: Resource | None) -> tuple[Key, ...]:
+    if isinstance(run, Backup) and run.label(NAB_UUID_LABEL):
+        return store.indexes.nabs_by_velero.keys(context, run.namespace, run.name)
+    if isinstance(run, Restore) and run.label(NAR_UUID_LABEL):
+        return store.indexes.nars_by_velero.keys(context, run.namespace, run.name)
+    return ()
+
+
+def _line(store: Store, context: str, run: Run) -> tuple[Run, ...]:
+    if isinstance(run, Backup):
+        return store.indexes.unfinished_backups.get(context, run.namespace)
+    return store.indexes.unfinished_restores.get(context, run.namespace)
+
+
+def _standing(run: Resource | None) -> tuple[object, ...] | None:
+    """What its place in the line depends on; None where it is in no line."""
+    if not isinstance(run, Backup | Restore) or has_ended(run):
+        return None
+    position = run.status.queue_position if isinstance(run, Backup) else None
+    return run.phase, position, run.status.start_timestamp
+
+
+def _name(entry: NonAdminRow) -> str:
+    return f"{RESTORE_GLYPH} {entry.item.name}" if isinstance(entry.item, NonAdminRestore) else entry.item.name
+
+
+def _conditions(entry: NonAdminRow) -> str:
+    held = {condition.type: condition.status for condition in entry.item.state.conditions}
+    return " ".join(_CONDITION_GLYPHS.get(held.get(kind, ""), StatusGlyph.UNSET.value) for kind in _CONDITIONS)
+
+
+def _queue(entry: NonAdminRow) -> str:
+    """The live count, with a mark where the controller reports another; its estimate where nothing can be counted."""
+    if entry.place is None:
+        return f"~{entry.reported}" if entry.reported else "–"
+    if not entry.place and entry.item.phase != "Created":
+        return "–"
+    count = f"{entry.place} of {entry.line}" if entry.place else "served"
+    return f"{count}{_DIFFERS}" if entry.reports_another_place else count
+
+
+def _progress(entry: NonAdminRow, scene: RenderContext) -> str:
+    """By items; where those are all done and only volumes are still to be moved, by their bytes."""
+    status = entry.run.status if entry.run is not None else entry.item.velero.status
+    progress = status.progress if status is not None else None
+    all_items = progress is not None and 0 < progress.total_items <= progress.done
+    if entry.run is not None and entry.place and (data := _data(entry.run, scene, all_items)):
+        return data
+    if progress is None or not progress.total_items:
+        return ""
+    share = f"{100 * progress.done // progress.total_items}%"
+    return f"{bar(progress.done, progress.total_items, _BAR)} {share}"
+
+
+def _data(run: Run, scene: RenderContext, all_items: bool) -> str:
+    """A data mover works after the items, a file-system backup while the run is still InProgress."""
+    movements = scene.world.movements_of(run)
+    unfinished = any(movement.status.completion_timestamp is None for movement in movements)
+    if run.phase not in MOVES_DATA and not (all_items and unfinished):
+        return ""
+    total = sum(movement.status.progress.total_bytes for movement in movements)
+    if total:
+        return f"data {100 * sum(movement.status.progress.bytes_done for movement in movements) // total}%"
+    return "data waits" if waiting_volume(movements, scene.now) else "data moves"
+
+
+def _done(entry: NonAdminRow) -> float | None:
+    status = entry.run.status if entry.run is not None else entry.item.velero.status
+    progress = status.progress if status is not None else None
+    return progress.done / progress.total_items if progress is not None and progress.total_items else None
+
+
+_COLUMNS: tuple[Column[NonAdminRow], ...] = (
+    plain("namespace", "NAMESPACE", lambda entry: entry.item.namespace, from_middle=True),
+    Column("name", "NAME", lambda entry, _: _name(entry), lambda entry: entry.item.name, from_middle=True),
+    plain("phase", "PHASE", lambda entry: entry.item.phase or "New"),
+    plain("conditions", "A Q D", _conditions),
+    plain(
+        "velero",
+        "VELERO",
+        lambda entry: entry.velero_phase or "–",
+        tone=lambda entry, _: run_mark(entry.velero_phase).tone if entry.velero_phase else Tone.DIM,
+    ),
+    Column("queue", "QUEUE", lambda entry, _: _queue(entry), lambda entry: entry.place or None),
+    Column("progress", "PROGRESS", _progress, _done),
+    Column(
+        "age",
+        "AGE",
+        lambda entry, scene: times.age(entry.item.created, scene.now),
+        lambda entry: -entry.item.created.timestamp() if entry.item.created else None,
+        right=True,
+    ),
+    plain("object", "VELERO OBJECT", lambda entry: entry.item.velero.name, wide=True, from_middle=True),
+)

@@ -1,0 +1,102 @@
+"""The table of what Velero works on, and of what waits, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from foretop_core.models import Backup, Restore
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
+from foretop_core.models.wire import Resource
+from foretop_core.rules.queue import Run, has_ended, owner_of
+from foretop_core.rules.queue.positions import order
+from foretop_core.store import Key, Store
+from foretop_core.tables.engine.columns import Column, View, plain
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, run_mark
+from foretop_core.tables.resources.json_items import Item, identity, queue_item
+from foretop_core.tables.resources.run_eta import outlook
+from foretop_core.tables.resources.runs import FROM, percent, phase_tone
+from foretop_core.tables.text.progress_bar import bar
+
+_RUNS = "▶"
+_BAR = 3
+
+
+class QueueView(View[Run]):
+    name = "queue"
+    kinds = watched = frozenset({BACKUP.plural, RESTORE.plural})
+    beside = frozenset({DEPLOYMENT.plural})
+    order = "position"
+    in_groups = False
+    fields = (*View.fields, "owner")
+
+    def __init__(self) -> None:
+        self.columns = _COLUMNS
+
+    def entry(self, store: Store, key: Key, resource: Resource) -> Run | None:
+        return resource if isinstance(resource, Backup | Restore) and not has_ended(resource) else None
+
+    def resource(self, entry: Run) -> Run:
+        return entry
+
+    def details(self, entry: Run) -> Mapping[str, str]:
+        return {"owner": str(owner_of(entry))}
+
+    def searched(self, entry: Run) -> Iterable[str]:
+        return str(owner_of(entry)), percent(entry)
+
+    def phase(self, entry: Run) -> str:
+        return entry.phase or "New"
+
+    def mark(self, entry: Run, scene: RenderContext) -> StatusGlyph:
+        return run_mark(entry.phase)
+
+    def item(self, entry: Run, scene: RenderContext) -> Item:
+        found = scene.queued(entry)
+        if found is not None:
+            return queue_item(scene.world.context, found)
+        nothing = dict.fromkeys(("position", "owner", "blockedBy", "expectedStart"))
+        return {**identity(scene.world.context, entry), "phase": entry.phase or None, **nothing}
+
+
+def _position(run: Run, scene: RenderContext) -> str:
+    """Those at work have a sign, those that wait their place in the line, which those at work lead."""
+    found = scene.queued(run)
+    return _RUNS if found is None or not found.waits else str(found.place)
+
+
+def _name(run: Run) -> str:
+    return f"{RESTORE_GLYPH} {run.name}" if isinstance(run, Restore) else run.name
+
+
+def _progress(run: Run) -> str:
+    progress = run.status.progress
+    return f"{bar(progress.done, progress.total_items, _BAR)} {done}" if progress and (done := percent(run)) else ""
+
+
+def _end_alone(run: Run, scene: RenderContext) -> tuple[str, ...]:
+    """Where there is no room for how long it has run as well."""
+    _, arrow, end = outlook(run, scene).short.partition("→")
+    return (f"{arrow}{end}",) if arrow else ()
+
+
+def _share(run: Run) -> float | None:
+    progress = run.status.progress
+    return progress.done / progress.total_items if progress and progress.total_items else None
+
+
+def _kind_first(run: Run) -> tuple[str, bool, tuple[object, ...]]:
+    """Server by server, its backups before its restores."""
+    return run.namespace, isinstance(run, Restore), order(run)
+
+
+_COLUMNS: tuple[Column[Run], ...] = (
+    Column("position", "POS", _position, _kind_first, right=True),
+    plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True),
+    Column("name", "BACKUP/RESTORE", lambda run, _: _name(run), lambda run: run.name, from_middle=True),
+    FROM,
+    plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run)),
+    Column("items", "PROGRESS", lambda run, _: _progress(run), _share, right=True),
+    Column("when", "STARTS/ENDS", lambda run, scene: outlook(run, scene).short, _kind_first, briefs=_end_alone),
+    Column("waits", "WAITS FOR", lambda run, scene: outlook(run, scene).waits_for, _kind_first),
+)

@@ -1,0 +1,119 @@
+"""What is to be expected of an unfinished run: the same for its row and for its pane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from foretop_core.rules import humanize
+from foretop_core.rules.phases import HOLDS_SLOT
+from foretop_core.rules.queue import (
+    Blocker,
+    BlockerKind,
+    OwnerKind,
+    QueueItem,
+    Run,
+    WaitingVolume,
+    owner_of,
+    waiting_volume,
+)
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.text import times
+
+
+@dataclass(frozen=True, slots=True)
+class RunEta:
+    """`short` and `waits_for` for the row, `sentence` for the pane, "" where there is nothing to say."""
+
+    short: str = ""
+    sentence: str = ""
+    waits_for: str = ""
+
+
+def outlook(run: Run, scene: RenderContext) -> RunEta:
+    """A start or an end is told only where nothing speaks against it: a server without a pulse, or a run that
+    waits for a volume or stands, has none."""
+    found = scene.queued(run)
+    if found is None:
+        return RunEta()
+    silence = scene.beat(run.namespace).silent_for(scene.now)
+    if silence is not None:
+        return RunEta(f"no pulse {times.short(silence)}", f"No time can be told: {found.note}.")
+    if found.waits:
+        return _start(found, scene)
+    if (volume := waiting_volume(scene.world.movements_of(run), scene.now)) is not None:
+        return _waits(volume, scene)
+    if (standing := scene.stands_for(run)) is not None:
+        least = "" if scene.was_seen_moving(run) else "at least "
+        return RunEta(
+            f"stands {times.short(standing)}",
+            f"It stands: neither items nor bytes have moved for {least}{humanize.duration(standing)}, so no end can be told.",
+        )
+    return _end(found, scene)
+
+
+def _start(found: QueueItem, scene: RenderContext) -> RunEta:
+    at = found.expected_start
+    short = f"~{scene.minute(at, found.run)}" if at else "not known"
+    if at and found.hold is not None and found.hold.kind is BlockerKind.NAMESPACE:
+        short = f"{short} held"
+    waits_for = _hold(found.hold) if found.hold is not None else ""
+    if at is None:
+        return RunEta(short, f"No time can be told: {found.note}." if found.note else "", waits_for)
+    wait = humanize.duration(at - scene.now)
+    sentence = f"Expected to start about {humanize.time(at, scene.now)}, in {wait}{_basis(found)}."
+    return RunEta(short, sentence, waits_for)
+
+
+def _hold(hold: Blocker) -> str:
+    """By the owners' names, which are shorter and better known than those of their runs."""
+    names = humanize.join([_called(run) for run in hold.by], 2)
+    match hold.kind:
+        case BlockerKind.SLOT:
+            return "a free slot"
+        case BlockerKind.TURN:
+            return f"its turn, after {names}"
+        case BlockerKind.NAMESPACE:
+            return f"{names}: {hold.shared}"
+    assert_never(hold.kind)
+
+
+def _called(run: Run) -> str:
+    owner = owner_of(run)
+    match owner.kind:
+        case OwnerKind.HAND:
+            return run.name
+        case OwnerKind.SCHEDULE:
+            return owner.name
+        case OwnerKind.NAB | OwnerKind.NAR:
+            return f"{owner.namespace}/{owner.name}"
+    assert_never(owner.kind)
+
+
+def _waits(volume: WaitingVolume, scene: RenderContext) -> RunEta:
+    length = scene.now - volume.since
+    where = f" on {volume.node}" if volume.node else ""
+    taken = where or ", taken by no node,"
+    return RunEta(
+        f"waits {times.short(length)}",
+        f"It waits for volume {volume.name}: {volume.phase}{taken} for {humanize.duration(length)}, and none of it has been "
+        "moved; no end can be told before.",
+        f"volume {volume.name}{where}",
+    )
+
+
+def _end(found: QueueItem, scene: RenderContext) -> RunEta:
+    """How long it has run, and until when it should."""
+    at = found.expected_end
+    so_far = times.short(found.running_for) if found.running_for is not None else ""
+    if at is None:
+        short = f"{so_far} finishing" if found.phase not in HOLDS_SLOT else f"{so_far} → ?"
+        return RunEta(short.lstrip(), f"No time can be told: {found.note}." if found.note else "")
+    when = f"{humanize.time(at, scene.now)}{_basis(found)}"
+    if at < scene.now:
+        return RunEta(f"{so_far} late".lstrip(), f"Should have ended about {when}.")
+    return RunEta(f"{so_far} → {scene.minute(at, found.run)}".lstrip(), f"Expected to end about {when}.")
+
+
+def _basis(found: QueueItem) -> str:
+    return f", from its last {humanize.count(found.basis, 'run')}" if found.basis else ""

@@ -1,0 +1,223 @@
+"""The tables of backups and of restores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import assert_never
+
+from foretop_core.models import Backup, Restore
+from foretop_core.models.kinds import BACKUP, RESTORE
+from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
+from foretop_core.models.wire import Resource
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.phases import WAITING
+from foretop_core.rules.queue import OwnerKind, Run, has_ended, owner_of
+from foretop_core.store import Key, Store
+from foretop_core.tables.engine.columns import Column, View, plain
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
+from foretop_core.tables.resources.json_items import Item, identity
+from foretop_core.tables.text import times
+
+
+class BackupsView(View[Backup]):
+    name = "backups"
+    kinds = watched = frozenset({BACKUP.plural})
+    order = "started"
+    fields = (*View.fields, "schedule", "owner", "storage")
+
+    def __init__(self) -> None:
+        self.columns = _BACKUPS
+
+    def entry(self, store: Store, key: Key, resource: Resource) -> Backup | None:
+        return resource if isinstance(resource, Backup) else None
+
+    def resource(self, entry: Backup) -> Backup:
+        return entry
+
+    def details(self, entry: Backup) -> Mapping[str, str]:
+        owner = str(owner_of(entry))
+        return {"schedule": entry.schedule_name, "owner": owner, "storage": entry.spec.storage_location}
+
+    def phase(self, entry: Backup) -> str:
+        return entry.phase or "New"
+
+    def searched(self, entry: Backup) -> Iterable[str]:
+        return entry.schedule_name, entry.annotation(NAB_NAMESPACE_ANNOTATION), entry.annotation(NAB_NAME_ANNOTATION)
+
+    def mark(self, entry: Backup, scene: RenderContext) -> StatusGlyph:
+        return run_mark(entry.phase)
+
+    def item(self, entry: Backup, scene: RenderContext) -> Item:
+        return {
+            **_run_item(scene.world.context, entry),
+            "expires": rfc3339(entry.status.expiration),
+            "schedule": entry.schedule_name or None,
+            "storageLocation": entry.spec.storage_location or None,
+            "queuePosition": entry.status.queue_position,
+        }
+
+
+class RestoresView(View[Restore]):
+    name = "restores"
+    kinds = watched = frozenset({RESTORE.plural})
+    order = "started"
+    fields = (*View.fields, "backup", "schedule", "owner")
+
+    def __init__(self) -> None:
+        self.columns = _RESTORES
+
+    def entry(self, store: Store, key: Key, resource: Resource) -> Restore | None:
+        return resource if isinstance(resource, Restore) else None
+
+    def resource(self, entry: Restore) -> Restore:
+        return entry
+
+    def details(self, entry: Restore) -> Mapping[str, str]:
+        spec = entry.spec
+        return {"backup": spec.backup_name, "schedule": spec.schedule_name, "owner": str(owner_of(entry))}
+
+    def phase(self, entry: Restore) -> str:
+        return entry.phase or "New"
+
+    def mark(self, entry: Restore, scene: RenderContext) -> StatusGlyph:
+        return run_mark(entry.phase)
+
+    def item(self, entry: Restore, scene: RenderContext) -> Item:
+        return {
+            **_run_item(scene.world.context, entry),
+            "backup": entry.spec.backup_name or None,
+            "schedule": entry.spec.schedule_name or None,
+        }
+
+
+def _run_item(context: str, run: Run) -> Item:
+    status, progress = run.status, run.status.progress
+    return {
+        **identity(context, run),
+        "phase": run.phase or None,
+        "created": rfc3339(run.created),
+        "started": rfc3339(status.start_timestamp),
+        "completed": rfc3339(status.completion_timestamp),
+        "errors": status.errors,
+        "warnings": status.warnings,
+        "itemsDone": progress.done if progress else None,
+        "itemsTotal": progress.total_items if progress else None,
+        "owner": str(owner_of(run)),
+        "failureReason": status.failure_reason or "; ".join(status.validation_errors) or None,
+    }
+
+
+def newest_first(run: Run) -> tuple[int, float]:
+    """What waits has yet to start, what runs has no end: both come before all that has ended.
+
+    Times are sorted downwards by their distance, so that every order runs the same way.
+    """
+    started = run.status.start_timestamp
+    rank = 2 if has_ended(run) or (not started and run.phase not in WAITING) else 1 if started else 0
+    at = started or run.created
+    return rank, -at.timestamp() if at else 0.0
+
+
+def items_done(run: Run) -> str:
+    progress = run.status.progress
+    return f"{progress.done}/{progress.total_items}" if progress else ""
+
+
+def percent(run: Run) -> str:
+    progress = run.status.progress
+    return f"{100 * progress.done // progress.total_items}%" if progress and progress.total_items else ""
+
+
+def phase_tone(run: Run) -> Tone:
+    return run_mark(run.phase).tone
+
+
+def _took(run: Run, now: datetime) -> str:
+    start, end = run.status.start_timestamp, run.status.completion_timestamp
+    return times.took((end or now) - start) if start else ""
+
+
+def _expires(backup: Backup, now: datetime) -> str:
+    end = backup.status.expiration
+    if end is None:
+        return ""
+    return times.until(end - now) if end > now else f"{times.short(now - end)} ago"
+
+
+def _counted(number: int, run: Run) -> str:
+    return str(number) if run.status.completion_timestamp or number else ""
+
+
+def owner_texts(run: Run) -> tuple[str, ...]:
+    """Whom it was made for, in fewer and fewer words: a column says as much as it has room for."""
+    owner = owner_of(run)
+    match owner.kind:
+        case OwnerKind.HAND:
+            return "by hand", "hand"
+        case OwnerKind.SCHEDULE:
+            return f"schedule {owner.name}", "schedule", "sched"
+        case OwnerKind.NAB | OwnerKind.NAR:
+            team = f"{owner.kind} {owner.namespace}"
+            return f"{team}/{owner.name}", team, owner.namespace, str(owner.kind)
+    assert_never(owner.kind)
+
+
+def _length(run: Run) -> float | None:
+    start, end = run.status.start_timestamp, run.status.completion_timestamp
+    return (end - start).total_seconds() if start and end else None
+
+
+def _done(run: Run) -> int | None:
+    return run.status.progress.done if run.status.progress else None
+
+
+def _started(run: Run, scene: RenderContext) -> str:
+    return scene.time_of_day(run.status.start_timestamp, run)
+
+
+FROM: Column[Run] = Column(
+    "from",
+    "FROM",
+    lambda run, _: owner_texts(run)[0],
+    lambda run: owner_texts(run)[0],
+    briefs=lambda run, _: owner_texts(run)[1:],
+)
+_NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)
+_TOOK: Column[Run] = Column("took", "TOOK", lambda run, scene: _took(run, scene.now), _length, right=True)
+_STATE: tuple[Column[Run], ...] = (
+    plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run)),
+    Column("errors", "E", lambda run, _: _counted(run.status.errors, run), lambda run: run.status.errors, right=True),
+    Column(
+        "warnings", "W", lambda run, _: _counted(run.status.warnings, run), lambda run: run.status.warnings, right=True
+    ),
+    Column("started", "STARTED", _started, newest_first, right=True, falls=True),
+)
+
+_BACKUPS: tuple[Column[Backup], ...] = (
+    _NAMESPACE,
+    plain("name", "BACKUP", lambda run: run.name, from_middle=True),
+    *_STATE,
+    _TOOK,
+    Column(
+        "expires",
+        "EXPIRES",
+        lambda run, scene: _expires(run, scene.now),
+        lambda run: run.status.expiration,
+        briefs=lambda run, scene: (_expires(run, scene.now).removeprefix("in ").replace(" ", ""),),
+    ),
+    FROM,
+    plain("storage", "LOCATION", lambda run: run.spec.storage_location, from_middle=True),
+    Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True, wide=True),
+)
+
+_RESTORES: tuple[Column[Restore], ...] = (
+    _NAMESPACE,
+    plain("name", "RESTORE", lambda run: run.name, from_middle=True),
+    plain("backup", "BACKUP", lambda run: run.spec.backup_name or run.spec.schedule_name, from_middle=True),
+    *_STATE,
+    Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True),
+    _TOOK,
+    FROM,
+)

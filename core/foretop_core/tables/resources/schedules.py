@@ -1,0 +1,271 @@
+"""The table of schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from foretop_core.cron import CronError, CronSchedule, Dialect
+from foretop_core.models import Backup, Schedule
+from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, VERSION_KINDS
+from foretop_core.models.wire import Resource
+from foretop_core.rules.dialects import Reading
+from foretop_core.rules.forecast import (
+    GRACE,
+    Choice,
+    invalid,
+    may_be_due,
+    never_fires,
+    next_run,
+    overdue,
+    unpause_as_read,
+)
+from foretop_core.rules.history import began, history, last_outcome, was_synced
+from foretop_core.rules.phases import FAULTY, WAITING
+from foretop_core.rules.snapshot import Verdicts
+from foretop_core.store import Change, Key, Store
+from foretop_core.tables.engine.columns import Column, View, plain
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.resources.json_items import Item, schedule_item
+from foretop_core.tables.text import times
+
+SHOWN_RUNS = 10
+RUN_WORDS = {
+    ".": "good",
+    "w": "warnings",
+    "P": "partly failed",
+    "F": "failed",
+    "V": "refused",
+    "_": "missed",
+    "~": "running",
+}
+"""The signs of a strip of runs, in words."""
+_LETTERS = {"PartiallyFailed": "P", "Failed": "F", "FailedValidation": "V", "Deleting": "."}
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleRow:
+    """A schedule, its own backups, newest first, how the last runs went, and how its server may read it."""
+
+    schedule: Schedule
+    runs: tuple[Backup, ...]
+    letters: str
+    readings: tuple[Reading, ...]
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """That of its server; None where it is open and makes a difference."""
+        return self.readings[0].dialect if len(self.readings) == 1 else None
+
+    @property
+    def next_run(self) -> datetime | None:
+        return None if self.dialect is None else next_run(self.schedule, self.dialect)
+
+    @property
+    def never_fires(self) -> bool:
+        return self.dialect is not None and never_fires(self.schedule, self.dialect)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether Velero refuses it, in every reading that is possible."""
+        return all(invalid(self.schedule, reading.dialect) for reading in self.readings)
+
+
+class SchedulesView(View[ScheduleRow]):
+    name = "schedules"
+    kinds = frozenset({SCHEDULE.plural})
+    watched = frozenset({SCHEDULE.plural, BACKUP.plural, *VERSION_KINDS})
+    beside = frozenset({STORAGE.plural})
+    order = "name"
+    fields = (*View.fields, "cron", "paused", "outcome")
+
+    def __init__(self) -> None:
+        self.columns = _COLUMNS
+
+    def entry(self, store: Store, key: Key, resource: Resource) -> ScheduleRow | None:
+        if not isinstance(resource, Schedule):
+            return None
+        labelled = store.indexes.backups_by_schedule.get(key.context, key.namespace, key.name)
+        runs = history(resource, labelled)
+        readings = store.world(key.context).readings(resource)
+        return ScheduleRow(resource, runs, _letters(readings, runs), readings)
+
+    def basis(self, store: Store, context: str) -> Verdicts:
+        """How the servers read expressions: that is learned from all the objects of a server together."""
+        return store.world(context).verdicts
+
+    def touched(self, store: Store, key: Key, change: Change) -> Iterable[Key]:
+        """A backup shows in the row of the schedule that it belongs to, and of the one it belonged to."""
+        if key.kind == SCHEDULE.plural:
+            return (key,)
+        if key.kind != BACKUP.plural:
+            return ()
+        sides = (change.before, change.after)
+        names = {side.schedule_name for side in sides if isinstance(side, Backup)}
+        return [Key(key.context, SCHEDULE.plural, key.namespace, name) for name in sorted(names) if name]
+
+    def resource(self, entry: ScheduleRow) -> Schedule:
+        return entry.schedule
+
+    def phase(self, entry: ScheduleRow) -> str:
+        return entry.schedule.phase or "New"
+
+    def details(self, entry: ScheduleRow) -> Mapping[str, str]:
+        spec = entry.schedule.spec
+        return {"cron": spec.schedule, "paused": "true" if spec.paused else "false", "outcome": _outcome(entry)}
+
+    def mark(self, entry: ScheduleRow, scene: RenderContext) -> StatusGlyph:
+        schedule = entry.schedule
+        if schedule.spec.paused:
+            return StatusGlyph.PAUSED
+        beat = scene.beat(schedule.namespace)
+        late = entry.dialect and overdue(schedule, scene.now, entry.dialect, beat, entry.runs)
+        if entry.never_fires or late or entry.is_refused:
+            return StatusGlyph.BROKEN
+        newest = entry.runs[0] if entry.runs else None
+        if entry.dialect is None or scene.beat(schedule.namespace).silent_for(scene.now) is not None:
+            return StatusGlyph.LOOK
+        if newest is not None and newest.phase in WAITING:
+            return StatusGlyph.WAITING
+        return StatusGlyph.LOOK if newest is not None and newest.phase in FAULTY else StatusGlyph.HEALTHY
+
+    def standing(self, entry: ScheduleRow) -> StatusLabel | None:
+        if entry.schedule.spec.paused:
+            return StatusGlyph.PAUSED, "paused"
+        if entry.never_fires:
+            return StatusGlyph.BROKEN, "broken"
+        return (StatusGlyph.LOOK, "failed last") if entry.runs and entry.runs[0].phase in FAULTY else None
+
+    def item(self, entry: ScheduleRow, scene: RenderContext) -> Item:
+        return schedule_item(scene.world, entry.schedule, scene.now)
+
+
+def _next(entry: ScheduleRow, scene: RenderContext) -> str:
+    schedule, now = entry.schedule, scene.now
+    if schedule.spec.paused:
+        return _if_unpaused(entry, scene)
+    if entry.is_refused:
+        return "invalid cron" if isinstance(entry.readings[-1].parsed, CronError) else "refused"
+    if entry.dialect is None:
+        return f"{len(entry.readings)} readings"
+    if entry.never_fires:
+        return "never fires"
+    run = entry.next_run
+    if run is None:
+        return "none"
+    if now <= run:
+        return times.until(run - now)
+    return "due" if now - run <= GRACE else f"overdue {times.short(now - run)}"
+
+
+def _if_unpaused(entry: ScheduleRow, scene: RenderContext) -> str:
+    """What unpausing it now would do: a backup at once, or the next run."""
+    schedule = entry.schedule
+    if entry.is_refused:
+        return "paused"
+    default = scene.world.server(schedule.namespace).skip_immediately
+    told = unpause_as_read(schedule, scene.now, Choice.LEAVE, default, entry.readings, backups=entry.runs)
+    if may_be_due(schedule, scene.now, entry.readings) and not told.skips:
+        return "paused, due"
+    return f"paused, {times.until(told.next_run - scene.now)}" if told.next_run else "paused"
+
+
+def _last(entry: ScheduleRow, scene: RenderContext) -> str:
+    """How long ago, and how it went."""
+    when = _age(entry, scene)
+    return f"{when} {_word(entry.runs[0])}" if entry.runs else when
+
+
+def _age(entry: ScheduleRow, scene: RenderContext) -> str:
+    return times.age(entry.schedule.status.last_backup, scene.now) or "never"
+
+
+def _word(run: Backup) -> str:
+    return "waiting" if run.phase in WAITING else RUN_WORDS[_letter(run)]
+
+
+def _skip(entry: ScheduleRow, scene: RenderContext) -> str:
+    field = entry.schedule.spec.skip_immediately
+    if field is not None:
+        return "yes, once" if field else "no"
+    default = scene.world.server(entry.schedule.namespace).skip_immediately
+    return "server: ?" if default is None else "server: yes" if default else "server: no"
+
+
+def last_runs(entry: ScheduleRow, scene: RenderContext) -> str:
+    schedule = entry.schedule
+    run = None if schedule.spec.paused or entry.is_refused else entry.next_run
+    late = run is not None and scene.now - run > GRACE
+    return f"{entry.letters}_"[-SHOWN_RUNS:] if late else entry.letters
+
+
+def _letters(readings: tuple[Reading, ...], runs: tuple[Backup, ...]) -> str:
+    """The last runs that were expected, oldest first; one that was missed stands between those that were made."""
+    last = sorted(runs[:SHOWN_RUNS], key=_submitted)
+    parsed = readings[0].parsed if len(readings) == 1 else None
+    letters = ""
+    for earlier, run in zip([None, *last], last, strict=False):
+        if earlier is not None and isinstance(parsed, CronSchedule) and parsed.every is None:
+            between = islice(parsed.between(_submitted(earlier), _submitted(run)), SHOWN_RUNS + 1)
+            letters += "_" * (sum(1 for _ in between) - 1)
+        letters += _letter(run)
+    return letters[-SHOWN_RUNS:]
+
+
+def _submitted(run: Backup) -> datetime:
+    """When the schedule made it, however long it then waited; of a synced one only the start is known."""
+    return run.created if run.created is not None and not was_synced(run) else began(run)
+
+
+def _letter(run: Backup) -> str:
+    if run.phase == "Completed":
+        return "w" if run.status.warnings else "."
+    return _LETTERS.get(run.phase, "~")
+
+
+def _meaning(entry: ScheduleRow) -> str:
+    if len(entry.readings) > 1:
+        return "; ".join(f"{reading.releases}: {reading.meaning}" for reading in entry.readings)
+    parsed = entry.readings[0].parsed
+    return "" if isinstance(parsed, CronError) else parsed.describe()
+
+
+def _outcome(entry: ScheduleRow) -> str:
+    return last_outcome(entry.runs) or ""
+
+
+_COLUMNS: tuple[Column[ScheduleRow], ...] = (
+    plain("namespace", "NAMESPACE", lambda entry: entry.schedule.namespace, wide=True),
+    plain("name", "NAME", lambda entry: entry.schedule.name, from_middle=True),
+    plain("cron", "CRON", lambda entry: entry.schedule.spec.schedule),
+    plain("meaning", "MEANING", _meaning, wide=True),
+    Column(
+        "next",
+        "NEXT",
+        _next,
+        lambda entry: entry.next_run,
+        briefs=lambda entry, _: ("paused",) if entry.schedule.spec.paused else (),
+    ),
+    Column(
+        "last",
+        "LAST",
+        _last,
+        lambda entry: entry.schedule.status.last_backup,
+        lambda entry, _: Tone.BAD if entry.runs and entry.runs[0].phase in FAULTY else Tone.PLAIN,
+        falls=True,
+        briefs=lambda entry, scene: (_age(entry, scene),),
+    ),
+    Column("runs", f"LAST {SHOWN_RUNS} RUNS", last_runs, lambda entry: entry.letters),
+    Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),
+    plain("phase", "PHASE", lambda entry: entry.schedule.phase or "New", wide=True),
+    plain(
+        "outcome",
+        "LAST OUTCOME",
+        _outcome,
+        tone=lambda entry, _: Tone.BAD if _outcome(entry) in FAULTY else Tone.PLAIN,
+        wide=True,
+    ),
+)

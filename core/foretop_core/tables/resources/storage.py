@@ -1,0 +1,234 @@
+"""The table of where backups are kept: storage locations, the tenants' own, their requests, and repositories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from foretop_core.models import (
+    BackupRepository,
+    BackupStorageLocation,
+    NonAdminBackupStorageLocation,
+    NonAdminBackupStorageLocationRequest,
+)
+from foretop_core.models.kinds import NABSL, NABSL_REQUEST, REPOSITORY, STORAGE
+from foretop_core.models.velero import BackupStorageLocationSpec
+from foretop_core.models.wire import Resource
+from foretop_core.rules import humanize
+from foretop_core.rules.heartbeat import unchecked_for
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.store import Key, Store
+from foretop_core.tables.engine.columns import Column, View, plain
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
+from foretop_core.tables.resources.json_items import Item, identity
+from foretop_core.tables.text import times
+
+_MARKS = {
+    "Available": StatusGlyph.HEALTHY,
+    "Ready": StatusGlyph.HEALTHY,
+    "Created": StatusGlyph.HEALTHY,
+    "Approved": StatusGlyph.HEALTHY,
+    "Unavailable": StatusGlyph.BROKEN,
+    "NotReady": StatusGlyph.BROKEN,
+    "BackingOff": StatusGlyph.BROKEN,
+    "Rejected": StatusGlyph.LOOK,
+    "Pending": StatusGlyph.LOOK,
+    "New": StatusGlyph.WAITING,
+    "": StatusGlyph.WAITING,
+}
+
+
+_SHORT_MODES = {"ReadWrite": "rw", "ReadOnly": "ro"}
+_KINDS = ("location", "tenant's", "request", "repository")
+
+
+@dataclass(frozen=True, slots=True)
+class StorageRow:
+    """One line, whatever kind it is of."""
+
+    resource: Resource
+    kind: str
+    phase: str
+    message: str = ""
+    checked: datetime | None = None
+    synced: datetime | None = None
+    mode: str = ""
+    default: str = ""
+    provider: str = ""
+    bucket: str = ""
+
+
+class StorageView(View[StorageRow]):
+    name = "storage"
+    kinds = watched = frozenset({STORAGE.plural, NABSL.plural, NABSL_REQUEST.plural, REPOSITORY.plural})
+    order = "name"
+    fields = (*View.fields, "kind", "provider", "bucket", "mode")
+
+    def __init__(self) -> None:
+        self.columns = _COLUMNS
+
+    def entry(self, store: Store, key: Key, resource: Resource) -> StorageRow | None:
+        match resource:
+            case BackupStorageLocation():
+                return _location(resource)
+            case NonAdminBackupStorageLocation():
+                return _tenants(resource)
+            case NonAdminBackupStorageLocationRequest():
+                return _request(resource)
+            case BackupRepository():
+                return _repository(resource)
+            case _:
+                return None
+
+    def resource(self, entry: StorageRow) -> Resource:
+        return entry.resource
+
+    def details(self, entry: StorageRow) -> Mapping[str, str]:
+        return {"kind": entry.kind, "provider": entry.provider, "bucket": entry.bucket, "mode": entry.mode}
+
+    def phase(self, entry: StorageRow) -> str:
+        return entry.phase
+
+    def mark(self, entry: StorageRow, scene: RenderContext) -> StatusGlyph:
+        return _mark(entry, scene)
+
+    def standing(self, entry: StorageRow) -> StatusLabel | None:
+        mark = _MARKS.get(entry.phase, StatusGlyph.UNSET)
+        return (
+            (mark, entry.phase or "new")
+            if mark in (StatusGlyph.BROKEN, StatusGlyph.LOOK, StatusGlyph.WAITING)
+            else None
+        )
+
+    def item(self, entry: StorageRow, scene: RenderContext) -> Item:
+        return {
+            **identity(scene.world.context, entry.resource),
+            "phase": entry.phase or None,
+            "checked": rfc3339(entry.checked),
+            "synced": rfc3339(entry.synced),
+            "accessMode": entry.mode or None,
+            "default": entry.default == "yes",
+            "provider": entry.provider,
+            "bucket": entry.bucket,
+            "message": entry.message or None,
+        }
+
+
+def unchecked(place: StorageRow, scene: RenderContext) -> timedelta | None:
+    """For how long nobody has looked whether a location that is said to be available still is."""
+    item = place.resource
+    if not isinstance(item, BackupStorageLocation) or item.phase != "Available":
+        return None
+    return unchecked_for(item, scene.now)
+
+
+def _mark(place: StorageRow, scene: RenderContext) -> StatusGlyph:
+    return _MARKS.get(place.phase, StatusGlyph.UNSET) if unchecked(place, scene) is None else StatusGlyph.LOOK
+
+
+def _what(place: StorageRow, scene: RenderContext) -> str:
+    silence = unchecked(place, scene)
+    old = f"not checked for {humanize.duration(silence)}" if silence is not None else ""
+    return "; ".join(part for part in (old, place.message) if part)
+
+
+def _location(item: BackupStorageLocation) -> StorageRow:
+    status = item.status
+    return StorageRow(
+        item,
+        "location",
+        item.phase,
+        status.message,
+        status.last_validation_time,
+        status.last_synced_time,
+        # Velero takes a location that says nothing for one that may be written.
+        item.spec.access_mode or "ReadWrite",
+        "yes" if item.spec.default else "no",
+        item.spec.provider,
+        _bucket(item.spec),
+    )
+
+
+def _tenants(item: NonAdminBackupStorageLocation) -> StorageRow:
+    spec = item.spec.backup_storage_location_spec
+    velero = item.status.velero_backup_storage_location.status
+    refused = [condition.message for condition in item.status.conditions if condition.status == "False"]
+    return StorageRow(
+        item,
+        "tenant",
+        velero.phase if velero and velero.phase else item.phase,
+        velero.message if velero and velero.message else "; ".join(refused),
+        velero.last_validation_time if velero else None,
+        velero.last_synced_time if velero else None,
+        spec.access_mode or "ReadWrite",
+        "",
+        spec.provider,
+        _bucket(spec),
+    )
+
+
+def _request(item: NonAdminBackupStorageLocationRequest) -> StorageRow:
+    source = item.status.non_admin_backup_storage_location
+    asked = f"asked for by {source.namespace}/{source.name}" if source.name else ""
+    decision = item.spec.approval_decision
+    said = f"{asked}, decision {decision}" if asked and decision else asked or decision
+    wanted = source.requested_spec
+    return StorageRow(item, "request", item.phase or "Pending", said, provider=wanted.provider, bucket=_bucket(wanted))
+
+
+def _repository(item: BackupRepository) -> StorageRow:
+    said = item.status.message or f"volumes of {item.spec.volume_namespace} in {item.spec.backup_storage_location}"
+    kept = item.status.last_maintenance_time
+    return StorageRow(item, "repository", item.phase, said, checked=kept, provider=item.spec.repository_type)
+
+
+def _bucket(spec: BackupStorageLocationSpec) -> str:
+    return spec.object_storage.bucket
+
+
+def _locations_first(place: StorageRow) -> tuple[int, str, str]:
+    """Velero's own before the tenants', and those before what was only asked for."""
+    return _KINDS.index(place.kind) if place.kind in _KINDS else len(_KINDS), place.resource.name, place.kind
+
+
+_COLUMNS: tuple[Column[StorageRow], ...] = (
+    plain("namespace", "NAMESPACE", lambda place: place.resource.namespace, wide=True),
+    Column("name", "LOCATION", lambda place, _: place.resource.name, _locations_first, from_middle=True),
+    plain("kind", "KIND", lambda place: place.kind),
+    plain("phase", "PHASE", lambda place: place.phase, tone=lambda place, scene: _mark(place, scene).tone),
+    Column(
+        "checked",
+        "CHECKED",
+        lambda place, scene: times.age(place.checked, scene.now),
+        lambda place: place.checked,
+        right=True,
+        falls=True,
+    ),
+    Column(
+        "synced",
+        "SYNCED",
+        lambda place, scene: times.age(place.synced, scene.now),
+        lambda place: place.synced,
+        right=True,
+        falls=True,
+    ),
+    Column(
+        "mode",
+        "MODE",
+        lambda place, _: place.mode,
+        lambda place: place.mode or None,
+        briefs=lambda place, _: (_SHORT_MODES.get(place.mode, place.mode),),
+    ),
+    plain("default", "DEFAULT", lambda place: place.default),
+    Column(
+        "what",
+        "WHAT",
+        _what,
+        lambda place: place.message or None,
+        # An error tells its cause last.
+        briefs=lambda place, scene: (_what(place, scene).rpartition(": ")[2],),
+    ),
+    plain("bucket", "BUCKET", lambda place: place.bucket, wide=True),
+)

@@ -1,0 +1,1 @@
+"""Text for a terminal: cleaned and cut, times and zones, progress bars."""

@@ -1,0 +1,64 @@
+"""Spans and moments in the few letters that a column has."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from foretop_core.rules.humanize import zone_name
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+def short(length: timedelta) -> str:
+    """`20s`, `41m`, `1h41m`, `1d3h`, `3d`: never more than a column wants to know; nothing is negative."""
+    return _joined(length, "")
+
+
+def took(length: timedelta) -> str:
+    """`4m2s`: as `short`, with the seconds of what took less than ten minutes."""
+    seconds = max(0, int(length.total_seconds()))
+    if _MINUTE <= seconds < 10 * _MINUTE and seconds % _MINUTE:
+        return f"{seconds // _MINUTE}m{seconds % _MINUTE}s"
+    return short(length)
+
+
+def until(length: timedelta) -> str:
+    """`in 23h 48m`."""
+    return f"in {_joined(length, ' ')}"
+
+
+def age(since: datetime | None, now: datetime) -> str:
+    return "" if since is None else short(now - since)
+
+
+def minute(at: datetime, zone: tzinfo = UTC, *, named: bool = False) -> str:
+    """`02:46`, or `03:46 CET`."""
+    local = at.astimezone(zone)
+    return f"{local:%H:%M}{zone_name(local) if named else ''}"
+
+
+def time_of_day(at: datetime | None, now: datetime, zone: tzinfo = UTC, *, named: bool = False) -> str:
+    """`22:00:03` within a day, where asked for with the name of the zone; then `12 Nov`, then `2025-11-12`."""
+    if at is None:
+        return ""
+    shown, today = at.astimezone(zone), now.astimezone(zone)
+    if abs(now - at) < timedelta(days=1):
+        return f"{shown:%H:%M:%S}{zone_name(shown) if named else ''}"
+    return f"{shown.day} {shown:%b}" if shown.year == today.year else f"{shown:%Y-%m-%d}"
+
+
+def _joined(length: timedelta, gap: str) -> str:
+    seconds = max(0, int(length.total_seconds()))
+    if seconds < _MINUTE:
+        return f"{seconds}s"
+    if seconds < _HOUR:
+        return f"{seconds // _MINUTE}m"
+    if seconds < _DAY:
+        return _pair(seconds // _HOUR, "h", seconds % _HOUR // _MINUTE, "m", gap)
+    if seconds < 2 * _DAY:
+        return _pair(1, "d", seconds % _DAY // _HOUR, "h", gap)
+    return f"{seconds // _DAY}d"
+
+
+def _pair(large: int, large_unit: str, small: int, small_unit: str, gap: str) -> str:
+    return f"{large}{large_unit}{gap}{small}{small_unit}" if small else f"{large}{large_unit}"

@@ -1,0 +1,166 @@
+"""Runs as bits, one for each minute of a stretch of time: thousands of schedules are added up as whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from functools import lru_cache
+
+from foretop_core.cron import CronSchedule, Fields
+from foretop_core.cron.calendar import Calendar
+from foretop_core.cron.walk import CLEAR_OF_CHANGE
+from foretop_core.cron.zones import steady_span, to_local
+
+_MINUTE = timedelta(minutes=1)
+_TICK = timedelta(microseconds=1)
+_DAY = 1440
+
+
+def run_bits(schedule: CronSchedule, start: datetime, minutes: int, base: datetime | None = None) -> int:
+    """The runs within so many minutes from `start`, a whole minute in UTC and bit 0.
+
+    A constant delay counts from `base`, its last run, and has no runs without one.
+    """
+    if schedule.every is not None:
+        return 0 if base is None else _delayed(schedule.every, base, start, minutes)
+    if schedule.never_fires:
+        return 0
+    shift = _steady_offset(schedule.zone or UTC, start, start + minutes * _MINUTE)
+    if shift is not None:
+        return _on_a_steady_clock(schedule, start + shift, minutes)
+    end = start + minutes * _MINUTE
+    return _set((run.astimezone(UTC) - start) // _MINUTE for run in schedule.between(start - _TICK, end - _TICK))
+
+
+def warm_bits(runs: int, minutes: int) -> int:
+    """The minutes that lie at most so many before a run."""
+    if not minutes:
+        return 0
+    warm, covered = runs >> 1, 1
+    while covered < minutes:
+        more = min(covered, minutes - covered)
+        warm |= warm >> more
+        covered += more
+    return warm
+
+
+class MinuteCounter:
+    """How many begin in each minute: bit k of all the counts together is one number."""
+
+    def __init__(self) -> None:
+        self._planes: list[int] = []
+
+    def add(self, bits: int, times: int) -> None:
+        """So many schedules that all run in these minutes."""
+        place = 0
+        while times:
+            if times & 1:
+                self._carry(bits, place)
+            times >>= 1
+            place += 1
+
+    def _carry(self, bits: int, place: int) -> None:
+        while bits:
+            if place >= len(self._planes):
+                self._planes += [0] * (place + 1 - len(self._planes))
+            held = self._planes[place]
+            self._planes[place] = held ^ bits
+            bits &= held
+            place += 1
+
+    def counts(self, step: int, cells: int, since: int = 0) -> list[int]:
+        """How many begin in each cell of `step` minutes, from minute `since` on."""
+        whole = (1 << step) - 1
+        planes = [plane >> since << since for plane in self._planes]
+        return [
+            sum((plane >> cell * step & whole).bit_count() << weight for weight, plane in enumerate(planes))
+            for cell in range(cells)
+        ]
+
+    def peaks(self, step: int, cells: int, since: int = 0) -> list[int]:
+        """How many begin in the fullest minute of each cell, from minute `since` on."""
+        whole = (1 << step) - 1
+        found = []
+        for cell in range(cells):
+            left, most = whole, 0
+            for weight, plane in reversed(list(enumerate(self._planes))):
+                if hit := plane >> since << since >> cell * step & left:
+                    left, most = hit, most | 1 << weight
+            found.append(most)
+        return found
+
+    def at(self, minute: int) -> int:
+        return sum((plane >> minute & 1) << weight for weight, plane in enumerate(self._planes))
+
+    def crowded(self, since: int = 0) -> Iterable[tuple[int, int]]:
+        """Minutes in which two or more begin, and how many, the fullest first and then the earliest."""
+        left = 0
+        for plane in self._planes[1:]:
+            left |= plane
+        left = left >> since << since
+        while left:
+            fullest = left
+            for plane in reversed(self._planes):
+                fullest = fullest & plane or fullest
+            minute = (fullest & -fullest).bit_length() - 1
+            yield minute, self.at(minute)
+            left ^= 1 << minute
+
+
+def _delayed(every: timedelta, base: datetime, start: datetime, minutes: int) -> int:
+    """Velero looks once a minute, so that a shorter delay is a run in each."""
+    if every <= _MINUTE:
+        return (1 << minutes) - 1
+    run = base + max(1, -(-(start - base) // every)) * every
+    found = []
+    while run < start + minutes * _MINUTE:
+        found.append((run - start) // _MINUTE)
+        run += every
+    return _set(found)
+
+
+def _set(places: Iterable[int]) -> int:
+    bits = 0
+    for place in places:
+        bits |= 1 << place
+    return bits
+
+
+def _steady_offset(zone: tzinfo, start: datetime, end: datetime) -> timedelta | None:
+    """How far the wall clock is from UTC, where it stays so from well before the start to well after the end."""
+    if zone is UTC:
+        return timedelta()
+    begin, change = steady_span(zone, start)
+    offset = to_local(zone, start) - start
+    clear = start - CLEAR_OF_CHANGE >= begin and end + CLEAR_OF_CHANGE <= change
+    return offset if clear and not offset % _MINUTE else None
+
+
+def _on_a_steady_clock(schedule: CronSchedule, wall: datetime, minutes: int) -> int:
+    fields = schedule.fields
+    times = fields.minute * _hours(fields.hour)
+    into = wall.hour * 60 + wall.minute
+    days = _days(replace(fields, minute=0, hour=0), wall.date().toordinal(), -(-(into + minutes) // _DAY))
+    bits = 0
+    for day in days:
+        bits |= times << day * _DAY
+    return bits >> into & ((1 << minutes) - 1)
+
+
+@lru_cache(maxsize=256)
+def _hours(hours: int) -> int:
+    """The first minute of each hour that is in the set."""
+    return sum(1 << 60 * hour for hour in range(24) if hours >> hour & 1)
+
+
+@lru_cache(maxsize=1024)
+def _days(fields: Fields, first: int, number: int) -> tuple[int, ...]:
+    """Which of so many days, from one on, match the day fields."""
+    calendar = Calendar(fields)
+    dates = ((place, date.fromordinal(first + place)) for place in range(number))
+    return tuple(
+        place
+        for place, day in dates
+        if calendar.has_month(day.month) and calendar.has_day(day.year, day.month, day.day)
+    )
