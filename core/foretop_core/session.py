@@ -71,11 +71,11 @@ class Session:
     def skew(self, context: str) -> timedelta | None:
         return self.connections.clients[context].skew
 
-    def world(self, context: str) -> ClusterSnapshot:
-        return self.store.world(context)
+    def snapshot(self, context: str) -> ClusterSnapshot:
+        return self.store.snapshot(context)
 
     def triage(self, context: str) -> Triage:
-        return triage(self.world(context), self.clock(context).now())
+        return triage(self.snapshot(context), self.clock(context).now())
 
     def hand(self, context: str, journal: Journal, user: str) -> PlanExecutor:
         """What wishes are carried out with in one context; loaded with the first wish, for the rows come before it."""
@@ -83,7 +83,7 @@ class Session:
 
         cluster = self.clusters[context]
         return PlanExecutor(
-            cluster.client, cluster.access, self.clock(context), journal, user, lambda: self.world(context)
+            cluster.client, cluster.access, self.clock(context), journal, user, lambda: self.snapshot(context)
         )
 
     def look_at(self, context: str, uid: str, namespace: str) -> None:

@@ -80,30 +80,30 @@ async def hand_in(
     ((context, client),) = connect(ConnectionOptions(kubeconfig=str(path)), {}, clock, read_only).clients.items()
     journal = Journal(folder / "journal.jsonl")
 
-    def world() -> ClusterSnapshot:
+    def snapshot() -> ClusterSnapshot:
         return look(cluster, namespace, context)
 
     try:
-        yield PlanExecutor(client, AccessReviewer(client, clock), clock, journal, user, world, patience=2.0)
+        yield PlanExecutor(client, AccessReviewer(client, clock), clock, journal, user, snapshot, patience=2.0)
     finally:
         await client.close()
 
 
 async def planned(hand: PlanExecutor, wish: Planner) -> Plan:
-    world = await asyncio.to_thread(hand.world)
-    return wish(world, sorted(world.schedules, key=lambda item: item.name), hand.clock.now())
+    snapshot = await asyncio.to_thread(hand.snapshot)
+    return wish(snapshot, sorted(snapshot.schedules, key=lambda item: item.name), hand.clock.now())
 
 
 async def done(hand: PlanExecutor, plan: Plan, wish: Planner) -> list[Result]:
     return [result async for result in hand.carry_out(plan, wish)]
 
 
-def pausing(world: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
-    return plan_pause(world, items, PauseRequest("maria", "w1"), now)
+def pausing(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+    return plan_pause(snapshot, items, PauseRequest("maria", "w1"), now)
 
 
 def unpausing(choice: Choice) -> Planner:
-    return lambda world, items, now: plan_unpause(world, items, choice, now)
+    return lambda snapshot, items, now: plan_unpause(snapshot, items, choice, now)
 
 
 async def test_the_skip_table_as_the_real_server_keeps_it(cluster: RealCluster, namespace: str, tmp_path: Path) -> None:
@@ -112,10 +112,10 @@ async def test_the_skip_table_as_the_real_server_keeps_it(cluster: RealCluster, 
         for choice, (word, field) in product(Choice, fields.items()):
             name = f"{word}-{choice.name.lower().replace('_', '-')}"
             await asyncio.to_thread(make, cluster, namespace, name, paused=True, **field)
-            world = await asyncio.to_thread(hand.world)
-            item = next(one for one in world.schedules if one.name == name)
+            snapshot = await asyncio.to_thread(hand.snapshot)
+            item = next(one for one in snapshot.schedules if one.name == name)
             wish = unpausing(choice)
-            (result,) = await done(hand, wish(world, [item], hand.clock.now()), wish)
+            (result,) = await done(hand, wish(snapshot, [item], hand.clock.now()), wish)
             assert result.outcome is Outcome.DONE
             held = await asyncio.to_thread(spec_of, cluster, namespace, name)
             assert held.get("paused", False) is False
@@ -179,7 +179,7 @@ async def test_a_right_taken_away_in_between(cluster: RealCluster, namespace: st
 async def allowed(hand: PlanExecutor, plan: Plan) -> bool:
     try:
         await PlanExecutor(
-            hand.client, AccessReviewer(hand.client, hand.clock), hand.clock, hand.journal, "x", hand.world
+            hand.client, AccessReviewer(hand.client, hand.clock), hand.clock, hand.journal, "x", hand.snapshot
         ).guard(plan)
     except ActionRefused:
         return False
@@ -243,7 +243,7 @@ async def test_read_only_changes_nothing_whatever_is_tried(
     await asyncio.to_thread(make, cluster, namespace, "nightly")
     async with hand_in(cluster, namespace, tmp_path, read_only=True) as hand:
         plan = await planned(hand, pausing)
-        before = await asyncio.to_thread(hand.world)
+        before = await asyncio.to_thread(hand.snapshot)
         with pytest.raises(ActionRefused, match="read-only is on"):
             await hand.guard(plan)
         for wish in (pausing, plan_delete_schedule, plan_back_up_now):
@@ -251,7 +251,7 @@ async def test_read_only_changes_nothing_whatever_is_tried(
             assert result.outcome is Outcome.NOT_SENT
         with pytest.raises(ReadOnlyRefused):
             await hand.client.request("DELETE", path_of(SCHEDULE, namespace, "nightly"))
-        assert await asyncio.to_thread(hand.world) == before
+        assert await asyncio.to_thread(hand.snapshot) == before
         assert list(hand.journal.read()) == []
 
 
@@ -262,14 +262,16 @@ async def test_the_other_writes_are_taken_as_they_are_planned(
     async with hand_in(cluster, namespace, tmp_path) as hand:
         (made,) = await done(hand, await planned(hand, plan_back_up_now), plan_back_up_now)
         assert made.outcome is Outcome.DONE
-        world = await asyncio.to_thread(hand.world)
-        (backup,) = world.backups
+        snapshot = await asyncio.to_thread(hand.snapshot)
+        (backup,) = snapshot.backups
         assert (backup.schedule_name, backup.spec.included_namespaces) == ("nightly", ("shop",))
-        (asked,) = await done(hand, plan_delete_backup(world, world.backups, hand.clock.now()), plan_delete_backup)
+        (asked,) = await done(
+            hand, plan_delete_backup(snapshot, snapshot.backups, hand.clock.now()), plan_delete_backup
+        )
         assert json.loads(asked.answer)["metadata"]["name"].startswith(f"{backup.name}-")
         (gone,) = await done(hand, await planned(hand, plan_delete_schedule), plan_delete_schedule)
         assert gone.outcome is Outcome.DONE
-        assert (await asyncio.to_thread(hand.world)).schedules == ()
+        assert (await asyncio.to_thread(hand.snapshot)).schedules == ()
         assert await whoami(hand.client, {"LOGNAME": "maria"}) == "maria as admin"
 
 
@@ -279,12 +281,12 @@ async def test_a_request_for_a_file_of_every_kind_is_taken_as_it_is_planned(
     names = {"namespace": namespace, "name": "one"}
     owners = [from_builtins(model, {"metadata": names}) for model in (Backup, Restore, NonAdminBackup, NonAdminRestore)]
     async with hand_in(cluster, namespace, tmp_path) as hand:
-        world = await asyncio.to_thread(hand.world)
-        asking = replace(hand, world=lambda: world)
+        snapshot = await asyncio.to_thread(hand.snapshot)
+        asking = replace(hand, snapshot=lambda: snapshot)
         for owner, file in product(owners, RunFile):
             plan = file_plan(asking, owner, file)
             await asking.guard(plan)
-            (made,) = await done(asking, plan, lambda world, items, now, plan=plan: plan)
+            (made,) = await done(asking, plan, lambda snapshot, items, now, plan=plan: plan)
             assert made.outcome is Outcome.DONE, made.error
             word = "Backup" if isinstance(owner, Backup | NonAdminBackup) else "Restore"
             assert json.loads(made.answer)["spec"]["target"] == {"kind": f"{word}{file.value}", "name": "one"}
@@ -298,7 +300,9 @@ async def test_the_server_s_default_is_patched_without_touching_the_rest(
     async with hand_in(cluster, namespace, tmp_path) as hand:
         item = from_builtins(Deployment, raw)
         plan = plan_server_default(ClusterSnapshot("x"), [item], False, hand.clock.now())
-        (result,) = await done(hand, plan, lambda world, items, now: plan_server_default(world, items, False, now))
+        (result,) = await done(
+            hand, plan, lambda snapshot, items, now: plan_server_default(snapshot, items, False, now)
+        )
         assert result.outcome is Outcome.DONE
         (container,) = json.loads(result.answer)["spec"]["template"]["spec"]["containers"]
         assert container["args"] == ["server", "--concurrent-backups=2", "--schedule-skip-immediately=false"]
@@ -313,11 +317,11 @@ async def test_a_nab_is_deleted_by_the_field_that_this_cluster_has(
     async with hand_in(cluster, namespace, tmp_path) as hand:
         assert await serves_field(hand.client, NAB, ("spec", "deleteBackup")) is True
         assert await serves_field(hand.client, NAB, FORCE_FIELD) is False
-        world = await asyncio.to_thread(hand.world)
-        forced = plan_delete_nab(world, world.nabs, hand.clock.now(), force=True, serves_force=True)
+        snapshot = await asyncio.to_thread(hand.snapshot)
+        forced = plan_delete_nab(snapshot, snapshot.nabs, hand.clock.now(), force=True, serves_force=True)
         (dropped,) = await done(hand, forced, plan_delete_nab)
         assert dropped.outcome is Outcome.FAILED
         assert 'unknown field "spec.forceDeleteBackup"' in dropped.error
-        (result,) = await done(hand, plan_delete_nab(world, world.nabs, hand.clock.now()), plan_delete_nab)
+        (result,) = await done(hand, plan_delete_nab(snapshot, snapshot.nabs, hand.clock.now()), plan_delete_nab)
         assert result.outcome is Outcome.DONE
         assert json.loads(result.answer)["spec"]["deleteBackup"] is True

@@ -144,16 +144,16 @@ def patch_schedule(box: MiniCluster, name: str, change: dict[str, Any]) -> None:
 
 
 def unpausing(choice: Choice) -> Planner:
-    def wish(world: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
-        return plan_unpause(world, items, choice, now)
+    def wish(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+        return plan_unpause(snapshot, items, choice, now)
 
     return wish
 
 
-def pausing(world: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
-    return plan_pause(world, items, PauseRequest("maria", "w1"), now)
+def pausing(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+    return plan_pause(snapshot, items, PauseRequest("maria", "w1"), now)
 
 
 def planned(box: MiniCluster, wish: Planner) -> Plan:
-    world = world_in(box)
-    return wish(world, sorted(world.schedules, key=lambda item: item.name), NOW)
+    snapshot = world_in(box)
+    return wish(snapshot, sorted(snapshot.schedules, key=lambda item: item.name), NOW)

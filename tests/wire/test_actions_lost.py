@@ -84,16 +84,16 @@ async def test_a_server_that_dies_in_the_middle_leaves_no_doubt_but_about_one(
         assert lines == [(r.step.target.name, r.outcome.value) for r in results if r.outcome is not Outcome.NOT_SENT]
 
 
-def creating(world: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
-    return plan_create_schedules(world, [NewSchedule("velero", "new", "@daily")], now)
+def creating(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+    return plan_create_schedules(snapshot, [NewSchedule("velero", "new", "@daily")], now)
 
 
-def deleting(world: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
-    return plan_delete_schedule(world, items, now)
+def deleting(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+    return plan_delete_schedule(snapshot, items, now)
 
 
-def deleting_data(world: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
-    return plan_delete_backup(world, world.backups, now)
+def deleting_data(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+    return plan_delete_backup(snapshot, snapshot.backups, now)
 
 
 @pytest.mark.parametrize("wish", [creating, deleting, deleting_data])

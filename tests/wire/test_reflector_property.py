@@ -18,7 +18,7 @@ NAMES = ["a", "b", "c", "d", "e"]
 
 
 @dataclass
-class World:
+class snapshot:
     """The two that must agree."""
 
     server: RoughServer
@@ -38,36 +38,36 @@ class World:
         await self.store.until(lambda: self.store.versions().get("last") == last)
 
 
-Step = Callable[[World], Awaitable[None]]
+Step = Callable[[snapshot], Awaitable[None]]
 
 
 def _put(name: str, odd: bool) -> Step:
-    async def step(world: World) -> None:
-        await world.server.put(name, spec={"schedule": 7 if odd else f"{world.server.version} * * * *"})
+    async def step(snapshot: snapshot) -> None:
+        await snapshot.server.put(name, spec={"schedule": 7 if odd else f"{snapshot.server.version} * * * *"})
 
     return step
 
 
 def _delete(name: str) -> Step:
-    async def step(world: World) -> None:
-        if name in world.server.objects:
-            await world.server.delete(name)
+    async def step(snapshot: snapshot) -> None:
+        if name in snapshot.server.objects:
+            await snapshot.server.delete(name)
 
     return step
 
 
-async def _compact(world: World) -> None:
-    world.server.version += 1
-    await world.server.compact()
+async def _compact(snapshot: snapshot) -> None:
+    snapshot.server.version += 1
+    await snapshot.server.compact()
 
 
-async def _catch_up(world: World) -> None:
-    await world.catch_up()
+async def _catch_up(snapshot: snapshot) -> None:
+    await snapshot.catch_up()
 
 
 def _fault(queue: str, code: int) -> Step:
-    async def step(world: World) -> None:
-        faults = world.server.list_faults if queue == "list" else world.server.watch_faults
+    async def step(snapshot: snapshot) -> None:
+        faults = snapshot.server.list_faults if queue == "list" else snapshot.server.watch_faults
         faults.append(hang_up if code == 0 else answer(code, "Fault", retry_after=1 if code == 429 else None))
 
     return step
@@ -76,9 +76,9 @@ def _fault(queue: str, code: int) -> Step:
 def _script(make: Callable[[], Script]) -> Step:
     """The next watch misbehaves; the present one is ended so that the next one comes."""
 
-    async def step(world: World) -> None:
-        world.server.scripts.append(make())
-        await world.server.end_watches()
+    async def step(snapshot: snapshot) -> None:
+        snapshot.server.scripts.append(make())
+        await snapshot.server.end_watches()
 
     return step
 
@@ -95,11 +95,11 @@ def _shuffled(seed: int) -> Callable[[list[bytes]], list[bytes]]:
 def _burst(steps: list[Step]) -> Step:
     """Several things at once, in one flush of the watch."""
 
-    async def step(world: World) -> None:
-        world.server.holding = True
+    async def step(snapshot: snapshot) -> None:
+        snapshot.server.holding = True
         for one in steps:
-            await one(world)
-        await world.server.release()
+            await one(snapshot)
+        await snapshot.server.release()
 
     return step
 
@@ -138,9 +138,9 @@ async def _live_through(steps: list[Step]) -> None:
         for name in NAMES[:3]:
             await server.put(name, spec={"schedule": "@daily"})
         async with following(server, WatchTimings(chunk=2)) as sink:
-            world = World(server, sink)
+            snapshot = snapshot(server, sink)
             for step in steps:
-                await step(world)
-            await world.catch_up()
-            await world.catch_up()
-            assert world.agrees()
+                await step(snapshot)
+            await snapshot.catch_up()
+            await snapshot.catch_up()
+            assert snapshot.agrees()

@@ -99,7 +99,7 @@ async def test_foretop_sees_the_definition_and_the_answer_of_the_server(
         session.start()
         try:
             await session.settled("minicluster")
-            assert session.world("minicluster").verdict("velero").candidates == candidates
+            assert session.snapshot("minicluster").verdict("velero").candidates == candidates
         finally:
             await session.stop()
 

@@ -1,4 +1,4 @@
-"""A whole run against the cluster in a box: from its API server to worlds and findings."""
+"""A whole run against the cluster in a box: from its API server to snapshots and findings."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ class Desk:
         self._judged[context] = (self.clock(context), self._version(context))
         if self._is_coming_in(context):
             return
-        found = triage(self.store.world(context), now)
+        found = triage(self.store.snapshot(context), now)
         # What comes in with the first list has not just begun: it is shown at once.
         held = None if context in self._first_look else self._settled.get(context)
         self._settled[context] = debounce(held, found.findings, now)
@@ -175,7 +175,7 @@ class Desk:
             finding for context in self.contexts for finding in self._settled.get(context, Debounced()).shown.values()
         )
         shown = (*self._not_seen(some=bool(shown)), *shown)
-        unseen = tuple(gap for context in self.contexts for gap in self.store.world(context).unseen)
+        unseen = tuple(gap for context in self.contexts for gap in self.store.snapshot(context).unseen)
         if (shown, unseen) != (self.findings, self.unseen):
             self.findings, self.unseen = shown, unseen
             self.judgement += 1

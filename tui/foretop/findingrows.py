@@ -98,7 +98,7 @@ class FindingRows(Rows):
 def _subject_shown(found: Finding, scene: RenderContext) -> str:
     """Without what tells nothing: the namespace of the only Velero, and of a UUID all but its end."""
     text = _UUID.sub(r"-…\1", clean(findings.subject_text(found)))
-    places = scene.world.velero_namespaces
+    places = scene.snapshot.velero_namespaces
     if len(places) != 1 or found.subject.namespace != places[0] or not found.subject.name:
         return text
     return text.replace(f"{clean(places[0])}/", "", 1)

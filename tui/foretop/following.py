@@ -21,16 +21,16 @@ from foretop_core.rules.forecast import may_be_due
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
-def look_for(plan: Plan, step: PlanStep, before: Resource | None, world: ClusterSnapshot) -> Probe | None:
-    """None where the write itself is all there is to see; `before` and `world` are of the time before it."""
+def look_for(plan: Plan, step: PlanStep, before: Resource | None, snapshot: ClusterSnapshot) -> Probe | None:
+    """None where the write itself is all there is to see; `before` and `snapshot` are of the time before it."""
     intent: Intent = plan.intent
     target = step.target
     if intent is UNPAUSE and isinstance(before, Schedule):
-        runs = tuple(run.name for run in world.backups_by_schedule.get((before.namespace, before.name), ()))
+        runs = tuple(run.name for run in snapshot.backups_by_schedule.get((before.namespace, before.name), ()))
         skips = step.write.body["spec"].get("skipImmediately") or (
             "skipImmediately" not in step.write.body["spec"] and before.spec.skip_immediately
         )
-        due = may_be_due(before, plan.at, world.readings(before))
+        due = may_be_due(before, plan.at, snapshot.readings(before))
         return write_progress.unpause_probe(before, runs, nothing_due=not skips and not due)
     if intent is CREATE_SCHEDULE:
         return write_progress.schedule_probe(target.namespace, target.name)

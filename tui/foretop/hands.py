@@ -50,8 +50,8 @@ class Hands:
     def reach(self, context: str) -> bool:
         return context in self._clusters
 
-    def world(self, context: str) -> ClusterSnapshot:
-        return self.source.store.world(context)
+    def snapshot(self, context: str) -> ClusterSnapshot:
+        return self.source.store.snapshot(context)
 
     def now(self, context: str) -> datetime:
         return self.source.clock(context).now()
@@ -79,7 +79,7 @@ class Hands:
                 refused.append(Refusal(_target(key), "it is gone"))
                 continue
             part = wish(
-                self.world(key.context), [item], at if key.context == keys[0].context else self.now(key.context)
+                self.snapshot(key.context), [item], at if key.context == keys[0].context else self.now(key.context)
             )
             steps += part.steps
             origins += [key] * len(part.steps)
@@ -113,7 +113,7 @@ class Hands:
             self.source.clock(context),
             Journal(default_path(self._environ)),
             self.user(context),
-            partial(self.world, context),
+            partial(self.snapshot, context),
         )
 
     def user(self, context: str) -> str:

@@ -68,7 +68,7 @@ class Roaming(Protocol):
 
 def focus_on(desk: Desk, namespace: str, context: str) -> None:
     """All pages show this namespace and this cluster only; with no name all of them."""
-    veleros = {place for name in desk.contexts for place in desk.store.world(name).velero_namespaces}
+    veleros = {place for name in desk.contexts for place in desk.store.snapshot(name).velero_namespaces}
     if namespace != desk.focus.namespace and isinstance(desk.source, Roaming):
         desk.source.look_into(namespace)
     desk.focus = NamespaceScope(namespace, context, namespace in veleros)

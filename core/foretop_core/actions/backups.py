@@ -27,7 +27,7 @@ _KIND_OF_MOVEMENT = {kind.model: kind for kind in MOVEMENTS}
 
 
 def plan_back_up_now(
-    world: ClusterSnapshot,
+    snapshot: ClusterSnapshot,
     schedules: Iterable[Schedule],
     now: datetime,
     name: str = "",
@@ -41,93 +41,93 @@ def plan_back_up_now(
     if name:
         validation.name(name, "backup")
     stamp = f"{named_at or now:%Y%m%d%H%M%S}"
-    steps = tuple(_from_schedule(world, one, now, name or f"{one.name}-{stamp}", labels or {}) for one in schedules)
+    steps = tuple(_from_schedule(snapshot, one, now, name or f"{one.name}-{stamp}", labels or {}) for one in schedules)
     return Plan(BACK_UP_NOW, now, steps)
 
 
 def plan_run_again(
-    world: ClusterSnapshot, backups: Iterable[Backup], now: datetime, named_at: datetime | None = None
+    snapshot: ClusterSnapshot, backups: Iterable[Backup], now: datetime, named_at: datetime | None = None
 ) -> Plan:
     """The same spec under a new name; what Velero itself wrote on the old one is not repeated."""
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in backups:
         if not has_ended(backup):
-            refused.append(Refusal(target(world, BACKUP, backup), f"it has not ended ({backup.phase or 'New'})"))
+            refused.append(Refusal(target(snapshot, BACKUP, backup), f"it has not ended ({backup.phase or 'New'})"))
             continue
-        where = ActionTarget(world.context, BACKUP, backup.namespace, stamped(backup.name, named_at or now))
+        where = ActionTarget(snapshot.context, BACKUP, backup.namespace, stamped(backup.name, named_at or now))
         schedule = {SCHEDULE_LABEL: backup.schedule_name} if backup.schedule_name else {}
         meta = {
             "labels": {**_without_veleros(backup.metadata.labels), **schedule},
             "annotations": _without_veleros(backup.metadata.annotations),
         }
         changes = (f"{where} is made with the spec of {backup.name} ({backup.phase})",)
-        steps.append(create_step(where, wire(backup.spec), changes, _start(world, backup.namespace, now), meta=meta))
+        steps.append(create_step(where, wire(backup.spec), changes, _start(snapshot, backup.namespace, now), meta=meta))
     return Plan(RUN_AGAIN, now, tuple(steps), tuple(refused))
 
 
-def plan_delete_backup(world: ClusterSnapshot, backups: Iterable[Backup], now: datetime) -> Plan:
+def plan_delete_backup(snapshot: ClusterSnapshot, backups: Iterable[Backup], now: datetime) -> Plan:
     """A DeleteBackupRequest each: removing the object alone would leave the data, and the sync brings it back."""
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in backups:
-        why = _why_not_deleted(world, backup)
+        why = _why_not_deleted(snapshot, backup)
         if why:
-            refused.append(Refusal(target(world, BACKUP, backup), why))
+            refused.append(Refusal(target(snapshot, BACKUP, backup), why))
         else:
-            steps.append(_delete_request(world, backup))
+            steps.append(_delete_request(snapshot, backup))
     return Plan(DELETE_BACKUP, now, tuple(steps), tuple(refused))
 
 
-def plan_cancel_movements(world: ClusterSnapshot, backups: Iterable[Backup], now: datetime) -> Plan:
+def plan_cancel_movements(snapshot: ClusterSnapshot, backups: Iterable[Backup], now: datetime) -> Plan:
     """`spec.cancel` on every data movement of a running backup that has not ended."""
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in backups:
-        moving = world.movements_by_backup.get((backup.namespace, label_value(backup.name)), ())
+        moving = snapshot.movements_by_backup.get((backup.namespace, label_value(backup.name)), ())
         running = [one for one in moving if one.phase not in _ENDED_MOVEMENTS and not one.spec.cancel]
         if not running:
             why = "its data movements are being cancelled already" if moving else "nothing of it is being moved"
-            refused.append(Refusal(target(world, BACKUP, backup), why))
-        steps += [_cancel(world, backup, movement) for movement in running]
+            refused.append(Refusal(target(snapshot, BACKUP, backup), why))
+        steps += [_cancel(snapshot, backup, movement) for movement in running]
     return Plan(CANCEL_MOVEMENTS, now, tuple(steps), tuple(refused))
 
 
-def replan_cancel(world: ClusterSnapshot, movements: Iterable[DataMovement], now: datetime) -> Plan:
+def replan_cancel(snapshot: ClusterSnapshot, movements: Iterable[DataMovement], now: datetime) -> Plan:
     """The same wish for movements that were read afresh."""
     steps = []
     for movement in movements:
         key = (movement.namespace, movement.backup_name)
-        backup = next((one for one in world.backups if (one.namespace, label_value(one.name)) == key), None)
+        backup = next((one for one in snapshot.backups if (one.namespace, label_value(one.name)) == key), None)
         if backup is not None and movement.phase not in _ENDED_MOVEMENTS and not movement.spec.cancel:
-            steps.append(_cancel(world, backup, movement))
+            steps.append(_cancel(snapshot, backup, movement))
     return Plan(CANCEL_MOVEMENTS, now, tuple(steps))
 
 
 def _from_schedule(
-    world: ClusterSnapshot, schedule: Schedule, now: datetime, named: str, labels: Mapping[str, str]
+    snapshot: ClusterSnapshot, schedule: Schedule, now: datetime, named: str, labels: Mapping[str, str]
 ) -> PlanStep:
     template = schedule.spec.template
-    where = ActionTarget(world.context, BACKUP, schedule.namespace, named)
+    where = ActionTarget(snapshot.context, BACKUP, schedule.namespace, named)
     own = template.metadata.get("labels") or schedule.metadata.labels
     notes = {key: text for key, text in schedule.metadata.annotations.items() if not key.startswith(ANNOTATIONS)}
     meta: dict[str, Any] = {"labels": {**own, SCHEDULE_LABEL: schedule.name, **labels}, "annotations": notes}
     if schedule.spec.use_owner_references_in_backup:
         owner = {"apiVersion": SCHEDULE.api_version, "kind": SCHEDULE.name, "name": schedule.name}
         meta["ownerReferences"] = [{**owner, "uid": schedule.metadata.uid, "controller": True}]
-    command = velero(world.context, schedule.namespace, "backup", "create", named, "--from-schedule", schedule.name)
+    command = velero(snapshot.context, schedule.namespace, "backup", "create", named, "--from-schedule", schedule.name)
     changes = (f"{where} is made from the template of {schedule.name}",)
-    forecast = f"{_start(world, schedule.namespace, now)}; the next run of {schedule.name} stays as it is"
+    forecast = f"{_start(snapshot, schedule.namespace, now)}; the next run of {schedule.name} stays as it is"
     return create_step(where, wire(template), changes, forecast, command, meta=meta)
 
 
-def _start(world: ClusterSnapshot, namespace: str, now: datetime) -> str:
+def _start(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> str:
     """When a backup that is made now comes to its turn."""
-    if silence := world.heartbeat(namespace).silence(now):
+    if silence := snapshot.heartbeat(namespace).silence(now):
         return f"one backup, but not before Velero is back: {silence}"
-    ahead = [run for run in world.backups_by_namespace.get(namespace, ()) if not has_ended(run)]
+    ahead = [run for run in snapshot.backups_by_namespace.get(namespace, ()) if not has_ended(run)]
     holding = [run for run in ahead if run.phase in phases.HOLDS_SLOT]
-    slots = world.server(namespace).concurrency or 1
+    slots = snapshot.server(namespace).concurrency or 1
     if len(holding) < slots and len(ahead) == len(holding):
         return "one backup starts at once"
     return f"one backup, after {humanize.count(len(ahead), 'unfinished backup')} ahead of it"
@@ -137,25 +137,25 @@ def _without_veleros(marks: Mapping[str, str]) -> dict[str, str]:
     return {key: text for key, text in marks.items() if not key.startswith(_VELEROS_OWN)}
 
 
-def _why_not_deleted(world: ClusterSnapshot, backup: Backup) -> str:
+def _why_not_deleted(snapshot: ClusterSnapshot, backup: Backup) -> str:
     if backup.phase in phases.HOLDS_SLOT:
         return f"it is {backup.phase}: Velero deletes no backup that is running"
-    asked = [request for request in world.delete_requests if request.spec.backup_name == backup.name]
+    asked = [request for request in snapshot.delete_requests if request.spec.backup_name == backup.name]
     if any(one.namespace == backup.namespace and one.phase not in ("Processed",) for one in asked):
         return "its deletion has been asked for already"
     return ""
 
 
-def _delete_request(world: ClusterSnapshot, backup: Backup) -> PlanStep:
-    where = ActionTarget(world.context, DELETE_REQUEST, backup.namespace, backup.name)
+def _delete_request(snapshot: ClusterSnapshot, backup: Backup) -> PlanStep:
+    where = ActionTarget(snapshot.context, DELETE_REQUEST, backup.namespace, backup.name)
     labels = {BACKUP_LABEL: label_value(backup.name), BACKUP_UID_LABEL: backup.metadata.uid}
     meta = {"generateName": f"{backup.name}-", "labels": labels}
     changes = (f"a DeleteBackupRequest for backup {backup.namespace}/{backup.name} is made",)
-    restores = [one.name for one in world.restores if _is_from(one.spec.backup_name, one.namespace, backup)]
+    restores = [one.name for one in snapshot.restores if _is_from(one.spec.backup_name, one.namespace, backup)]
     also = f", and the restores made from it ({humanize.join(restores)})" if restores else ""
     forecast = f"its data in storage, its snapshots and its object go for good{also}"
-    command = velero(world.context, backup.namespace, "backup", "delete", backup.name, "--confirm")
-    location = world.location(backup.namespace, backup.spec.storage_location)
+    command = velero(snapshot.context, backup.namespace, "backup", "delete", backup.name, "--confirm")
+    location = snapshot.location(backup.namespace, backup.spec.storage_location)
     warnings = []
     if owner := backup.annotation(NAB_NAME_ANNOTATION):
         place = backup.annotation(NAB_NAMESPACE_ANNOTATION)
@@ -171,9 +171,9 @@ def _is_from(backup_name: str, namespace: str, backup: Backup) -> bool:
     return (backup_name, namespace) == (backup.name, backup.namespace)
 
 
-def _cancel(world: ClusterSnapshot, backup: Backup, movement: DataMovement) -> PlanStep:
+def _cancel(snapshot: ClusterSnapshot, backup: Backup, movement: DataMovement) -> PlanStep:
     kind = _KIND_OF_MOVEMENT[type(movement)]
-    where = target(world, kind, movement)
+    where = target(snapshot, kind, movement)
     progress = movement.status.progress
     share = f", {progress.bytes_done * 100 // progress.total_bytes} % moved" if progress.total_bytes else ""
     forecast = f"volume {movement.volume or '?'} is given up{share}; {backup.name} ends PartiallyFailed or Failed"

@@ -56,7 +56,7 @@ async def run_file(
     hand: PlanExecutor, run: Run, file: RunFile, trust: TlsTrust | None, progress: Progress | None
 ) -> bytes:
     """A file of one of Velero's own objects."""
-    why_not = why_no_file(hand.world(), run, file)
+    why_not = why_no_file(hand.snapshot(), run, file)
     if why_not:
         raise FileUnavailable(*why_not)
     return await _ask(hand, file_plan(hand, run, file), file, trust, progress)
@@ -71,8 +71,8 @@ async def tenant_file(
 
 async def asked_of(hand: PlanExecutor, item: NonAdmin, file: RunFile) -> Run | NonAdmin:
     """Whose file it is that may be asked for: the tenant's own object's, or that of Velero's behind it."""
-    world = hand.world()
-    run = velero_run(world, item)
+    snapshot = hand.snapshot()
+    run = velero_run(snapshot, item)
     word = "backup" if isinstance(item, NonAdminBackup) else "restore"
     if not item.velero.name:
         raise FileUnavailable(f"{item.name} has no {file.noun}", f"it has led to no Velero {word} yet")
@@ -82,7 +82,7 @@ async def asked_of(hand: PlanExecutor, item: NonAdmin, file: RunFile) -> Run | N
         raise FileUnavailable(
             f"{item.name} has no {file.noun} yet", f"its {word} is {phase or 'waiting'}", _patience(phase)
         )
-    if has_own_storage(world, item):
+    if has_own_storage(snapshot, item):
         return item
     allowed = await hand.access.verdict(permission("create", DOWNLOAD_REQUEST, item.velero.namespace))
     if allowed.allowed and run is not None:
@@ -99,7 +99,7 @@ async def refusal(hand: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> st
     """What stands against fetching it, "" where nothing does; nothing is written for this."""
     try:
         owner = await asked_of(hand, item, file) if isinstance(item, NonAdmin) else item
-        why_not = None if isinstance(owner, NonAdmin) else why_no_file(hand.world(), owner, file)
+        why_not = None if isinstance(owner, NonAdmin) else why_no_file(hand.snapshot(), owner, file)
         if why_not:
             raise FileUnavailable(*why_not)
         await hand.guard(file_plan(hand, owner, file))
@@ -108,38 +108,38 @@ async def refusal(hand: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> st
     return ""
 
 
-def to_ask_of(world: ClusterSnapshot, item: Run | NonAdmin) -> Run | NonAdmin | None:
+def to_ask_of(snapshot: ClusterSnapshot, item: Run | NonAdmin) -> Run | NonAdmin | None:
     """The same as far as it can be told without asking for rights; None where Velero's object is not seen."""
-    if isinstance(item, NonAdmin) and not has_own_storage(world, item):
-        return velero_run(world, item)
+    if isinstance(item, NonAdmin) and not has_own_storage(snapshot, item):
+        return velero_run(snapshot, item)
     return item
 
 
-def velero_run(world: ClusterSnapshot, item: NonAdmin) -> Run | None:
+def velero_run(snapshot: ClusterSnapshot, item: NonAdmin) -> Run | None:
     match item:
         case NonAdminBackup():
-            return world.velero_backup(item)
+            return snapshot.velero_backup(item)
         case NonAdminRestore():
-            return world.velero_restore(item)
+            return snapshot.velero_restore(item)
         case _:
             return None
 
 
-def has_own_storage(world: ClusterSnapshot, item: NonAdmin) -> bool:
+def has_own_storage(snapshot: ClusterSnapshot, item: NonAdmin) -> bool:
     """Whether the backup lies in a storage location of the tenant's own; a restore's is where its backup is."""
     nab = item if isinstance(item, NonAdminBackup) else None
     if isinstance(item, NonAdminRestore):
         wanted = (item.namespace, item.spec.restore_spec.backup_name)
-        nab = next((one for one in world.nabs if (one.namespace, one.name) == wanted), None)
+        nab = next((one for one in snapshot.nabs if (one.namespace, one.name) == wanted), None)
     return nab is not None and bool(nab.spec.backup_spec.storage_location)
 
 
-def why_no_file(world: ClusterSnapshot, run: Run, file: RunFile) -> tuple[str, str, str] | None:
+def why_no_file(snapshot: ClusterSnapshot, run: Run, file: RunFile) -> tuple[str, str, str] | None:
     """What, why and what next, where Velero would give no address for it."""
     if run.phase not in READABLE:
         return f"{run.name} has no {file.noun} yet", f"it is {run.phase or 'New'}", _patience(run.phase)
-    backup = run if isinstance(run, Backup) else _backup_of(world, run)
-    location = world.location(backup.namespace, backup.spec.storage_location) if backup else None
+    backup = run if isinstance(run, Backup) else _backup_of(snapshot, run)
+    location = snapshot.location(backup.namespace, backup.spec.storage_location) if backup else None
     if location is not None and location.phase == "Unavailable":
         why = f"the storage location {location.name} is Unavailable: {location.status.message or 'no reason given'}"
         return f"The {file.noun} of {run.name} cannot be fetched", why, "mend the storage location"
@@ -148,7 +148,7 @@ def why_no_file(world: ClusterSnapshot, run: Run, file: RunFile) -> tuple[str, s
 
 def file_plan(hand: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> Plan:
     """The request that would be made."""
-    context = hand.world().context
+    context = hand.snapshot().context
     of_tenant = isinstance(item, NonAdmin)
     word = "Backup" if isinstance(item, Backup | NonAdminBackup) else "Restore"
     kind = NONADMIN_DOWNLOAD if of_tenant else DOWNLOAD_REQUEST
@@ -168,7 +168,7 @@ async def _ask(
     hand: PlanExecutor, plan: Plan, file: RunFile, trust: TlsTrust | None, progress: Progress | None
 ) -> bytes:
     await hand.guard(plan)
-    async for result in hand.carry_out(plan, lambda world, items, now: plan):
+    async for result in hand.carry_out(plan, lambda snapshot, items, now: plan):
         if result.outcome is not Outcome.DONE:
             raise FileUnavailable(f"The {file.noun} cannot be asked for", result.error)
     url = await _address(hand, plan.steps[0].target, file)
@@ -214,6 +214,6 @@ def _patience(phase: str) -> str:
     return "it was never run" if phase == "FailedValidation" else "wait until it has ended"
 
 
-def _backup_of(world: ClusterSnapshot, restore: Restore) -> Backup | None:
+def _backup_of(snapshot: ClusterSnapshot, restore: Restore) -> Backup | None:
     wanted = (restore.namespace, restore.spec.backup_name)
-    return next((one for one in world.backups if (one.namespace, one.name) == wanted), None)
+    return next((one for one in snapshot.backups if (one.namespace, one.name) == wanted), None)

@@ -28,7 +28,7 @@ WAYS = (
 
 
 def plan_delete_nab(
-    world: ClusterSnapshot,
+    snapshot: ClusterSnapshot,
     nabs: Iterable[NonAdminBackup],
     now: datetime,
     *,
@@ -45,31 +45,34 @@ def plan_delete_nab(
         path = path_of(nab, serves_force)
         taken = path is Path.FORCE_DELETE or (path is Path.DELETE and not force)
         if taken:
-            refused.append(Refusal(target(world, NAB, nab), f"it is on its way out already ({path.value})"))
+            refused.append(Refusal(target(snapshot, NAB, nab), f"it is on its way out already ({path.value})"))
         else:
-            steps.append(_force(world, nab) if force else _delete(world, nab))
+            steps.append(_force(snapshot, nab) if force else _delete(snapshot, nab))
     return Plan(DELETE_NAB, now, tuple(steps), tuple(refused), _ways(serves_force))
 
 
-def plan_delete_nar(world: ClusterSnapshot, nars: Iterable[NonAdminRestore], now: datetime) -> Plan:
+def plan_delete_nar(snapshot: ClusterSnapshot, nars: Iterable[NonAdminRestore], now: datetime) -> Plan:
     """A plain delete: the controller removes the Velero Restore with it; what was restored stays."""
     steps = []
     for nar in nars:
         velero = nar.velero.name
         also = f"its Velero restore {velero} goes with it; " if velero else ""
         forecast = f"{also}what it has restored stays"
-        steps.append(delete_step(target(world, NAR, nar), nar, wire(nar.spec), forecast))
+        steps.append(delete_step(target(snapshot, NAR, nar), nar, wire(nar.spec), forecast))
     return Plan(DELETE_NAR, now, tuple(steps))
 
 
 def plan_decide(
-    world: ClusterSnapshot, requests: Iterable[NonAdminBackupStorageLocationRequest], decision: Decision, now: datetime
+    snapshot: ClusterSnapshot,
+    requests: Iterable[NonAdminBackupStorageLocationRequest],
+    decision: Decision,
+    now: datetime,
 ) -> Plan:
     """An administrator's word on a tenant's storage location."""
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for request in requests:
-        where = target(world, NABSL_REQUEST, request)
+        where = target(snapshot, NABSL_REQUEST, request)
         if request.spec.approval_decision == decision:
             refused.append(Refusal(where, f"that was decided already ({decision})"))
             continue
@@ -91,27 +94,29 @@ def _ways(serves_force: bool) -> tuple[str, ...]:
     return ("Ways to delete a NAB: " + "; ".join(shown) + ".",)
 
 
-def _delete(world: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
-    nars = [one.name for one in world.nars if one.namespace == nab.namespace and _from(one, nab)]
+def _delete(snapshot: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
+    nars = [one.name for one in snapshot.nars if one.namespace == nab.namespace and _from(one, nab)]
     also = f", the NARs made from it ({humanize.join(nars)})" if nars else ""
     velero = nab.velero.name
     first = f"its data in storage, the Velero backup {velero}{also}" if velero else f"it never led to a backup{also}"
     forecast = f"{first} and then the NAB itself go for good" if velero else f"{first}: the NAB itself goes"
     changes = (f"spec.deleteBackup {said(nab.spec.delete_backup or None)} → true",)
-    return _patch(world, nab, "deleteBackup", changes, forecast)
+    return _patch(snapshot, nab, "deleteBackup", changes, forecast)
 
 
-def _force(world: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
+def _force(snapshot: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
     velero = f"the Velero backup {nab.velero.name} and " if nab.velero.name else ""
     forecast = f"{velero}the NAB go at once; the data stays in storage, from which a sync may bring it back"
     changes = (f"spec.forceDeleteBackup {said(nab.spec.force_delete_backup or None)} → true",)
-    return _patch(world, nab, "forceDeleteBackup", changes, forecast)
+    return _patch(snapshot, nab, "forceDeleteBackup", changes, forecast)
 
 
-def _patch(world: ClusterSnapshot, nab: NonAdminBackup, name: str, changes: tuple[str, ...], forecast: str) -> PlanStep:
+def _patch(
+    snapshot: ClusterSnapshot, nab: NonAdminBackup, name: str, changes: tuple[str, ...], forecast: str
+) -> PlanStep:
     held = {"deleteBackup": nab.spec.delete_backup, "forceDeleteBackup": nab.spec.force_delete_backup}
     before = {"spec": {name: held[name]}}
-    return patch_step(target(world, NAB, nab), nab, {"spec": {name: True}}, before, changes, forecast)
+    return patch_step(target(snapshot, NAB, nab), nab, {"spec": {name: True}}, before, changes, forecast)
 
 
 def _from(nar: NonAdminRestore, nab: NonAdminBackup) -> bool:

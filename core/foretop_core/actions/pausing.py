@@ -38,30 +38,30 @@ class PauseRequest:
         return {key: value for key, value in marks.items() if value}
 
 
-def plan_pause(world: ClusterSnapshot, schedules: Iterable[Schedule], wish: PauseRequest, now: datetime) -> Plan:
+def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], wish: PauseRequest, now: datetime) -> Plan:
     steps, refused = [], []
     for schedule in schedules:
-        where = target(world, SCHEDULE, schedule)
+        where = target(snapshot, SCHEDULE, schedule)
         if schedule.spec.paused:
             refused.append(Refusal(where, "it is paused already"))
             continue
-        runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
+        runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
         left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
         patch = {"metadata": {"annotations": {**left, **wish.marks(now)}}, "spec": {"paused": True}}
         changes = (f"spec.paused {said(schedule.spec.paused)} → true",)
-        forecast = pause_as_read(schedule, now, world.readings(schedule), runs)
+        forecast = pause_as_read(schedule, now, snapshot.readings(schedule), runs)
         steps.append(_step(where, schedule, patch, changes, forecast))
     return Plan(PAUSE, now, tuple(steps), tuple(refused))
 
 
-def plan_unpause(world: ClusterSnapshot, schedules: Iterable[Schedule], choice: Choice, now: datetime) -> Plan:
+def plan_unpause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], choice: Choice, now: datetime) -> Plan:
     steps, refused = [], []
     for schedule in schedules:
-        where = target(world, SCHEDULE, schedule)
+        where = target(snapshot, SCHEDULE, schedule)
         if not schedule.spec.paused:
             refused.append(Refusal(where, "it is not paused"))
             continue
-        steps.append(_unpause_step(world, where, schedule, choice, now))
+        steps.append(_unpause_step(snapshot, where, schedule, choice, now))
     return Plan(UNPAUSE, now, tuple(steps), tuple(refused))
 
 
@@ -71,16 +71,16 @@ def of_batch(schedules: Iterable[Schedule], batch: str) -> list[Schedule]:
 
 
 def _unpause_step(
-    world: ClusterSnapshot, where: ActionTarget, schedule: Schedule, choice: Choice, now: datetime
+    snapshot: ClusterSnapshot, where: ActionTarget, schedule: Schedule, choice: Choice, now: datetime
 ) -> PlanStep:
-    runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
+    runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
     forecast = unpause_as_read(
         schedule,
         now,
         choice,
-        world.server(schedule.namespace).skip_immediately,
-        world.readings(schedule),
-        beat=world.heartbeat(schedule.namespace),
+        snapshot.server(schedule.namespace).skip_immediately,
+        snapshot.readings(schedule),
+        beat=snapshot.heartbeat(schedule.namespace),
         backups=runs,
     )
     spec: dict[str, Any] = {"paused": False}

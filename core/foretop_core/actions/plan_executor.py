@@ -45,7 +45,7 @@ class PlanExecutor:
     clock: Clock
     journal: Journal
     user: str
-    world: Callable[[], ClusterSnapshot]
+    snapshot: Callable[[], ClusterSnapshot]
     """The context as it is now."""
     patience: float = PATIENCE
 
@@ -70,7 +70,7 @@ class PlanExecutor:
                     return None
                 raise
             fresh = decode(target.kind.model, answer.body)
-            planned = wish(replace_object(self.world(), target.kind, fresh), [fresh], plan.at)
+            planned = wish(replace_object(self.snapshot(), target.kind, fresh), [fresh], plan.at)
             return next((one for one in planned.steps if one.target == target), None)
 
         return again

@@ -84,18 +84,18 @@ class Plan:
 
 
 Planner: TypeAlias = Callable[[ClusterSnapshot, Iterable[Any], datetime], Plan]
-"""An intent with all that a person has chosen: what it comes to for these objects of that world, as of a moment."""
+"""An intent with all that a person has chosen: what it comes to for these objects of that snapshot, as of a moment."""
 
 
-def replace_object(world: ClusterSnapshot, kind: Kind, item: Resource) -> ClusterSnapshot:
-    """The same world with one object as it was read just now."""
+def replace_object(snapshot: ClusterSnapshot, kind: Kind, item: Resource) -> ClusterSnapshot:
+    """The same snapshot with one object as it was read just now."""
     place = _PLACES.get(kind.name)
     if place is None:
-        return world
-    held: tuple[Resource, ...] = getattr(world, place)
+        return snapshot
+    held: tuple[Resource, ...] = getattr(snapshot, place)
     others = tuple(one for one in held if (one.namespace, one.name) != (item.namespace, item.name))
     change: dict[str, Any] = {place: (*others, item)}
-    return replace(world, **change)
+    return replace(snapshot, **change)
 
 
 _PLACES = {

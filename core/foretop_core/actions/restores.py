@@ -65,7 +65,7 @@ def targets(backup: Backup, wish: RestoreRequest) -> tuple[str, ...]:
 
 
 def plan_restore(
-    world: ClusterSnapshot,
+    snapshot: ClusterSnapshot,
     backups: Iterable[Backup],
     wish: RestoreRequest,
     now: datetime,
@@ -79,9 +79,9 @@ def plan_restore(
     for backup in backups:
         if backup.phase not in phases.USABLE:
             why = f"nothing can be restored from it: it is {backup.phase or 'New'}"
-            refused.append(Refusal(target(world, BACKUP, backup), why))
+            refused.append(Refusal(target(snapshot, BACKUP, backup), why))
         else:
-            steps.append(_step(world, backup, wish, now, present))
+            steps.append(_step(snapshot, backup, wish, now, present))
     return Plan(RESTORE_FROM, now, tuple(steps), tuple(refused))
 
 
@@ -99,10 +99,10 @@ def _check(wish: RestoreRequest) -> None:
 
 
 def _step(
-    world: ClusterSnapshot, backup: Backup, wish: RestoreRequest, now: datetime, present: frozenset[str] | None
+    snapshot: ClusterSnapshot, backup: Backup, wish: RestoreRequest, now: datetime, present: frozenset[str] | None
 ) -> PlanStep:
     name = wish.name or stamped(backup.name, now)
-    where = ActionTarget(world.context, RESTORE, backup.namespace, name)
+    where = ActionTarget(snapshot.context, RESTORE, backup.namespace, name)
     spec = {"includedNamespaces": ["*"], **wire(wish.more), "backupName": backup.name}
     if wish.mapping:
         spec["namespaceMapping"] = dict(wish.mapping)
@@ -118,8 +118,8 @@ def _step(
         f"what exists {_policy(wish.existing)}; {_volumes(wish.volumes)}",
     )
     warnings = _warnings(backup, wish, places, present)
-    command = _command(world, backup, wish, name)
-    silence = world.heartbeat(backup.namespace).silence(now)
+    command = _command(snapshot, backup, wish, name)
+    silence = snapshot.heartbeat(backup.namespace).silence(now)
     forecast = (
         f"nothing is restored before Velero is back: {silence}"
         if silence
@@ -160,7 +160,7 @@ def _warnings(
     return tuple(found)
 
 
-def _command(world: ClusterSnapshot, backup: Backup, wish: RestoreRequest, name: str) -> str:
+def _command(snapshot: ClusterSnapshot, backup: Backup, wish: RestoreRequest, name: str) -> str:
     flags = ["--from-backup", backup.name]
     if wish.mapping:
         flags += ["--namespace-mappings", ",".join(f"{old}:{new}" for old, new in wish.mapping.items())]
@@ -176,7 +176,7 @@ def _command(world: ClusterSnapshot, backup: Backup, wish: RestoreRequest, name:
     ):
         if names:
             flags += [flag, ",".join(names)]
-    return velero(world.context, backup.namespace, "restore", "create", name, *flags)
+    return velero(snapshot.context, backup.namespace, "restore", "create", name, *flags)
 
 
 def _beside(name: str) -> str:

@@ -93,26 +93,26 @@ def check_expression(text: str, dialects: tuple[Dialect, ...]) -> Readings:
     return found
 
 
-def plan_create_schedules(world: ClusterSnapshot, wishes: Iterable[NewSchedule], now: datetime) -> Plan:
+def plan_create_schedules(snapshot: ClusterSnapshot, wishes: Iterable[NewSchedule], now: datetime) -> Plan:
     """One new Schedule for each wish; a name that is taken is refused."""
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for wish in wishes:
-        read = check_schedule(wish, world.verdict(wish.namespace).candidates)
-        where = ActionTarget(world.context, SCHEDULE, wish.namespace, wish.name)
-        if any((item.namespace, item.name) == (wish.namespace, wish.name) for item in world.schedules):
+        read = check_schedule(wish, snapshot.verdict(wish.namespace).candidates)
+        where = ActionTarget(snapshot.context, SCHEDULE, wish.namespace, wish.name)
+        if any((item.namespace, item.name) == (wish.namespace, wish.name) for item in snapshot.schedules):
             refused.append(Refusal(where, "there is a schedule of that name already"))
         else:
-            steps.append(_create_step(world, where, wish, read, now))
+            steps.append(_create_step(snapshot, where, wish, read, now))
     return Plan(CREATE_SCHEDULE, now, tuple(steps), tuple(refused))
 
 
-def plan_delete_schedule(world: ClusterSnapshot, schedules: Iterable[Schedule], now: datetime) -> Plan:
-    return Plan(DELETE_SCHEDULE, now, tuple(_delete_step(world, schedule, now) for schedule in schedules))
+def plan_delete_schedule(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], now: datetime) -> Plan:
+    return Plan(DELETE_SCHEDULE, now, tuple(_delete_step(snapshot, schedule, now) for schedule in schedules))
 
 
 def _create_step(
-    world: ClusterSnapshot, where: ActionTarget, wish: NewSchedule, read: Readings, now: datetime
+    snapshot: ClusterSnapshot, where: ActionTarget, wish: NewSchedule, read: Readings, now: datetime
 ) -> PlanStep:
     spec: dict[str, Any] = {"schedule": wish.cron, "template": wire(wish.template)}
     if wish.paused:
@@ -124,9 +124,9 @@ def _create_step(
     means, *others = meaning(read, now)
     changes = (f"{where} is made: {wish.cron}, {means}", *others)
     meta = {"labels": dict(wish.labels), "annotations": dict(wish.annotations)}
-    forecasts = [(reading.releases, _forecast(world, wish, reading.parsed, now)) for reading in read]
+    forecasts = [(reading.releases, _forecast(snapshot, wish, reading.parsed, now)) for reading in read]
     forecast = forecasts[0][1] if len(read) == 1 else "; ".join(f"on {where}: {what}" for where, what in forecasts)
-    return create_step(where, spec, changes, forecast, warnings=_doubts(world, wish, read), meta=meta)
+    return create_step(where, spec, changes, forecast, warnings=_doubts(snapshot, wish, read), meta=meta)
 
 
 def meaning(read: Readings, now: datetime) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ def _listed_runs(parsed: CronSchedule | CronError, now: datetime) -> str:
     return ", ".join(humanize.time(run, now) for run in runs) or "none"
 
 
-def _forecast(world: ClusterSnapshot, wish: NewSchedule, parsed: CronSchedule | CronError, now: datetime) -> str:
+def _forecast(snapshot: ClusterSnapshot, wish: NewSchedule, parsed: CronSchedule | CronError, now: datetime) -> str:
     """A new schedule's base is its creation, so nothing is due before its first run."""
     if isinstance(parsed, CronError):
         return f"no backup: Velero refuses the schedule ({parsed})"
@@ -150,7 +150,7 @@ def _forecast(world: ClusterSnapshot, wish: NewSchedule, parsed: CronSchedule | 
     runs = next_runs(parsed, now)
     if not runs:
         return "a backup at once and then nearly every minute: the expression never fires, so it is always due"
-    beat = world.heartbeat(wish.namespace)
+    beat = snapshot.heartbeat(wish.namespace)
     if silence := beat.silence(now):
         return f"first backup due {humanize.time(runs[0], now)}, and not made before Velero is back: {silence}"
     start = beat.first_look(runs[0])
@@ -158,21 +158,21 @@ def _forecast(world: ClusterSnapshot, wish: NewSchedule, parsed: CronSchedule | 
     return f"first backup {humanize.time(runs[0], now)}{starts}, in {humanize.duration((start or runs[0]) - now)}"
 
 
-def _doubts(world: ClusterSnapshot, wish: NewSchedule, read: Readings) -> tuple[str, ...]:
+def _doubts(snapshot: ClusterSnapshot, wish: NewSchedule, read: Readings) -> tuple[str, ...]:
     doubts = []
     location = wish.template.storage_location
-    known = [item.name for item in world.storage if item.namespace == wish.namespace]
+    known = [item.name for item in snapshot.storage if item.namespace == wish.namespace]
     if location and known and location not in known:
         doubts.append(f"There is no storage location {location} in {wish.namespace}, only {humanize.join(known)}.")
-    if doubt := differences(wish.cron, world.verdict(wish.namespace).candidates):
+    if doubt := differences(wish.cron, snapshot.verdict(wish.namespace).candidates):
         doubts.append(doubt)
     if any(isinstance(one.parsed, CronSchedule) and one.parsed.every is not None for one in read):
         doubts.append("@every counts from the actual last run, so it drifts.")
     return tuple(doubts)
 
 
-def _delete_step(world: ClusterSnapshot, schedule: Schedule, now: datetime) -> PlanStep:
-    runs = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
+def _delete_step(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> PlanStep:
+    runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
     owned = [run for run in runs if any(owner.uid == schedule.metadata.uid for owner in run.metadata.owner_references)]
     warnings: tuple[str, ...] = ()
     if schedule.spec.use_owner_references_in_backup or owned:
@@ -188,4 +188,4 @@ def _delete_step(world: ClusterSnapshot, schedule: Schedule, now: datetime) -> P
     running = [run.name for run in runs if run.status.completion_timestamp is None and run.phase == "InProgress"]
     goes_on = f"; {humanize.join(running)} goes on" if running else ""
     forecast = f"no further backup of {schedule.name}{kept}{goes_on}"
-    return delete_step(target(world, SCHEDULE, schedule), schedule, wire(schedule.spec), forecast, warnings)
+    return delete_step(target(snapshot, SCHEDULE, schedule), schedule, wire(schedule.spec), forecast, warnings)

@@ -27,17 +27,19 @@ _OADP_KINDS = frozenset({"DataProtectionApplication", "Velero"})
 _OADP_LABELS = ("openshift.io/oadp", "oadp.openshift.io/oadp")
 
 
-def plan_server_default(world: ClusterSnapshot, deployments: Iterable[Deployment], skip: bool, now: datetime) -> Plan:
+def plan_server_default(
+    snapshot: ClusterSnapshot, deployments: Iterable[Deployment], skip: bool, now: datetime
+) -> Plan:
     """Sets the flag; an operator's Deployment is refused, because the flag would be put back."""
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for deployment in deployments:
-        where = target(world, DEPLOYMENT, deployment)
+        where = target(snapshot, DEPLOYMENT, deployment)
         why = _why_not(deployment, skip)
         if why:
             refused.append(Refusal(where, why))
         else:
-            steps.append(_step(world, where, deployment, skip))
+            steps.append(_step(snapshot, where, deployment, skip))
     return Plan(SERVER_DEFAULT, now, tuple(steps), tuple(refused))
 
 
@@ -55,7 +57,7 @@ def _why_not(deployment: Deployment, skip: bool) -> str:
     return ""
 
 
-def _step(world: ClusterSnapshot, where: ActionTarget, deployment: Deployment, skip: bool) -> PlanStep:
+def _step(snapshot: ClusterSnapshot, where: ActionTarget, deployment: Deployment, skip: bool) -> PlanStep:
     container = _container(deployment)
     args = _with_flag(container.args, skip)
     patch: dict[str, Any] = {
@@ -67,7 +69,7 @@ def _step(world: ClusterSnapshot, where: ActionTarget, deployment: Deployment, s
     old = said(known.skip_immediately) if known and _has_flag(deployment) else "absent (false)"
     plain = {"spec": patch["spec"]}
     line = kubectl(where.context, where.namespace, "patch", "deployment", where.name, "-p", json.dumps(plain))
-    warnings = [_restart(world, deployment)]
+    warnings = [_restart(snapshot, deployment)]
     if owned := owner_warning(deployment):
         warnings.append(owned)
     forecast = (
@@ -78,9 +80,9 @@ def _step(world: ClusterSnapshot, where: ActionTarget, deployment: Deployment, s
     return PlanStep(where, write, (f"{FLAG} {old} → {said(skip)}",), forecast, line, tuple(warnings))
 
 
-def _restart(world: ClusterSnapshot, deployment: Deployment) -> str:
-    backups = world.backups_by_namespace.get(deployment.namespace, ())
-    restores = [one for one in world.restores if one.namespace == deployment.namespace]
+def _restart(snapshot: ClusterSnapshot, deployment: Deployment) -> str:
+    backups = snapshot.backups_by_namespace.get(deployment.namespace, ())
+    restores = [one for one in snapshot.restores if one.namespace == deployment.namespace]
     running = [backup.name for backup in backups if backup.phase == "InProgress"]
     running += [restore.name for restore in restores if restore.phase == "InProgress"]
     if not running:

@@ -21,8 +21,8 @@ _STAMP = re.compile(r"-\d{14}$")
 _LONGEST_NAME = 253
 
 
-def target(world: ClusterSnapshot, kind: Kind, item: Resource) -> ActionTarget:
-    return ActionTarget(world.context, kind, item.namespace, item.name)
+def target(snapshot: ClusterSnapshot, kind: Kind, item: Resource) -> ActionTarget:
+    return ActionTarget(snapshot.context, kind, item.namespace, item.name)
 
 
 def stamped(name: str, now: datetime) -> str:

@@ -51,7 +51,7 @@ async def follow_write(
         while told is None or not told.done:
             news.clear()
             feed.drain()
-            seen = look(store.world(context))
+            seen = look(store.snapshot(context))
             if seen != told:
                 yield seen
                 told = seen
@@ -68,22 +68,22 @@ def unpause_probe(before: Schedule, before_runs: tuple[str, ...], nothing_due: b
     """Velero has looked at an unpaused schedule: lastSkipped is set, a backup is named, or there was nothing to do."""
     place = (before.namespace, before.name)
 
-    def look(world: ClusterSnapshot) -> ProgressReport:
-        now = next((one for one in world.schedules if (one.namespace, one.name) == place), None)
+    def look(snapshot: ClusterSnapshot) -> ProgressReport:
+        now = next((one for one in snapshot.schedules if (one.namespace, one.name) == place), None)
         if now is None:
             return ProgressReport(f"{before.name} was deleted meanwhile", done=True, well=False)
         if now.spec.paused:
             return ProgressReport(f"{before.name} is still paused")
         if now.status.last_skipped and now.status.last_skipped != before.status.last_skipped:
             return ProgressReport(f"Velero took it up {_clock(now.status.last_skipped)}, lastSkipped set", done=True)
-        new = [run for run in world.backups_by_schedule.get(place, ()) if run.name not in before_runs]
+        new = [run for run in snapshot.backups_by_schedule.get(place, ()) if run.name not in before_runs]
         if new:
             return ProgressReport(f"Velero took it up, backup {new[-1].name} ({new[-1].phase or 'New'})", done=True)
         if now.status.last_backup and now.status.last_backup != before.status.last_backup:
             return ProgressReport(f"Velero took it up {_clock(now.status.last_backup)}, a backup was made", done=True)
-        if not nothing_due and (held := blocker(now, world.backups_by_schedule.get(place, ()))) is not None:
+        if not nothing_due and (held := blocker(now, snapshot.backups_by_schedule.get(place, ()))) is not None:
             return ProgressReport(f"one backup is made when {held.name} has ended", done=True)
-        return _without_a_run(world, now, nothing_due)
+        return _without_a_run(snapshot, now, nothing_due)
 
     return look
 
@@ -91,15 +91,15 @@ def unpause_probe(before: Schedule, before_runs: tuple[str, ...], nothing_due: b
 def schedule_probe(namespace: str, name: str) -> Probe:
     """Velero has judged a new schedule."""
 
-    def look(world: ClusterSnapshot) -> ProgressReport:
-        made = next((one for one in world.schedules if (one.namespace, one.name) == (namespace, name)), None)
+    def look(snapshot: ClusterSnapshot) -> ProgressReport:
+        made = next((one for one in snapshot.schedules if (one.namespace, one.name) == (namespace, name)), None)
         if made is None:
             return ProgressReport(f"{name} is not seen yet")
         if made.spec.paused:
             return ProgressReport(f"{name} is made and paused; Velero looks at it when it is unpaused", done=True)
         if made.phase in ("", "New"):
             return ProgressReport(f"{name} waits for Velero")
-        if problem := _refusal(world, made):
+        if problem := _refusal(snapshot, made):
             return ProgressReport(f"Velero refuses {name}: {problem}", done=True, well=False)
         return ProgressReport(f"Velero took {name} up: {made.phase}", done=True)
 
@@ -109,8 +109,8 @@ def schedule_probe(namespace: str, name: str) -> Probe:
 def run_probe(kind: type[Backup] | type[Restore], namespace: str, name: str, to_the_end: bool) -> Probe:
     """A backup or restore until Velero has begun with it, or to its end."""
 
-    def look(world: ClusterSnapshot) -> ProgressReport:
-        runs = world.backups if kind is Backup else world.restores
+    def look(snapshot: ClusterSnapshot) -> ProgressReport:
+        runs = snapshot.backups if kind is Backup else snapshot.restores
         mine = next((one for one in runs if (one.namespace, one.name) == (namespace, name)), None)
         if mine is None:
             return ProgressReport(f"{name} is not seen yet")
@@ -126,12 +126,12 @@ def run_probe(kind: type[Backup] | type[Restore], namespace: str, name: str, to_
 def deletion_probe(namespace: str, name: str) -> Probe:
     """A DeleteBackupRequest: Processed is not success, its errors tell."""
 
-    def look(world: ClusterSnapshot) -> ProgressReport:
-        asked = [one for one in world.delete_requests if (one.namespace, one.spec.backup_name) == (namespace, name)]
+    def look(snapshot: ClusterSnapshot) -> ProgressReport:
+        asked = [one for one in snapshot.delete_requests if (one.namespace, one.spec.backup_name) == (namespace, name)]
         errors = [text for one in asked for text in one.status.errors]
         if errors:
             return ProgressReport(f"{name} could not be deleted: {'; '.join(errors)}", done=True, well=False)
-        if not any((one.namespace, one.name) == (namespace, name) for one in world.backups):
+        if not any((one.namespace, one.name) == (namespace, name) for one in snapshot.backups):
             return ProgressReport(f"{name} is deleted, with its data", done=True)
         phase = asked[-1].phase if asked else ""
         return ProgressReport(f"{name} waits for Velero" if not phase else f"deletion of {name}: {phase}")
@@ -142,8 +142,8 @@ def deletion_probe(namespace: str, name: str) -> Probe:
 def nonadmin_deletion_probe(kind: str, namespace: str, name: str) -> Probe:
     """A NAB or NAR on its way out."""
 
-    def look(world: ClusterSnapshot) -> ProgressReport:
-        items = (*world.nabs, *world.nars)
+    def look(snapshot: ClusterSnapshot) -> ProgressReport:
+        items = (*snapshot.nabs, *snapshot.nars)
         mine = next(
             (one for one in items if (type(one).__name__, one.namespace, one.name) == (kind, namespace, name)), None
         )
@@ -156,14 +156,14 @@ def nonadmin_deletion_probe(kind: str, namespace: str, name: str) -> Probe:
     return look
 
 
-def _refusal(world: ClusterSnapshot, schedule: Schedule) -> str:
+def _refusal(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
     """Why its server refuses a schedule; "" where it does not in every reading that is possible."""
-    found = [invalid(schedule, reading.dialect) for reading in world.readings(schedule)]
+    found = [invalid(schedule, reading.dialect) for reading in snapshot.readings(schedule)]
     return found[-1] if all(found) else ""
 
 
-def _without_a_run(world: ClusterSnapshot, now: Schedule, nothing_due: bool) -> ProgressReport:
-    if problem := _refusal(world, now):
+def _without_a_run(snapshot: ClusterSnapshot, now: Schedule, nothing_due: bool) -> ProgressReport:
+    if problem := _refusal(snapshot, now):
         return ProgressReport(f"Velero refuses it: {problem}", done=now.phase == "FailedValidation", well=False)
     if nothing_due:
         touched = now.spec.skip_immediately is not None and now.phase not in ("", "New")

@@ -1,4 +1,4 @@
-"""The world that the rules look at, put together from objects kept by type."""
+"""The snapshot that the rules look at, put together from objects kept by type."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def assemble(
     unseen: tuple[VisibilityGap, ...] = (),
     given_versions: Mapping[str, str] | None = None,
 ) -> ClusterSnapshot:
-    """A world out of objects that were read once, from a file: there it is all there is."""
+    """A snapshot out of objects that were read once, from a file: there it is all there is."""
     by_type: defaultdict[type[Resource], list[Resource]] = defaultdict(list)
     for item in objects:
         by_type[type(item)].append(item)

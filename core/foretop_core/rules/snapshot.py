@@ -254,23 +254,23 @@ class ClusterSnapshot:
         return self.heartbeats.get(namespace, Heartbeat())
 
 
-def named_evidence(world: ClusterSnapshot, namespace: str) -> Iterator[Evidence]:
+def named_evidence(snapshot: ClusterSnapshot, namespace: str) -> Iterator[Evidence]:
     """What names the release of the Velero server in a namespace, or shows it in its definitions, the surest first."""
-    given = world.given_versions.get(namespace) or world.given_versions.get("", "")
-    known = world.server(namespace)
+    given = snapshot.given_versions.get(namespace) or snapshot.given_versions.get("", "")
+    known = snapshot.server(namespace)
     yield from _named(given, f"--velero-version {given}")
     yield from _named(known.version, f"the tag {known.version} of its image")
-    for request in world.server_status:
+    for request in snapshot.server_status:
         if request.namespace == namespace and (version := request.status.server_version):
             yield from _named(version, f"its own word: {version} (ServerStatusRequest {request.name})")
-    for oadp in (known.oadp_version, world.oadp_releases.get(namespace, "")):
+    for oadp in (known.oadp_version, snapshot.oadp_releases.get(namespace, "")):
         if release := velero_of_oadp(oadp):
             yield Evidence(release.dialects, f"OADP {oadp}, which has Velero {release}", release)
-    if world.backup_status_fields:
-        queues = QUEUE_FIELD in world.backup_status_fields
+    if snapshot.backup_status_fields:
+        queues = QUEUE_FIELD in snapshot.backup_status_fields
         dialects = (Dialect.ROBFIG, Dialect.NETRESEARCH) if queues else (Dialect.ROBFIG1, Dialect.ROBFIG)
         yield Evidence(dialects, f"the definition of Backup, which {'has' if queues else 'lacks'} {QUEUE_FIELD}")
-    if any(backup.phase in QUEUE_PHASES for backup in world.backups_by_namespace.get(namespace, ())):
+    if any(backup.phase in QUEUE_PHASES for backup in snapshot.backups_by_namespace.get(namespace, ())):
         yield Evidence((Dialect.ROBFIG, Dialect.NETRESEARCH), "its queue of backups, which releases before 1.18 lack")
 
 

@@ -52,17 +52,19 @@ def target(text: str) -> tuple[Release, Dialect]:
     return release, release.dialects[0]
 
 
-def server_upgrades(world: ClusterSnapshot, to: Dialect, now: datetime) -> tuple[ServerUpgrade, ...]:
+def server_upgrades(snapshot: ClusterSnapshot, to: Dialect, now: datetime) -> tuple[ServerUpgrade, ...]:
     """Every server of a context that has schedules, by namespace."""
-    return tuple(_server(world, namespace, to, now) for namespace in sorted(world.schedules_by_namespace))
+    return tuple(_server(snapshot, namespace, to, now) for namespace in sorted(snapshot.schedules_by_namespace))
 
 
-def _server(world: ClusterSnapshot, namespace: str, to: Dialect, now: datetime) -> ServerUpgrade:
-    verdict = world.verdict(namespace)
-    schedules = sorted(world.schedules_by_namespace[namespace], key=lambda schedule: schedule.name)
+def _server(snapshot: ClusterSnapshot, namespace: str, to: Dialect, now: datetime) -> ServerUpgrade:
+    verdict = snapshot.verdict(namespace)
+    schedules = sorted(snapshot.schedules_by_namespace[namespace], key=lambda schedule: schedule.name)
     possible = _possible(verdict, to)
     changes = [change for schedule in schedules for change in _changes(schedule, verdict, possible, to, now)]
-    return ServerUpgrade(world.context, namespace, verdict, _release(verdict, possible), len(schedules), tuple(changes))
+    return ServerUpgrade(
+        snapshot.context, namespace, verdict, _release(verdict, possible), len(schedules), tuple(changes)
+    )
 
 
 def _possible(verdict: DialectVerdict, to: Dialect) -> tuple[Dialect, ...]:

@@ -1,4 +1,4 @@
-"""The store as the rules want it: one frozen World for a cluster, made anew only when something has changed."""
+"""The store as the rules want it: one frozen snapshot for a cluster, made anew only when something has changed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WAY = {"": 0, "New": 0, "BackingOff": 1, "Created": 2, "Deleting": 3}
 
 
 class SnapshotSource(Protocol):
-    """The part of the store that a World is made from."""
+    """The part of the store that a snapshot is made from."""
 
     history: ChangeHistory
     slots: SlotTracker
@@ -37,7 +37,7 @@ class SnapshotSource(Protocol):
 
 
 class SnapshotCache:
-    """Remembers the last World of each cluster."""
+    """Remembers the last snapshot of each cluster."""
 
     def __init__(self, facts: SnapshotSource, given_versions: GivenVersions = NONE_GIVEN) -> None:
         self._facts = facts
@@ -51,11 +51,11 @@ class SnapshotCache:
             return held[1]
         blind = visibility_gaps(context, self._facts.health)
         if held is not None and held[0][0] == version[0] and held[1].unseen == blind:
-            world = held[1]
+            snapshot = held[1]
         else:
-            world = self._make(context, blind)
-        self._made[context] = (version, world)
-        return world
+            snapshot = self._make(context, blind)
+        self._made[context] = (version, snapshot)
+        return snapshot
 
     def _make(self, context: str, blind: tuple[VisibilityGap, ...]) -> ClusterSnapshot:
         def every(model: type[R], /) -> tuple[R, ...]:

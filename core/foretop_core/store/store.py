@@ -35,7 +35,7 @@ class Store:
         self.slots = SlotTracker()
         self.beats = RestartDetector()
         self.health = WatchHealthRegistry()
-        self._worlds = SnapshotCache(self, given_versions)
+        self._snapshots = SnapshotCache(self, given_versions)
         self._tables: dict[tuple[str, str], dict[Key, Resource]] = {}
         self._listed: dict[tuple[str, str], tuple[Resource, ...]] = {}
         self._revisions: dict[str, int] = {}
@@ -74,9 +74,9 @@ class Store:
         """Moves with every change of an object of that cluster."""
         return self._revisions.get(context, 0)
 
-    def world(self, context: str) -> ClusterSnapshot:
+    def snapshot(self, context: str) -> ClusterSnapshot:
         """What the rules look at; the same value again as long as nothing has changed."""
-        return self._worlds.of(context)
+        return self._snapshots.of(context)
 
     def contexts(self) -> tuple[str, ...]:
         """The clusters that a watch or a file has spoken of."""

@@ -100,16 +100,16 @@ def test_a_failed_backup_is_run_again_with_the_same_spec_under_a_new_name() -> N
 
 def test_a_backup_that_is_running_is_not_run_again_nor_deleted() -> None:
     running = backup("one", "InProgress", started="02:00:03")
-    world = ClusterSnapshot(backups=(running,))
-    assert plan_run_again(world, [running], NOW).refused[0].why == "it has not ended (InProgress)"
-    assert "InProgress" in plan_delete_backup(world, [running], NOW).refused[0].why
+    snapshot = ClusterSnapshot(backups=(running,))
+    assert plan_run_again(snapshot, [running], NOW).refused[0].why == "it has not ended (InProgress)"
+    assert "InProgress" in plan_delete_backup(snapshot, [running], NOW).refused[0].why
 
 
 def test_deleting_a_backup_asks_velero_to_delete_its_data() -> None:
     done = backup("one", ended="02:01:00", spec={"storageLocation": "default"})
     back = restore("back")
-    world = ClusterSnapshot(backups=(done,), restores=(back,), storage=(location(phase="Unavailable"),))
-    (step,) = plan_delete_backup(world, [done], NOW).steps
+    snapshot = ClusterSnapshot(backups=(done,), restores=(back,), storage=(location(phase="Unavailable"),))
+    (step,) = plan_delete_backup(snapshot, [done], NOW).steps
     assert step.write.body["metadata"]["generateName"] == "one-"
     assert step.write.body["metadata"]["labels"]["velero.io/backup-name"] == "one"
     assert step.write.body["spec"] == {"backupName": "one"}
@@ -132,16 +132,16 @@ def test_a_long_name_is_cut_in_the_label_as_velero_cuts_it() -> None:
 def test_cancelling_touches_only_the_movements_that_still_run() -> None:
     running = backup("one", "InProgress", started="02:00:03")
     moving = upload("up-1", "InProgress", progress={"bytesDone": 30, "totalBytes": 120})
-    world = ClusterSnapshot(
+    snapshot = ClusterSnapshot(
         backups=(running,), movements=(moving, upload("up-2", "Completed"), upload("up-3", of="other"))
     )
-    (step,) = plan_cancel_movements(world, [running], NOW).steps
+    (step,) = plan_cancel_movements(snapshot, [running], NOW).steps
     assert (step.target.kind.name, step.target.name) == ("DataUpload", "up-1")
     assert step.write.body["spec"] == {"cancel": True}
     assert "25 % moved" in step.forecast
-    (again,) = replan_cancel(world, [moving], NOW).steps
+    (again,) = replan_cancel(snapshot, [moving], NOW).steps
     assert again.same_as(step)
-    assert replan_cancel(world, [upload("up-1", "Completed")], NOW).steps == ()
+    assert replan_cancel(snapshot, [upload("up-1", "Completed")], NOW).steps == ()
 
 
 def test_a_restore_offers_namespaces_beside_the_old_ones() -> None:
@@ -274,8 +274,8 @@ def test_the_server_s_default_is_one_flag_of_its_container(before: tuple[str, ..
 
 
 def test_the_restart_names_what_it_kills() -> None:
-    world = ClusterSnapshot(backups=(backup("one", "InProgress", started="02:00:03"), backup("two", "Queued")))
-    (step,) = plan_server_default(world, [deployment()], True, NOW).steps
+    snapshot = ClusterSnapshot(backups=(backup("one", "InProgress", started="02:00:03"), backup("two", "Queued")))
+    (step,) = plan_server_default(snapshot, [deployment()], True, NOW).steps
     assert step.warnings[0].startswith("Velero restarts, which kills one ")
 
 

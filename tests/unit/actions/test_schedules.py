@@ -102,10 +102,10 @@ def test_a_manifest_is_made_as_it_says() -> None:
 
 def test_deleting_a_schedule_says_that_its_backups_stay() -> None:
     item = schedule(uid="u1", resourceVersion="5")
-    world = ClusterSnapshot(
+    snapshot = ClusterSnapshot(
         "prod", schedules=(item,), backups=(backup("nightly-1", of="nightly"), backup("nightly-2", of="nightly"))
     )
-    (step,) = plan_delete_schedule(world, [item], NOW).steps
+    (step,) = plan_delete_schedule(snapshot, [item], NOW).steps
     assert step.write.method == "DELETE"
     assert step.write.body["preconditions"] == {"uid": "u1", "resourceVersion": "5"}
     assert step.forecast == "no further backup of nightly; its 2 backups stay"

@@ -98,9 +98,9 @@ def test_a_scene_shows_the_trouble_it_is_about(name: str, expected: set[str]) ->
 
 
 def test_in_maintenance_everything_is_paused_and_several_are_due() -> None:
-    world = assemble(opened("maintenance").objects())
-    assert all(schedule.spec.paused for schedule in world.schedules)
-    assert world.backups
+    snapshot = assemble(opened("maintenance").objects())
+    assert all(schedule.spec.paused for schedule in snapshot.schedules)
+    assert snapshot.backups
 
 
 def test_volumes_move_wait_and_fail() -> None:

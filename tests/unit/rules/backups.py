@@ -15,7 +15,7 @@ NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 CONCURRENCY = {"queue": 2}
 """The server flag of each recording, where it was not the default of one."""
 
-World = Mapping[tuple[str, str, str], Resource]
+snapshot = Mapping[tuple[str, str, str], Resource]
 
 
 def at(minutes: float) -> datetime:
@@ -99,30 +99,30 @@ def past(schedule: str, *lengths: float, nab: str = "") -> list[Backup]:
     ]
 
 
-def walk(name: str) -> Iterator[tuple[recordings.Event, World]]:
+def walk(name: str) -> Iterator[tuple[recordings.Event, snapshot]]:
     """Each event of a recording with the objects as they were just before it."""
-    world: dict[tuple[str, str, str], Resource] = {}
+    snapshot: dict[tuple[str, str, str], Resource] = {}
     for event in recordings.events(name):
-        yield event, world
+        yield event, snapshot
         if event.type == "DELETED":
-            world.pop(event.key, None)
+            snapshot.pop(event.key, None)
         else:
-            world[event.key] = event.object
+            snapshot[event.key] = event.object
 
 
-def backups_in(world: World) -> list[Backup]:
-    return [entry for entry in world.values() if isinstance(entry, Backup)]
+def backups_in(snapshot: snapshot) -> list[Backup]:
+    return [entry for entry in snapshot.values() if isinstance(entry, Backup)]
 
 
-def restores_in(world: World) -> list[Restore]:
-    return [entry for entry in world.values() if isinstance(entry, Restore)]
+def restores_in(snapshot: snapshot) -> list[Restore]:
+    return [entry for entry in snapshot.values() if isinstance(entry, Restore)]
 
 
-def world_at(name: str, moment: str) -> World:
+def world_at(name: str, moment: str) -> snapshot:
     """The objects of a recording at a moment of its night, given as hh:mm:ss."""
     until = datetime.fromisoformat(f"2026-11-15T{moment}+00:00")
-    world: World = {}
-    for event, world in walk(name):
+    snapshot: snapshot = {}
+    for event, snapshot in walk(name):
         if event.t > until:
-            return dict(world)
-    return dict(world)
+            return dict(snapshot)
+    return dict(snapshot)

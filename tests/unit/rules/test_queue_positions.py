@@ -18,18 +18,18 @@ from foretop_core.rules.queue import (
 )
 from tests import recordings
 from tests.unit.rules.backups import (
-    World,
     backup,
     backups_in,
     restore,
     restores_in,
+    snapshot,
     walk,
     world_at,
 )
 
 
-def nabs_in(world: World) -> dict[str, NonAdminBackup]:
-    return {entry.name: entry for entry in world.values() if isinstance(entry, NonAdminBackup)}
+def nabs_in(snapshot: snapshot) -> dict[str, NonAdminBackup]:
+    return {entry.name: entry for entry in snapshot.values() if isinstance(entry, NonAdminBackup)}
 
 
 def test_every_position_that_the_controller_wrote_is_the_formula_over_what_existed_then() -> None:
@@ -55,9 +55,9 @@ def test_every_position_that_the_controller_wrote_is_the_formula_over_what_exist
 
 
 def test_five_nabs_within_a_second_share_the_first_place_though_velero_has_them_in_a_row() -> None:
-    world = world_at("nonadmin", "02:23:50")
-    waves = [nab for name, nab in sorted(nabs_in(world).items()) if name.startswith("wave-")]
-    made = {entry.name: entry for entry in backups_in(world)}
+    snapshot = world_at("nonadmin", "02:23:50")
+    waves = [nab for name, nab in sorted(nabs_in(snapshot).items()) if name.startswith("wave-")]
+    made = {entry.name: entry for entry in backups_in(snapshot)}
     reported = [wave.state.queue_info.estimated_queue_position for wave in waves if wave.state.queue_info]
     veleros_own = [made[wave.velero.name].status.queue_position or 0 for wave in waves]
     positions = Positions.of(made.values())
@@ -76,30 +76,30 @@ def test_five_nabs_within_a_second_share_the_first_place_though_velero_has_them_
 
 
 def test_a_position_that_froze_while_others_ended_is_told_as_stale() -> None:
-    world = world_at("nonadmin", "02:24:20")
-    found = disagreement(nabs_in(world)["wave-4"], Positions.of(backups_in(world)))
+    snapshot = world_at("nonadmin", "02:24:20")
+    found = disagreement(nabs_in(snapshot)["wave-4"], Positions.of(backups_in(snapshot)))
     assert found == Disagreement(reported=5, recomputed=3, live=3)
     assert found is not None
     assert found.is_stale
 
 
 def test_a_nab_whose_velero_backup_is_gone_disagrees_with_nothing() -> None:
-    world = world_at("nonadmin", "02:24:40")
-    assert disagreement(nabs_in(world)["wave-3"], Positions.of(backups_in(world))) is None
+    snapshot = world_at("nonadmin", "02:24:40")
+    assert disagreement(nabs_in(snapshot)["wave-3"], Positions.of(backups_in(snapshot))) is None
 
 
 @pytest.mark.parametrize("name", recordings.NAMES)
 def test_live_places_never_tie_and_follow_velero_through_every_recording(name: str) -> None:
     looked = 0
-    for _, world in walk(name):
-        for runs in (backups_in(world), restores_in(world)):
+    for _, snapshot in walk(name):
+        for runs in (backups_in(snapshot), restores_in(snapshot)):
             live = live_positions(runs)
             unfinished = [run for run in runs if not has_ended(run)]
             assert sorted(live[run.name] for run in unfinished) == list(range(1, len(unfinished) + 1))
             assert all(live[run.name] == 0 for run in runs if has_ended(run))
             looked += len(unfinished)
-        queued = [run for run in backups_in(world) if run.phase == "Queued"]
-        queued.sort(key=lambda run: live_positions(backups_in(world))[run.name])
+        queued = [run for run in backups_in(snapshot) if run.phase == "Queued"]
+        queued.sort(key=lambda run: live_positions(backups_in(snapshot))[run.name])
         if _renumbered(queued):
             assert [run.status.queue_position for run in queued] == sorted(
                 run.status.queue_position or 0 for run in queued

@@ -13,12 +13,12 @@ from tests import recordings
 from tests.unit.rules.backups import (
     CONCURRENCY,
     NOON,
-    World,
     at,
     backup,
     backups_in,
     restore,
     restores_in,
+    snapshot,
     walk,
     world_at,
 )
@@ -27,8 +27,8 @@ STARTS = {"nonadmin": 7, "overlap": 7, "overlap-1.17": 5, "queue": 16, "schedule
 """How many backups each story started."""
 
 
-def line(world: World, name: str, now: datetime = NOON) -> Queue:
-    return queue(backups_in(world), now=now, concurrency=CONCURRENCY.get(name, 1))
+def line(snapshot: snapshot, name: str, now: datetime = NOON) -> Queue:
+    return queue(backups_in(snapshot), now=now, concurrency=CONCURRENCY.get(name, 1))
 
 
 def item(found: Queue, name: str) -> QueueItem:
@@ -217,12 +217,12 @@ def test_owners_are_told_apart() -> None:
 
 
 def test_a_queue_that_stands_still_with_a_free_slot_is_a_fault_after_two_minutes() -> None:
-    world = world_at("overlap", "02:44:54")
+    snapshot = world_at("overlap", "02:44:54")
     handed_over = datetime.fromisoformat("2026-11-15T02:44:35+00:00")
     normal = handed_over + timedelta(minutes=2)
-    assert queue_stalled(line(world, "overlap", normal), normal) is None
+    assert queue_stalled(line(snapshot, "overlap", normal), normal) is None
     late = normal + timedelta(seconds=1)
-    stall = queue_stalled(line(world, "overlap", late), late)
+    stall = queue_stalled(line(snapshot, "overlap", late), late)
     assert stall is not None
     assert stall.since == handed_over
     assert stall.free_slots == 1

@@ -21,7 +21,7 @@ DUE, NOT_DUE = "45 * * * *", "55 * * * *"
 CREATED = "2026-11-15T02:43:00Z"
 
 
-def world(schedule: str = DUE, *, meta: dict[str, Any] | None = None, **fields: Any) -> Objects:
+def snapshot(schedule: str = DUE, *, meta: dict[str, Any] | None = None, **fields: Any) -> Objects:
     """One schedule `hourly`, made at minute 43; `status` and `spec` fields as given."""
     objects = Objects()
     status = fields.pop("status", {})
@@ -93,7 +93,7 @@ def test_as_the_seed_has_it_a_used_field_is_emptied_and_the_default_is_for_new_s
 def _about_to_be_looked_at(history: str, field: bool | None, due: bool) -> Objects:
     spec = {} if field is None else {"skipImmediately": field}
     status = {"phase": "Enabled", "lastBackup": "2026-11-15T02:43:30Z"} if history == "ran-before" else {}
-    objects = world(DUE if due else NOT_DUE, status=status, paused=history != "new", **spec)
+    objects = snapshot(DUE if due else NOT_DUE, status=status, paused=history != "new", **spec)
     if history != "new":
         assert settle(objects) == [Reconciled()], "a paused schedule is not looked at"
         objects.apply([Patch(SCHEDULE, "velero", "hourly", {"spec": {"paused": False}})], NOW)
@@ -102,11 +102,11 @@ def _about_to_be_looked_at(history: str, field: bool | None, due: bool) -> Objec
 
 def test_paused_at_43_unpaused_at_50_the_backup_of_45_starts_at_once_unless_skipped() -> None:
     """The seed's own story."""
-    objects = world(paused=True)
+    objects = snapshot(paused=True)
     objects.apply([Patch(SCHEDULE, "velero", "hourly", {"spec": {"paused": False}})], NOW)
     settle(objects)
     assert [backup.name for backup in objects.all(BACKUP)] == ["hourly-20261115025000"]
-    skipped = world(paused=True)
+    skipped = snapshot(paused=True)
     skipped.apply([Patch(SCHEDULE, "velero", "hourly", {"spec": {"paused": False, "skipImmediately": True}})], NOW)
     settle(skipped)
     assert skipped.all(BACKUP) == []
@@ -117,7 +117,7 @@ def test_paused_at_43_unpaused_at_50_the_backup_of_45_starts_at_once_unless_skip
 def test_of_many_new_schedules_only_the_first_gets_the_released_servers_true() -> None:
     server_default, skipped = True, []
     for _ in range(3):
-        objects = world(NOT_DUE)
+        objects = snapshot(NOT_DUE)
         answers = settle(objects, server_default)
         server_default = server_default and not any(answer.server_default_used for answer in answers)
         skipped.append(schedule_of(objects).status.last_skipped is not None)
@@ -125,7 +125,7 @@ def test_of_many_new_schedules_only_the_first_gets_the_released_servers_true() -
 
 
 def test_phase_and_skip_go_in_one_patch_and_the_backup_before_its_word() -> None:
-    first, second, rest = settle(world(skipImmediately=False))
+    first, second, rest = settle(snapshot(skipImmediately=False))
     assert first.writes == (Patch(SCHEDULE, "velero", "hourly", {"status": {"phase": "Enabled"}}),)
     create, told = second.writes
     assert isinstance(create, Create)
@@ -134,7 +134,7 @@ def test_phase_and_skip_go_in_one_patch_and_the_backup_before_its_word() -> None
 
 
 def test_an_invalid_schedule_is_said_once_and_mended_runs_what_it_missed() -> None:
-    objects = world("61 * * * *")
+    objects = snapshot("61 * * * *")
     first, rest = settle(objects)
     after = schedule_of(objects)
     assert (after.phase, after.status.validation_errors) == (
@@ -151,13 +151,13 @@ def test_an_invalid_schedule_is_said_once_and_mended_runs_what_it_missed() -> No
 
 
 def test_an_empty_expression_is_refused_in_velero_words() -> None:
-    objects = world("")
+    objects = snapshot("")
     settle(objects)
     assert schedule_of(objects).status.validation_errors == ("Schedule must be a non-empty valid Cron expression",)
 
 
 def test_a_cron_spoilt_while_paused_is_not_noticed_until_it_is_unpaused() -> None:
-    objects = world("not a cron", status={"phase": "Enabled"}, paused=True)
+    objects = snapshot("not a cron", status={"phase": "Enabled"}, paused=True)
     assert settle(objects) == [Reconciled()]
 
 
@@ -176,7 +176,7 @@ def test_a_cron_spoilt_while_paused_is_not_noticed_until_it_is_unpaused() -> Non
     ],
 )
 def test_a_due_run_waits_for_its_own_unfinished_backup(phase: str, holds: bool) -> None:
-    objects = world(status={"phase": "Enabled"}, skipImmediately=False)
+    objects = snapshot(status={"phase": "Enabled"}, skipImmediately=False)
     meta = {"name": "hourly-1", "namespace": "velero", "labels": {"velero.io/schedule-name": "hourly"}}
     objects.put(BACKUP, {"metadata": meta, "status": {"phase": phase} if phase else {}})
     settle(objects)
@@ -184,7 +184,7 @@ def test_a_due_run_waits_for_its_own_unfinished_backup(phase: str, holds: bool) 
 
 
 def test_the_backup_of_another_schedule_or_namespace_holds_nobody() -> None:
-    objects = world(status={"phase": "Enabled"}, skipImmediately=False)
+    objects = snapshot(status={"phase": "Enabled"}, skipImmediately=False)
     for namespace, label in (("velero", "daily"), ("velero-two", "hourly")):
         meta = {"name": "b", "namespace": namespace, "labels": {"velero.io/schedule-name": label}}
         objects.put(BACKUP, {"metadata": meta})
@@ -193,7 +193,7 @@ def test_the_backup_of_another_schedule_or_namespace_holds_nobody() -> None:
 
 
 def test_one_that_never_fires_is_due_at_every_look_but_not_twice_in_a_second() -> None:
-    objects = world("0 0 31 2 *")
+    objects = snapshot("0 0 31 2 *")
     settle(objects)
     assert len(objects.all(BACKUP)) == 1
     objects.apply([Patch(BACKUP, "velero", "hourly-20261115025000", {"status": {"phase": "Queued"}})], NOW)
@@ -204,7 +204,7 @@ def test_one_that_never_fires_is_due_at_every_look_but_not_twice_in_a_second() -
 
 
 def test_missed_runs_are_not_caught_up_one_by_one() -> None:
-    objects = world("*/3 * * * *", status={"phase": "Enabled"}, skipImmediately=False)
+    objects = snapshot("*/3 * * * *", status={"phase": "Enabled"}, skipImmediately=False)
     settle(objects, now=NOW + timedelta(days=3))
     assert len(objects.all(BACKUP)) == 1
 
@@ -217,27 +217,27 @@ def _only_backup(objects: Objects) -> Backup:
 
 
 def test_labels_and_annotations_of_the_schedule_go_onto_its_backups() -> None:
-    backup = _only_backup(world(meta={"labels": {"team": "shop"}, "annotations": {"note": "nightly"}}))
+    backup = _only_backup(snapshot(meta={"labels": {"team": "shop"}, "annotations": {"note": "nightly"}}))
     assert backup.metadata.labels == {"team": "shop", "velero.io/schedule-name": "hourly"}
     assert backup.metadata.annotations == {"note": "nightly"}
 
 
 def test_a_template_with_labels_of_its_own_takes_those() -> None:
     template = {"metadata": {"labels": {"tier": "gold"}}}
-    backup = _only_backup(world(meta={"labels": {"team": "shop"}}, template=template))
+    backup = _only_backup(snapshot(meta={"labels": {"team": "shop"}}, template=template))
     assert backup.metadata.labels == {"tier": "gold", "velero.io/schedule-name": "hourly"}
 
 
 @pytest.mark.parametrize(("wanted", "owned"), [(True, True), (False, False), (None, False)])
 def test_backups_are_owned_only_where_the_schedule_says_so(wanted: bool | None, owned: bool) -> None:
     spec = {} if wanted is None else {"useOwnerReferencesInBackup": wanted}
-    backup = _only_backup(world(**spec))
+    backup = _only_backup(snapshot(**spec))
     owner = OwnerReference(api_version="velero.io/v1", kind="Schedule", name="hourly", uid="u1", controller=True)
     assert backup.metadata.owner_references == ((owner,) if owned else ())
 
 
 def test_a_schedule_runs_in_the_servers_zone_where_it_names_none() -> None:
-    ready = schedule_of(world("15 8 * * *", status={"phase": "Enabled"}, skipImmediately=False))
+    ready = schedule_of(snapshot("15 8 * * *", status={"phase": "Enabled"}, skipImmediately=False))
     kolkata = ZoneInfo("Asia/Kolkata")
     assert reconcile_schedule(ready, (), NOW, DIALECT).writes == ()
     create, _ = reconcile_schedule(ready, (), NOW, DIALECT, zone=kolkata).writes

@@ -32,7 +32,7 @@ GOOD_RUNS = [
 ]
 
 
-def world(
+def snapshot(
     *objects: Resource, seen: ObservedChanges | None = None, unseen: tuple[VisibilityGap, ...] = (), slots: int = 1
 ) -> ClusterSnapshot:
     made = assemble(objects, unseen=unseen)
@@ -46,7 +46,7 @@ def world(
 
 
 def findings(*objects: Resource, **options: Any) -> list[Finding]:
-    return list(triage(world(*objects, **options), NOW).findings)
+    return list(triage(snapshot(*objects, **options), NOW).findings)
 
 
 def codes(*objects: Resource, **options: Any) -> list[str]:
@@ -60,14 +60,14 @@ def only(*objects: Resource, **options: Any) -> Finding:
 
 
 def test_a_healthy_cluster_is_calm() -> None:
-    result = triage(world(location(), schedule(last="02:00:03"), *GOOD_RUNS), NOW)
+    result = triage(snapshot(location(), schedule(last="02:00:03"), *GOOD_RUNS), NOW)
     assert result.findings == ()
     assert result.calm
 
 
 def test_what_was_not_seen_never_counts_as_healthy() -> None:
     gap = VisibilityGap("prod", "BackupStorageLocation", "not allowed")
-    result = triage(world(schedule(last="02:00:03"), *GOOD_RUNS, unseen=(gap,)), NOW)
+    result = triage(snapshot(schedule(last="02:00:03"), *GOOD_RUNS, unseen=(gap,)), NOW)
     assert result.findings == ()
     assert result.unseen == (gap,)
     assert not result.calm
@@ -432,7 +432,7 @@ def test_schedules_that_start_together_are_a_note_with_all_their_names() -> None
     found = only(location(), *crowd, alone)
     assert (found.code, found.severity) == ("schedules-collide", Severity.NOTE)
     assert [subject.name for subject in found.related] == ["a", "b", "c"]
-    assert triage(world(location(), *crowd, alone), NOW).calm
+    assert triage(snapshot(location(), *crowd, alone), NOW).calm
 
 
 def test_schedules_that_fit_into_the_slots_do_not_collide() -> None:
@@ -454,7 +454,7 @@ def test_schedules_that_meet_every_few_minutes_say_how_often_and_when_next() -> 
     found = only(location(), *crowd)
     assert found.what == "3 schedules start together, next 02:42Z"
     assert "every 3 minutes, next at 02:42Z" in found.evidence
-    later = triage(world(location(), *crowd), NOW + timedelta(minutes=1)).findings
+    later = triage(snapshot(location(), *crowd), NOW + timedelta(minutes=1)).findings
     assert [each.id for each in later] == [found.id]
 
 
@@ -528,12 +528,12 @@ def test_findings_come_worst_and_oldest_first_with_stable_ids() -> None:
     found = findings(*objects)
     ranks = [[Severity.ERROR, Severity.WARNING, Severity.NOTE].index(each.severity) for each in found]
     assert ranks == sorted(ranks)
-    later = triage(world(*objects), NOW + timedelta(seconds=30)).findings
+    later = triage(snapshot(*objects), NOW + timedelta(seconds=30)).findings
     assert {each.id for each in later} == {each.id for each in found}
 
 
 def test_thresholds_are_parameters() -> None:
-    late = world(location(), schedule(cron="0 * * * *", last="01:00:03"))
+    late = snapshot(location(), schedule(cron="0 * * * *", last="01:00:03"))
     patient = triage(late, NOW, Thresholds(overdue=timedelta(hours=1), gap=timedelta(hours=9)))
     assert isinstance(patient, Triage)
     assert "schedule-overdue" not in {each.code for each in patient.findings}

@@ -19,8 +19,8 @@ MONDAY_RUN = {"created": "2026-11-09T02:00:03Z", "started": "2026-11-09T02:00:04
 
 
 def findings(*objects: Resource, version: str, now: datetime = NOW) -> list[Finding]:
-    world = replace(assemble(objects), servers={"velero": VeleroInfo(False, 1, version)})
-    return list(triage(world, now).findings)
+    snapshot = replace(assemble(objects), servers={"velero": VeleroInfo(False, 1, version)})
+    return list(triage(snapshot, now).findings)
 
 
 def with_code(code: str, found: list[Finding]) -> Finding:
@@ -117,20 +117,20 @@ def test_a_date_rarer_than_velero_looks_ahead_is_a_runaway_too() -> None:
 
 def test_the_recorded_upgrade_silences_the_schedule_with_both_days() -> None:
     """The recording ends just before the two minutes of grace are over."""
-    t, _, world = moments()[-1]
+    t, _, snapshot = moments()[-1]
     now = t + timedelta(seconds=30)
-    found = with_code("schedule-stopped", list(triage(world, now).findings))
+    found = with_code("schedule-stopped", list(triage(snapshot, now).findings))
     assert found.subject.name == "both-days"
     assert found.since == datetime.fromisoformat("2026-11-15T10:26:00Z")
-    assert NOTE not in [finding.code for finding in triage(world, now).findings]
-    assert "schedule-stopped" not in [finding.code for finding in triage(world, t).findings]
+    assert NOTE not in [finding.code for finding in triage(snapshot, now).findings]
+    assert "schedule-stopped" not in [finding.code for finding in triage(snapshot, t).findings]
 
 
 def test_the_recorded_server_is_warned_of_before_its_upgrade() -> None:
-    t, _, world = next(
-        (t, name, world)
-        for t, name, world in moments()
-        if any(schedule.phase == "FailedValidation" for schedule in world.schedules)
+    t, _, snapshot = next(
+        (t, name, snapshot)
+        for t, name, snapshot in moments()
+        if any(schedule.phase == "FailedValidation" for schedule in snapshot.schedules)
     )
-    note = with_code(NOTE, list(triage(world, t).findings))
+    note = with_code(NOTE, list(triage(snapshot, t).findings))
     assert note.what.startswith("an upgrade to 1.18.3 changes")

@@ -93,8 +93,8 @@ def found_in(name: str) -> dict[tuple[str, str], set[str]]:
             if event.type == "DELETED":
                 del objects[event.key]
         server = VeleroInfo(False, CONCURRENCY.get(name, 1), version_at(name, now))
-        world = replace(assemble(objects.values()), servers={"velero": server})
-        state = debounce(state, triage(world, now).findings, now)
+        snapshot = replace(assemble(objects.values()), servers={"velero": server})
+        state = debounce(state, triage(snapshot, now).findings, now)
         for finding in state.shown.values():
             related = shown.setdefault((finding.code, finding.subject.name), set())
             related |= {subject.name for subject in finding.related}

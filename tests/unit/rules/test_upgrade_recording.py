@@ -58,28 +58,28 @@ def settled(dialect: Dialect) -> Iterator[tuple[datetime, ClusterSnapshot]]:
     begin = datetime.fromisoformat("2026-11-15T00:00:00Z")
     old = first_event(FIRST_SIGN_OF_ROBFIG, begin, "FailedValidation")
     new = first_event(FIRST_SIGN_OF_NETRESEARCH, upgraded_at(), "Enabled")
-    for t, _, world in moments():
+    for t, _, snapshot in moments():
         if (old <= t < upgraded_at()) if dialect is Dialect.ROBFIG else t >= new:
-            yield t, world
+            yield t, snapshot
 
 
 @pytest.mark.parametrize("dialect", [Dialect.ROBFIG, Dialect.NETRESEARCH])
 def test_from_the_first_event_that_tells_them_apart_the_dialect_is_that_of_the_server(dialect: Dialect) -> None:
-    found = [world.verdict("velero") for _, world in settled(dialect)]
+    found = [snapshot.verdict("velero") for _, snapshot in settled(dialect)]
     assert len(found) > 30
     assert {verdict.candidates for verdict in found} == {(dialect,)}
 
 
 def test_before_the_first_such_event_the_answer_is_open_or_that_of_the_last_server() -> None:
     new = first_event(FIRST_SIGN_OF_NETRESEARCH, upgraded_at(), "Enabled")
-    for t, _, world in moments():
+    for t, _, snapshot in moments():
         if t < new:
-            assert Dialect.ROBFIG in world.verdict("velero").candidates
+            assert Dialect.ROBFIG in snapshot.verdict("velero").candidates
 
 
 def test_the_change_of_server_is_noticed_from_what_it_did() -> None:
     new = first_event(FIRST_SIGN_OF_NETRESEARCH, upgraded_at(), "Enabled")
-    at_that_event = next(world for t, name, world in moments() if t == new and name == FIRST_SIGN_OF_NETRESEARCH)
+    at_that_event = next(snapshot for t, name, snapshot in moments() if t == new and name == FIRST_SIGN_OF_NETRESEARCH)
     found = at_that_event.verdict("velero")
     assert found.reasons[-1:] == ("it accepts 'CRON_TZ=\"Asia/Tokyo\" * * * * *' (quoted)",)
     assert any("it refuses '* 22-21 * * *'" in other for other in found.contradictions)
@@ -97,10 +97,10 @@ def validated_since(schedule: Schedule, t: datetime, dialect: Dialect) -> bool:
 @pytest.mark.parametrize("dialect", [Dialect.ROBFIG, Dialect.NETRESEARCH])
 def test_validity_agrees_with_what_the_server_of_that_moment_said(dialect: Dialect) -> None:
     compared = 0
-    for t, world in settled(dialect):
-        for schedule in world.schedules:
+    for t, snapshot in settled(dialect):
+        for schedule in snapshot.schedules:
             if validated_since(schedule, t, dialect):
-                read_in = world.dialect(schedule)
+                read_in = snapshot.dialect(schedule)
                 assert read_in is not None
                 assert bool(invalid(schedule, read_in)) is (schedule.phase == "FailedValidation"), (t, schedule.name)
                 compared += 1
@@ -111,8 +111,8 @@ def test_validity_agrees_with_what_the_server_of_that_moment_said(dialect: Diale
 def test_every_backup_was_due_by_the_reading_of_that_moment(dialect: Dialect) -> None:
     """A run is made where one is due, and by the next look: within a minute of it."""
     made = 0
-    worlds = list(settled(dialect))
-    for (t, before), (_, after) in pairwise(worlds):
+    snapshots = list(settled(dialect))
+    for (t, before), (_, after) in pairwise(snapshots):
         held = {schedule.name: schedule for schedule in before.schedules}
         for schedule in after.schedules:
             earlier = held.get(schedule.name)
@@ -128,24 +128,24 @@ def test_every_backup_was_due_by_the_reading_of_that_moment(dialect: Dialect) ->
 
 
 def test_the_schedule_with_both_days_has_no_run_on_the_new_server_that_day() -> None:
-    (t, world) = list(settled(Dialect.NETRESEARCH))[-1]
-    both = next(schedule for schedule in world.schedules if schedule.name == "both-days")
+    (t, snapshot) = list(settled(Dialect.NETRESEARCH))[-1]
+    both = next(schedule for schedule in snapshot.schedules if schedule.name == "both-days")
     assert both.phase == "Enabled"
     run = next_run(both, Dialect.NETRESEARCH)
     assert run == datetime.fromisoformat("2027-02-15T00:00:00Z")
     assert not is_due(both, t, Dialect.NETRESEARCH)
 
 
-def codes(world: ClusterSnapshot, t: datetime) -> set[tuple[str, str]]:
-    return {(finding.code, finding.subject.name) for finding in triage(world, t).findings}
+def codes(snapshot: ClusterSnapshot, t: datetime) -> set[tuple[str, str]]:
+    return {(finding.code, finding.subject.name) for finding in triage(snapshot, t).findings}
 
 
 def test_findings_are_those_of_the_server_at_hand() -> None:
-    t, world = list(settled(Dialect.ROBFIG))[-1]
-    invalid_before = {name for code, name in codes(world, t) if code == "schedule-invalid"}
+    t, snapshot = list(settled(Dialect.ROBFIG))[-1]
+    invalid_before = {name for code, name in codes(snapshot, t) if code == "schedule-invalid"}
     assert invalid_before == {"wrap", "manual", "sunday-7", "quoted"}
-    t, world = list(settled(Dialect.NETRESEARCH))[-1]
-    invalid_after = {name for code, name in codes(world, t) if code == "schedule-invalid"}
+    t, snapshot = list(settled(Dialect.NETRESEARCH))[-1]
+    invalid_after = {name for code, name in codes(snapshot, t) if code == "schedule-invalid"}
     assert invalid_after == {"step-24", "step-60", "fast"}
-    assert ("schedule-never-fires", "manual") in codes(world, t)
-    assert ("schedule-overdue", "both-days") not in codes(world, t)
+    assert ("schedule-never-fires", "manual") in codes(snapshot, t)
+    assert ("schedule-overdue", "both-days") not in codes(snapshot, t)

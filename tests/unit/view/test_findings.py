@@ -89,7 +89,7 @@ def test_findings_sort_by_their_columns() -> None:
 def test_what_triage_finds_in_a_store_has_the_fields_of_the_contract() -> None:
     store, clock = Store(), ManualClock(NOW)
     store.fill("prod", [schedule("bad", "0 0 * * 8"), location("s3", "Unavailable", message="denied")], clock)
-    found = triage(store.world("prod"), NOW).findings
+    found = triage(store.snapshot("prod"), NOW).findings
     assert {item.subject.name for item in found} >= {"bad", "s3"}
     for item in found:
         assert set(finding_item(item)) >= FIELDS

@@ -68,8 +68,8 @@ class Desk:
         return self.hand.user
 
     @property
-    def world(self) -> ClusterSnapshot:
-        return self.session.world(self.context)
+    def snapshot(self) -> ClusterSnapshot:
+        return self.session.snapshot(self.context)
 
     @property
     def now(self) -> datetime:
@@ -155,7 +155,7 @@ async def perform(
 ) -> int:
     """Plans the wish, shows it, asks, sends it and tells; `look` follows each object that was written."""
     within = None if to_the_end else PICKED_UP_WITHIN
-    plan = wish(at.world, items, at.now)
+    plan = wish(at.snapshot, items, at.now)
     teller = Teller(manner.form, at.context, manner.asks)
     teller.plan(plan)
     if manner.dry_run != "client" and plan.steps:

@@ -87,15 +87,15 @@ async def _create(
     def look(step: PlanStep) -> write_progress.Probe:
         return write_progress.run_probe(Backup, step.target.namespace, step.target.name, to_the_end=True)
 
-    def from_it(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
-        return plan_back_up_now(world, some, now, name, labels)
+    def from_it(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+        return plan_back_up_now(snapshot, some, now, name, labels)
 
     async with desk(wishes, KINDS) as at:
         follows = look if wait else None
         if from_schedule is not None:
-            schedule = one(at.world, SCHEDULE, at.world.schedules, from_schedule)
+            schedule = one(at.snapshot, SCHEDULE, at.snapshot.schedules, from_schedule)
             return await perform(at, from_it, [schedule], manner, look=follows, to_the_end=True)
-        backup = one(at.world, BACKUP, at.world.backups, same_as or "")
+        backup = one(at.snapshot, BACKUP, at.snapshot.backups, same_as or "")
         return await perform(at, plan_run_again, [backup], manner, look=follows, to_the_end=True)
 
 
@@ -123,7 +123,7 @@ async def _delete(
         return write_progress.deletion_probe(step.target.namespace, step.target.name)
 
     async with desk(wishes, KINDS) as at:
-        items = chosen(at.world, BACKUP, at.world.backups, names, labels, everything)
+        items = chosen(at.snapshot, BACKUP, at.snapshot.backups, names, labels, everything)
         return await perform(at, plan_delete_backup, items, manner, look=look if wait else None)
 
 
@@ -138,11 +138,11 @@ def cancel(name: str, wishes: SessionOptions, manner: Manner) -> int:
 
 async def _cancel(wishes: SessionOptions, manner: Manner, name: str) -> int:
     async with desk(wishes, KINDS) as at:
-        backup = one(at.world, BACKUP, at.world.backups, name)
+        backup = one(at.snapshot, BACKUP, at.snapshot.backups, name)
         moving = await movements_of(at.hand.client, backup)
 
-        def wish(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
-            return plan_cancel_movements(replace(world, movements=moving), some, now)
+        def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+            return plan_cancel_movements(replace(snapshot, movements=moving), some, now)
 
         return await perform(at, wish, [backup], manner, again=replan_cancel)
 
@@ -158,7 +158,7 @@ def logs(name: str, wanted: Wanted, wishes: SessionOptions) -> int:
 
 async def _logs(wishes: SessionOptions, name: str, wanted: Wanted) -> int:
     async with desk(wishes, KINDS) as at:
-        return await show_log(at, one(at.world, BACKUP, at.world.backups, name), wanted)
+        return await show_log(at, one(at.snapshot, BACKUP, at.snapshot.backups, name), wanted)
 
 
-add_results(command, BACKUP, lambda world: world.backups, KINDS, "a backup, by namespace and resource")
+add_results(command, BACKUP, lambda snapshot: snapshot.backups, KINDS, "a backup, by namespace and resource")

@@ -28,7 +28,7 @@ def choosing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def chosen(
-    world: ClusterSnapshot,
+    snapshot: ClusterSnapshot,
     kind: Kind,
     items: Sequence[R],
     names: Sequence[str],
@@ -41,22 +41,22 @@ def chosen(
     if ways != 1:
         raise click.UsageError("give names, or -l, or --all" if ways == 0 else "give names or -l or --all, not several")
     if names:
-        return tuple(one(world, kind, items, name) for name in dict.fromkeys(names))
+        return tuple(one(snapshot, kind, items, name) for name in dict.fromkeys(names))
     wanted = selector(labels or "")
     found = tuple(item for item in items if wanted.matches(item.metadata.labels))
     if not found:
-        _check_seen(world, kind)
+        _check_seen(snapshot, kind)
         what = f"No {kind.name.lower()} has the labels {labels}" if labels else f"There is no {kind.name.lower()}"
         raise BadInput(what, "", f"see foretop get {_view(kind)}")
     return found
 
 
-def one(world: ClusterSnapshot, kind: Kind, items: Iterable[R], name: str) -> R:
+def one(snapshot: ClusterSnapshot, kind: Kind, items: Iterable[R], name: str) -> R:
     """The object of that name, or of `namespace/name`."""
     place, slash, short = name.rpartition("/")
     found = [item for item in items if item.name == short and (not slash or item.namespace == place)]
     if not found:
-        _check_seen(world, kind)
+        _check_seen(snapshot, kind)
         raise BadInput(f"There is no {kind.name.lower()} {name}", "", f"see foretop get {_view(kind)}")
     if len(found) > 1:
         places = ", ".join(sorted(item.namespace for item in found))
@@ -64,13 +64,13 @@ def one(world: ClusterSnapshot, kind: Kind, items: Iterable[R], name: str) -> R:
     return found[0]
 
 
-def velero_namespace(world: ClusterSnapshot, given: Sequence[str]) -> str:
+def velero_namespace(snapshot: ClusterSnapshot, given: Sequence[str]) -> str:
     """Where a new object belongs: the namespace given, or that of the only Velero there is."""
     if given:
         if len(given) > 1:
             raise click.UsageError("a new object goes to one namespace")
         return given[0]
-    places = world.velero_namespaces
+    places = snapshot.velero_namespaces
     if len(places) > 1:
         raise BadInput("There are several Velero servers", f"in {', '.join(places)}", "choose one with -n")
     return places[0] if places else "velero"
@@ -116,9 +116,9 @@ def _expression(requirement: LabelRequirement) -> dict[str, Any]:
     return {"key": requirement.key, "operator": "DoesNotExist" if requirement.negated else "Exists"}
 
 
-def _check_seen(world: ClusterSnapshot, kind: Kind) -> None:
+def _check_seen(snapshot: ClusterSnapshot, kind: Kind) -> None:
     """What was not found may be there all the same, where it may not be seen."""
-    gap = next((gap for gap in world.unseen if gap.kind in (kind.name, "")), None)
+    gap = next((gap for gap in snapshot.unseen if gap.kind in (kind.name, "")), None)
     if gap is not None:
         raise ActionRefused(f"The {kind.plural} cannot be seen", gap.reason, "foretop doctor names the missing right")
 

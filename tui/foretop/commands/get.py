@@ -163,7 +163,7 @@ class Findings:
 
 
 def _not_seen(session: Session, kinds: Collection[str] | None = None) -> str:
-    unseen = [gap for context in session.contexts for gap in session.world(context).unseen]
+    unseen = [gap for context in session.contexts for gap in session.snapshot(context).unseen]
     shown = [gap for gap in unseen if kinds is None or gap.kind in kinds]
     return ", ".join(f"{gap.kind or gap.context} ({gap.reason})" for gap in shown)
 

@@ -63,11 +63,11 @@ async def _delete(
         return write_progress.nonadmin_deletion_probe(NAB.name, step.target.namespace, step.target.name)
 
     async with desk(wishes, KINDS) as at:
-        items = chosen(at.world, NAB, at.world.nabs, names, labels, everything)
+        items = chosen(at.snapshot, NAB, at.snapshot.nabs, names, labels, everything)
         served = await serves_field(at.hand.client, NAB, FORCE_FIELD)
 
-        def wish(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
-            return plan_delete_nab(world, some, now, force=force, serves_force=served)
+        def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+            return plan_delete_nab(snapshot, some, now, force=force, serves_force=served)
 
         return await perform(at, wish, items, manner, look=look if wait else None)
 
@@ -83,13 +83,13 @@ def logs(name: str, wanted: Wanted, wishes: SessionOptions) -> int:
 
 async def _logs(wishes: SessionOptions, name: str, wanted: Wanted) -> int:
     async with desk(wishes, KINDS) as at:
-        return await show_log(at, one(at.world, NAB, at.world.nabs, name), wanted)
+        return await show_log(at, one(at.snapshot, NAB, at.snapshot.nabs, name), wanted)
 
 
 add_results(
     command,
     NAB,
-    lambda world: world.nabs,
+    lambda snapshot: snapshot.nabs,
     KINDS,
     "a non-admin backup, by namespace and resource, where its rules allow",
 )

@@ -47,14 +47,14 @@ async def _delete(
         return write_progress.nonadmin_deletion_probe(NAR.name, step.target.namespace, step.target.name)
 
     async with desk(wishes, (NAR, RESTORE)) as at:
-        items = chosen(at.world, NAR, at.world.nars, names, labels, everything)
+        items = chosen(at.snapshot, NAR, at.snapshot.nars, names, labels, everything)
         return await perform(at, plan_delete_nar, items, manner, look=look if wait else None)
 
 
 add_results(
     command,
     NAR,
-    lambda world: world.nars,
+    lambda snapshot: snapshot.nars,
     (NAR, NAB, RESTORE, BACKUP, STORAGE),
     "a non-admin restore, by namespace and resource, where its rules allow",
 )

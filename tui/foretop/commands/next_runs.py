@@ -171,11 +171,11 @@ def _print_runs(title: str, reading: Reading, asked: Asked) -> None:
 
 def _of_file(source: str, asked: Asked, release: Release | None, form: str) -> int:
     read = inputs.objects(source)
-    world = assemble((item for _, item in read.objects), given_versions={"": str(release)} if release else {})
+    snapshot = assemble((item for _, item in read.objects), given_versions={"": str(release)} if release else {})
     timed = [(item, text) for _, item in read.objects if (text := _expression_of(item)) is not None]
     if not timed:
         raise BadInput(f"{source} holds no schedules", "no Schedule, CronJob or PreScaledCronJob is in it")
-    items = [_item(item, text, _readings_of(world, item, text), asked) for item, text in timed]
+    items = [_item(item, text, _readings_of(snapshot, item, text), asked) for item, text in timed]
     warn(read.unreadable)
     if form == "text":
         for item in items:
@@ -185,9 +185,11 @@ def _of_file(source: str, asked: Asked, release: Release | None, form: str) -> i
     return 1 if read.unreadable else 0
 
 
-def _readings_of(world: ClusterSnapshot, item: Resource, text: str) -> tuple[Reading, ...]:
+def _readings_of(snapshot: ClusterSnapshot, item: Resource, text: str) -> tuple[Reading, ...]:
     """A Schedule is read as its server does, as far as that is known; everything else as Kubernetes does."""
-    return world.verdict(item.namespace).readings(text) if isinstance(item, Schedule) else readings(text, _KUBERNETES)
+    return (
+        snapshot.verdict(item.namespace).readings(text) if isinstance(item, Schedule) else readings(text, _KUBERNETES)
+    )
 
 
 def _expression_of(item: Resource) -> str | None:

@@ -50,8 +50,8 @@ def command(wishes: SessionOptions, source: str | None, at: str | None, form: st
     read = inputs.objects(source)
     given = wishes.velero_versions or NONE_GIVEN
     given.check(())
-    world = assemble((item for _, item in read.objects), given_versions=given.of(""))
-    return tell([(world, now)], read.unreadable, form)
+    snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
+    return tell([(snapshot, now)], read.unreadable, form)
 
 
 def report_on_clusters(wishes: SessionOptions) -> int:
@@ -62,16 +62,16 @@ def report_on_clusters(wishes: SessionOptions) -> int:
 async def _of_clusters(wishes: SessionOptions, at: datetime | None, form: str) -> int:
     async with running(replace(wishes, with_velero=True)) as session:
         good, bad = await seen(session)
-        worlds = [(session.world(name), at or session.clock(name).now()) for name in good]
+        snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
         lost = tuple(Unreadable(problem.what, problem.why, problem.hint) for problem in bad)
-        return tell(worlds, (*spoiled(session), *lost), form)
+        return tell(snapshots, (*spoiled(session), *lost), form)
 
 
-def tell(worlds: Sequence[tuple[ClusterSnapshot, datetime]], unreadable: Sequence[Unreadable], form: str) -> int:
+def tell(snapshots: Sequence[tuple[ClusterSnapshot, datetime]], unreadable: Sequence[Unreadable], form: str) -> int:
     """Prints the report on some clusters, and answers with its exit code."""
-    now = worlds[0][1]
-    found = [triage(world, at) for world, at in worlds]
-    answer = report(worlds, found, unreadable)
+    now = snapshots[0][1]
+    found = [triage(snapshot, at) for snapshot, at in snapshots]
+    answer = report(snapshots, found, unreadable)
     warn(unreadable)
     if form == "text":
         show(answer, now)
@@ -81,16 +81,16 @@ def tell(worlds: Sequence[tuple[ClusterSnapshot, datetime]], unreadable: Sequenc
 
 
 def report(
-    worlds: Sequence[tuple[ClusterSnapshot, datetime]], found: Sequence[Triage], unreadable: Sequence[Unreadable]
+    snapshots: Sequence[tuple[ClusterSnapshot, datetime]], found: Sequence[Triage], unreadable: Sequence[Unreadable]
 ) -> dict[str, Any]:
     return {
-        "at": rfc3339(worlds[0][1]),
+        "at": rfc3339(snapshots[0][1]),
         "schedules": [
-            schedule_item(world, schedule, at)
-            for world, at in worlds
-            for schedule in sorted(world.schedules, key=lambda schedule: (schedule.namespace, schedule.name))
+            schedule_item(snapshot, schedule, at)
+            for snapshot, at in snapshots
+            for schedule in sorted(snapshot.schedules, key=lambda schedule: (schedule.namespace, schedule.name))
         ],
-        "queue": [item for world, at in worlds for item in queue_items(world, at)],
+        "queue": [item for snapshot, at in snapshots for item in queue_items(snapshot, at)],
         "findings": [finding_item(finding) for each in found for finding in each.findings],
         "unreadable": [unreadable_item(problem) for problem in unreadable],
         "notSeen": [unseen_item(gap) for each in found for gap in each.unseen],

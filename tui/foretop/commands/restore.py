@@ -89,11 +89,11 @@ async def _create(wishes: SessionOptions, manner: Manner, from_backup: str, want
         return write_progress.run_probe(Restore, step.target.namespace, step.target.name, to_the_end=True)
 
     async with desk(wishes, KINDS) as at:
-        backup = one(at.world, BACKUP, at.world.backups, from_backup)
+        backup = one(at.snapshot, BACKUP, at.snapshot.backups, from_backup)
         existing = await visible_namespaces(at.hand.client) or None
 
-        def wish(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
-            return plan_restore(world, some, wanted, now, existing)
+        def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+            return plan_restore(snapshot, some, wanted, now, existing)
 
         return await perform(at, wish, [backup], manner, look=look if wait else None, to_the_end=True)
 
@@ -109,7 +109,7 @@ def logs(name: str, wanted: Wanted, wishes: SessionOptions) -> int:
 
 async def _logs(wishes: SessionOptions, name: str, wanted: Wanted) -> int:
     async with desk(wishes, KINDS) as at:
-        return await show_log(at, one(at.world, RESTORE, at.world.restores, name), wanted)
+        return await show_log(at, one(at.snapshot, RESTORE, at.snapshot.restores, name), wanted)
 
 
-add_results(command, RESTORE, lambda world: world.restores, KINDS, "a restore, by namespace and resource")
+add_results(command, RESTORE, lambda snapshot: snapshot.restores, KINDS, "a restore, by namespace and resource")

@@ -46,12 +46,12 @@ def add_results(
 
     async def look(wishes: SessionOptions, name: str, trust: TlsTrust, form: str) -> int:
         async with desk(wishes, watched) as at:
-            return await show_results(at, one(at.world, kind, members(at.world), name), trust, form)
+            return await show_results(at, one(at.snapshot, kind, members(at.snapshot), name), trust, form)
 
 
 async def show_results(at: Desk, item: Run | NonAdmin, trust: TlsTrust, form: str) -> int:
     """Prints them; with nothing to tell of, nothing is asked for. Exit code: 0 told, 3 they cannot be had."""
-    status = _status(at.world, item)
+    status = _status(at.snapshot, item)
     is_clean = status.phase in READABLE and not status.errors and not status.warnings
     try:
         found = None if is_clean else await results_of(at.hand, item, trust, progress)
@@ -65,11 +65,11 @@ async def show_results(at: Desk, item: Run | NonAdmin, trust: TlsTrust, form: st
     return DONE
 
 
-def _status(world: ClusterSnapshot, item: Run | NonAdmin) -> RunStatus:
+def _status(snapshot: ClusterSnapshot, item: Run | NonAdmin) -> RunStatus:
     """Velero's own word where it may be read, else the copy of it."""
     if not isinstance(item, NonAdmin):
         return item.status
-    run = velero_run(world, item)
+    run = velero_run(snapshot, item)
     return run.status if run is not None else item.velero.status or RunStatus()
 
 

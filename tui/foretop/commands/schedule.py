@@ -88,7 +88,7 @@ async def _pause(
     batch: str,
 ) -> int:
     async with desk(wishes, KINDS) as at:
-        items = chosen(at.world, SCHEDULE, at.world.schedules, names, labels, everything)
+        items = chosen(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
         if until is not None and until <= at.now:
             raise BadInput("The end of the pause lies in the past", f"it is {at.now:%Y-%m-%dT%H:%M:%SZ} there")
         wanted = items if names else tuple(item for item in items if not item.spec.paused)
@@ -97,7 +97,7 @@ async def _pause(
             return DONE
         window = batch or f"{at.now:%Y%m%d%H%M%S}-{secrets.token_hex(2)}"
         wish = PauseRequest(await at.introduce(manner), window, reason, until)
-        code = await perform(at, lambda world, some, now: plan_pause(world, some, wish, now), wanted, manner)
+        code = await perform(at, lambda snapshot, some, now: plan_pause(snapshot, some, wish, now), wanted, manner)
         if code == DONE and not manner.dry_run:
             say_to(f"To resume exactly these: foretop schedule unpause --batch {window}", err=True)
         return code
@@ -143,19 +143,19 @@ async def _unpause(
 ) -> int:
     async with desk(wishes, KINDS) as at:
         if batch is not None:
-            chosen(at.world, SCHEDULE, at.world.schedules, names, labels, everything, more=True)
-            items: tuple[Schedule, ...] = tuple(of_batch(at.world.schedules, batch))
+            chosen(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything, more=True)
+            items: tuple[Schedule, ...] = tuple(of_batch(at.snapshot.schedules, batch))
             if not items:
                 raise BadInput(f"No schedule was paused by the window {batch}", "", "see foretop journal")
         else:
-            items = chosen(at.world, SCHEDULE, at.world.schedules, names, labels, everything)
+            items = chosen(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
         wanted = items if names else tuple(item for item in items if item.spec.paused)
         if not wanted:
             say_to(f"Nothing to do: none of the {len(items)} is paused.", err=True)
             return DONE
 
-        def wish(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
-            return plan_unpause(world, some, choice, now)
+        def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+            return plan_unpause(snapshot, some, choice, now)
 
         looks = {(item.namespace, item.name): _look(at, item, choice) for item in wanted}
         look = (lambda step: looks[step.target.namespace, step.target.name]) if wait else None
@@ -164,8 +164,8 @@ async def _unpause(
 
 def _look(at: Desk, item: Schedule, choice: Choice) -> write_progress.Probe:
     """Made before anything is sent: what is there already is no answer."""
-    runs = at.world.backups_by_schedule.get((item.namespace, item.name), ())
-    nothing_due = choice is not Choice.SKIP and not may_be_due(item, at.now, at.world.readings(item))
+    runs = at.snapshot.backups_by_schedule.get((item.namespace, item.name), ())
+    nothing_due = choice is not Choice.SKIP and not may_be_due(item, at.now, at.snapshot.readings(item))
     return write_progress.unpause_probe(item, tuple(run.name for run in runs), nothing_due)
 
 
@@ -220,11 +220,11 @@ def _from_flags(name: str, given: dict[str, Any]) -> NewSchedule:
 async def _create(wishes: SessionOptions, manner: Manner, wanted: list[NewSchedule], wait: bool) -> int:
     async with desk(wishes, KINDS) as at:
         placed = [
-            replace(wish, namespace=wish.namespace or velero_namespace(at.world, at.namespaces)) for wish in wanted
+            replace(wish, namespace=wish.namespace or velero_namespace(at.snapshot, at.namespaces)) for wish in wanted
         ]
 
-        def wish(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
-            return plan_create_schedules(world, some, now)
+        def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+            return plan_create_schedules(snapshot, some, now)
 
         def look(step: PlanStep) -> write_progress.Probe:
             return write_progress.schedule_probe(step.target.namespace, step.target.name)
@@ -245,5 +245,5 @@ async def _delete(
     wishes: SessionOptions, manner: Manner, names: tuple[str, ...], labels: str | None, everything: bool
 ) -> int:
     async with desk(wishes, KINDS) as at:
-        items = chosen(at.world, SCHEDULE, at.world.schedules, names, labels, everything)
+        items = chosen(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
         return await perform(at, plan_delete_schedule, items, manner)

@@ -49,7 +49,7 @@ async def _set(wishes: SessionOptions, manner: Manner, skip: bool) -> int:
             places = ", ".join(item.namespace for item in found)
             raise click.UsageError(f"there are several Velero servers, in {places}: choose one with -n")
 
-        def wish(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
-            return plan_server_default(world, some, skip, now)
+        def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+            return plan_server_default(snapshot, some, skip, now)
 
         return await perform(at, wish, found, manner)

@@ -45,10 +45,10 @@ def reject(names: tuple[str, ...], wishes: SessionOptions, manner: Manner) -> in
 
 async def _decide(wishes: SessionOptions, manner: Manner, names: tuple[str, ...], decision: Decision) -> int:
     async with desk(wishes, (NABSL_REQUEST,)) as at:
-        requests = at.world.storage_requests
-        items = [one(at.world, NABSL_REQUEST, requests, name) for name in dict.fromkeys(names)]
+        requests = at.snapshot.storage_requests
+        items = [one(at.snapshot, NABSL_REQUEST, requests, name) for name in dict.fromkeys(names)]
 
-        def wish(world: ClusterSnapshot, some: Any, now: datetime) -> Plan:
-            return plan_decide(world, some, decision, now)
+        def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+            return plan_decide(snapshot, some, decision, now)
 
         return await perform(at, wish, items, manner)

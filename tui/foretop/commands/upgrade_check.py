@@ -54,29 +54,29 @@ def command(wishes: SessionOptions, release: str, source: str | None, at: str | 
     read = inputs.objects(source)
     given = wishes.velero_versions or NONE_GIVEN
     given.check(())
-    world = assemble((item for _, item in read.objects), given_versions=given.of(""))
-    if not world.schedules:
+    snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
+    if not snapshot.schedules:
         raise BadInput(f"{source} holds no schedules", "no Schedule is in it")
-    return tell([(world, now)], read.unreadable, release, form)
+    return tell([(snapshot, now)], read.unreadable, release, form)
 
 
 async def _of_clusters(wishes: SessionOptions, release: str, at: datetime | None, form: str) -> int:
     async with running(replace(wishes, with_velero=True)) as session:
         good, bad = await seen(session)
-        worlds = [(session.world(name), at or session.clock(name).now()) for name in good]
-        return tell(worlds, (*spoiled(session), *bad), release, form)
+        snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
+        return tell(snapshots, (*spoiled(session), *bad), release, form)
 
 
 def tell(
-    worlds: Sequence[tuple[ClusterSnapshot, datetime]],
+    snapshots: Sequence[tuple[ClusterSnapshot, datetime]],
     lost: Sequence[ForetopError | Unreadable],
     release: str,
     form: str,
 ) -> int:
     """Prints what changes on some clusters, and answers with the exit code."""
     to, dialect = target(release)
-    servers = [server for world, at in worlds for server in server_upgrades(world, dialect, at)]
-    unseen = [gap for world, _ in worlds for gap in world.unseen if gap.kind in _NEEDED]
+    servers = [server for snapshot, at in snapshots for server in server_upgrades(snapshot, dialect, at)]
+    unseen = [gap for snapshot, _ in snapshots for gap in snapshot.unseen if gap.kind in _NEEDED]
     warn(lost)
     _say_what_is_open(servers, form)
     if form == "text":

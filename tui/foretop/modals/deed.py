@@ -64,7 +64,7 @@ class Deed:
         step = plan.steps[place]
         origin = self.planned.origins[place] if self.planned.origins else None
         before = self._hands.item(origin) if origin else None
-        return look_for(plan, step, before, self._hands.world(step.target.context))
+        return look_for(plan, step, before, self._hands.snapshot(step.target.context))
 
     async def _send(self) -> None:
         async for result in self._hands.carry_out(self.planned.plan, self._wish):

@@ -82,7 +82,7 @@ class FetchWindow(Window[None]):
 
     def on_mount(self) -> None:
         owner = self._owner()
-        why_not = why_no_file(self.hand.world(), owner, self.file) if isinstance(owner, Backup | Restore) else None
+        why_not = why_no_file(self.hand.snapshot(), owner, self.file) if isinstance(owner, Backup | Restore) else None
         if owner is None or why_not or self.hand.client.read_only:
             self._fetch()
         else:
@@ -106,7 +106,7 @@ class FetchWindow(Window[None]):
 
     def _owner(self) -> Run | NonAdmin | None:
         item = self._item()
-        return to_ask_of(self.hand.world(), item) if item is not None else None
+        return to_ask_of(self.hand.snapshot(), item) if item is not None else None
 
     def _plan(self) -> Plan | None:
         owner = self._owner()

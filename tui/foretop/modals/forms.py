@@ -61,7 +61,7 @@ class RestoreDialog(Dialog):
             volumes=(None, True, False)[self.query_one("#volumes", Turn).at],
         )
         there = self._there
-        return lambda world, items, now: plan_restore(world, items, wanted, now, there)
+        return lambda snapshot, items, now: plan_restore(snapshot, items, wanted, now, there)
 
     @work(exit_on_error=False)
     async def _look_at_namespaces(self) -> None:
@@ -84,20 +84,20 @@ class CreateSchedule(Dialog):
         yield Field("Cron", Prompt(placeholder="30 2 * * *", id="cron"))
         yield Field("Namespaces", Prompt(placeholder="all; or: orders, ledger", id="namespaces"))
         yield Field("Kept for (TTL)", Prompt(placeholder="720h, as Velero does by itself", id="ttl"))
-        world = self.hands.world(self.keys[0].context)
-        places = [one.name for one in world.storage if one.namespace == self.keys[0].namespace]
+        snapshot = self.hands.snapshot(self.keys[0].context)
+        places = [one.name for one in snapshot.storage if one.namespace == self.keys[0].namespace]
         yield Field("Storage", Turn(("the default", *places), "storage", self.ascii))
         yield Field("Skip immediately", Turn(_SKIP, "skip", self.ascii))
         yield Field("Paused", Turn(("no", "yes"), "paused", self.ascii))
 
     def wish(self) -> Planner:
         wanted = self._described()
-        return lambda world, items, now: plan_create_schedules(world, [wanted], now)
+        return lambda snapshot, items, now: plan_create_schedules(snapshot, [wanted], now)
 
     def make_plan(self) -> Planned:
         """Nothing is there yet that it could be asked of."""
         context = self.keys[0].context
-        return Planned(self.wish()(self.hands.world(context), (), self.hands.now(context)))
+        return Planned(self.wish()(self.hands.snapshot(context), (), self.hands.now(context)))
 
     def more(self) -> list[Para]:
         """The meaning of what is typed, before the rest of it is right."""
@@ -107,7 +107,7 @@ class CreateSchedule(Dialog):
         if not text:
             return [para("An expression of five fields, @daily or @every 6h.", Tone.DIM)]
         key = self.keys[0]
-        candidates = self.hands.world(key.context).verdict(key.namespace).candidates
+        candidates = self.hands.snapshot(key.context).verdict(key.namespace).candidates
         try:
             read = check_expression(text, candidates)
         except BadInput as problem:

@@ -56,7 +56,7 @@ class UnpauseDialog(Dialog):
 
     def make_plan(self) -> Planned:
         """Skipping is offered where something is due; where nothing is, there is nothing to write for it."""
-        due = any(may_be_due(item, now, world.readings(item)) for world, item, now in self._paused())
+        due = any(may_be_due(item, now, snapshot.readings(item)) for snapshot, item, now in self._paused())
         self.query_one(Choices).offer(_CHOICES.index(Choice.SKIP if due else Choice.LEAVE))
         return super().make_plan()
 
@@ -70,14 +70,14 @@ class UnpauseDialog(Dialog):
 
     def _paused(self) -> list[tuple[ClusterSnapshot, Schedule, datetime]]:
         return [
-            (self.hands.world(key.context), item, self.hands.now(key.context))
+            (self.hands.snapshot(key.context), item, self.hands.now(key.context))
             for key in self.keys
             if isinstance(item := self.hands.item(key), Schedule) and item.spec.paused
         ]
 
 
 def _unpausing(choice: Choice) -> Planner:
-    return lambda world, items, now: plan_unpause(world, items, choice, now)
+    return lambda snapshot, items, now: plan_unpause(snapshot, items, choice, now)
 
 
 class PauseDialog(Dialog):
@@ -105,7 +105,7 @@ class PauseDialog(Dialog):
 
     def wish(self) -> Planner:
         wish = self._noted = self._window()
-        return lambda world, items, now: plan_pause(world, items, wish, now)
+        return lambda snapshot, items, now: plan_pause(snapshot, items, wish, now)
 
     def more(self) -> list[Para]:
         """What is written beside spec.paused, in annotations."""
@@ -141,10 +141,10 @@ def end_of_pause(text: str, now: datetime) -> datetime | None:
 
 def _brief(schedules: Sequence[tuple[ClusterSnapshot, Schedule, datetime]], choice: Choice) -> str:
     """What a choice would do now, in half a line."""
-    found = [(_forecast(world, item, choice, now), item, now, world) for world, item, now in schedules]
+    found = [(_forecast(snapshot, item, choice, now), item, now, snapshot) for snapshot, item, now in schedules]
     if len(found) == 1:
-        forecast, item, now, world = found[0]
-        lead = f"{_field(item, world)}: " if choice is Choice.LEAVE else ""
+        forecast, item, now, snapshot = found[0]
+        lead = f"{_field(item, snapshot)}: " if choice is Choice.LEAVE else ""
         return f"{lead}{_fate(forecast, now, short=bool(lead))}"
     at_once = sum(forecast.at_once for forecast, *_ in found)
     rest = len(found) - at_once
@@ -155,15 +155,15 @@ def _brief(schedules: Sequence[tuple[ClusterSnapshot, Schedule, datetime]], choi
     return ", ".join(part for part in parts if part) or "none is paused"
 
 
-def _forecast(world: ClusterSnapshot, schedule: Schedule, choice: Choice, now: datetime) -> UnpauseForecast:
+def _forecast(snapshot: ClusterSnapshot, schedule: Schedule, choice: Choice, now: datetime) -> UnpauseForecast:
     return unpause_as_read(
         schedule,
         now,
         choice,
-        world.server(schedule.namespace).skip_immediately,
-        world.readings(schedule),
-        beat=world.heartbeat(schedule.namespace),
-        backups=world.backups_by_schedule.get((schedule.namespace, schedule.name), ()),
+        snapshot.server(schedule.namespace).skip_immediately,
+        snapshot.readings(schedule),
+        beat=snapshot.heartbeat(schedule.namespace),
+        backups=snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ()),
     )
 
 
@@ -181,11 +181,11 @@ def _fate(forecast: UnpauseForecast, now: datetime, *, short: bool) -> str:
     )
 
 
-def _field(schedule: Schedule, world: ClusterSnapshot) -> str:
+def _field(schedule: Schedule, snapshot: ClusterSnapshot) -> str:
     said = schedule.spec.skip_immediately
     if said is not None:
         return f"field {'true' if said else 'false'}"
-    default = world.server(schedule.namespace).skip_immediately
+    default = snapshot.server(schedule.namespace).skip_immediately
     word = "unknown" if default is None else "yes" if default else "no"
     return f"field absent, server {word}"
 

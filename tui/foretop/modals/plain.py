@@ -99,7 +99,7 @@ class DeleteNab(Dialog):
     def wish(self) -> Planner:
         serves = self.serves_force
         force = serves and self.query_one(Turn).at == 1
-        return lambda world, items, now: plan_delete_nab(world, items, now, force=force, serves_force=serves)
+        return lambda snapshot, items, now: plan_delete_nab(snapshot, items, now, force=force, serves_force=serves)
 
     @work(exit_on_error=False)
     async def _learn_fields(self) -> None:
@@ -128,7 +128,7 @@ class DecideStorage(Dialog):
 
     def wish(self) -> Planner:
         decision = self._DECISIONS[self.query_one(Turn).at]
-        return lambda world, items, now: plan_decide(world, items, decision, now)
+        return lambda snapshot, items, now: plan_decide(snapshot, items, decision, now)
 
 
 class ServerDefault(Dialog):
@@ -142,13 +142,13 @@ class ServerDefault(Dialog):
 
     def wish(self) -> Planner:
         skip = self.query_one(Turn).at == 0
-        return lambda world, items, now: plan_server_default(world, items, skip, now)
+        return lambda snapshot, items, now: plan_server_default(snapshot, items, skip, now)
 
 
-def _cancel(world: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+def _cancel(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
     """Of backups at first, and of single movements when one is planned again."""
     asked = list(items)
     movements = [item for item in asked if isinstance(item, DataMovement)]
     if movements:
-        return replan_cancel(world, movements, now)
-    return plan_cancel_movements(world, [item for item in asked if isinstance(item, Backup)], now)
+        return replan_cancel(snapshot, movements, now)
+    return plan_cancel_movements(snapshot, [item for item in asked if isinstance(item, Backup)], now)

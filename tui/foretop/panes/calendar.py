@@ -52,7 +52,7 @@ def _coming(item: TimelineItem, desk: Desk) -> tuple[Para, ...]:
     resource = desk.store.get(item.key)
     if isinstance(resource, Schedule):
         scene = desk.scene(item.key.context)
-        late = overdue(resource, now, item.dialect, scene.beat(resource.namespace), scene.world.runs(resource))
+        late = overdue(resource, now, item.dialect, scene.beat(resource.namespace), scene.snapshot.runs(resource))
         if late is not None:
             since = f"due since {when(late.since, now, zone)}{_name(late.since, item, desk)}: "
             said.append(Para((span(since, Tone.BAD), span(f"{late.sentence}.")), "Late"))
@@ -79,7 +79,7 @@ def _company(item: TimelineItem, load: StartLoad | None, desk: Desk) -> tuple[Pa
 
 
 def _slots(key: Key, desk: Desk) -> str:
-    at_once = desk.store.world(key.context).server(key.namespace).concurrency
+    at_once = desk.store.snapshot(key.context).server(key.namespace).concurrency
     return f"; Velero takes {at_once} at a time" if at_once else ""
 
 

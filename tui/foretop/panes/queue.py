@@ -47,10 +47,10 @@ def progress(run: Run, scene: RenderContext) -> tuple[Para, ...]:
 
 def _unchanged(run: Run, scene: RenderContext) -> str:
     key = (type(run).__name__, run.namespace, run.name)
-    moved = scene.world.seen.moved.get(key)
+    moved = scene.snapshot.seen.moved.get(key)
     if moved is None or run.status.completion_timestamp is not None or scene.now - moved < _USUAL:
         return ""
-    if key in scene.world.seen.unmoved:
+    if key in scene.snapshot.seen.unmoved:
         return f"; unchanged since foretop first saw it, {humanize.duration(scene.now - moved)} ago"
     return f"; unchanged for {humanize.duration(scene.now - moved)}"
 
@@ -67,7 +67,7 @@ def _totals(run: Run, scene: RenderContext) -> Para:
     others = [item for item in scene.unfinished(run.namespace) if type(item) is type(run)]
     items = [found for other in others if (found := scene.queued(other)) is not None]
     waiting = sum(item.waits for item in items)
-    slots = scene.world.server(run.namespace).concurrency if isinstance(run, Backup) else 1
+    slots = scene.snapshot.server(run.namespace).concurrency if isinstance(run, Backup) else 1
     at_once = f"{slots} at a time, " if slots else ""
     noun = "backup" if isinstance(run, Backup) else "restore"
     return para(f"{at_once}{humanize.count(len(items) - waiting, noun)} at work, {waiting} waiting", Tone.DIM)

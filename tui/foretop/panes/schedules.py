@@ -50,7 +50,7 @@ def _paused(entry: ScheduleRow, scene: RenderContext) -> str:
 
 def _unpausing(entry: ScheduleRow, scene: RenderContext) -> tuple[Para, ...]:
     schedule = entry.schedule
-    default = scene.world.server(schedule.namespace).skip_immediately
+    default = scene.snapshot.server(schedule.namespace).skip_immediately
     beat = scene.beat(schedule.namespace)
     leave, skip = (
         unpause_as_read(schedule, scene.now, choice, default, entry.readings, beat=beat, backups=entry.runs)

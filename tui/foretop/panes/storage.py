@@ -42,7 +42,7 @@ def storage_pane(place: BackupStorageLocation, scene: RenderContext) -> tuple[Pa
     checked = humanize.time(status.last_validation_time, scene.now) if status.last_validation_time else "never"
     synced = humanize.time(status.last_synced_time, scene.now) if status.last_synced_time else "never"
     said.append(para(f"checked {checked}, synced {synced}", label="Seen"))
-    mine = [run for run in scene.world.backups if run.namespace == place.namespace and _keeps(place, run)]
+    mine = [run for run in scene.snapshot.backups if run.namespace == place.namespace and _keeps(place, run)]
     said.append(para(f"{humanize.count(len(mine), 'backup')} kept there", label="Holds"))
     return tuple(said)
 

@@ -51,7 +51,7 @@ def calm(desk: Desk) -> list[Line]:
             ),
             (span(f"Not seen: {humanize.join(gaps, 6)}."),),
         ]
-    if not any(_is_in_use(desk.scene(context).world) for context in desk.contexts):
+    if not any(_is_in_use(desk.scene(context).snapshot) for context in desk.contexts):
         return [
             (
                 Span(f"{StatusGlyph.WAITING.value} ", style_of(Tone.WAITING)),
@@ -59,7 +59,7 @@ def calm(desk: Desk) -> list[Line]:
             ),
             (span("  There are no schedules, no backups and no storage locations here."),),
         ]
-    asleep = all(_is_asleep(desk.scene(context).world) for context in desk.contexts)
+    asleep = all(_is_asleep(desk.scene(context).snapshot) for context in desk.contexts)
     head = (
         (StatusGlyph.PAUSED, "Nothing wrong, and nothing to come:")
         if asleep
@@ -73,20 +73,20 @@ def calm(desk: Desk) -> list[Line]:
     return lines
 
 
-def _is_in_use(world: ClusterSnapshot) -> bool:
-    return bool(world.schedules or world.backups or world.storage or world.nabs or world.nars)
+def _is_in_use(snapshot: ClusterSnapshot) -> bool:
+    return bool(snapshot.schedules or snapshot.backups or snapshot.storage or snapshot.nabs or snapshot.nars)
 
 
-def _is_asleep(world: ClusterSnapshot) -> bool:
-    return bool(world.schedules) and all(schedule.spec.paused for schedule in world.schedules)
+def _is_asleep(snapshot: ClusterSnapshot) -> bool:
+    return bool(snapshot.schedules) and all(schedule.spec.paused for schedule in snapshot.schedules)
 
 
 def _healthy(desk: Desk, context: str) -> list[str]:
     scene = desk.scene(context)
-    world, now = scene.world, scene.now
-    active = [(item, dialect) for item, dialect in world.read_schedules if not item.spec.paused]
+    snapshot, now = scene.snapshot, scene.now
+    active = [(item, dialect) for item, dialect in snapshot.read_schedules if not item.spec.paused]
     active = [(item, dialect) for item, dialect in active if not invalid(item, dialect)]
-    paused = sum(schedule.spec.paused for schedule in world.schedules)
+    paused = sum(schedule.spec.paused for schedule in snapshot.schedules)
     coming = min(
         ((run, item.name) for item, dialect in active if (run := next_run(item, dialect)) is not None and run > now),
         default=None,
@@ -94,15 +94,15 @@ def _healthy(desk: Desk, context: str) -> list[str]:
     name = f"{context}: " if len(desk.contexts) > 1 else ""
     also = f", {paused} paused" if paused else ""
     healthy = f"{name}{humanize.count(len(active), 'schedule')} healthy{also}"
-    if _is_asleep(world):
-        due = sum(may_be_due(item, now, world.readings(item)) for item in world.schedules)
+    if _is_asleep(snapshot):
+        due = sum(may_be_due(item, now, snapshot.readings(item)) for item in snapshot.schedules)
         healthy = f"{name}all schedules are paused ({paused}, of them {due} due); 2 opens them"
     if coming is not None:
         healthy = f"{healthy}; next {coming[1]} in {humanize.duration(coming[0] - now)}"
-    runs: tuple[Run, ...] = (*world.backups, *world.restores)
+    runs: tuple[Run, ...] = (*snapshot.backups, *snapshot.restores)
     waiting = sum(not has_ended(run) for run in runs)
     queue = "queue empty" if not waiting else f"{humanize.count(waiting, 'run')} in the queue"
-    beats = [scene.beat(namespace) for namespace in world.velero_namespaces]
+    beats = [scene.beat(namespace) for namespace in snapshot.velero_namespaces]
     pulses = [beat.pulse for beat in beats if beat.pulse is not None]
     pulse = f"Velero's pulse {humanize.duration(now - max(pulses))} ago" if pulses else "no pulse of Velero to be seen"
     return [f"{healthy}.", f"{queue[0].upper()}{queue[1:]}; {pulse}."]

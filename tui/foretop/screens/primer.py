@@ -116,7 +116,7 @@ class PrimerPage(Page, can_focus=True):
             return
         self._dialect = Dialect.ROBFIG
         if isinstance(resource, Schedule):
-            self._dialect = self.desk.scene(key.context).world.readings(resource)[-1].dialect
+            self._dialect = self.desk.scene(key.context).snapshot.readings(resource)[-1].dialect
         text, minutes = found
         self._expression.value = text
         if minutes is not None:

@@ -79,4 +79,4 @@ class Scoping:
             for plural in _TENANTS
             for key, _ in store.items(context, plural)
         }
-        return sorted(found.union(*(store.world(context).velero_namespaces for context in self._desk.contexts)))
+        return sorted(found.union(*(store.snapshot(context).velero_namespaces for context in self._desk.contexts)))

@@ -48,7 +48,7 @@ def _health(desk: Desk) -> list[Span]:
         {
             server.version
             for context in _looked_at(desk)
-            for server in desk.store.world(context).servers.values()
+            for server in desk.store.snapshot(context).servers.values()
             if server.version
         }
     )

@@ -165,7 +165,7 @@ class Wishes:
         assert desk is not None
         key = self.frame.page.subject() if self.frame.page else None
         context = key.context if key else next(iter(clusters_of(desk.source)))
-        spaces = desk.store.world(context).velero_namespaces
+        spaces = desk.store.snapshot(context).velero_namespaces
         namespace = key.namespace if key else spaces[0] if spaces else "velero"
         return Chosen((Key(context, SCHEDULE.plural, namespace, ""),))
 

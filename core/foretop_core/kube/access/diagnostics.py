@@ -15,7 +15,7 @@ from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
 from foretop_core.kube.access.accessible_namespaces import EVERYWHERE
 from foretop_core.kube.access.find_velero import FoundVelero, find_velero
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
-from foretop_core.kube.access.server_evidence import server_world
+from foretop_core.kube.access.server_evidence import server_snapshot
 from foretop_core.kube.connection import paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
@@ -80,7 +80,7 @@ async def diagnose(
     for check in _velero(servers):
         yield check
     for server in servers:
-        yield _cron(await server_world(client, server, given_versions or {}), server.namespace, clock.now())
+        yield _cron(await server_snapshot(client, server, given_versions or {}), server.namespace, clock.now())
     for place in [server.namespace for server in servers] or [config.namespace]:
         for verb, kind, purpose in _ACTIONS:
             yield await _action(access, verb, kind, purpose, place)
@@ -174,14 +174,14 @@ def _velero(servers: tuple[FoundVelero, ...]) -> list[Check]:
     return checks
 
 
-def _cron(world: ClusterSnapshot, namespace: str, now: datetime) -> Check:
+def _cron(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Check:
     """How a server reads cron, what tells so, and what the newest release would change."""
-    verdict = world.full_verdict(namespace)
+    verdict = snapshot.full_verdict(namespace)
     library = " or ".join(dialect.value for dialect in verdict.candidates)
     why = f", because of {'; '.join(verdict.reasons)}" if verdict.reasons else ", because nothing tells which"
     against = f"; against that: {'; '.join(verdict.contradictions)}" if verdict.contradictions else ""
     _, newest = target(NEWEST_KNOWN)
-    upgrade = next((each for each in server_upgrades(world, newest, now) if each.namespace == namespace), None)
+    upgrade = next((each for each in server_upgrades(snapshot, newest, now) if each.namespace == namespace), None)
     changed = upgrade.changed if upgrade is not None else 0
     found = f"in {namespace}, {releases_of(verdict.candidates)} ({library}){why}{against}"
     if newest not in verdict.candidates or changed:

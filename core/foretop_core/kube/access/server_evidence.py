@@ -20,7 +20,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 _TELLING = (SCHEDULE, BACKUP, STORAGE, SERVER_STATUS, DEPLOYMENT)
 
 
-async def server_world(client: ApiClient, server: FoundVelero, given_versions: Mapping[str, str]) -> ClusterSnapshot:
+async def server_snapshot(client: ApiClient, server: FoundVelero, given_versions: Mapping[str, str]) -> ClusterSnapshot:
     """The objects around one server that tell its release or its dialect; what may not be seen is left out."""
     objects: list[Resource] = []
     for kind in _TELLING:
@@ -28,8 +28,8 @@ async def server_world(client: ApiClient, server: FoundVelero, given_versions: M
     with suppress(ForetopError):
         response = await client.request("GET", paths.item(DEFINITION, "", BACKUP_DEFINITION))
         objects.append(decode(CustomResourceDefinition, response.body))
-    world = assemble(objects, given_versions=given_versions)
-    return replace(world, servers={server.namespace: server.known}) if server.known else world
+    snapshot = assemble(objects, given_versions=given_versions)
+    return replace(snapshot, servers={server.namespace: server.known}) if server.known else snapshot
 
 
 async def _listed(client: ApiClient, kind: Kind, namespace: str) -> list[Resource]:

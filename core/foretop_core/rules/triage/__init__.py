@@ -76,9 +76,9 @@ class Triage:
         return not self.unseen and all(finding.severity is Severity.NOTE for finding in self.findings)
 
 
-def triage(world: ClusterSnapshot, now: datetime, limits: Thresholds | None = None) -> Triage:
+def triage(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds | None = None) -> Triage:
     """Everything that is wrong in one context now."""
     limits = limits or Thresholds()
-    found = (finding for rule in RULES for finding in rule(world, now, limits))
-    findings = [replace(finding, context=world.context) for finding in correlated(found)]
-    return Triage(tuple(sorted(link_causes(findings), key=rank)), world.unseen)
+    found = (finding for rule in RULES for finding in rule(snapshot, now, limits))
+    findings = [replace(finding, context=snapshot.context) for finding in correlated(found)]
+    return Triage(tuple(sorted(link_causes(findings), key=rank)), snapshot.unseen)

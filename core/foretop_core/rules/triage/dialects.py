@@ -22,33 +22,33 @@ _EFFECTS = {
 }
 
 
-def coming_changes(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def coming_changes(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """One note for each server: the schedules that the next releases read differently, or that nobody can read yet."""
-    for namespace, schedules in world.schedules_by_namespace.items():
-        unclear = [schedule for schedule in schedules if world.dialect(schedule) is None]
-        changed = _changed_next(world, namespace, schedules, now)
+    for namespace, schedules in snapshot.schedules_by_namespace.items():
+        unclear = [schedule for schedule in schedules if snapshot.dialect(schedule) is None]
+        changed = _changed_next(snapshot, namespace, schedules, now)
         if unclear or changed:
-            yield _note(world, namespace, unclear, changed)
+            yield _note(snapshot, namespace, unclear, changed)
 
 
 def _changed_next(
-    world: ClusterSnapshot, namespace: str, schedules: tuple[Schedule, ...], now: datetime
+    snapshot: ClusterSnapshot, namespace: str, schedules: tuple[Schedule, ...], now: datetime
 ) -> list[tuple[Schedule, UpgradeKind]]:
-    coming = next_dialect(world.verdict(namespace).candidates)
+    coming = next_dialect(snapshot.verdict(namespace).candidates)
     if coming is None:
         return []
     return [
         (schedule, kind)
         for schedule in schedules
-        if (known := world.dialect(schedule)) is not None
+        if (known := snapshot.dialect(schedule)) is not None
         and (kind := upgrade_kind(schedule.spec.schedule, known, coming, now)) is not None
     ]
 
 
 def _note(
-    world: ClusterSnapshot, namespace: str, unclear: list[Schedule], changed: list[tuple[Schedule, UpgradeKind]]
+    snapshot: ClusterSnapshot, namespace: str, unclear: list[Schedule], changed: list[tuple[Schedule, UpgradeKind]]
 ) -> Finding:
-    candidates = world.verdict(namespace).candidates
+    candidates = snapshot.verdict(namespace).candidates
     coming = next_dialect(candidates)
     release = first_release(coming) if coming is not None else ""
     what, evidence = "", []
@@ -81,11 +81,11 @@ def _either(candidates: tuple[Dialect, ...]) -> str:
     return " and ".join(releases_of((dialect,)) for dialect in candidates)
 
 
-def stopped_schedules(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def stopped_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Schedules that an upgrade has silenced: valid and enabled, and their runs are no longer made."""
-    for schedule in world.schedules:
-        dialect = world.dialect(schedule)
-        found = stopped(schedule, world.runs(schedule), dialect, now) if dialect is not None else None
+    for schedule in snapshot.schedules:
+        dialect = snapshot.dialect(schedule)
+        found = stopped(schedule, snapshot.runs(schedule), dialect, now) if dialect is not None else None
         if found is None or found.last_run is None or found.missed is None:
             continue
         effect = found.effect
@@ -102,9 +102,9 @@ def stopped_schedules(world: ClusterSnapshot, now: datetime, limits: Thresholds)
         )
 
 
-def refusal_by_upgrade(world: ClusterSnapshot, schedule: Schedule, now: datetime) -> tuple[str, str]:
+def refusal_by_upgrade(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> tuple[str, str]:
     """A sentence of evidence and the remedy for a refused schedule that an older release accepts; "" for others."""
-    dialect = world.dialect(schedule)
+    dialect = snapshot.dialect(schedule)
     found = refused_since(schedule, dialect, now) if dialect is not None else None
     if found is None:
         return "", ""
@@ -119,9 +119,9 @@ def refusal_by_upgrade(world: ClusterSnapshot, schedule: Schedule, now: datetime
     )
 
 
-def runaway_by_upgrade(world: ClusterSnapshot, schedule: Schedule, now: datetime) -> str:
+def runaway_by_upgrade(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> str:
     """A sentence of evidence for a schedule that is always due only to its release of Velero; "" for others."""
-    dialect = world.dialect(schedule)
+    dialect = snapshot.dialect(schedule)
     found = every_minute_since(schedule, dialect, now) if dialect is not None else None
     if found is None:
         return ""

@@ -20,16 +20,16 @@ Pair = tuple[NonAdmin, Backup | Restore]
 _VANISHED = frozenset({"VeleroBackupNotFound", "VeleroRestoreNotFound"})
 
 
-def refused(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """For whoever runs Velero no error: nothing is broken, and it is the owner's to mend."""
-    for item in (*world.nabs, *world.nars):
+    for item in (*snapshot.nabs, *snapshot.nars):
         if item.phase != "BackingOff":
             continue
         accepted = item.condition("Accepted")
         if accepted and (accepted.status == "True" or accepted.reason in _VANISHED):
             continue
         message = accepted.message if accepted else "the controller gives no reason"
-        request = _awaited(world, item)
+        request = _awaited(snapshot, item)
         what, wait, remedy = _refusal(item, message, request, now)
         yield Finding(
             "nonadmin-refused",
@@ -65,10 +65,10 @@ def _refusal(
     )
 
 
-def _awaited(world: ClusterSnapshot, item: NonAdmin) -> NonAdminBackupStorageLocationRequest | None:
+def _awaited(snapshot: ClusterSnapshot, item: NonAdmin) -> NonAdminBackupStorageLocationRequest | None:
     """The undecided request for the storage location that it uses."""
     wanted = item.spec.backup_spec.storage_location if isinstance(item, NonAdminBackup) else ""
-    sources = ((request, request.status.non_admin_backup_storage_location) for request in world.storage_requests)
+    sources = ((request, request.status.non_admin_backup_storage_location) for request in snapshot.storage_requests)
     mine = (request for request, source in sources if (source.namespace, source.name) == (item.namespace, wanted))
     return next((request for request in mine if wanted and not _is_decided(request)), None)
 
@@ -77,14 +77,14 @@ def _is_decided(request: NonAdminBackupStorageLocationRequest) -> bool:
     return request.spec.approval_decision in {"approve", "reject"} or request.phase in {"Approved", "Rejected"}
 
 
-def went_back(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """The phase may only go forward; the released controller breaks that when the Velero object vanishes."""
-    watched = {(namespace, name) for _, namespace, name in world.seen.went_back}
-    for item in (*world.nabs, *world.nars):
+    watched = {(namespace, name) for _, namespace, name in snapshot.seen.went_back}
+    for item in (*snapshot.nabs, *snapshot.nars):
         if item.phase != "BackingOff" and (not watched or (item.namespace, item.name) not in watched):
             continue
         subject = Subject.of(item)
-        seen = world.seen.went_back.get((subject.kind, subject.namespace, subject.name))
+        seen = snapshot.seen.went_back.get((subject.kind, subject.namespace, subject.name))
         accepted = item.condition("Accepted")
         vanished = item.phase == "BackingOff" and accepted is not None and accepted.reason in _VANISHED
         if not vanished and (seen is None or seen.after != item.phase):
@@ -105,15 +105,15 @@ def went_back(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iter
         )
 
 
-def stuck_deleting(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for item in (*world.nabs, *world.nars):
+def stuck_deleting(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for item in (*snapshot.nabs, *snapshot.nars):
         if item.phase != "Deleting" and item.metadata.deletion_timestamp is None:
             continue
         deleting = item.condition("Deleting")
         since = item.metadata.deletion_timestamp or (deleting.last_transition_time if deleting else None)
         if since is None or now - since < limits.deleting:
             continue
-        evidence, remedy = _way_out(world, item)
+        evidence, remedy = _way_out(snapshot, item)
         yield Finding(
             "nonadmin-stuck-deleting",
             Severity.WARNING,
@@ -125,10 +125,10 @@ def stuck_deleting(world: ClusterSnapshot, now: datetime, limits: Thresholds) ->
         )
 
 
-def velero_failed(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     pairs: Iterable[tuple[NonAdmin, Backup | Restore | None]] = chain(
-        ((nab, world.velero_backup(nab)) for nab in world.nabs),
-        ((nar, world.velero_restore(nar)) for nar in world.nars),
+        ((nab, snapshot.velero_backup(nab)) for nab in snapshot.nabs),
+        ((nar, snapshot.velero_restore(nar)) for nar in snapshot.nars),
     )
     for item, live in pairs:
         copied = item.velero.status
@@ -149,20 +149,20 @@ def velero_failed(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> 
             "Read its logs, mend the cause, and let the owner make a new one.",
             (Subject.of(live),) if live is not None else (),
             status.phase,
-            blamed_location(world, live) if isinstance(live, Backup) else None,
+            blamed_location(snapshot, live) if isinstance(live, Backup) else None,
         )
 
 
-def positions_off(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def positions_off(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """The reported place in the queue is an estimate that freezes; say where it misleads."""
-    backups = _reporting((nab, world.velero_backup(nab)) for nab in world.nabs)
-    restores = _reporting((nar, world.velero_restore(nar)) for nar in world.nars)
-    yield from _all_off(backups, world.backups, now, limits)
-    yield from _all_off(restores, world.restores, now, limits)
+    backups = _reporting((nab, snapshot.velero_backup(nab)) for nab in snapshot.nabs)
+    restores = _reporting((nar, snapshot.velero_restore(nar)) for nar in snapshot.nars)
+    yield from _all_off(backups, snapshot.backups, now, limits)
+    yield from _all_off(restores, snapshot.restores, now, limits)
 
 
-def waiting_storage_requests(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for request in world.storage_requests:
+def waiting_storage_requests(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for request in snapshot.storage_requests:
         source = request.status.non_admin_backup_storage_location
         if _is_decided(request) or request.created is None or now - request.created < limits.storage_request:
             continue
@@ -245,7 +245,7 @@ def _settled(item: NonAdmin, live: Backup | Restore, now: datetime, limit: timed
     return now - latest >= limit
 
 
-def _way_out(world: ClusterSnapshot, item: NonAdmin) -> tuple[str, str]:
+def _way_out(snapshot: ClusterSnapshot, item: NonAdmin) -> tuple[str, str]:
     if isinstance(item, NonAdminBackup) and not (item.spec.delete_backup or item.spec.force_delete_backup):
         return (
             "It was deleted without spec.deleteBackup, so the controller keeps it and the data.",
@@ -257,8 +257,8 @@ def _way_out(world: ClusterSnapshot, item: NonAdmin) -> tuple[str, str]:
             f"Velero could not delete the data: {'; '.join(request.status.errors)}.",
             "Mend the cause; the controller tries again.",
         )
-    backup = world.velero_backup(item) if isinstance(item, NonAdminBackup) else None
-    location = world.location(backup.namespace, backup.spec.storage_location) if backup else None
+    backup = snapshot.velero_backup(item) if isinstance(item, NonAdminBackup) else None
+    location = snapshot.location(backup.namespace, backup.spec.storage_location) if backup else None
     if location is not None and location.phase == "Unavailable":
         return (
             f"Its data lies in {location.name}, which is unavailable: {location.status.message}.",

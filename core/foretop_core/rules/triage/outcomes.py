@@ -17,9 +17,9 @@ from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresh
 OUTCOMES = {"Failed": "failed", "PartiallyFailed": "partially failed", "FailedValidation": "was refused"}
 
 
-def failing_schedules(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for schedule in world.schedules:
-        faults = faults_in_a_row(world.runs(schedule))
+def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for schedule in snapshot.schedules:
+        faults = faults_in_a_row(snapshot.runs(schedule))
         if not faults:
             continue
         last, first = faults[0], faults[-1]
@@ -33,30 +33,30 @@ def failing_schedules(world: ClusterSnapshot, now: datetime, limits: Thresholds)
             f"{last.name} {OUTCOMES[last.phase]} at {humanize.time(began(last), now)}{row}: {reason(last)}.",
             _remedy(last),
             (Subject.of(last),),
-            blames=blamed_location(world, last),
+            blames=blamed_location(snapshot, last),
         )
 
 
-def failed_backups(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def failed_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Those that no schedule and no non-admin backup answers for."""
-    faulty = [backup for backup in world.backups if backup.phase in FAULTY]
-    known = {(schedule.namespace, schedule.name) for schedule in world.schedules}
-    tenants = {nab.velero.nacuuid for nab in world.nabs if nab.velero.nacuuid} if faulty else set()
+    faulty = [backup for backup in snapshot.backups if backup.phase in FAULTY]
+    known = {(schedule.namespace, schedule.name) for schedule in snapshot.schedules}
+    tenants = {nab.velero.nacuuid for nab in snapshot.nabs if nab.velero.nacuuid} if faulty else set()
     for backup in faulty:
         owned = (backup.namespace, backup.schedule_name) in known or backup.label(NAB_UUID_LABEL) in tenants
         if not owned:
-            yield from _failed("backup-failed", backup, now, limits, blamed_location(world, backup))
+            yield from _failed("backup-failed", backup, now, limits, blamed_location(snapshot, backup))
 
 
-def failed_restores(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    tenants = {nar.velero.nacuuid for nar in world.nars if nar.velero.nacuuid}
-    for restore in world.restores:
+def failed_restores(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    tenants = {nar.velero.nacuuid for nar in snapshot.nars if nar.velero.nacuuid}
+    for restore in snapshot.restores:
         if restore.phase in FAULTY and restore.label(NAR_UUID_LABEL) not in tenants:
             yield from _failed("restore-failed", restore, now, limits)
 
 
-def delete_errors(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for request in world.delete_requests:
+def delete_errors(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for request in snapshot.delete_requests:
         if request.phase != "Processed" or not request.status.errors:
             continue
         yield Finding(
@@ -89,9 +89,9 @@ def _failed(
     )
 
 
-def blamed_location(world: ClusterSnapshot, run: Backup) -> Subject | None:
+def blamed_location(snapshot: ClusterSnapshot, run: Backup) -> Subject | None:
     """The storage location that Velero's own words name; an older fault of another kind is not its doing."""
-    location = world.location(run.namespace, run.spec.storage_location)
+    location = snapshot.location(run.namespace, run.spec.storage_location)
     named = location is not None and re.search(rf"(?<![\w.-]){re.escape(location.name)}(?![\w-])", reason(run))
     return Subject.of(location) if location is not None and named else None
 

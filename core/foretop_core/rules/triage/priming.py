@@ -18,9 +18,9 @@ _AHEAD = timedelta(days=62)
 _MOST = 2_000
 
 
-def wrong_warmups(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    jobs = {(job.namespace, job.name): job for job in world.cron_jobs}
-    for prescaled in world.prescaled:
+def wrong_warmups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    jobs = {(job.namespace, job.name): job for job in snapshot.cron_jobs}
+    for prescaled in snapshot.prescaled:
         job = jobs.get((prescaled.namespace, f"autogen-{prescaled.name}"))
         if job is None:
             yield _finding(

@@ -28,13 +28,13 @@ from foretop_core.rules.triage.dialects import refusal_by_upgrade, runaway_by_up
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
 
 
-def invalid_schedules(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for schedule, dialect in world.read_schedules:
+def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for schedule, dialect in snapshot.read_schedules:
         problem = invalid(schedule, dialect)
         if not problem:
             continue
         paused = " It is paused, so Velero has not looked at it yet." if schedule.spec.paused else ""
-        upgrade, instead = refusal_by_upgrade(world, schedule, now)
+        upgrade, instead = refusal_by_upgrade(snapshot, schedule, now)
         yield Finding(
             "schedule-invalid",
             Severity.ERROR,
@@ -47,12 +47,12 @@ def invalid_schedules(world: ClusterSnapshot, now: datetime, limits: Thresholds)
         )
 
 
-def never_firing(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def never_firing(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Schedules without a next run, which Velero looks for five years ahead: a date may just be rarer than that."""
-    for schedule, dialect in world.read_schedules:
+    for schedule, dialect in snapshot.read_schedules:
         if schedule.spec.paused or next_run(schedule, dialect) is not None or not is_due(schedule, now, dialect):
             continue
-        made = len(world.runs(schedule))
+        made = len(snapshot.runs(schedule))
         when = "" if never_fires(schedule, dialect) else " within five years"
         yield Finding(
             "schedule-never-fires",
@@ -62,17 +62,17 @@ def never_firing(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> I
             f"matches no date{when}, so it runs every minute",
             f"No date{when} matches {schedule.spec.schedule!r}; Velero takes that for always due and makes a backup at "
             f"nearly every look, once a minute. {humanize.count(made, 'backup')} of it are here now."
-            f"{runaway_by_upgrade(world, schedule, now)}",
+            f"{runaway_by_upgrade(snapshot, schedule, now)}",
             "Pause the schedule, then mend its expression.",
         )
 
 
-def overdue_schedules(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for schedule, dialect in world.read_schedules:
+def overdue_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for schedule, dialect in snapshot.read_schedules:
         if schedule.spec.paused:
             continue
-        beat = world.heartbeat(schedule.namespace)
-        held_by = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
+        beat = snapshot.heartbeat(schedule.namespace)
+        held_by = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
         late = overdue(schedule, now, dialect, beat, held_by, grace=limits.overdue)
         if late is None or late.reason in {DelayReason.INVALID, DelayReason.NEVER_FIRES}:
             continue
@@ -98,9 +98,9 @@ def overdue_schedules(world: ClusterSnapshot, now: datetime, limits: Thresholds)
         )
 
 
-def forgotten_pauses(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for schedule in world.schedules:
-        readings = world.readings(schedule)
+def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for schedule in snapshot.schedules:
+        readings = snapshot.readings(schedule)
         if not schedule.spec.paused or all(invalid(schedule, reading.dialect) for reading in readings):
             continue
         paused = pause_info(schedule)
@@ -112,15 +112,15 @@ def forgotten_pauses(world: ClusterSnapshot, now: datetime, limits: Thresholds) 
                 schedule,
                 now,
                 choice,
-                world.server(schedule.namespace).skip_immediately,
+                snapshot.server(schedule.namespace).skip_immediately,
                 readings,
-                beat=world.heartbeat(schedule.namespace),
+                beat=snapshot.heartbeat(schedule.namespace),
             )
             for choice in (Choice.LEAVE, Choice.SKIP)
         ]
         due = ", due at once" if choices[0].at_once else ""
         who = f" {paused.who}" if paused.who else ""
-        good = newest_good(world.runs(schedule))
+        good = newest_good(snapshot.runs(schedule))
         kept = (
             f" Its newest good backup is {humanize.duration(now - good.started)} old." if good and good.started else ""
         )
@@ -135,13 +135,13 @@ def forgotten_pauses(world: ClusterSnapshot, now: datetime, limits: Thresholds) 
         )
 
 
-def all_paused(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def all_paused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """A maintenance window, or one that was never ended: nothing is broken, and nothing is backed up either."""
-    for namespace, schedules in world.schedules_by_namespace.items():
+    for namespace, schedules in snapshot.schedules_by_namespace.items():
         paused = [schedule for schedule in schedules if schedule.spec.paused]
         if len(paused) < max(limits.fewest_paused, len(schedules)):
             continue
-        due = [schedule.name for schedule in paused if may_be_due(schedule, now, world.readings(schedule))]
+        due = [schedule.name for schedule in paused if may_be_due(schedule, now, snapshot.readings(schedule))]
         owners = [owner for schedule in paused if (owner := schedule.paused_field_set) and owner.time]
         since = max((owner.time for owner in owners if owner.time), default=None)
         names = list(dict.fromkeys(owner.manager for owner in owners if owner.manager))
@@ -160,13 +160,13 @@ def all_paused(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Ite
         )
 
 
-def colliding_schedules(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Only where it is known how many backups the server works on at a time."""
-    for namespace in world.schedules_by_namespace:
-        slots = world.server(namespace).concurrency
+    for namespace in snapshot.schedules_by_namespace:
+        slots = snapshot.server(namespace).concurrency
         if slots is None:
             continue
-        for crowd in collisions(_read_in(world, namespace), now, slots, limits.most_collisions):
+        for crowd in collisions(_read_in(snapshot, namespace), now, slots, limits.most_collisions):
             names = [schedule.name for schedule in crowd.schedules]
             at = crowd.following or crowd.at
             when = f"{at:%H:%M}Z" if at.date() == now.astimezone(UTC).date() else humanize.time(at, now)
@@ -185,17 +185,17 @@ def colliding_schedules(world: ClusterSnapshot, now: datetime, limits: Threshold
             )
 
 
-def _read_in(world: ClusterSnapshot, namespace: str) -> Iterator[tuple[Schedule, Dialect]]:
-    return ((schedule, dialect) for schedule, dialect in world.read_schedules if schedule.namespace == namespace)
+def _read_in(snapshot: ClusterSnapshot, namespace: str) -> Iterator[tuple[Schedule, Dialect]]:
+    return ((schedule, dialect) for schedule, dialect in snapshot.read_schedules if schedule.namespace == namespace)
 
 
-def protection_gaps(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Two expected runs without a good backup, or a good one that is about to expire with none after it."""
-    for schedule, dialect in world.read_schedules:
+    for schedule, dialect in snapshot.read_schedules:
         parsed = expression(schedule.spec.schedule, dialect)
         if isinstance(parsed, CronError) or parsed.never_fires:
             continue
-        good = newest_good(world.runs(schedule))
+        good = newest_good(snapshot.runs(schedule))
         if good and (expires := _expires_first(schedule, dialect, good, now, limits)):
             what = "last good backup expires with none after it"
             evidence = f"{good.name} is the newest good backup and expires at {humanize.time(expires, now)}."

@@ -15,16 +15,16 @@ from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject,
 _MOVING = frozenset({"InProgress", "WaitingForPluginOperations", "WaitingForPluginOperationsPartiallyFailed"})
 
 
-def stuck_backups(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def stuck_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Neither items nor bytes have moved: the item count stands still while volumes are moved, so both must."""
-    for backup in world.backups:
+    for backup in snapshot.backups:
         if backup.phase not in _MOVING:
             continue
-        movements = world.movements_of(backup)
-        moved = _last_moved(world, backup, movements)
+        movements = snapshot.movements_of(backup)
+        moved = _last_moved(snapshot, backup, movements)
         if moved is None or now - moved < limits.nothing_moved:
             continue
-        least = "" if _was_seen_moving(world, backup, movements) else "at least "
+        least = "" if _was_seen_moving(snapshot, backup, movements) else "at least "
         waiting = [movement for movement in movements if movement.phase in NOT_MOVING_YET]
         yield Finding(
             "backup-stuck",
@@ -40,9 +40,11 @@ def stuck_backups(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> 
         )
 
 
-def waiting_movements(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    unfinished = {(backup.namespace, backup.name) for backup in world.backups if not backup.status.completion_timestamp}
-    for movement in world.movements:
+def waiting_movements(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    unfinished = {
+        (backup.namespace, backup.name) for backup in snapshot.backups if not backup.status.completion_timestamp
+    }
+    for movement in snapshot.movements:
         since = movement.status.accepted_timestamp or movement.created
         if movement.phase not in NOT_MOVING_YET or since is None or now - since < limits.movement_waiting:
             continue
@@ -62,9 +64,9 @@ def waiting_movements(world: ClusterSnapshot, now: datetime, limits: Thresholds)
         )
 
 
-def old_ready_to_start(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for backup in world.backups:
-        since = _ready_since(world, backup) if backup.phase == "ReadyToStart" else None
+def old_ready_to_start(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for backup in snapshot.backups:
+        since = _ready_since(snapshot, backup) if backup.phase == "ReadyToStart" else None
         if since is None or now - since < limits.ready_to_start:
             continue
         yield Finding(
@@ -79,11 +81,11 @@ def old_ready_to_start(world: ClusterSnapshot, now: datetime, limits: Thresholds
         )
 
 
-def stalled_queues(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for namespace in world.velero_namespaces:
-        backups = world.backups_by_namespace.get(namespace, ())
-        line = queue(backups, now=now, concurrency=world.server(namespace).concurrency)
-        freed = world.seen.free_slot_since.get(namespace)
+def stalled_queues(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for namespace in snapshot.velero_namespaces:
+        backups = snapshot.backups_by_namespace.get(namespace, ())
+        line = queue(backups, now=now, concurrency=snapshot.server(namespace).concurrency)
+        freed = snapshot.seen.free_slot_since.get(namespace)
         stall = queue_stalled(line, now, slot_free_since=freed, after=limits.queue_idle)
         if stall is None:
             continue
@@ -101,27 +103,27 @@ def stalled_queues(world: ClusterSnapshot, now: datetime, limits: Thresholds) ->
         )
 
 
-def _ready_since(world: ClusterSnapshot, backup: Backup) -> datetime | None:
+def _ready_since(snapshot: ClusterSnapshot, backup: Backup) -> datetime | None:
     """The object does not tell; where nobody watched, no earlier than anything else that moved in that queue.
 
     A finishing backup has given up its slot at a time that nothing tells, perhaps just now, and to this one.
     """
-    if seen := world.seen.phase_since.get(("Backup", backup.namespace, backup.name)):
+    if seen := snapshot.seen.phase_since.get(("Backup", backup.namespace, backup.name)):
         return seen
-    others = world.backups_by_namespace.get(backup.namespace, ())
+    others = snapshot.backups_by_namespace.get(backup.namespace, ())
     if any(other.phase in FINISHING for other in others):
         return None
     moves = [at for other in others for at in (other.started, other.status.completion_timestamp) if at is not None]
     return max((at for at in (backup.created, *moves) if at is not None), default=None)
 
 
-def _last_moved(world: ClusterSnapshot, backup: Backup, movements: tuple[DataMovement, ...]) -> datetime | None:
-    times = [at for key in _keys(backup, movements) if (at := world.seen.moved.get(key))]
+def _last_moved(snapshot: ClusterSnapshot, backup: Backup, movements: tuple[DataMovement, ...]) -> datetime | None:
+    times = [at for key in _keys(backup, movements) if (at := snapshot.seen.moved.get(key))]
     return max(times, default=None)
 
 
-def _was_seen_moving(world: ClusterSnapshot, backup: Backup, movements: tuple[DataMovement, ...]) -> bool:
-    return any(key in world.seen.moved and key not in world.seen.unmoved for key in _keys(backup, movements))
+def _was_seen_moving(snapshot: ClusterSnapshot, backup: Backup, movements: tuple[DataMovement, ...]) -> bool:
+    return any(key in snapshot.seen.moved and key not in snapshot.seen.unmoved for key in _keys(backup, movements))
 
 
 def _keys(backup: Backup, movements: tuple[DataMovement, ...]) -> list[Key]:

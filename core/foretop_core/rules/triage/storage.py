@@ -20,8 +20,8 @@ _GC_FAILURES = {
 }
 
 
-def unavailable_locations(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for location in world.storage:
+def unavailable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for location in snapshot.storage:
         if location.phase != "Unavailable":
             continue
         message = (location.status.message or "Velero gives no reason").rstrip(".")
@@ -30,7 +30,7 @@ def unavailable_locations(world: ClusterSnapshot, now: datetime, limits: Thresho
             "storage-unavailable",
             Severity.ERROR,
             Subject.of(location),
-            world.seen.phase_since.get(("BackupStorageLocation", location.namespace, location.name))
+            snapshot.seen.phase_since.get(("BackupStorageLocation", location.namespace, location.name))
             or location.status.last_synced_time
             or location.created,
             f"unavailable: {message.rpartition(': ')[2]}",
@@ -40,15 +40,15 @@ def unavailable_locations(world: ClusterSnapshot, now: datetime, limits: Thresho
         )
 
 
-def silent_servers(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for namespace, beat in world.heartbeats.items():
+def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for namespace, beat in snapshot.heartbeats.items():
         silence = beat.silent_for(now)
         if silence is None or beat.pulse is None:
             continue
         newest = max(
             (
                 schedule.status.last_backup
-                for schedule in world.schedules
+                for schedule in snapshot.schedules
                 if schedule.namespace == namespace and schedule.status.last_backup
             ),
             default=None,
@@ -73,10 +73,10 @@ def silent_servers(world: ClusterSnapshot, now: datetime, limits: Thresholds) ->
         )
 
 
-def restarted_servers(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for namespace in world.velero_namespaces:
-        backups = world.backups_by_namespace.get(namespace, ())
-        traces = (last_start(backups), world.seen.restarted.get(namespace))
+def restarted_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for namespace in snapshot.velero_namespaces:
+        backups = snapshot.backups_by_namespace.get(namespace, ())
+        traces = (last_start(backups), snapshot.seen.restarted.get(namespace))
         at = max((trace for trace in traces if trace is not None), default=None)
         if at is None or now - at > limits.recent_restart:
             continue
@@ -94,8 +94,8 @@ def restarted_servers(world: ClusterSnapshot, now: datetime, limits: Thresholds)
         )
 
 
-def unsynced_locations(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for location in world.storage:
+def unsynced_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for location in snapshot.storage:
         given = duration(location.spec.backup_sync_period)
         period = PERIOD if given is None else given
         synced = location.status.last_synced_time or location.created
@@ -114,12 +114,12 @@ def unsynced_locations(world: ClusterSnapshot, now: datetime, limits: Thresholds
         )
 
 
-def unusable_locations(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+def unusable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Schedules that write to a location that is read-only or not there."""
-    seen_storage = bool(world.storage) or not any(gap.kind == "BackupStorageLocation" for gap in world.unseen)
-    for schedule in world.schedules:
+    seen_storage = bool(snapshot.storage) or not any(gap.kind == "BackupStorageLocation" for gap in snapshot.unseen)
+    for schedule in snapshot.schedules:
         name = schedule.spec.template.storage_location
-        location = world.location(schedule.namespace, name)
+        location = snapshot.location(schedule.namespace, name)
         if location is None and name and seen_storage:
             what, why = f"storage location {name} does not exist", "no such location is in its namespace"
             code = "schedule-location-missing"
@@ -140,8 +140,8 @@ def unusable_locations(world: ClusterSnapshot, now: datetime, limits: Thresholds
         )
 
 
-def expired_backups(world: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    for backup in world.backups:
+def expired_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    for backup in snapshot.backups:
         expiry = backup.status.expiration
         if expiry is None or now - expiry <= limits.expired or backup.phase == "Deleting":
             continue
@@ -151,21 +151,21 @@ def expired_backups(world: ClusterSnapshot, now: datetime, limits: Thresholds) -
             Subject.of(backup),
             expiry,
             f"expired {humanize.duration(now - expiry)} ago and still there",
-            f"It expired at {humanize.time(expiry, now)} and Velero has not collected it: {_why_kept(world, backup)}.",
+            f"It expired at {humanize.time(expiry, now)} and Velero has not collected it: {_why_kept(snapshot, backup)}.",
             "Mend the location, and Velero collects it at its next hourly round; or delete it yourself.",
-            blames=_location_of(world, backup),
+            blames=_location_of(snapshot, backup),
         )
 
 
-def _location_of(world: ClusterSnapshot, backup: Backup) -> Subject | None:
-    location = world.location(backup.namespace, backup.spec.storage_location)
+def _location_of(snapshot: ClusterSnapshot, backup: Backup) -> Subject | None:
+    location = snapshot.location(backup.namespace, backup.spec.storage_location)
     return Subject.of(location) if location is not None else None
 
 
-def _why_kept(world: ClusterSnapshot, backup: Backup) -> str:
+def _why_kept(snapshot: ClusterSnapshot, backup: Backup) -> str:
     if label := backup.label(GC_FAILURE_LABEL):
         return _GC_FAILURES.get(label, label)
-    location = world.location(backup.namespace, backup.spec.storage_location)
+    location = snapshot.location(backup.namespace, backup.spec.storage_location)
     if location is None:
         return "its storage location is gone"
     if location.phase == "Unavailable":
@@ -174,7 +174,7 @@ def _why_kept(world: ClusterSnapshot, backup: Backup) -> str:
         return f"its storage location {location.name} is read-only"
     failed = [
         request
-        for request in world.delete_requests
+        for request in snapshot.delete_requests
         if request.spec.backup_name == backup.name and request.status.errors
     ]
     return f"deleting it failed ({failed[0].status.errors[0]})" if failed else "no reason can be seen"

@@ -28,9 +28,9 @@ _TOO_LONG = Thresholds().nothing_moved
 
 @dataclass(frozen=True)
 class RenderContext:
-    """A World and a moment, with what the painters ask of them worked out once."""
+    """A snapshot and a moment, with what the painters ask of them worked out once."""
 
-    world: ClusterSnapshot
+    snapshot: ClusterSnapshot
     now: datetime
     zoning: TimeZoneSetting
     beat: Callable[[str], Heartbeat]
@@ -57,18 +57,18 @@ class RenderContext:
 
     def stands_for(self, run: Run) -> timedelta | None:
         """How long neither its items nor its bytes have moved, where that is too long; None where they move."""
-        moved = max((at for key in self._work_of(run) if (at := self.world.seen.moved.get(key))), default=None)
+        moved = max((at for key in self._work_of(run) if (at := self.snapshot.seen.moved.get(key))), default=None)
         if moved is None or self.now - moved < _TOO_LONG:
             return None
         return self.now - moved
 
     def was_seen_moving(self, run: Run) -> bool:
         """Otherwise it has stood for as long as foretop has seen it, and perhaps for longer."""
-        seen = self.world.seen
+        seen = self.snapshot.seen
         return any(key in seen.moved and key not in seen.unmoved for key in self._work_of(run))
 
     def _work_of(self, run: Run) -> list[RuleKey]:
-        return [(type(item).__name__, item.namespace, item.name) for item in (run, *self.world.movements_of(run))]
+        return [(type(item).__name__, item.namespace, item.name) for item in (run, *self.snapshot.movements_of(run))]
 
     @cached_property
     def _lines(self) -> dict[str, dict[tuple[type[Run], str], QueueItem]]:
@@ -78,7 +78,7 @@ class RenderContext:
         runs, past = self.unfinished(namespace), self.past(namespace)
         backups = [run for run in runs if isinstance(run, Backup)]
         restores = [run for run in runs if isinstance(run, Restore)]
-        concurrency = self.world.server(namespace).concurrency
+        concurrency = self.snapshot.server(namespace).concurrency
         silence = self.beat(namespace).silence(self.now)
         lines = (
             queue(backups, now=self.now, concurrency=concurrency, history=past, silence=silence),
@@ -101,12 +101,12 @@ class RenderContextFactory:
         if self._worked_out is None or abs(now - self._worked_out) >= REFRESH:
             self._worked_out = now
             self._beats, self._pasts = {}, {}
-        world = self._store.world(self._context)
+        snapshot = self._store.snapshot(self._context)
         return RenderContext(
-            world,
+            snapshot,
             now,
             zoning,
-            lambda namespace: self._beat(world, namespace, now),
+            lambda namespace: self._beat(snapshot, namespace, now),
             self._past,
             self._unfinished,
             self._schedule_of,
@@ -116,13 +116,13 @@ class RenderContextFactory:
         found = self._store.get(Key(self._context, SCHEDULE.plural, backup.namespace, backup.schedule_name))
         return found if isinstance(found, Schedule) else None
 
-    def _beat(self, world: ClusterSnapshot, namespace: str, now: datetime) -> Heartbeat:
+    def _beat(self, snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Heartbeat:
         if namespace not in self._beats:
-            schedules = [item for item in world.schedules if item.namespace == namespace]
-            storage = [item for item in world.storage if item.namespace == namespace]
+            schedules = [item for item in snapshot.schedules if item.namespace == namespace]
+            storage = [item for item in snapshot.storage if item.namespace == namespace]
             recent = [
                 run
-                for run in world.backups
+                for run in snapshot.backups
                 if run.created and now - run.created < _RECENT and run.namespace == namespace
             ]
             self._beats[namespace] = heartbeat(storage, schedules, recent)

@@ -24,26 +24,26 @@ def identity(context: str, item: Resource) -> Item:
     return {"context": context, "kind": type(item).__name__, "namespace": item.namespace, "name": item.name}
 
 
-def schedule_item(world: ClusterSnapshot, schedule: Schedule, now: datetime) -> Item:
+def schedule_item(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> Item:
     return {
-        **identity(world.context, schedule),
+        **identity(snapshot.context, schedule),
         "phase": schedule.phase or None,
         "schedule": schedule.spec.schedule,
         "paused": schedule.spec.paused,
         "skipImmediately": schedule.spec.skip_immediately,
         "lastBackup": rfc3339(schedule.status.last_backup),
         "lastSkipped": rfc3339(schedule.status.last_skipped),
-        **_coming(world, schedule, now),
-        "lastOutcome": last_outcome(world.runs(schedule)),
+        **_coming(snapshot, schedule, now),
+        "lastOutcome": last_outcome(snapshot.runs(schedule)),
     }
 
 
-def _coming(world: ClusterSnapshot, schedule: Schedule, now: datetime) -> Item:
+def _coming(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> Item:
     """The next run; where it is open how the server reads the expression, that is null and the readings have it."""
-    readings = world.readings(schedule)
+    readings = snapshot.readings(schedule)
     dialect = readings[0].dialect if len(readings) == 1 else None
-    labelled = world.backups_by_schedule.get((schedule.namespace, schedule.name), ())
-    beat = world.heartbeat(schedule.namespace)
+    labelled = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
+    beat = snapshot.heartbeat(schedule.namespace)
     start = None if dialect is None else expected_start(schedule, now, dialect, beat, labelled)
     found: Item = {
         "nextRun": None if dialect is None else rfc3339(next_run(schedule, dialect)),
@@ -63,20 +63,20 @@ def _coming(world: ClusterSnapshot, schedule: Schedule, now: datetime) -> Item:
     return found
 
 
-def queue_items(world: ClusterSnapshot, now: datetime) -> list[Item]:
+def queue_items(snapshot: ClusterSnapshot, now: datetime) -> list[Item]:
     """What Velero works on and what waits, server by server: backups first, then restores."""
     items: list[Item] = []
-    for namespace in world.velero_namespaces:
-        backups = world.backups_by_namespace.get(namespace, ())
-        restores = [restore for restore in world.restores if restore.namespace == namespace]
-        concurrency = world.server(namespace).concurrency
-        silence = world.heartbeat(namespace).silence(now)
+    for namespace in snapshot.velero_namespaces:
+        backups = snapshot.backups_by_namespace.get(namespace, ())
+        restores = [restore for restore in snapshot.restores if restore.namespace == namespace]
+        concurrency = snapshot.server(namespace).concurrency
+        silence = snapshot.heartbeat(namespace).silence(now)
         lines = (
             queue(backups, now=now, concurrency=concurrency, silence=silence),
             queue(restores, now=now, silence=silence),
         )
         for line in lines:
-            items += [queue_item(world.context, entry) for entry in line.items]
+            items += [queue_item(snapshot.context, entry) for entry in line.items]
     return items
 
 
@@ -96,16 +96,16 @@ def queue_item(context: str, entry: QueueItem) -> Item:
     }
 
 
-def nonadmin_item(world: ClusterSnapshot, item: NonAdmin, positions: Positions) -> Item:
+def nonadmin_item(snapshot: ClusterSnapshot, item: NonAdmin, positions: Positions) -> Item:
     uuid = item.velero.nacuuid
     made: Mapping[str, Backup | Restore] = (
-        world.backups_by_nacuuid if isinstance(item, NonAdminBackup) else world.restores_by_nacuuid
+        snapshot.backups_by_nacuuid if isinstance(item, NonAdminBackup) else snapshot.restores_by_nacuuid
     )
     live = made.get(uuid) if uuid else None
     copied = item.velero.status.phase if item.velero.status else ""
     reported = item.state.queue_info.estimated_queue_position if item.state.queue_info else None
     return {
-        **identity(world.context, item),
+        **identity(snapshot.context, item),
         "phase": item.phase or None,
         "conditions": {
             condition.type: {

@@ -127,7 +127,7 @@ class NonAdminView(View[NonAdminRow]):
     def item(self, entry: NonAdminRow, scene: RenderContext) -> Item:
         where = (entry.item.velero.namespace, entry.item.velero.name)
         live = {} if entry.place is None else {where: entry.place}
-        return nonadmin_item(scene.world, entry.item, Positions(estimated={}, live=live))
+        return nonadmin_item(scene.snapshot, entry.item, Positions(estimated={}, live=live))
 
     def explain(self, entry: NonAdminRow, scene: RenderContext) -> str:
         """Why it stands where it stands, for the pane below."""
@@ -212,7 +212,7 @@ def _progress(entry: NonAdminRow, scene: RenderContext) -> str:
 
 def _data(run: Run, scene: RenderContext, all_items: bool) -> str:
     """A data mover works after the items, a file-system backup while the run is still InProgress."""
-    movements = scene.world.movements_of(run)
+    movements = scene.snapshot.movements_of(run)
     unfinished = any(movement.status.completion_timestamp is None for movement in movements)
     if run.phase not in MOVES_DATA and not (all_items and unfinished):
         return ""

@@ -54,9 +54,9 @@ class QueueView(View[Run]):
     def item(self, entry: Run, scene: RenderContext) -> Item:
         found = scene.queued(entry)
         if found is not None:
-            return queue_item(scene.world.context, found)
+            return queue_item(scene.snapshot.context, found)
         nothing = dict.fromkeys(("position", "owner", "blockedBy", "expectedStart"))
-        return {**identity(scene.world.context, entry), "phase": entry.phase or None, **nothing}
+        return {**identity(scene.snapshot.context, entry), "phase": entry.phase or None, **nothing}
 
 
 def _position(run: Run, scene: RenderContext) -> str:

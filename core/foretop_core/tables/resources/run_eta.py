@@ -41,7 +41,7 @@ def outlook(run: Run, scene: RenderContext) -> RunEta:
         return RunEta(f"no pulse {times.short(silence)}", f"No time can be told: {found.note}.")
     if found.waits:
         return _start(found, scene)
-    if (volume := waiting_volume(scene.world.movements_of(run), scene.now)) is not None:
+    if (volume := waiting_volume(scene.snapshot.movements_of(run), scene.now)) is not None:
         return _waits(volume, scene)
     if (standing := scene.stands_for(run)) is not None:
         least = "" if scene.was_seen_moving(run) else "at least "

@@ -51,7 +51,7 @@ class BackupsView(View[Backup]):
 
     def item(self, entry: Backup, scene: RenderContext) -> Item:
         return {
-            **_run_item(scene.world.context, entry),
+            **_run_item(scene.snapshot.context, entry),
             "expires": rfc3339(entry.status.expiration),
             "schedule": entry.schedule_name or None,
             "storageLocation": entry.spec.storage_location or None,
@@ -86,7 +86,7 @@ class RestoresView(View[Restore]):
 
     def item(self, entry: Restore, scene: RenderContext) -> Item:
         return {
-            **_run_item(scene.world.context, entry),
+            **_run_item(scene.snapshot.context, entry),
             "backup": entry.spec.backup_name or None,
             "schedule": entry.spec.schedule_name or None,
         }

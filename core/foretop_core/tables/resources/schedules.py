@@ -90,12 +90,12 @@ class SchedulesView(View[ScheduleRow]):
             return None
         labelled = store.indexes.backups_by_schedule.get(key.context, key.namespace, key.name)
         runs = history(resource, labelled)
-        readings = store.world(key.context).readings(resource)
+        readings = store.snapshot(key.context).readings(resource)
         return ScheduleRow(resource, runs, _letters(readings, runs), readings)
 
     def basis(self, store: Store, context: str) -> Verdicts:
         """How the servers read expressions: that is learned from all the objects of a server together."""
-        return store.world(context).verdicts
+        return store.snapshot(context).verdicts
 
     def touched(self, store: Store, key: Key, change: Change) -> Iterable[Key]:
         """A backup shows in the row of the schedule that it belongs to, and of the one it belonged to."""
@@ -140,7 +140,7 @@ class SchedulesView(View[ScheduleRow]):
         return (StatusGlyph.LOOK, "failed last") if entry.runs and entry.runs[0].phase in FAULTY else None
 
     def item(self, entry: ScheduleRow, scene: RenderContext) -> Item:
-        return schedule_item(scene.world, entry.schedule, scene.now)
+        return schedule_item(scene.snapshot, entry.schedule, scene.now)
 
 
 def _next(entry: ScheduleRow, scene: RenderContext) -> str:
@@ -166,7 +166,7 @@ def _if_unpaused(entry: ScheduleRow, scene: RenderContext) -> str:
     schedule = entry.schedule
     if entry.is_refused:
         return "paused"
-    default = scene.world.server(schedule.namespace).skip_immediately
+    default = scene.snapshot.server(schedule.namespace).skip_immediately
     told = unpause_as_read(schedule, scene.now, Choice.LEAVE, default, entry.readings, backups=entry.runs)
     if may_be_due(schedule, scene.now, entry.readings) and not told.skips:
         return "paused, due"
@@ -191,7 +191,7 @@ def _skip(entry: ScheduleRow, scene: RenderContext) -> str:
     field = entry.schedule.spec.skip_immediately
     if field is not None:
         return "yes, once" if field else "no"
-    default = scene.world.server(entry.schedule.namespace).skip_immediately
+    default = scene.snapshot.server(entry.schedule.namespace).skip_immediately
     return "server: ?" if default is None else "server: yes" if default else "server: no"
 
 

@@ -104,7 +104,7 @@ class StorageView(View[StorageRow]):
 
     def item(self, entry: StorageRow, scene: RenderContext) -> Item:
         return {
-            **identity(scene.world.context, entry.resource),
+            **identity(scene.snapshot.context, entry.resource),
             "phase": entry.phase or None,
             "checked": rfc3339(entry.checked),
             "synced": rfc3339(entry.synced),

@@ -100,10 +100,10 @@ class TimelineModel:
                 yield key, timeline_item(key, change.after, self._readings)
 
     def _known_verdicts(self) -> dict[str, Verdicts]:
-        return {context: self._store.world(context).verdicts for context in self._contexts}
+        return {context: self._store.snapshot(context).verdicts for context in self._contexts}
 
     def _readings(self, context: str, schedule: Schedule) -> tuple[Reading, ...]:
-        return self._store.world(context).readings(schedule)
+        return self._store.snapshot(context).readings(schedule)
 
     def _put(self, key: Key, item: TimelineItem | None) -> bool:
         if key.context not in self._contexts or item == self._items.get(key):

@@ -23,19 +23,19 @@ class Replay:
         self.name = name
         self.store = Store()
         self.clock = ManualClock(START)
-        self.worlds: list[tuple[datetime, ClusterSnapshot]] = []
+        self.snapshots: list[tuple[datetime, ClusterSnapshot]] = []
 
     def run(self) -> Replay:
         for event in recordings.events(self.name):
             self.clock.set(event.t)
             sink = self.store.sink(WatchScope("box", event.kind), self.clock)
             sink.apply(cast(EventType, event.type), event.object)
-            self.worlds.append((event.t, self.store.world("box")))
+            self.snapshots.append((event.t, self.store.snapshot("box")))
         return self
 
     @property
     def last(self) -> ClusterSnapshot:
-        return self.worlds[-1][1]
+        return self.snapshots[-1][1]
 
 
 @pytest.mark.parametrize("name", recordings.NAMES)
@@ -67,14 +67,14 @@ def test_a_restart_of_velero_is_seen_by_its_new_second(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in recordings.NAMES if name not in RESTARTS])
 def test_storage_that_hangs_and_comes_back_is_not_taken_for_a_restart(name: str) -> None:
-    assert all(not world.seen.restarted for _, world in Replay(name).run().worlds)
+    assert all(not snapshot.seen.restarted for _, snapshot in Replay(name).run().snapshots)
 
 
 def test_a_nab_that_lost_its_velero_backup_is_remembered_as_gone_back() -> None:
     backwards = {
         (key, step.before, step.after)
-        for _, world in Replay("nonadmin").run().worlds
-        for key, step in world.seen.went_back.items()
+        for _, snapshot in Replay("nonadmin").run().snapshots
+        for key, step in snapshot.seen.went_back.items()
     }
     assert backwards
     assert {(before, after) for _, before, after in backwards} == {("Created", "BackingOff")}
@@ -84,14 +84,14 @@ def test_the_world_is_made_anew_only_when_something_changed() -> None:
     seen = Watched()
     seen.sink.health(WatchHealth(WatchState.LIVE, START))
     seen.list(backup("a"))
-    first = seen.store.world("prod")
+    first = seen.store.snapshot("prod")
     seen.list(backup("a"))
     elsewhere = seen.store.sink(WatchScope("other", BACKUP), seen.clock)
     elsewhere.health(WatchHealth(WatchState.SYNCING, START))
     seen.list(backup("b"), sink=elsewhere)
-    assert seen.store.world("prod") is first
+    assert seen.store.snapshot("prod") is first
     seen.sink.apply("MODIFIED", backup("a", 2))
-    assert seen.store.world("prod") is not first
+    assert seen.store.snapshot("prod") is not first
 
 
 def test_a_slot_that_came_free_is_timed_and_one_that_is_taken_again_is_not() -> None:
@@ -109,7 +109,7 @@ def test_a_slot_that_came_free_is_timed_and_one_that_is_taken_again_is_not() -> 
     seen.list(backup("a", 1, phase="InProgress"), backup("b", 1, phase="InProgress"), backup("c", 1, phase="Queued"))
 
     def free() -> datetime | None:
-        return seen.store.world("prod").seen.free_slot_since.get("velero")
+        return seen.store.snapshot("prod").seen.free_slot_since.get("velero")
 
     assert free() is None
     seen.clock.advance(timedelta(seconds=10))
@@ -141,7 +141,7 @@ def test_bytes_that_move_are_told_apart_from_items_that_stand() -> None:
     uploads.apply("MODIFIED", volume(2, 100))
     seen.clock.advance(timedelta(minutes=1))
     uploads.apply("MODIFIED", volume(3, 100, "Completed"))
-    moved = seen.store.world("prod").seen.moved
+    moved = seen.store.snapshot("prod").seen.moved
     assert moved["Backup", "velero", "a"] == START
     assert moved["DataUpload", "velero", "v"] == START + timedelta(minutes=21)
     assert [item.name for item in seen.store.indexes.movements_by_backup.get("prod", "velero", "a")] == ["v"]
@@ -166,26 +166,26 @@ def test_what_was_not_seen_is_said(schedules: Trouble, nabs: Trouble, expected: 
     seen = Watched()
     for kind, state in ((SCHEDULE, schedules), (NAB, nabs)):
         seen.store.sink(WatchScope("prod", kind), seen.clock).health(WatchHealth(WatchState(state), START))
-    assert seen.store.world("prod").unseen == expected
+    assert seen.store.snapshot("prod").unseen == expected
 
 
 def test_a_right_that_is_missing_in_one_namespace_is_named_with_it() -> None:
     seen = Watched()
     for namespace, state in (("a", WatchState.LIVE), ("b", WatchState.FORBIDDEN)):
         seen.store.sink(WatchScope("prod", NAB, namespace), seen.clock).health(WatchHealth(state, START))
-    assert seen.store.world("prod").unseen == (VisibilityGap("prod", "NonAdminBackup", "not allowed in b"),)
+    assert seen.store.snapshot("prod").unseen == (VisibilityGap("prod", "NonAdminBackup", "not allowed in b"),)
 
 
 def test_rules_that_need_no_deployment_and_no_events_do_not_miss_them() -> None:
     seen = Watched()
     for kind, state in ((STORAGE, WatchState.LIVE), (DEPLOYMENT, WatchState.FORBIDDEN)):
         seen.store.sink(WatchScope("prod", kind), seen.clock).health(WatchHealth(state, START))
-    assert seen.store.world("prod").unseen == ()
+    assert seen.store.snapshot("prod").unseen == ()
 
 
 def test_the_world_has_the_objects_of_its_own_cluster_only() -> None:
     seen = Watched()
     seen.list(backup("a"))
     seen.list(backup("b"), sink=seen.store.sink(WatchScope("other", BACKUP), seen.clock))
-    backups: tuple[Backup, ...] = seen.store.world("other").backups
+    backups: tuple[Backup, ...] = seen.store.snapshot("other").backups
     assert [item.name for item in backups] == ["b"]
