@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from foretop.modals.dialogs import _DIALOGS
-from foretop.registry import WISHES
+from foretop.bindings import WRITE_ACTIONS
+from foretop.dialogs.dialog_registry import _DIALOGS
 from tests.tour.seen import (
     Promise,
     Seen,
@@ -104,7 +104,7 @@ def _resumes(before: Seen, after: Seen) -> bool:
 
 
 def _wishes() -> Iterator[tuple[str, Doing]]:
-    for action in WISHES:
+    for action in WRITE_ACTIONS:
         if (dialog := _DIALOGS.get(action.id)) is not None:
             yield action.id, _window(dialog.__name__, dialog.headline.partition("{}")[0])
     yield "resume", Doing(_resumes)

@@ -19,9 +19,9 @@ import msgspec
 import pytest
 from rich.segment import Segment
 
-from foretop.commands.screen import _SELDOM
-from foretop.registry import ACTIONS
-from foretop.source import Looks
+from foretop.bindings import ACTIONS
+from foretop.commands.display_flags import _SELDOM
+from foretop_core.dashboard.cluster_session import DisplayOptions
 from tests.terminal import LIT_BLANK, Terminal
 from tests.tour.promises import ELSEWHERE, Step
 from tests.tour.seen import Seen
@@ -135,7 +135,7 @@ async def _person(size: tuple[int, int], folder: Path) -> AsyncIterator[Person]:
     try:
         cluster = await box.open()
         session = session_before(cluster.kubeconfig(folder / "kubeconfig"), box)
-        app = Touring(lambda: session, Looks(flash=False))
+        app = Touring(lambda: session, DisplayOptions(flash=False))
         async with app.run_test(size=size, notifications=True) as pilot:
             shown = Watching(app, pilot)
             await shown.until(lambda: app.frame.desk is not None and app.frame.size.width == size[0])

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from foretop.bindings import WRITE_ACTIONS
+from foretop.pages.tabs import TABS
 from foretop.panes.detail import SECTIONS
-from foretop.registry import WISHES
-from foretop.screens.tabs import TABS
 from tests.tour.promises import Doing, Step, letter_step, own_step, registered_step
 from tests.tour.seen import Seen, changes, closes, hides, leaves_the_field, tells, types_into
 from tests.tour.touring import Where
 
 EVERYTHING = None
-_WISHED = frozenset(action.id for action in WISHES)
+_WISHED = frozenset(action.id for action in WRITE_ACTIONS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,14 +23,14 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 import foretop.app
-import foretop.start
+import foretop.bootstrap
 from foretop.app import Dashboard
 from foretop.commands.demo import _served
-from foretop.commands.screen import Tastes, show
-from foretop.screens.frame import Frame
-from foretop.screens.tables import TablePage
-from foretop.widgets.columns import letters
-from foretop.widgets.lines import ProsePane
+from foretop.commands.display_flags import DisplayFlags, show
+from foretop.main_screen.main_screen import MainScreen
+from foretop.pages.table_page import TablePage
+from foretop.widgets.column_layout import sort_keys
+from foretop.widgets.text_lines import TextPane
 from foretop_core.actions.pausing import PAUSED_BATCH
 from foretop_core.clock import ManualClock
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
@@ -108,16 +108,16 @@ def _not_typed(keys: dict[str, str], focused: Widget | None) -> dict[str, str]:
 
 
 def _is_longer(pane: Any) -> bool:
-    lines = pane._lines if isinstance(pane, ProsePane) else pane.lines
+    lines = pane._lines if isinstance(pane, TextPane) else pane.lines
     return len(lines) > pane.size.height > 0
 
 
-def _of_table(frame: Frame, focused: Widget | None) -> dict[str, object]:
+def _of_table(frame: MainScreen, focused: Widget | None) -> dict[str, object]:
     page = frame.page
     if not isinstance(page, TablePage) or page.rows is None:
         return {}
     rows, table = page.rows, page.table
-    by_letter = letters(rows.columns)
+    by_letter = sort_keys(rows.columns)
     home = [letter for letter, at in by_letter.items() if rows.columns[at].name == rows.sorted_by]
     return {
         "order": f"{rows.sorted_by} {'down' if rows.reversed else 'up'}",
@@ -133,14 +133,14 @@ def _own_keys(app: Dashboard) -> dict[str, str]:
     found: dict[str, str] = {}
     for node, _ in app.screen._binding_chain:
         for kind in type(node).__mro__:
-            if kind.__module__.startswith("foretop.") and kind is not Frame and not issubclass(kind, App):
+            if kind.__module__.startswith("foretop.") and kind is not MainScreen and not issubclass(kind, App):
                 for bound in vars(kind).get("BINDINGS", ()):
                     for key in bound.key.split(","):
                         found.setdefault(key, bound.action)
     return found
 
 
-def _offered(frame: Frame) -> dict[str, str]:
+def _offered(frame: MainScreen) -> dict[str, str]:
     found: dict[str, str] = {}
     for action in frame.available():
         for key in action.keys:
@@ -260,10 +260,10 @@ def _stepped(box: SteppedBox) -> Iterator[Path]:
 
 
 def main() -> int:
-    foretop.start.Dashboard = Touring  # type: ignore[misc]
+    foretop.bootstrap.Dashboard = Touring  # type: ignore[misc]
     box = SteppedBox()
     with _stepped(box) as kubeconfig:
-        return show(lambda: session_before(kubeconfig, box), Tastes(calm=True))
+        return show(lambda: session_before(kubeconfig, box), DisplayFlags(calm=True))
 
 
 if __name__ == "__main__":

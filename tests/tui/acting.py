@@ -15,9 +15,9 @@ from textual import events
 from textual.pilot import Pilot
 
 from foretop.app import Dashboard
-from foretop.modals.dialog import Dialog
-from foretop.source import Looks
+from foretop.dialogs.action_dialog import ActionDialog
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
+from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.access import User
 from foretop_core.minicluster.reconcile import Behaviour
@@ -78,14 +78,14 @@ class Stand:
         self.box._task = asyncio.create_task(self.box.engine.run(self.box.speed))
 
     @property
-    def dialog(self) -> Dialog:
+    def dialog(self) -> ActionDialog:
         screen = self.shown.app.screen
-        assert isinstance(screen, Dialog), f"no dialog is open:\n{self.shown.text}"
+        assert isinstance(screen, ActionDialog), f"no dialog is open:\n{self.shown.text}"
         return screen
 
     @property
     def has_dialog(self) -> bool:
-        return isinstance(self.shown.app.screen, Dialog)
+        return isinstance(self.shown.app.screen, ActionDialog)
 
     @property
     def journal(self) -> list[JournalEntry]:
@@ -148,7 +148,11 @@ async def stand(
         config = cluster.kubeconfig(folder / "kubeconfig", user.name if user else "admin")
         wishes = SessionOptions(ConnectionOptions(kubeconfig=str(config)), read_only=read_only)
         session = open_session(wishes, {"XDG_CONFIG_HOME": str(folder)}, box.running_clock)
-        app = made_by(session) if made_by else Dashboard(lambda: session, Looks(flash=False, read_only=read_only))
+        app = (
+            made_by(session)
+            if made_by
+            else Dashboard(lambda: session, DisplayOptions(flash=False, read_only=read_only))
+        )
         async with app.run_test(size=size) as pilot:
             shown = Watching(app, pilot)
             await shown.until(lambda: app.frame.desk is not None and app.frame.size.width == size[0])

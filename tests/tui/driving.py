@@ -11,10 +11,10 @@ from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from foretop.app import Dashboard
-from foretop.screens.tables import TablePage
-from foretop.source import Looks
-from foretop.widgets.lines import OneLine, ProsePane
+from foretop.pages.table_page import TablePage
 from foretop.widgets.table import Table
+from foretop.widgets.text_lines import StyledLine, TextPane
+from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.store import Key
 from tests.tui.filled import FilledSource, troubled
 
@@ -100,16 +100,16 @@ class Screen:
     @property
     def pane(self) -> str:
         assert self.app.frame.page is not None
-        return self.app.frame.page.query(ProsePane).first().text
+        return self.app.frame.page.query(TextPane).first().text
 
     @property
     def status(self) -> str:
         frame = self.app.frame
-        return frame.query_one("#status", OneLine).text + frame.query_one("#clock", OneLine).text
+        return frame.query_one("#status", StyledLine).text + frame.query_one("#clock", StyledLine).text
 
     @property
     def footer(self) -> str:
-        return self.app.frame.query_one("#footer", OneLine).text
+        return self.app.frame.query_one("#footer", StyledLine).text
 
     @property
     def faults(self) -> list[str]:
@@ -130,11 +130,11 @@ class Screen:
 
 @asynccontextmanager
 async def screen(
-    source: FilledSource | None = None, size: tuple[int, int] = SMALL, looks: Looks | None = None
+    source: FilledSource | None = None, size: tuple[int, int] = SMALL, looks: DisplayOptions | None = None
 ) -> AsyncIterator[Screen]:
     """A dashboard with its facts on the screen."""
     filled = source or FilledSource(troubled())
-    app = Dashboard(lambda: filled, looks or Looks(flash=False))
+    app = Dashboard(lambda: filled, looks or DisplayOptions(flash=False))
     async with app.run_test(size=size) as pilot:
         shown = Screen(app, pilot, filled)
         await shown.until(lambda: app.frame.page is not None and app.frame.page.desk is not None)

@@ -18,7 +18,7 @@ from typing import Literal
 
 import pytest
 
-from foretop.source import Looks
+from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.minicluster.scenarios import SCENES
 from foretop_core.minicluster.scenarios import ScenarioOptions as SceneWishes
@@ -50,7 +50,7 @@ class Picture:
     scene: str
     keys: tuple[str, ...] = ()
     size: tuple[int, int] = SMALL
-    looks: Looks = field(default_factory=lambda: Looks(flash=False))
+    looks: DisplayOptions = field(default_factory=lambda: DisplayOptions(flash=False))
     seen: Callable[[FilledSource], None] | None = None
     colour: bool = True
     snapshot: Literal["", "svg", "txt"] = ""
@@ -111,7 +111,7 @@ PICTURES = (
     Picture("empty", "", snapshot="svg"),
     Picture("no-colour", "default", ("4",), colour=False, snapshot="svg"),
     Picture("volumes", "volumes", ("4",)),
-    Picture("ascii", "default", (), SMALL, Looks(ascii=True, flash=False)),
+    Picture("ascii", "default", (), SMALL, DisplayOptions(ascii=True, flash=False)),
     Picture("wide", "default", ("3",), MIDDLE),
 )
 

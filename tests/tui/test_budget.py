@@ -15,7 +15,7 @@ from textual.screen import Screen
 
 import foretop.app
 from foretop.app import Dashboard
-from foretop.source import Looks, Source
+from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.kinds import BACKUP
 from tests.tui.acting import stand
@@ -61,8 +61,8 @@ class Writing(Dashboard):
 
     CSS_PATH = Path(foretop.app.__file__).with_name("styles") / "foretop.tcss"
 
-    def __init__(self, source: Source) -> None:
-        super().__init__(lambda: source, Looks(flash=False))
+    def __init__(self, source: ClusterSession) -> None:
+        super().__init__(lambda: source, DisplayOptions(flash=False))
         self.written: list[str] = []
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:

@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from foretop.app import Dashboard
-from foretop.screens.calendar import CalendarPage
-from foretop.source import Looks
-from foretop.widgets.lanes import Lanes
+from foretop.pages.calendar_page import CalendarPage
+from foretop.widgets.timeline import Timeline
+from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
 from tests.tui.driving import MIDDLE, SMALL, Screen, screen
@@ -41,8 +41,8 @@ def night() -> list[Resource]:
 
 @asynccontextmanager
 async def calendar(
-    source: FilledSource | None = None, size: tuple[int, int] = SMALL, looks: Looks | None = None
-) -> AsyncIterator[tuple[Screen, Lanes]]:
+    source: FilledSource | None = None, size: tuple[int, int] = SMALL, looks: DisplayOptions | None = None
+) -> AsyncIterator[tuple[Screen, Timeline]]:
     async with screen(source or FilledSource(night()), size, looks) as shown:
         await shown.press("5")
         page = shown.app.frame.page
@@ -51,7 +51,7 @@ async def calendar(
         yield shown, page.lanes
 
 
-def _is_drawn(shown: Screen, lanes: Lanes) -> bool:
+def _is_drawn(shown: Screen, lanes: Timeline) -> bool:
     """The lanes have their facts, and those are on the screen, as far as there are any."""
     if lanes.agenda is None or not lanes.agenda.order:
         return lanes.agenda is not None
@@ -229,7 +229,7 @@ async def test_what_was_typed_before_the_facts_came_narrows_them_when_they_come(
         assert may_open.wait(120)
         return filled
 
-    app = Dashboard(opened, Looks(flash=False, page="calendar"))
+    app = Dashboard(opened, DisplayOptions(flash=False, page="calendar"))
     async with app.run_test(size=SMALL) as pilot:
         shown = Screen(app, pilot, filled)
         await shown.until(lambda: app.frame.page is not None)
@@ -276,7 +276,7 @@ async def test_the_hours_are_those_of_the_zone_that_was_asked_for(monkeypatch: p
 
 
 async def test_without_line_drawing_everything_is_ascii() -> None:
-    async with calendar(looks=Looks(ascii=True, flash=False)) as (shown, _):
+    async with calendar(looks=DisplayOptions(ascii=True, flash=False)) as (shown, _):
         assert shown.text.isascii()
         assert "////|" in lane_of(shown, "orders")
         assert "/ warm-up" in shown.text

@@ -12,7 +12,7 @@ from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from foretop.canvas import Canvas
+from foretop.terminal.cell_diff import CellDiff
 
 COLUMNS, LINES, CUT = 24, 3, 9
 _CONSOLE = Console(force_terminal=True, color_system="standard", width=COLUMNS)
@@ -38,7 +38,7 @@ class Twins:
     """Two terminals; only the first is written to sparingly."""
 
     def __init__(self) -> None:
-        self.canvas = Canvas()
+        self.canvas = CellDiff()
         self.screens = [pyte.Screen(COLUMNS, LINES) for _ in range(2)]
         self.sizes = [0, 0]
 

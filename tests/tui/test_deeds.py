@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from foretop.findingrows import FindingRows
-from foretop.prose import Para
-from foretop.widgets.lines import ProsePane
+from foretop.widgets.paragraphs import Paragraph
+from foretop.widgets.text_lines import TextPane
+from foretop_core.dashboard.findings_table import FindingsTableModel
 from tests.tui.acting import Stand, stand
 from tests.tui.driving import MIDDLE, Screen, screen
 
 
-def _told(shown: Screen) -> Para:
+def _told(shown: Screen) -> Paragraph:
     assert shown.app.frame.page is not None
-    return shown.app.frame.page.query_one("#pane", ProsePane).paragraphs[-1]
+    return shown.app.frame.page.query_one("#pane", TextPane).paragraphs[-1]
 
 
 def _line(shown: Screen) -> str:
@@ -33,7 +33,7 @@ def _keys(shown: Screen) -> dict[str, str]:
 async def _on(at: Stand, code: str) -> str:
     """Puts the cursor on a finding of this kind; the keys that its pane tells."""
     rows = at.shown.table.rows
-    assert isinstance(rows, FindingRows)
+    assert isinstance(rows, FindingsTableModel)
     await at.shown.until(lambda: any(found.code == code for _, found in rows.table))
     key = next(key for key, found in rows.table if found.code == code)
     await at.shown.on(key)
@@ -45,7 +45,7 @@ async def test_every_key_that_the_pane_tells_does_something(tmp_path: Path, monk
     async with stand("default", tmp_path, monkeypatch) as at:
         await at.shown.until(lambda: len(at.shown.names()) > 5)
         rows = at.shown.table.rows
-        assert isinstance(rows, FindingRows)
+        assert isinstance(rows, FindingsTableModel)
         pressed: set[str] = set()
         for code in sorted({found.code for _, found in rows.table}):
             await _on(at, code)
@@ -79,7 +79,7 @@ async def test_a_schedule_whose_last_backup_failed_leads_to_that_backup_and_its_
 async def test_without_a_cluster_to_act_on_only_going_there_is_told() -> None:
     async with screen() as shown:
         rows = shown.table.rows
-        assert isinstance(rows, FindingRows)
+        assert isinstance(rows, FindingsTableModel)
         key = next(key for key, found in rows.table if found.code == "schedule-overdue")
         await shown.on(key)
         assert _line(shown) == "enter open the schedule   J go to the backup or the schedule"

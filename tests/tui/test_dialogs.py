@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from foretop.modals.logs import LogWindow
-from foretop.registry import WISHES
-from foretop.widgets.loglines import LogLines
+from foretop.bindings import WRITE_ACTIONS
+from foretop.dialogs.log_viewer import LogViewer
+from foretop.widgets.log_lines import LogLines
 from foretop_core.actions.plans import Plan
 from foretop_core.minicluster.reconcile import Behaviour
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
@@ -223,7 +223,7 @@ async def test_the_log_is_fetched_searched_and_saved(tmp_path: Path, monkeypatch
         await at.send()
         await at.see("Setting up backup log", "of 2")
         window = at.shown.app.screen
-        assert isinstance(window, LogWindow)
+        assert isinstance(window, LogViewer)
         lines = window.query_one(LogLines)
         await at.shown.press("/")
         await at.paste("including namespace")
@@ -258,6 +258,6 @@ async def test_a_store_without_a_cluster_offers_no_wishes() -> None:
     async with screen() as shown:
         await shown.press("2")
         offered = {action.id for action in shown.app.frame.available()}
-        assert offered.isdisjoint({action.id for action in WISHES})
+        assert offered.isdisjoint({action.id for action in WRITE_ACTIONS})
         await shown.press("s", "u", "t", "ctrl+d")
         assert len(shown.app.screen_stack) == 1

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from foretop.modals.logs import LogWindow
-from foretop.modals.parts import Sentences
-from foretop.widgets.loglines import LogLines
+from foretop.dialogs.dialog_parts import MessageBody
+from foretop.dialogs.log_viewer import LogViewer
+from foretop.widgets.log_lines import LogLines
 from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models import NonAdminRestore
@@ -122,7 +122,7 @@ async def test_the_servers_default_names_the_backups_that_its_restart_kills(
         await at.go("2", at.key(SCHEDULE, "mongo"))
         await by_palette(at, "server-default")
         await at.see("--schedule-skip-immediately absent (false) → true", "Velero restarts, which kills", *running)
-        assert newest(at, "mongo") not in at.dialog.query_one(Sentences).text
+        assert newest(at, "mongo") not in at.dialog.query_one(MessageBody).text
         await left_by_enter(at)
 
         await by_palette(at, "server-default")
@@ -261,11 +261,11 @@ async def test_a_log_is_searched_both_ways_and_saved_once_over_nothing_that_is_t
         await at.shown.press("l")
         await at.see("[ Cancel ]", "[ Fetch ]")
         await at.shown.press("enter")
-        assert not isinstance(at.shown.app.screen, LogWindow)
+        assert not isinstance(at.shown.app.screen, LogViewer)
         assert at.writes == []
         await at.shown.press("l")
         window = at.shown.app.screen
-        assert isinstance(window, LogWindow)
+        assert isinstance(window, LogViewer)
         await at.send()
         await at.see("Setting up backup log")
         lines = window.query_one(LogLines)
@@ -313,7 +313,7 @@ async def test_who_may_ask_for_no_log_of_a_nab_is_told_why(tmp_path: Path, monke
             "[ Close ]",
         )
         await at.shown.press("enter")
-        assert not isinstance(at.shown.app.screen, LogWindow)
+        assert not isinstance(at.shown.app.screen, LogViewer)
         assert at.writes == []
 
 

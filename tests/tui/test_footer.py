@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foretop.modals.palette import Palette
+from foretop.dialogs.command_palette import CommandPalette
 from tests.tui.driving import screen
 
 _FILTERING = " enter keep  esc clear  up down to the rows  ctrl+w word back  ctrl+u all back  "
@@ -34,7 +34,7 @@ async def test_in_the_primer_the_footer_follows_the_field() -> None:
         await shown.press("tab")
         assert shown.footer.startswith(" enter done  esc leave  tab expression  ")
         await shown.press("ctrl+p")
-        assert isinstance(shown.app.screen, Palette)
+        assert isinstance(shown.app.screen, CommandPalette)
 
 
 @pytest.mark.parametrize("key", ["question_mark", "colon", "m"])

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from foretop.rows import LiveRows
-from foretop.source import Looks
+from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models import NonAdminBackup, Resource, from_builtins
 from foretop_core.models.kinds import NAB
 from foretop_core.store import Key
@@ -144,7 +144,7 @@ async def test_one_changed_row_costs_its_line_and_that_of_its_head() -> None:
     async with screen(FilledSource([*calm(), *_many(3000)]), MIDDLE) as shown:
         await shown.press("3", "b", "home")
         rows = shown.table.rows
-        assert isinstance(rows, LiveRows)
+        assert isinstance(rows, StoreTableModel)
         shown.source.change(NAB, _nab("team-00", shown.names()[1], "BackingOff"))
         await shown.tick()
         derived, made = rows.live.derived, shown.table.strips_made
@@ -180,7 +180,7 @@ async def test_with_several_clusters_the_head_names_both() -> None:
 
 
 async def test_without_our_signs_heads_have_letters() -> None:
-    async with screen(looks=Looks(ascii=True, flash=False)) as shown:
+    async with screen(looks=DisplayOptions(ascii=True, flash=False)) as shown:
         await shown.press("3", "b", "home", "enter")
         assert shown.text.isascii()
         assert " > team-ml  1  1 refused" in shown.lines

@@ -11,14 +11,14 @@ import pytest
 from textual.widgets import OptionList
 
 from foretop.app import Dashboard
-from foretop.modals.choose import Choose
-from foretop.modals.help import Help
-from foretop.modals.messages import Messages
-from foretop.modals.palette import Palette
-from foretop.rows import LiveRows
-from foretop.screens.places import Place
-from foretop.screens.tabs import TABS, Tab
-from foretop.source import Looks
+from foretop.dialogs.choose import Choose
+from foretop.dialogs.command_palette import CommandPalette
+from foretop.dialogs.help_screen import HelpScreen
+from foretop.dialogs.messages import MessagesScreen
+from foretop.main_screen.navigation import PageAddress
+from foretop.pages.tabs import TABS, Tab
+from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from tests.tui.driving import LARGE, SMALL, Screen, screen
 from tests.tui.filled import FilledSource, calm, troubled
@@ -125,7 +125,7 @@ async def test_all_that_is_shown_is_marked_at_once_and_the_frame_counts_it() -> 
 
 
 async def test_a_terminal_without_our_signs_cuts_a_name_with_a_sign_that_means_nothing_else() -> None:
-    async with screen(looks=Looks(flash=False, ascii=True)) as shown:
+    async with screen(looks=DisplayOptions(flash=False, ascii=True)) as shown:
         await shown.press("7")
         assert any("$" in line[3:28] for line in shown.lines)
         assert not any("~" in line[3:28] for line in shown.lines)
@@ -178,7 +178,7 @@ async def test_what_waits_and_what_runs_come_before_what_has_ended() -> None:
     async with screen() as shown:
         await shown.press("7")
         rows = shown.table.rows
-        assert isinstance(rows, LiveRows)
+        assert isinstance(rows, StoreTableModel)
         ranks = [rows.view.phase(entry) for _, (_, entry) in rows.table.window(0, 99)]
         waiting = [phase == "Queued" for phase in ranks]
         running = [phase == "InProgress" for phase in ranks]
@@ -242,7 +242,7 @@ async def test_one_namespace_by_palette_and_all_again_by_zero() -> None:
 async def test_the_palette_leads_to_a_view_by_its_name(typed: str, page: str) -> None:
     async with screen() as shown:
         await shown.press("colon")
-        assert isinstance(shown.app.screen, Palette)
+        assert isinstance(shown.app.screen, CommandPalette)
         await shown.press(*typed, "enter")
         await shown.until(lambda: shown.page == page)
 
@@ -282,7 +282,7 @@ async def test_q_leads_out_of_the_detail_and_then_out_of_foretop() -> None:
 async def test_every_window_has_more_than_one_way_out(way_out: str) -> None:
     async with screen() as shown:
         await shown.press("2", "down", "down")
-        for key, window in (("question_mark", Help), ("m", Messages), ("ctrl+s", Choose), ("J", Choose)):
+        for key, window in (("question_mark", HelpScreen), ("m", MessagesScreen), ("ctrl+s", Choose), ("J", Choose)):
             await shown.press(key)
             assert isinstance(shown.app.screen, window)
             await shown.press(way_out)
@@ -444,8 +444,8 @@ async def test_history_goes_back_forth_and_to_and_fro() -> None:
 async def test_to_and_fro_works_on_the_longest_of_days() -> None:
     async with screen() as shown:
         for _ in range(60):
-            await shown.app.frame.go(Place("schedules"))
-            await shown.app.frame.go(Place("backups"))
+            await shown.app.frame.go(PageAddress("schedules"))
+            await shown.app.frame.go(PageAddress("backups"))
         await shown.press("minus")
         assert shown.page == "schedules"
 
@@ -514,7 +514,7 @@ async def test_list_again_hurries_what_waits() -> None:
 async def test_the_messages_are_kept_and_can_be_read_again() -> None:
     async with screen() as shown:
         await shown.press("ctrl+r", "m")
-        assert isinstance(shown.app.screen, Messages)
+        assert isinstance(shown.app.screen, MessagesScreen)
         assert "tries now" in shown.text
 
 
@@ -533,7 +533,7 @@ async def test_a_filter_typed_before_the_session_is_there_holds_once_it_is() -> 
         may_open.wait()
         return source
 
-    app = Dashboard(open_late, Looks(flash=False, page="schedules"))
+    app = Dashboard(open_late, DisplayOptions(flash=False, page="schedules"))
     async with app.run_test(size=SMALL) as pilot:
         shown = Screen(app, pilot, source)
         try:

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from foretop.rows import LiveRows
-from foretop.source import Looks
+from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
@@ -38,7 +38,7 @@ async def test_one_changed_row_of_thousands_costs_one_row_and_one_line() -> None
     async with screen(FilledSource([*calm(), *_many(3000)]), MIDDLE) as shown:
         await shown.press("7", "N")
         rows = shown.table.rows
-        assert isinstance(rows, LiveRows)
+        assert isinstance(rows, StoreTableModel)
         await shown.tick()
         derived, made = rows.live.derived, shown.table.strips_made
         _change(shown, shown.names()[3], "Failed")
@@ -92,7 +92,7 @@ async def test_the_neighbour_takes_the_cursor_of_an_object_that_goes() -> None:
 
 
 async def test_changed_cells_are_lit_once_and_the_clock_lights_nothing() -> None:
-    async with screen(looks=Looks(flash=True)) as shown:
+    async with screen(looks=DisplayOptions(flash=True)) as shown:
         await shown.press("3")
         await shown.tick()
         shown.source.manual.advance(timedelta(minutes=2))
@@ -105,7 +105,7 @@ async def test_changed_cells_are_lit_once_and_the_clock_lights_nothing() -> None
 
 
 async def test_nothing_is_lit_where_it_was_not_asked_for() -> None:
-    async with screen(looks=Looks(flash=False)) as shown:
+    async with screen(looks=DisplayOptions(flash=False)) as shown:
         await shown.press("3")
         shown.source.change(NAB, {"metadata": meta("features", "team-ml"), "status": {"phase": "New"}})
         await shown.tick()
@@ -228,13 +228,13 @@ def test_the_frame_is_there_before_the_session_and_before_its_libraries() -> Non
 
 async def test_what_keeps_the_session_from_opening_is_said_and_the_keys_work_meanwhile() -> None:
     from foretop.app import Dashboard
-    from foretop.source import Source
+    from foretop_core.dashboard.cluster_session import ClusterSession
     from foretop_core.errors import ForetopError
 
-    def refuse() -> Source:
+    def refuse() -> ClusterSession:
         raise ForetopError("Cannot read the kubeconfig", "it is not there", "set KUBECONFIG")
 
-    app = Dashboard(refuse, Looks())
+    app = Dashboard(refuse, DisplayOptions())
     async with app.run_test(size=SMALL) as pilot:
         shown = Screen(app, pilot, FilledSource([]))
         await shown.until(lambda: "Cannot read the kubeconfig: it is not there" in shown.text)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from foretop.prose import fold, para
+from foretop.widgets.paragraphs import paragraph, wrap
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from tests.tui.driving import screen
 
 
 def test_a_long_error_keeps_its_cause_where_there_is_no_room_for_all_of_it() -> None:
     words = " ".join(f"word{place}" for place in range(60))
-    folded = fold([para(f"begins {words} NoSuchBucket", label="Seen", yields=True), para("next")], 40, 5)
+    folded = wrap([paragraph(f"begins {words} NoSuchBucket", label="Seen", yields=True), paragraph("next")], 40, 5)
     told = ["".join(piece.text for piece in line) for line in folded]
     assert len(told) == 5
     assert "begins" in told[0]

@@ -9,10 +9,10 @@ from textual import events
 from textual.widgets import OptionList
 
 from foretop.app import Dashboard
-from foretop.modals.help import Help
-from foretop.modals.pick import Pick
-from foretop.screens.primer import PrimerPage
-from foretop.source import Looks
+from foretop.dialogs.help_screen import HelpScreen
+from foretop.dialogs.pick import Pick
+from foretop.pages.primer_page import PrimerPage
+from foretop_core.dashboard.cluster_session import DisplayOptions
 from tests.tui.driving import MIDDLE, SMALL, Screen, screen
 from tests.tui.filled import FilledSource
 from tests.tui.test_calendar import night
@@ -78,7 +78,7 @@ async def test_nothing_is_focused_on_arrival_and_every_key_of_the_frame_works() 
         assert not page(shown).is_editing
         assert "type the expression" in shown.text
         await shown.press("question_mark")
-        assert isinstance(shown.app.screen, Help)
+        assert isinstance(shown.app.screen, HelpScreen)
         await shown.press("escape", "2")
         assert shown.page == "schedules"
         await shown.press("left_square_bracket")
@@ -225,7 +225,7 @@ async def test_a_long_answer_scrolls() -> None:
 
 
 async def test_without_line_drawing_everything_is_ascii() -> None:
-    async with screen(FilledSource(night()), looks=Looks(ascii=True, flash=False)) as shown:
+    async with screen(FilledSource(night()), looks=DisplayOptions(ascii=True, flash=False)) as shown:
         await pasted(shown, "0 * * * 5")
         assert shown.text.isascii()
         assert "///|" in shown.text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from foretop.screens.tables import TablePage
-from foretop.screens.tabs import TABS
+from foretop.pages.table_page import TablePage
+from foretop.pages.tabs import TABS
 from foretop_core.minicluster.scenarios import SCENES
 from foretop_core.minicluster.scenarios import ScenarioOptions as SceneWishes
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from foretop.terminal import typed_in
+from foretop.terminal.probe import typed_in
 from tests.terminal import Terminal
 from tests.tui.visited import CHANGED, TOKEN
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop.modals.choose import Choose
+from foretop.dialogs.choose import Choose
 from foretop_core.models import Deployment
 from tests.objects import backup, location, schedule
 from tests.tui.acting import stand

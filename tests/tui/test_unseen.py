@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from foretop.app import Dashboard
-from foretop.source import Looks
 from foretop_core.clock import SystemClock
+from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.box import MiniCluster
@@ -32,7 +32,7 @@ async def before(box: MiniCluster, folder: Path, user: str, *namespaces: str) ->
         session.append(open_session(SessionOptions(config, namespaces, with_velero=True), {}))
         return session[0]
 
-    app = Dashboard(opened, Looks(flash=False))
+    app = Dashboard(opened, DisplayOptions(flash=False))
     async with app.run_test(size=SMALL) as pilot:
         shown = Screen(app, pilot, None)  # type: ignore[arg-type]  # there is no source to be changed by hand
         await shown.until(lambda: app.frame.page is not None and app.frame.page.desk is not None)

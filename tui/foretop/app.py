@@ -14,15 +14,15 @@ from rich.console import RenderableType
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from foretop.canvas import Canvas
-from foretop.keys import OrderlyApp
-from foretop.screens.frame import Frame
-from foretop.source import Looks, Source
+from foretop.main_screen.main_screen import MainScreen
+from foretop.terminal.cell_diff import CellDiff
+from foretop.terminal.key_queue import SerialKeyApp
+from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.text.text import clean
 
 if TYPE_CHECKING:
-    from foretop.desk import Desk
+    from foretop_core.dashboard.state import DashboardState
 
 PACE = 1 / 15
 """The pump looks this often for changes; what did not change is not drawn."""
@@ -31,7 +31,7 @@ TRY_AGAIN = 5.0
 _KEPT_MESSAGES = 200
 
 
-class Dashboard(OrderlyApp):
+class Dashboard(SerialKeyApp):
     """One frame over one session."""
 
     CSS_PATH = "styles/foretop.tcss"
@@ -39,26 +39,26 @@ class Dashboard(OrderlyApp):
     TITLE = "foretop"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "leave", show=False)]
 
-    def __init__(self, open_source: Callable[[], Source], looks: Looks | None = None) -> None:
-        self.looks = looks or Looks()
+    def __init__(self, open_source: Callable[[], ClusterSession], looks: DisplayOptions | None = None) -> None:
+        self.looks = looks or DisplayOptions()
         super().__init__(ansi_color=True, typed=self.looks.typed)
         self.theme = "ansi-dark"
         self.told: deque[tuple[str, str]] = deque(maxlen=_KEPT_MESSAGES)
         self._open_source = open_source
-        self._source: Source | None = None
+        self._source: ClusterSession | None = None
         self._pumping: asyncio.Task[None] | None = None
         self._mouse = self.looks.mouse
         self._last_fault = ""
         self._again = asyncio.Event()
-        self._canvas = Canvas()
+        self._canvas = CellDiff()
 
-    def get_default_screen(self) -> Frame:
-        return Frame(self.looks)
+    def get_default_screen(self) -> MainScreen:
+        return MainScreen(self.looks)
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> MainScreen:
         found = self.screen_stack[0]
-        assert isinstance(found, Frame)
+        assert isinstance(found, MainScreen)
         return found
 
     @property
@@ -97,16 +97,16 @@ class Dashboard(OrderlyApp):
         """The frame is on the screen; only now come the libraries that speak to clusters."""
         try:
             self._source = await self._opened()
-            from foretop.desk import Desk
+            from foretop_core.dashboard.state import DashboardState
 
             self._source.start()
-            desk = Desk(self._source, asyncio.get_running_loop().time)
+            desk = DashboardState(self._source, asyncio.get_running_loop().time)
             self.frame.attach(desk)
             await self._pump(desk)
         except Exception as problem:
             self._handle_exception(problem)
 
-    async def _opened(self) -> Source:
+    async def _opened(self) -> ClusterSession:
         """What cannot be used is told, and tried again: somebody may mend it meanwhile."""
         while True:
             try:
@@ -126,7 +126,7 @@ class Dashboard(OrderlyApp):
         if self._source is not None:
             self._source.hurry()
 
-    async def _pump(self, desk: Desk) -> None:
+    async def _pump(self, desk: DashboardState) -> None:
         seen: tuple[object, ...] = ()
         while True:
             found = self._state(desk)
@@ -135,7 +135,7 @@ class Dashboard(OrderlyApp):
                 self.pulse()
             await asyncio.sleep(PACE)
 
-    def _state(self, desk: Desk) -> tuple[object, ...]:
+    def _state(self, desk: DashboardState) -> tuple[object, ...]:
         """What moves when there is something to draw: the facts, their health, and the second."""
         store = desk.store
         revisions = tuple(store.revision(context) for context in desk.contexts)

@@ -10,7 +10,7 @@ from typing import NoReturn, cast
 import click
 
 from foretop.commands.connection import connection_options
-from foretop.commands.screen import Tastes, has_terminal, screen_options, watch_clusters
+from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, watch_clusters
 from foretop_core.kube.connection.config import SessionOptions
 
 COMMANDS = {
@@ -58,7 +58,7 @@ class LazyCommands(click.Group):
 @connection_options
 @screen_options
 @click.pass_context
-def foretop(ctx: click.Context, wishes: SessionOptions, tastes: Tastes) -> int | None:
+def foretop(ctx: click.Context, wishes: SessionOptions, tastes: DisplayFlags) -> int | None:
     """The lookout for Kubernetes backups: Velero schedules, backups, restores, and OADP's non-admin ones.
 
     Without a command it opens the dashboard, or prints one plain report where there is no terminal.

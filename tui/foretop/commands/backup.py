@@ -8,21 +8,21 @@ from typing import Any
 
 import click
 
-from foretop.commands.acting import (
-    ActCommand,
-    Manner,
+from foretop.commands.connection import connection_options
+from foretop.commands.logs import LogOptions, log_options, show_log
+from foretop.commands.movements import movements_of
+from foretop.commands.object_selection import choosing_options, pairs, select_objects, select_one
+from foretop.commands.results import add_results
+from foretop.commands.write_command import (
+    WriteCommand,
+    WriteOptions,
     acting_options,
-    desk,
-    go,
-    perform,
+    open_session,
+    run_action,
+    run_async,
     wait_option,
     wants_to_wait,
 )
-from foretop.commands.choosing import choosing_options, chosen, one, pairs
-from foretop.commands.connection import connection_options
-from foretop.commands.logs import Wanted, log_options, show_log
-from foretop.commands.movements import movements_of
-from foretop.commands.results import add_results
 from foretop_core.actions import write_progress
 from foretop_core.actions.backups import (
     plan_back_up_now,
@@ -48,7 +48,7 @@ def command() -> None:
     """
 
 
-@command.command("create", cls=ActCommand)
+@command.command("create", cls=WriteCommand)
 @click.argument("name", required=False)
 @click.option("--from-schedule", metavar="SCHEDULE", help="Back up now what this schedule backs up.")
 @click.option("--same-as", metavar="BACKUP", help="Run an ended backup again with the same spec.")
@@ -63,21 +63,21 @@ def create(
     labels: tuple[str, ...],
     wait: bool | None,
     wishes: SessionOptions,
-    manner: Manner,
+    manner: WriteOptions,
 ) -> int:
     """Back up now: --from-schedule SCHEDULE, or --same-as BACKUP."""
     if (from_schedule is None) is (same_as is None):
         raise click.UsageError("give --from-schedule or --same-as")
     if same_as is not None and (name or labels):
         raise click.UsageError("--same-as takes name and labels from the backup")
-    return go(
+    return run_async(
         _create(wishes, manner, name or "", from_schedule, same_as, pairs(labels, "--labels"), wants_to_wait(wait))
     )
 
 
 async def _create(
     wishes: SessionOptions,
-    manner: Manner,
+    manner: WriteOptions,
     name: str,
     from_schedule: str | None,
     same_as: str | None,
@@ -90,16 +90,16 @@ async def _create(
     def from_it(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
         return plan_back_up_now(snapshot, some, now, name, labels)
 
-    async with desk(wishes, KINDS) as at:
+    async with open_session(wishes, KINDS) as at:
         follows = look if wait else None
         if from_schedule is not None:
-            schedule = one(at.snapshot, SCHEDULE, at.snapshot.schedules, from_schedule)
-            return await perform(at, from_it, [schedule], manner, look=follows, to_the_end=True)
-        backup = one(at.snapshot, BACKUP, at.snapshot.backups, same_as or "")
-        return await perform(at, plan_run_again, [backup], manner, look=follows, to_the_end=True)
+            schedule = select_one(at.snapshot, SCHEDULE, at.snapshot.schedules, from_schedule)
+            return await run_action(at, from_it, [schedule], manner, look=follows, to_the_end=True)
+        backup = select_one(at.snapshot, BACKUP, at.snapshot.backups, same_as or "")
+        return await run_action(at, plan_run_again, [backup], manner, look=follows, to_the_end=True)
 
 
-@command.command("delete", cls=ActCommand)
+@command.command("delete", cls=WriteCommand)
 @choosing_options
 @wait_option
 @connection_options
@@ -110,55 +110,60 @@ def delete(
     everything: bool,
     wait: bool | None,
     wishes: SessionOptions,
-    manner: Manner,
+    manner: WriteOptions,
 ) -> int:
     """Delete backups with their data, by a DeleteBackupRequest each; --wait shows its errors."""
-    return go(_delete(wishes, manner, names, labels, everything, wants_to_wait(wait)))
+    return run_async(_delete(wishes, manner, names, labels, everything, wants_to_wait(wait)))
 
 
 async def _delete(
-    wishes: SessionOptions, manner: Manner, names: tuple[str, ...], labels: str | None, everything: bool, wait: bool
+    wishes: SessionOptions,
+    manner: WriteOptions,
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    wait: bool,
 ) -> int:
     def look(step: PlanStep) -> write_progress.Probe:
         return write_progress.deletion_probe(step.target.namespace, step.target.name)
 
-    async with desk(wishes, KINDS) as at:
-        items = chosen(at.snapshot, BACKUP, at.snapshot.backups, names, labels, everything)
-        return await perform(at, plan_delete_backup, items, manner, look=look if wait else None)
+    async with open_session(wishes, KINDS) as at:
+        items = select_objects(at.snapshot, BACKUP, at.snapshot.backups, names, labels, everything)
+        return await run_action(at, plan_delete_backup, items, manner, look=look if wait else None)
 
 
-@command.command("cancel", cls=ActCommand)
+@command.command("cancel", cls=WriteCommand)
 @click.argument("name")
 @connection_options
 @acting_options
-def cancel(name: str, wishes: SessionOptions, manner: Manner) -> int:
+def cancel(name: str, wishes: SessionOptions, manner: WriteOptions) -> int:
     """Cancel the data movements of a running backup."""
-    return go(_cancel(wishes, manner, name))
+    return run_async(_cancel(wishes, manner, name))
 
 
-async def _cancel(wishes: SessionOptions, manner: Manner, name: str) -> int:
-    async with desk(wishes, KINDS) as at:
-        backup = one(at.snapshot, BACKUP, at.snapshot.backups, name)
+async def _cancel(wishes: SessionOptions, manner: WriteOptions, name: str) -> int:
+    async with open_session(wishes, KINDS) as at:
+        backup = select_one(at.snapshot, BACKUP, at.snapshot.backups, name)
         moving = await movements_of(at.hand.client, backup)
 
         def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_cancel_movements(replace(snapshot, movements=moving), some, now)
 
-        return await perform(at, wish, [backup], manner, again=replan_cancel)
+        return await run_action(at, wish, [backup], manner, again=replan_cancel)
 
 
 @command.command("logs")
 @click.argument("name")
 @log_options
 @connection_options
-def logs(name: str, wanted: Wanted, wishes: SessionOptions) -> int:
+def logs(name: str, wanted: LogOptions, wishes: SessionOptions) -> int:
     """Print the log of a backup, or what Velero's own log has of it where the whole cannot be had."""
-    return go(_logs(wishes, name, wanted))
+    return run_async(_logs(wishes, name, wanted))
 
 
-async def _logs(wishes: SessionOptions, name: str, wanted: Wanted) -> int:
-    async with desk(wishes, KINDS) as at:
-        return await show_log(at, one(at.snapshot, BACKUP, at.snapshot.backups, name), wanted)
+async def _logs(wishes: SessionOptions, name: str, wanted: LogOptions) -> int:
+    async with open_session(wishes, KINDS) as at:
+        return await show_log(at, select_one(at.snapshot, BACKUP, at.snapshot.backups, name), wanted)
 
 
 add_results(command, BACKUP, lambda snapshot: snapshot.backups, KINDS, "a backup, by namespace and resource")

@@ -15,8 +15,8 @@ from pathlib import Path
 import click
 
 from foretop.commands.connection import wishes_of
-from foretop.commands.screen import Tastes, has_terminal, screen_options, show
-from foretop.source import Source
+from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, show
+from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.reconcile import Behaviour
 from foretop_core.minicluster.scenarios import SCENES, Scenario, find_scene
@@ -59,7 +59,7 @@ def command(
     velero_version: str,
     serve: bool,
     port: int,
-    tastes: Tastes,
+    tastes: DisplayFlags,
 ) -> int:
     """A cluster in a box: Velero, the non-admin controller and their objects, on this machine alone.
 
@@ -95,11 +95,11 @@ def _report(box: SimulatedCluster) -> int:
     return 0
 
 
-def _look(build: Callable[[], SimulatedCluster], port: int, tastes: Tastes, read_only: bool, speed: float) -> int:
+def _look(build: Callable[[], SimulatedCluster], port: int, tastes: DisplayFlags, read_only: bool, speed: float) -> int:
     """The screen first; the box is built behind it, and then looked at as any cluster is."""
     with ExitStack() as stack:
 
-        def open_source() -> Source:
+        def open_source() -> ClusterSession:
             from foretop_core.session import open_session
 
             box = build()

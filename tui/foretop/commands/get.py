@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from foretop.commands.connection import connection_options
-from foretop.commands.live import running, seen
+from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, say, table, warn
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAB, NAR, Kind
@@ -65,12 +65,16 @@ def command(what: str, wanted: tuple[str, ...], wishes: SessionOptions, form: st
 async def _get(name: str, wanted: str, wishes: SessionOptions, form: str, watch: bool) -> int:
     view_name, plurals = _TABLES[name]
     kinds = WATCHED if view_name == "findings" else _needed(VIEWS[view_name])
-    async with running(wishes, kinds) as session:
-        source = Findings(session, wanted) if view_name == "findings" else Rows(session, view_name, wanted, plurals)
+    async with running_session(wishes, kinds) as session:
+        source = (
+            FindingRows(session, wanted)
+            if view_name == "findings"
+            else ResourceRows(session, view_name, wanted, plurals)
+        )
         if watch:
             await _watch(session, source, form)
             return 0
-        _, bad = await seen(session)
+        _, bad = await wait_synced(session)
         warn(bad)
         source.pump()
         if form in ("json", "yaml"):
@@ -85,7 +89,7 @@ def _needed(view: type[View[Any]]) -> tuple[Kind, ...]:
     return tuple(kind for kind in KINDS if kind.plural in view.watched | view.beside and kind in WATCHED)
 
 
-class Rows:
+class ResourceRows:
     """The rows of a view of the store."""
 
     def __init__(self, session: Session, name: str, wanted: str, plurals: frozenset[str] | None) -> None:
@@ -126,7 +130,7 @@ class Rows:
         return [row for row in painted if self._plurals is None or row.key.kind in self._plurals]
 
 
-class Findings:
+class FindingRows:
     """What triage finds in all contexts, settled so that nothing flickers."""
 
     def __init__(self, session: Session, wanted: str) -> None:
@@ -173,7 +177,7 @@ def _scenes(session: Session) -> Callable[[str], RenderContext]:
     return lambda context: stages[context].scene(session.clock(context).now())
 
 
-async def _watch(session: Session, source: Rows | Findings, form: str) -> None:
+async def _watch(session: Session, source: ResourceRows | FindingRows, form: str) -> None:
     """First all that is there, then what changes, until it is interrupted; a lost API server is waited out."""
     told: dict[Key, Item] = {}
     while True:
@@ -191,7 +195,7 @@ async def _watch(session: Session, source: Rows | Findings, form: str) -> None:
         await asyncio.sleep(_EACH)
 
 
-def _tell(events: Iterable[tuple[str, Key, Item]], source: Rows | Findings, form: str) -> None:
+def _tell(events: Iterable[tuple[str, Key, Item]], source: ResourceRows | FindingRows, form: str) -> None:
     if form == "json":
         for kind, _, item in events:
             sys.stdout.write(
@@ -206,7 +210,7 @@ def _tell(events: Iterable[tuple[str, Key, Item]], source: Rows | Findings, form
     sys.stdout.flush()
 
 
-def _print(source: Rows | Findings, wide: bool, several: bool) -> None:
+def _print(source: ResourceRows | FindingRows, wide: bool, several: bool) -> None:
     rows = source.rows()
     shown = [at for at, (_, only_wide) in enumerate(source.titles) if wide or not only_wide]
     head = [*(["CONTEXT"] if several else []), *(source.titles[at][0] for at in shown)]

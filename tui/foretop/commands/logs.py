@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from foretop.commands.acting import DONE, REFUSED, Desk
 from foretop.commands.output import say, say_to, warn
+from foretop.commands.write_command import DONE, REFUSED, CommandSession
 from foretop_core.actions.download import TlsTrust
 from foretop_core.actions.files import FileUnavailable, Run
 from foretop_core.actions.logs import log_of
@@ -21,7 +21,7 @@ from foretop_core.models import NonAdmin
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LogOptions:
     """What to do with a log."""
 
     search: str = ""
@@ -53,7 +53,7 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def with_wanted(*arguments: Any, search: str, file: str, trust: TlsTrust, **options: Any) -> Any:
-        return command(*arguments, wanted=Wanted(search, file, trust), **options)
+        return command(*arguments, wanted=LogOptions(search, file, trust), **options)
 
     with_options = trust_options(with_wanted)
     for option in (
@@ -64,7 +64,7 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options
 
 
-async def show_log(at: Desk, item: Run | NonAdmin, wanted: Wanted) -> int:
+async def show_log(at: CommandSession, item: Run | NonAdmin, wanted: LogOptions) -> int:
     """Prints or saves the log. Exit code: 0 the whole log, 1 a partial one, 3 none."""
     try:
         log = await log_of(at.hand, item, wanted.trust, progress)

@@ -7,11 +7,20 @@ from typing import Any
 
 import click
 
-from foretop.commands.acting import ActCommand, Manner, acting_options, desk, go, perform, wait_option, wants_to_wait
-from foretop.commands.choosing import choosing_options, chosen, one
 from foretop.commands.connection import connection_options
-from foretop.commands.logs import Wanted, log_options, show_log
+from foretop.commands.logs import LogOptions, log_options, show_log
+from foretop.commands.object_selection import choosing_options, select_objects, select_one
 from foretop.commands.results import add_results
+from foretop.commands.write_command import (
+    WriteCommand,
+    WriteOptions,
+    acting_options,
+    open_session,
+    run_action,
+    run_async,
+    wait_option,
+    wants_to_wait,
+)
 from foretop_core.actions import write_progress
 from foretop_core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
 from foretop_core.actions.plans import Plan, PlanStep
@@ -31,7 +40,7 @@ def command() -> None:
     """
 
 
-@command.command("delete", cls=ActCommand)
+@command.command("delete", cls=WriteCommand)
 @choosing_options
 @click.option("--force", is_flag=True, help="By spec.forceDeleteBackup, where the cluster has it: the data stays.")
 @wait_option
@@ -44,15 +53,15 @@ def delete(
     force: bool,
     wait: bool | None,
     wishes: SessionOptions,
-    manner: Manner,
+    manner: WriteOptions,
 ) -> int:
     """Delete non-admin backups with their data, by spec.deleteBackup."""
-    return go(_delete(wishes, manner, names, labels, everything, force, wants_to_wait(wait)))
+    return run_async(_delete(wishes, manner, names, labels, everything, force, wants_to_wait(wait)))
 
 
 async def _delete(
     wishes: SessionOptions,
-    manner: Manner,
+    manner: WriteOptions,
     names: tuple[str, ...],
     labels: str | None,
     everything: bool,
@@ -62,28 +71,28 @@ async def _delete(
     def look(step: PlanStep) -> write_progress.Probe:
         return write_progress.nonadmin_deletion_probe(NAB.name, step.target.namespace, step.target.name)
 
-    async with desk(wishes, KINDS) as at:
-        items = chosen(at.snapshot, NAB, at.snapshot.nabs, names, labels, everything)
+    async with open_session(wishes, KINDS) as at:
+        items = select_objects(at.snapshot, NAB, at.snapshot.nabs, names, labels, everything)
         served = await serves_field(at.hand.client, NAB, FORCE_FIELD)
 
         def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_delete_nab(snapshot, some, now, force=force, serves_force=served)
 
-        return await perform(at, wish, items, manner, look=look if wait else None)
+        return await run_action(at, wish, items, manner, look=look if wait else None)
 
 
 @command.command("logs")
 @click.argument("name")
 @log_options
 @connection_options
-def logs(name: str, wanted: Wanted, wishes: SessionOptions) -> int:
+def logs(name: str, wanted: LogOptions, wishes: SessionOptions) -> int:
     """Print the log of a non-admin backup, where its rules allow."""
-    return go(_logs(wishes, name, wanted))
+    return run_async(_logs(wishes, name, wanted))
 
 
-async def _logs(wishes: SessionOptions, name: str, wanted: Wanted) -> int:
-    async with desk(wishes, KINDS) as at:
-        return await show_log(at, one(at.snapshot, NAB, at.snapshot.nabs, name), wanted)
+async def _logs(wishes: SessionOptions, name: str, wanted: LogOptions) -> int:
+    async with open_session(wishes, KINDS) as at:
+        return await show_log(at, select_one(at.snapshot, NAB, at.snapshot.nabs, name), wanted)
 
 
 add_results(

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import click
 
-from foretop.commands.acting import ActCommand, Manner, acting_options, desk, go, perform, wait_option, wants_to_wait
-from foretop.commands.choosing import choosing_options, chosen
 from foretop.commands.connection import connection_options
+from foretop.commands.object_selection import choosing_options, select_objects
 from foretop.commands.results import add_results
+from foretop.commands.write_command import (
+    WriteCommand,
+    WriteOptions,
+    acting_options,
+    open_session,
+    run_action,
+    run_async,
+    wait_option,
+    wants_to_wait,
+)
 from foretop_core.actions import write_progress
 from foretop_core.actions.nonadmin import plan_delete_nar
 from foretop_core.actions.plans import PlanStep
@@ -23,7 +32,7 @@ def command() -> None:
     """
 
 
-@command.command("delete", cls=ActCommand)
+@command.command("delete", cls=WriteCommand)
 @choosing_options
 @wait_option
 @connection_options
@@ -34,21 +43,26 @@ def delete(
     everything: bool,
     wait: bool | None,
     wishes: SessionOptions,
-    manner: Manner,
+    manner: WriteOptions,
 ) -> int:
     """Delete non-admin restores; what they have restored stays."""
-    return go(_delete(wishes, manner, names, labels, everything, wants_to_wait(wait)))
+    return run_async(_delete(wishes, manner, names, labels, everything, wants_to_wait(wait)))
 
 
 async def _delete(
-    wishes: SessionOptions, manner: Manner, names: tuple[str, ...], labels: str | None, everything: bool, wait: bool
+    wishes: SessionOptions,
+    manner: WriteOptions,
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    wait: bool,
 ) -> int:
     def look(step: PlanStep) -> write_progress.Probe:
         return write_progress.nonadmin_deletion_probe(NAR.name, step.target.namespace, step.target.name)
 
-    async with desk(wishes, (NAR, RESTORE)) as at:
-        items = chosen(at.snapshot, NAR, at.snapshot.nars, names, labels, everything)
-        return await perform(at, plan_delete_nar, items, manner, look=look if wait else None)
+    async with open_session(wishes, (NAR, RESTORE)) as at:
+        items = select_objects(at.snapshot, NAR, at.snapshot.nars, names, labels, everything)
+        return await run_action(at, plan_delete_nar, items, manner, look=look if wait else None)
 
 
 add_results(

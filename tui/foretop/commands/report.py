@@ -12,7 +12,7 @@ import click
 
 from foretop.commands import inputs
 from foretop.commands.connection import connection_options
-from foretop.commands.live import running, seen, spoiled
+from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
@@ -60,11 +60,11 @@ def report_on_clusters(wishes: SessionOptions) -> int:
 
 
 async def _of_clusters(wishes: SessionOptions, at: datetime | None, form: str) -> int:
-    async with running(replace(wishes, with_velero=True)) as session:
-        good, bad = await seen(session)
+    async with running_session(replace(wishes, with_velero=True)) as session:
+        good, bad = await wait_synced(session)
         snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
         lost = tuple(Unreadable(problem.what, problem.why, problem.hint) for problem in bad)
-        return tell(snapshots, (*spoiled(session), *lost), form)
+        return tell(snapshots, (*unreadable(session), *lost), form)
 
 
 def tell(snapshots: Sequence[tuple[ClusterSnapshot, datetime]], unreadable: Sequence[Unreadable], form: str) -> int:

@@ -7,12 +7,21 @@ from typing import Any
 
 import click
 
-from foretop.commands.acting import ActCommand, Manner, acting_options, desk, go, perform, wait_option, wants_to_wait
-from foretop.commands.choosing import label_selector, listed, one, pairs
+from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
-from foretop.commands.logs import Wanted, log_options, show_log
+from foretop.commands.logs import LogOptions, log_options, show_log
+from foretop.commands.object_selection import label_selector, listed, pairs, select_one
 from foretop.commands.results import add_results
-from foretop.commands.templates import TRUTH
+from foretop.commands.write_command import (
+    WriteCommand,
+    WriteOptions,
+    acting_options,
+    open_session,
+    run_action,
+    run_async,
+    wait_option,
+    wants_to_wait,
+)
 from foretop_core.actions import write_progress
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.restores import RestoreRequest, plan_restore
@@ -39,7 +48,7 @@ def command() -> None:
     """
 
 
-@command.command("create", cls=ActCommand)
+@command.command("create", cls=WriteCommand)
 @click.argument("name", required=False)
 @click.option("--from-backup", required=True, metavar="BACKUP", help="The backup to restore from.")
 @click.option("--namespace-mappings", multiple=True, metavar="FROM:TO", help="Restore into other namespaces.")
@@ -58,7 +67,7 @@ def command() -> None:
 @connection_options
 @acting_options
 def create(
-    name: str | None, from_backup: str, wait: bool | None, wishes: SessionOptions, manner: Manner, **given: Any
+    name: str | None, from_backup: str, wait: bool | None, wishes: SessionOptions, manner: WriteOptions, **given: Any
 ) -> int:
     """Restore from a backup."""
     wish = RestoreRequest(
@@ -69,7 +78,7 @@ def create(
         _spec(given),
         pairs(given["labels"], "--labels"),
     )
-    return go(_create(wishes, manner, from_backup, wish, wants_to_wait(wait)))
+    return run_async(_create(wishes, manner, from_backup, wish, wants_to_wait(wait)))
 
 
 def _spec(given: dict[str, Any]) -> RestoreSpec:
@@ -84,32 +93,34 @@ def _spec(given: dict[str, Any]) -> RestoreSpec:
     return from_builtins(Restore, {"spec": spec}).spec
 
 
-async def _create(wishes: SessionOptions, manner: Manner, from_backup: str, wanted: RestoreRequest, wait: bool) -> int:
+async def _create(
+    wishes: SessionOptions, manner: WriteOptions, from_backup: str, wanted: RestoreRequest, wait: bool
+) -> int:
     def look(step: PlanStep) -> write_progress.Probe:
         return write_progress.run_probe(Restore, step.target.namespace, step.target.name, to_the_end=True)
 
-    async with desk(wishes, KINDS) as at:
-        backup = one(at.snapshot, BACKUP, at.snapshot.backups, from_backup)
+    async with open_session(wishes, KINDS) as at:
+        backup = select_one(at.snapshot, BACKUP, at.snapshot.backups, from_backup)
         existing = await visible_namespaces(at.hand.client) or None
 
         def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_restore(snapshot, some, wanted, now, existing)
 
-        return await perform(at, wish, [backup], manner, look=look if wait else None, to_the_end=True)
+        return await run_action(at, wish, [backup], manner, look=look if wait else None, to_the_end=True)
 
 
 @command.command("logs")
 @click.argument("name")
 @log_options
 @connection_options
-def logs(name: str, wanted: Wanted, wishes: SessionOptions) -> int:
+def logs(name: str, wanted: LogOptions, wishes: SessionOptions) -> int:
     """Print the log of a restore, or what Velero's own log has of it where the whole cannot be had."""
-    return go(_logs(wishes, name, wanted))
+    return run_async(_logs(wishes, name, wanted))
 
 
-async def _logs(wishes: SessionOptions, name: str, wanted: Wanted) -> int:
-    async with desk(wishes, KINDS) as at:
-        return await show_log(at, one(at.snapshot, RESTORE, at.snapshot.restores, name), wanted)
+async def _logs(wishes: SessionOptions, name: str, wanted: LogOptions) -> int:
+    async with open_session(wishes, KINDS) as at:
+        return await show_log(at, select_one(at.snapshot, RESTORE, at.snapshot.restores, name), wanted)
 
 
 add_results(command, RESTORE, lambda snapshot: snapshot.restores, KINDS, "a restore, by namespace and resource")

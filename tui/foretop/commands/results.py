@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from foretop.commands.acting import DONE, REFUSED, Desk, desk, go
-from foretop.commands.choosing import one
 from foretop.commands.connection import connection_options
 from foretop.commands.logs import progress, trust_options
+from foretop.commands.object_selection import select_one
 from foretop.commands.output import emit, output_option, say, warn
+from foretop.commands.write_command import DONE, REFUSED, CommandSession, open_session, run_async
 from foretop_core.actions.download import DownloadFailed, TlsTrust
 from foretop_core.actions.files import FileUnavailable, Run, velero_run
 from foretop_core.actions.guard import ActionRefused
@@ -42,14 +42,14 @@ def add_results(
     @output_option
     @connection_options
     def results(name: str, trust: TlsTrust, form: str, wishes: SessionOptions) -> int:
-        return go(look(wishes, name, trust, form))
+        return run_async(look(wishes, name, trust, form))
 
     async def look(wishes: SessionOptions, name: str, trust: TlsTrust, form: str) -> int:
-        async with desk(wishes, watched) as at:
-            return await show_results(at, one(at.snapshot, kind, members(at.snapshot), name), trust, form)
+        async with open_session(wishes, watched) as at:
+            return await show_results(at, select_one(at.snapshot, kind, members(at.snapshot), name), trust, form)
 
 
-async def show_results(at: Desk, item: Run | NonAdmin, trust: TlsTrust, form: str) -> int:
+async def show_results(at: CommandSession, item: Run | NonAdmin, trust: TlsTrust, form: str) -> int:
     """Prints them; with nothing to tell of, nothing is asked for. Exit code: 0 told, 3 they cannot be had."""
     status = _status(at.snapshot, item)
     is_clean = status.phase in READABLE and not status.errors and not status.warnings

@@ -10,22 +10,22 @@ from typing import Any
 import click
 
 from foretop.commands import inputs
-from foretop.commands.acting import (
+from foretop.commands.backup_spec_options import template_from, template_options
+from foretop.commands.connection import connection_options
+from foretop.commands.object_selection import choosing_options, pairs, select_objects, velero_namespace
+from foretop.commands.output import say_to
+from foretop.commands.write_command import (
     DONE,
-    ActCommand,
-    Desk,
-    Manner,
+    CommandSession,
+    WriteCommand,
+    WriteOptions,
     acting_options,
-    desk,
-    go,
-    perform,
+    open_session,
+    run_action,
+    run_async,
     wait_option,
     wants_to_wait,
 )
-from foretop.commands.choosing import choosing_options, chosen, pairs, velero_namespace
-from foretop.commands.connection import connection_options
-from foretop.commands.output import say_to
-from foretop.commands.templates import template_from, template_options
 from foretop_core.actions import write_progress
 from foretop_core.actions.pausing import PauseRequest, of_batch, plan_pause, plan_unpause
 from foretop_core.actions.plans import Plan, PlanStep
@@ -55,7 +55,7 @@ def command() -> None:
     """
 
 
-@command.command("pause", cls=ActCommand)
+@command.command("pause", cls=WriteCommand)
 @choosing_options
 @click.option("--reason", default="", help="Why, for the next shift to see.")
 @click.option("--until", metavar="TIME", help="Until when it is meant to last; nothing unpauses by itself.")
@@ -70,16 +70,16 @@ def pause(
     until: str | None,
     batch: str | None,
     wishes: SessionOptions,
-    manner: Manner,
+    manner: WriteOptions,
 ) -> int:
     """Make no further backups of some schedules; what is running goes on."""
     end = inputs.moment(until) if until else None
-    return go(_pause(wishes, manner, names, labels, everything, reason, end, batch or ""))
+    return run_async(_pause(wishes, manner, names, labels, everything, reason, end, batch or ""))
 
 
 async def _pause(
     wishes: SessionOptions,
-    manner: Manner,
+    manner: WriteOptions,
     names: tuple[str, ...],
     labels: str | None,
     everything: bool,
@@ -87,8 +87,8 @@ async def _pause(
     until: datetime | None,
     batch: str,
 ) -> int:
-    async with desk(wishes, KINDS) as at:
-        items = chosen(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
+    async with open_session(wishes, KINDS) as at:
+        items = select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
         if until is not None and until <= at.now:
             raise BadInput("The end of the pause lies in the past", f"it is {at.now:%Y-%m-%dT%H:%M:%SZ} there")
         wanted = items if names else tuple(item for item in items if not item.spec.paused)
@@ -97,13 +97,13 @@ async def _pause(
             return DONE
         window = batch or f"{at.now:%Y%m%d%H%M%S}-{secrets.token_hex(2)}"
         wish = PauseRequest(await at.introduce(manner), window, reason, until)
-        code = await perform(at, lambda snapshot, some, now: plan_pause(snapshot, some, wish, now), wanted, manner)
+        code = await run_action(at, lambda snapshot, some, now: plan_pause(snapshot, some, wish, now), wanted, manner)
         if code == DONE and not manner.dry_run:
             say_to(f"To resume exactly these: foretop schedule unpause --batch {window}", err=True)
         return code
 
 
-@command.command("unpause", cls=ActCommand)
+@command.command("unpause", cls=WriteCommand)
 @choosing_options
 @click.option("--batch", metavar="ID", help="Those that this window paused, and no others.")
 @click.option(
@@ -124,16 +124,16 @@ def unpause(
     skip: str | None,
     wait: bool | None,
     wishes: SessionOptions,
-    manner: Manner,
+    manner: WriteOptions,
 ) -> int:
     """Let schedules run again, with or without the backup that is overdue."""
     choice = Choice.LEAVE if skip is None else Choice.SKIP if skip == "true" else Choice.DO_NOT_SKIP
-    return go(_unpause(wishes, manner, names, labels, everything, batch, choice, wants_to_wait(wait)))
+    return run_async(_unpause(wishes, manner, names, labels, everything, batch, choice, wants_to_wait(wait)))
 
 
 async def _unpause(
     wishes: SessionOptions,
-    manner: Manner,
+    manner: WriteOptions,
     names: tuple[str, ...],
     labels: str | None,
     everything: bool,
@@ -141,14 +141,14 @@ async def _unpause(
     choice: Choice,
     wait: bool,
 ) -> int:
-    async with desk(wishes, KINDS) as at:
+    async with open_session(wishes, KINDS) as at:
         if batch is not None:
-            chosen(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything, more=True)
+            select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything, more=True)
             items: tuple[Schedule, ...] = tuple(of_batch(at.snapshot.schedules, batch))
             if not items:
                 raise BadInput(f"No schedule was paused by the window {batch}", "", "see foretop journal")
         else:
-            items = chosen(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
+            items = select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
         wanted = items if names else tuple(item for item in items if item.spec.paused)
         if not wanted:
             say_to(f"Nothing to do: none of the {len(items)} is paused.", err=True)
@@ -159,17 +159,17 @@ async def _unpause(
 
         looks = {(item.namespace, item.name): _look(at, item, choice) for item in wanted}
         look = (lambda step: looks[step.target.namespace, step.target.name]) if wait else None
-        return await perform(at, wish, wanted, manner, look=look)
+        return await run_action(at, wish, wanted, manner, look=look)
 
 
-def _look(at: Desk, item: Schedule, choice: Choice) -> write_progress.Probe:
+def _look(at: CommandSession, item: Schedule, choice: Choice) -> write_progress.Probe:
     """Made before anything is sent: what is there already is no answer."""
     runs = at.snapshot.backups_by_schedule.get((item.namespace, item.name), ())
     nothing_due = choice is not Choice.SKIP and not may_be_due(item, at.now, at.snapshot.readings(item))
     return write_progress.unpause_probe(item, tuple(run.name for run in runs), nothing_due)
 
 
-@command.command("create", cls=ActCommand)
+@command.command("create", cls=WriteCommand)
 @click.argument("name", required=False)
 @click.option("--schedule", "cron", metavar="CRON", help="When to run, as Velero takes it.")
 @click.option("-f", "--file", "source", metavar="FILE", help="Take the schedules of a manifest instead.")
@@ -183,7 +183,7 @@ def _look(at: Desk, item: Schedule, choice: Choice) -> write_progress.Probe:
 @connection_options
 @acting_options
 def create(
-    name: str | None, source: str | None, wait: bool | None, wishes: SessionOptions, manner: Manner, **given: Any
+    name: str | None, source: str | None, wait: bool | None, wishes: SessionOptions, manner: WriteOptions, **given: Any
 ) -> int:
     """Make a schedule: NAME --schedule CRON, or -f FILE."""
     if (source is None) is (name is None):
@@ -200,7 +200,7 @@ def create(
         wanted = [_from_flags(name or "", given)]
     for wish in wanted:
         check_schedule(wish)
-    return go(_create(wishes, manner, wanted, wants_to_wait(wait)))
+    return run_async(_create(wishes, manner, wanted, wants_to_wait(wait)))
 
 
 def _from_flags(name: str, given: dict[str, Any]) -> NewSchedule:
@@ -217,8 +217,8 @@ def _from_flags(name: str, given: dict[str, Any]) -> NewSchedule:
     )
 
 
-async def _create(wishes: SessionOptions, manner: Manner, wanted: list[NewSchedule], wait: bool) -> int:
-    async with desk(wishes, KINDS) as at:
+async def _create(wishes: SessionOptions, manner: WriteOptions, wanted: list[NewSchedule], wait: bool) -> int:
+    async with open_session(wishes, KINDS) as at:
         placed = [
             replace(wish, namespace=wish.namespace or velero_namespace(at.snapshot, at.namespaces)) for wish in wanted
         ]
@@ -229,21 +229,23 @@ async def _create(wishes: SessionOptions, manner: Manner, wanted: list[NewSchedu
         def look(step: PlanStep) -> write_progress.Probe:
             return write_progress.schedule_probe(step.target.namespace, step.target.name)
 
-        return await perform(at, wish, placed, manner, look=look if wait else None)
+        return await run_action(at, wish, placed, manner, look=look if wait else None)
 
 
-@command.command("delete", cls=ActCommand)
+@command.command("delete", cls=WriteCommand)
 @choosing_options
 @connection_options
 @acting_options
-def delete(names: tuple[str, ...], labels: str | None, everything: bool, wishes: SessionOptions, manner: Manner) -> int:
+def delete(
+    names: tuple[str, ...], labels: str | None, everything: bool, wishes: SessionOptions, manner: WriteOptions
+) -> int:
     """Delete schedules; their backups stay, unless they are owned by the schedule."""
-    return go(_delete(wishes, manner, names, labels, everything))
+    return run_async(_delete(wishes, manner, names, labels, everything))
 
 
 async def _delete(
-    wishes: SessionOptions, manner: Manner, names: tuple[str, ...], labels: str | None, everything: bool
+    wishes: SessionOptions, manner: WriteOptions, names: tuple[str, ...], labels: str | None, everything: bool
 ) -> int:
-    async with desk(wishes, KINDS) as at:
-        items = chosen(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
-        return await perform(at, plan_delete_schedule, items, manner)
+    async with open_session(wishes, KINDS) as at:
+        items = select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
+        return await run_action(at, plan_delete_schedule, items, manner)

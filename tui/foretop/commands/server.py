@@ -7,9 +7,16 @@ from typing import Any
 
 import click
 
-from foretop.commands.acting import ActCommand, Manner, acting_options, desk, go, perform
+from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
-from foretop.commands.templates import TRUTH
+from foretop.commands.write_command import (
+    WriteCommand,
+    WriteOptions,
+    acting_options,
+    open_session,
+    run_action,
+    run_async,
+)
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plans import Plan
 from foretop_core.actions.server_default import plan_server_default
@@ -28,17 +35,17 @@ def command() -> None:
     """
 
 
-@command.command("set", cls=ActCommand)
+@command.command("set", cls=WriteCommand)
 @click.option("--schedule-skip-immediately", "skip", type=TRUTH, required=True, metavar="true|false")
 @connection_options
 @acting_options
-def set_default(skip: str, wishes: SessionOptions, manner: Manner) -> int:
+def set_default(skip: str, wishes: SessionOptions, manner: WriteOptions) -> int:
     """Set a flag of the Velero Deployment; Velero restarts, which kills what is running."""
-    return go(_set(wishes, manner, skip.lower() == "true"))
+    return run_async(_set(wishes, manner, skip.lower() == "true"))
 
 
-async def _set(wishes: SessionOptions, manner: Manner, skip: bool) -> int:
-    async with desk(wishes, (DEPLOYMENT, BACKUP, RESTORE)) as at:
+async def _set(wishes: SessionOptions, manner: WriteOptions, skip: bool) -> int:
+    async with open_session(wishes, (DEPLOYMENT, BACKUP, RESTORE)) as at:
         every = at.session.store.all(at.context, Deployment)
         found = [item for item in every if server(item) is not None]
         if not found:
@@ -52,4 +59,4 @@ async def _set(wishes: SessionOptions, manner: Manner, skip: bool) -> int:
         def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_server_default(snapshot, some, skip, now)
 
-        return await perform(at, wish, found, manner)
+        return await run_action(at, wish, found, manner)

@@ -7,9 +7,16 @@ from typing import Any
 
 import click
 
-from foretop.commands.acting import ActCommand, Manner, acting_options, desk, go, perform
-from foretop.commands.choosing import one
 from foretop.commands.connection import connection_options
+from foretop.commands.object_selection import select_one
+from foretop.commands.write_command import (
+    WriteCommand,
+    WriteOptions,
+    acting_options,
+    open_session,
+    run_action,
+    run_async,
+)
 from foretop_core.actions.nonadmin import Decision, plan_decide
 from foretop_core.actions.plans import Plan
 from foretop_core.kube.connection.config import SessionOptions
@@ -25,30 +32,30 @@ def command() -> None:
     """
 
 
-@command.command("approve", cls=ActCommand)
+@command.command("approve", cls=WriteCommand)
 @click.argument("names", nargs=-1, required=True)
 @connection_options
 @acting_options
-def approve(names: tuple[str, ...], wishes: SessionOptions, manner: Manner) -> int:
+def approve(names: tuple[str, ...], wishes: SessionOptions, manner: WriteOptions) -> int:
     """Let Velero use the storage location of a tenant."""
-    return go(_decide(wishes, manner, names, "approve"))
+    return run_async(_decide(wishes, manner, names, "approve"))
 
 
-@command.command("reject", cls=ActCommand)
+@command.command("reject", cls=WriteCommand)
 @click.argument("names", nargs=-1, required=True)
 @connection_options
 @acting_options
-def reject(names: tuple[str, ...], wishes: SessionOptions, manner: Manner) -> int:
+def reject(names: tuple[str, ...], wishes: SessionOptions, manner: WriteOptions) -> int:
     """Refuse the storage location of a tenant."""
-    return go(_decide(wishes, manner, names, "reject"))
+    return run_async(_decide(wishes, manner, names, "reject"))
 
 
-async def _decide(wishes: SessionOptions, manner: Manner, names: tuple[str, ...], decision: Decision) -> int:
-    async with desk(wishes, (NABSL_REQUEST,)) as at:
+async def _decide(wishes: SessionOptions, manner: WriteOptions, names: tuple[str, ...], decision: Decision) -> int:
+    async with open_session(wishes, (NABSL_REQUEST,)) as at:
         requests = at.snapshot.storage_requests
-        items = [one(at.snapshot, NABSL_REQUEST, requests, name) for name in dict.fromkeys(names)]
+        items = [select_one(at.snapshot, NABSL_REQUEST, requests, name) for name in dict.fromkeys(names)]
 
         def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_decide(snapshot, some, decision, now)
 
-        return await perform(at, wish, items, manner)
+        return await run_action(at, wish, items, manner)

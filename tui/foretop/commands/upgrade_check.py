@@ -12,7 +12,7 @@ import click
 
 from foretop.commands import inputs
 from foretop.commands.connection import connection_options
-from foretop.commands.live import running, seen, spoiled
+from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, say_to, warn
 from foretop_core.errors import BadInput, ForetopError, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
@@ -61,10 +61,10 @@ def command(wishes: SessionOptions, release: str, source: str | None, at: str | 
 
 
 async def _of_clusters(wishes: SessionOptions, release: str, at: datetime | None, form: str) -> int:
-    async with running(replace(wishes, with_velero=True)) as session:
-        good, bad = await seen(session)
+    async with running_session(replace(wishes, with_velero=True)) as session:
+        good, bad = await wait_synced(session)
         snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
-        return tell(snapshots, (*spoiled(session), *bad), release, form)
+        return tell(snapshots, (*unreadable(session), *bad), release, form)
 
 
 def tell(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, tzinfo
 
-from foretop.desk import Desk
-from foretop.prose import Para, para, span
+from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.cron import CronError
+from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import PreScaledCronJob, Schedule
 from foretop_core.models.kinds import PRESCALED
 from foretop_core.rules import humanize
@@ -21,16 +21,16 @@ _SHOWN = 4
 _LOOKED_AT = 60
 
 
-def lane_pane(item: TimelineItem, load: StartLoad | None, desk: Desk) -> tuple[Para, ...]:
+def lane_pane(item: TimelineItem, load: StartLoad | None, desk: DashboardState) -> tuple[Paragraph, ...]:
     parsed = item.parsed
     meaning = "" if isinstance(parsed, CronError) else f", {parsed.describe()}"
     where = f" in {item.key.namespace}, " if item.key.namespace else ": "
     kind = "PreScaledCronJob " if item.key.kind == PRESCALED.plural else ""
-    head = Para(
+    head = Paragraph(
         (span(f"{kind}{item.key.name}", bold=True), span(where), span(item.expression, bold=True), span(meaning))
     )
     if item.problem:
-        return head, para(_refusal(item, parsed), Tone.BAD)
+        return head, paragraph(_refusal(item, parsed), Tone.BAD)
     return head, *_coming(item, desk), *_company(item, load, desk), *_warming(item, desk)
 
 
@@ -40,26 +40,26 @@ def _refusal(item: TimelineItem, parsed: object) -> str:
     return f"It has no runs to draw: {item.problem}."
 
 
-def _coming(item: TimelineItem, desk: Desk) -> tuple[Para, ...]:
+def _coming(item: TimelineItem, desk: DashboardState) -> tuple[Paragraph, ...]:
     now, zone = desk.now(item.key.context), desk.zone_of(item.key)
     runs = next_runs(item, now, _SHOWN)
     if not runs:
-        return (para("No run is to come within the next five years.", Tone.WARN),)
+        return (paragraph("No run is to come within the next five years.", Tone.WARN),)
     listed = f"{'  '.join(when(run, now, zone) for run in runs)}{_name(runs[0], item, desk)}"
     if item.paused:
-        return (para(f"{listed}  were it not paused", Tone.DIM, label="Would"),)
-    said = [para(f"{times.until(runs[0] - now)}: {listed}", label="Next")]
+        return (paragraph(f"{listed}  were it not paused", Tone.DIM, label="Would"),)
+    said = [paragraph(f"{times.until(runs[0] - now)}: {listed}", label="Next")]
     resource = desk.store.get(item.key)
     if isinstance(resource, Schedule):
         scene = desk.scene(item.key.context)
         late = overdue(resource, now, item.dialect, scene.beat(resource.namespace), scene.snapshot.runs(resource))
         if late is not None:
             since = f"due since {when(late.since, now, zone)}{_name(late.since, item, desk)}: "
-            said.append(Para((span(since, Tone.BAD), span(f"{late.sentence}.")), "Late"))
+            said.append(Paragraph((span(since, Tone.BAD), span(f"{late.sentence}.")), "Late"))
     return tuple(said)
 
 
-def _company(item: TimelineItem, load: StartLoad | None, desk: Desk) -> tuple[Para, ...]:
+def _company(item: TimelineItem, load: StartLoad | None, desk: DashboardState) -> tuple[Paragraph, ...]:
     """Who starts in the minute of its first crowded run, as far as the ruler goes."""
     now, zone = desk.now(item.key.context), desk.zone_of(item.key)
     if load is None or not item.starts:
@@ -69,21 +69,21 @@ def _company(item: TimelineItem, load: StartLoad | None, desk: Desk) -> tuple[Pa
         others = [key for key in load.together(item.key.context, run) if key != item.key]
         if others:
             names = humanize.join([key.name for key in others], 4)
-            return (para(f"{when(run, now, zone)} together with {names}{_slots(item.key, desk)}", label="With"),)
+            return (paragraph(f"{when(run, now, zone)} together with {names}{_slots(item.key, desk)}", label="With"),)
     if not runs:
         return ()
     told = "no other starts in that minute"
     if len(runs) > 1:
         told = f"it starts alone each time until {when(runs[-1], now, zone)}"
-    return (para(f"none: {told}", Tone.DIM, label="With"),)
+    return (paragraph(f"none: {told}", Tone.DIM, label="With"),)
 
 
-def _slots(key: Key, desk: Desk) -> str:
+def _slots(key: Key, desk: DashboardState) -> str:
     at_once = desk.store.snapshot(key.context).server(key.namespace).concurrency
     return f"; Velero takes {at_once} at a time" if at_once else ""
 
 
-def _warming(item: TimelineItem, desk: Desk) -> tuple[Para, ...]:
+def _warming(item: TimelineItem, desk: DashboardState) -> tuple[Paragraph, ...]:
     resource = desk.store.get(item.key)
     if not isinstance(resource, PreScaledCronJob):
         return ()
@@ -91,22 +91,22 @@ def _warming(item: TimelineItem, desk: Desk) -> tuple[Para, ...]:
     try:
         pairs = warmups(item.expression, item.warm_up, item.dialect, now, 2)
     except PrimerError as problem:
-        return (para(str(problem), Tone.BAD, label="Warm"),)
+        return (paragraph(str(problem), Tone.BAD, label="Warm"),)
     shown = "  ".join(f"{when(pair.warmup, now, zone)} → {pair.run.astimezone(zone):%H:%M}" for pair in pairs)
     job = warmer(desk.store, item.key)
     made = f"by {job.name}, {job.spec.schedule}" if job else "by no CronJob: the prescaler has made none"
     said = [
-        para(f"{humanize.count(item.warm_up, 'minute')} before: {shown}", label="Warm"),
-        para(made, Tone.PLAIN if job else Tone.WARN, label=" "),
+        paragraph(f"{humanize.count(item.warm_up, 'minute')} before: {shown}", label="Warm"),
+        paragraph(made, Tone.PLAIN if job else Tone.WARN, label=" "),
     ]
     for finding in desk.findings:
         subject = (finding.context, finding.subject.kind, finding.subject.namespace, finding.subject.name)
         if subject == (item.key.context, PRESCALED.name, item.key.namespace, item.key.name):
-            said.append(para(finding.evidence, Tone.BAD, label=" "))
+            said.append(paragraph(finding.evidence, Tone.BAD, label=" "))
     return tuple(said)
 
 
-def _name(at: datetime, item: TimelineItem, desk: Desk) -> str:
+def _name(at: datetime, item: TimelineItem, desk: DashboardState) -> str:
     """Which zone it is, where that is not Velero's."""
     zone = desk.zone_of(item.key)
     return f" {at.astimezone(zone):%Z}" if desk.zoning.is_named else ""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 
-from foretop.desk import Desk
-from foretop.jumps import related
 from foretop.panes.nonadmin import nonadmin_pane, path, tenant_facts
 from foretop.panes.results import known_results
 from foretop.panes.runs import backup_pane, restore_pane
 from foretop.panes.schedules import schedule_pane
 from foretop.panes.storage import storage_pane
 from foretop.panes.volumes import volumes
-from foretop.prose import Para, Span, para, span
-from foretop.tones import BOLD, DIM, style_of
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
+from foretop.widgets.styles import BOLD, DIM, style_of
+from foretop_core.dashboard.related_objects import related
+from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import (
     Backup,
     BackupStorageLocation,
@@ -44,13 +44,13 @@ def heading(key: Key) -> str:
     return span(f"{word} {key.namespace}/{key.name}" if key.namespace else f"{word} {key.name}").text
 
 
-def describe_object(desk: Desk, key: Key, section: str) -> Sequence[Para]:
+def describe_object(desk: DashboardState, key: Key, section: str) -> Sequence[Paragraph]:
     resource = desk.store.get(key)
     if resource is None:
-        return [para("It is gone, or not seen any more.", Tone.WARN)]
+        return [paragraph("It is gone, or not seen any more.", Tone.WARN)]
     if isinstance(resource, UnreadableObject):
-        return [para(f"It cannot be read: {resource.problem}", Tone.BAD)]
-    sections: dict[str, Callable[[Desk, Key, Resource], Sequence[Para]]] = {
+        return [paragraph(f"It cannot be read: {resource.problem}", Tone.BAD)]
+    sections: dict[str, Callable[[DashboardState, Key, Resource], Sequence[Paragraph]]] = {
         "overview": overview,
         "conditions": conditions,
         "volumes": volumes,
@@ -62,19 +62,21 @@ def describe_object(desk: Desk, key: Key, section: str) -> Sequence[Para]:
     return sections[section](desk, key, resource)
 
 
-def overview(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+def overview(desk: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
     said = [*_told(desk, key, resource)]
     held = _conditions(resource, desk.now(key.context))[:4]
     near = related(desk.store, key)
-    said += [para(""), *held] if held else []
+    said += [paragraph(""), *held] if held else []
     said += _tenant_facts(desk, key, resource)
-    said += [para("")] if near else []
-    said += [para(_relative(desk, other), label="Near" if not place else " ") for place, other in enumerate(near[:6])]
-    said += [para(f"and {len(near) - 6} more", label=" ")] if len(near) > 6 else []
+    said += [paragraph("")] if near else []
+    said += [
+        paragraph(_relative(desk, other), label="Near" if not place else " ") for place, other in enumerate(near[:6])
+    ]
+    said += [paragraph(f"and {len(near) - 6} more", label=" ")] if len(near) > 6 else []
     return said
 
 
-def _told(desk: Desk, key: Key, resource: Resource) -> tuple[Para, ...]:
+def _told(desk: DashboardState, key: Key, resource: Resource) -> tuple[Paragraph, ...]:
     scene = desk.scene(key.context)
     match resource:
         case Schedule():
@@ -93,24 +95,24 @@ def _told(desk: Desk, key: Key, resource: Resource) -> tuple[Para, ...]:
             return storage_pane(resource, scene)
         case _:
             phase = getattr(resource, "phase", "")
-            return (Para((span(resource.name, bold=True), span(f": {phase}" if phase else ""))),)
+            return (Paragraph((span(resource.name, bold=True), span(f": {phase}" if phase else ""))),)
 
 
-def _tenant_facts(desk: Desk, key: Key, resource: Resource) -> tuple[Para, ...]:
+def _tenant_facts(desk: DashboardState, key: Key, resource: Resource) -> tuple[Paragraph, ...]:
     entry = NonAdminView().entry(desk.store, key, resource)
     return tenant_facts(entry, desk.scene(key.context)) if entry else ()
 
 
-def _relative(desk: Desk, key: Key) -> str:
+def _relative(desk: DashboardState, key: Key) -> str:
     phase = getattr(desk.store.get(key), "phase", "")
     return f"{heading(key)}{f'  {phase}' if phase else ''}"
 
 
-def conditions(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
-    return _conditions(resource, desk.now(key.context)) or [para("It has no conditions.", Tone.DIM)]
+def conditions(desk: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
+    return _conditions(resource, desk.now(key.context)) or [paragraph("It has no conditions.", Tone.DIM)]
 
 
-def _conditions(resource: Resource, now: datetime) -> list[Para]:
+def _conditions(resource: Resource, now: datetime) -> list[Paragraph]:
     held: tuple[Condition, ...] = ()
     if isinstance(resource, NonAdmin):
         held = resource.state.conditions
@@ -119,10 +121,10 @@ def _conditions(resource: Resource, now: datetime) -> list[Para]:
     return [_condition(entry, now) for entry in held]
 
 
-def _condition(entry: Condition, now: datetime) -> Para:
+def _condition(entry: Condition, now: datetime) -> Paragraph:
     mark = {"True": StatusGlyph.TRUE, "False": StatusGlyph.BROKEN}.get(entry.status, StatusGlyph.UNSET)
     since = f"  {humanize.time(entry.last_transition_time, now)}" if entry.last_transition_time else ""
-    return Para(
+    return Paragraph(
         (
             Span(f"{span(entry.type).text:<10}", BOLD),
             Span(f"{mark.value} {span(entry.status).text}", style_of(mark.tone)),
@@ -133,14 +135,14 @@ def _condition(entry: Condition, now: datetime) -> Para:
     )
 
 
-def events(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+def events(desk: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
     found = desk.store.indexes.events_by_uid.get(key.context, resource.metadata.uid)
     now, zone = desk.now(key.context), desk.zone_of(key)
     dated = sorted(found, key=lambda event: event.seen.timestamp() if event.seen else 0.0, reverse=True)
     if not dated:
-        return [para("No events were seen.", Tone.DIM)]
+        return [paragraph("No events were seen.", Tone.DIM)]
     return [
-        Para(
+        Paragraph(
             (
                 _date(event.seen, now, zone),
                 span(f"{event.type} {event.reason}", Tone.WARN if event.type == "Warning" else Tone.PLAIN, bold=True),
@@ -157,13 +159,13 @@ def _date(at: datetime | None, now: datetime, zone: tzinfo) -> Span:
     return Span(f"{humanize.time(at, now, zone) if at else '':<{_DATE}}", DIM)
 
 
-def changes(desk: Desk, key: Key, _resource: Resource) -> Sequence[Para]:
+def changes(desk: DashboardState, key: Key, _resource: Resource) -> Sequence[Paragraph]:
     now, zone = desk.now(key.context), desk.zone_of(key)
     seen = desk.store.history.of(key)
     if not seen:
-        return [para("Nothing of it has changed since foretop runs.", Tone.DIM)]
+        return [paragraph("Nothing of it has changed since foretop runs.", Tone.DIM)]
     return [
-        Para(
+        Paragraph(
             (
                 _date(step.at, now, zone),
                 span(f"{step.what}: {step.before or 'none'} → {step.after or 'none'}"),
@@ -173,10 +175,10 @@ def changes(desk: Desk, key: Key, _resource: Resource) -> Sequence[Para]:
     ]
 
 
-def describe(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+def describe(desk: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
     """Everything in one piece, as kubectl would tell it."""
     meta, now = resource.metadata, desk.now(key.context)
-    said = [*_told(desk, key, resource), para("")]
+    said = [*_told(desk, key, resource), paragraph("")]
     facts = (
         ("Name", meta.name),
         ("Namespace", meta.namespace),
@@ -186,7 +188,7 @@ def describe(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
         ("Labels", ", ".join(f"{name}={value}" for name, value in sorted(meta.labels.items()))),
         ("Finalizers", ", ".join(meta.finalizers)),
     )
-    said += [Para((Span(f"{name:<11}", BOLD), span(value)), indent=11) for name, value in facts if value]
+    said += [Paragraph((Span(f"{name:<11}", BOLD), span(value)), indent=11) for name, value in facts if value]
     for title, part in (
         ("Conditions", conditions),
         ("Volumes", volumes),
@@ -194,5 +196,5 @@ def describe(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
         ("Events", events),
         ("Changes", changes),
     ):
-        said += [para(""), para(title, bold=True), *part(desk, key, resource)]
+        said += [paragraph(""), paragraph(title, bold=True), *part(desk, key, resource)]
     return said

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from foretop.panes.queue import progress, waiting_for
-from foretop.prose import Para, Span, para, span
-from foretop.tones import BOLD, style_of
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
+from foretop.widgets.styles import BOLD, style_of
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore
 from foretop_core.rules import humanize
 from foretop_core.rules.lifecycle import LifecycleStep, StepState, lifecycle
@@ -22,19 +22,19 @@ _SIGNS = {
 }
 
 
-def nonadmin_pane(entry: NonAdminRow, scene: RenderContext) -> tuple[Para, ...]:
+def nonadmin_pane(entry: NonAdminRow, scene: RenderContext) -> tuple[Paragraph, ...]:
     told = lifecycle(entry.item, entry.run, scene.now)
-    head = Para((span(f"{entry.item.namespace}/{entry.item.name}", bold=True), span(f": {told.why}")))
+    head = Paragraph((span(f"{entry.item.namespace}/{entry.item.name}", bold=True), span(f": {told.why}")))
     return (
         head,
         *(() if entry.run is None or not entry.place else waiting_for(entry.run, scene)),
         path(told.steps),
-        para(told.next, label="Next"),
+        paragraph(told.next, label="Next"),
         *_positions(entry),
     )
 
 
-def path(steps: Iterable[LifecycleStep]) -> Para:
+def path(steps: Iterable[LifecycleStep]) -> Paragraph:
     """The lifecycle as a way: steps done, the current one, those to come."""
     spans: list[Span] = []
     for step in steps:
@@ -43,20 +43,20 @@ def path(steps: Iterable[LifecycleStep]) -> Para:
             spans.append(Span(" ─ "))
         style = style_of(tone) + BOLD if step.state is StepState.CURRENT else style_of(tone)
         spans.append(Span(f"{span(step.name).text} {sign}".rstrip(), style))
-    return Para(tuple(spans))
+    return Paragraph(tuple(spans))
 
 
-def tenant_facts(entry: NonAdminRow, scene: RenderContext) -> tuple[Para, ...]:
+def tenant_facts(entry: NonAdminRow, scene: RenderContext) -> tuple[Paragraph, ...]:
     """What its detail tells besides: the Velero object, what was asked for, how far it is."""
-    said: list[Para] = []
+    said: list[Paragraph] = []
     velero, run = entry.item.velero, entry.run
     if velero.name:
         at = run.status.queue_position if isinstance(run, Backup) else None
         where = f", position {at}" if at else ""
         said.append(
-            para(f"{velero.namespace}/{velero.name}  {entry.velero_phase or 'not seen'}{where}", label="Velero")
+            paragraph(f"{velero.namespace}/{velero.name}  {entry.velero_phase or 'not seen'}{where}", label="Velero")
         )
-    said.append(para(" · ".join(_asked(entry.item)), label="Spec"))
+    said.append(paragraph(" · ".join(_asked(entry.item)), label="Spec"))
     return (*said, *(progress(run, scene) if run is not None else ()))
 
 
@@ -70,17 +70,17 @@ def _asked(item: NonAdmin) -> tuple[str, ...]:
     return ()
 
 
-def _positions(entry: NonAdminRow) -> tuple[Para, ...]:
+def _positions(entry: NonAdminRow) -> tuple[Paragraph, ...]:
     """What the two counts say, where there are two, and what one alone is worth."""
     noun = "backup" if isinstance(entry.item, NonAdminBackup) else "restore"
     estimate = f"an estimate that it makes anew mainly when some {noun} ends"
     if entry.place is None and entry.reported:
-        return (para(f"~{entry.reported} is the controller's word, {estimate}; Velero's own line was not seen."),)
+        return (paragraph(f"~{entry.reported} is the controller's word, {estimate}; Velero's own line was not seen."),)
     if not entry.place:
         return ()
     line = (
         f"Number {entry.place} of {humanize.count(entry.line, f'unfinished {noun}')} in Velero's line, counted just now"
     )
     if not entry.reports_another_place:
-        return (para(f"{line}.", Tone.DIM),)
-    return (para(f"{line}; the controller reports ~{entry.reported}, {estimate}.", Tone.DIM),)
+        return (paragraph(f"{line}.", Tone.DIM),)
+    return (paragraph(f"{line}; the controller reports ~{entry.reported}, {estimate}.", Tone.DIM),)

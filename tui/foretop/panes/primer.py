@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, tzinfo
 
 from foretop.panes.calendar import when
-from foretop.prose import Line, Para, Span, para, span
-from foretop.tones import BOLD, DIM, HEAD, style_of
+from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
+from foretop.widgets.styles import BOLD, DIM, HEAD, style_of
 from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.timeline.primer_preview import Preview, coming, pair_cells, pair_ruler
@@ -19,17 +19,17 @@ _INTRO = (
 )
 
 
-def introduction() -> tuple[Para, ...]:
+def introduction() -> tuple[Paragraph, ...]:
     return (
-        para(_INTRO),
-        para(""),
+        paragraph(_INTRO),
+        paragraph(""),
         _labelled("enter", (Span("type the expression that is to be warmed up for"),)),
         _labelled("tab", (Span("type how many minutes before it"),)),
         _labelled("o", (Span("take a Schedule, CronJob or PreScaledCronJob of the cluster instead"),)),
     )
 
 
-def primer_pane(shown: Preview, now: datetime, zone: tzinfo, cells: int) -> tuple[Para, ...]:
+def primer_pane(shown: Preview, now: datetime, zone: tzinfo, cells: int) -> tuple[Paragraph, ...]:
     """`zone` is that of the times where the expression names none."""
     if shown.problem:
         return (_labelled("Cannot", (span(shown.problem, Tone.BAD),)),)
@@ -45,7 +45,7 @@ def primer_pane(shown: Preview, now: datetime, zone: tzinfo, cells: int) -> tupl
     )
 
 
-def _primed(primed: Primed) -> tuple[Para, ...]:
+def _primed(primed: Primed) -> tuple[Paragraph, ...]:
     mark = StatusGlyph.TRUE if primed.exact else StatusGlyph.LOOK
     word = "exact" if primed.exact else "nearly exact"
     verdict = Span(f"   {mark.value} {word}", style_of(mark.tone))
@@ -57,7 +57,7 @@ def _primed(primed: Primed) -> tuple[Para, ...]:
     return tuple(said)
 
 
-def _next(pairs: tuple[Pair, ...], now: datetime, zone: tzinfo, room: int) -> tuple[Para, ...]:
+def _next(pairs: tuple[Pair, ...], now: datetime, zone: tzinfo, room: int) -> tuple[Paragraph, ...]:
     if not pairs:
         return (_labelled("Next", (span("no run is to come within the next five years", Tone.WARN),)),)
     shown: list[str] = []
@@ -81,7 +81,7 @@ def _pair(pair: Pair, told: date, now: datetime, zone: tzinfo) -> str:
     return f"{first} → {ends:%H:%M}"
 
 
-def _ruler(pairs: tuple[Pair, ...], minutes: int, zone: tzinfo, room: int) -> tuple[Para, ...]:
+def _ruler(pairs: tuple[Pair, ...], minutes: int, zone: tzinfo, room: int) -> tuple[Paragraph, ...]:
     if not pairs or room < 10:
         return ()
     ruler = pair_ruler(pairs, minutes, room, zone)
@@ -92,7 +92,7 @@ def _ruler(pairs: tuple[Pair, ...], minutes: int, zone: tzinfo, room: int) -> tu
     )
 
 
-def _prescaler(verdict: PrescalerVerdict) -> tuple[Para, ...]:
+def _prescaler(verdict: PrescalerVerdict) -> tuple[Paragraph, ...]:
     if not verdict.supported:
         return (_labelled("Prescaler", (span("refuses it: ", Tone.WARN), span(verdict.reason))),)
     text = Span(verdict.expression or "", BOLD)
@@ -104,6 +104,6 @@ def _prescaler(verdict: PrescalerVerdict) -> tuple[Para, ...]:
     return (_labelled("Prescaler", said),)
 
 
-def _labelled(label: str, spans: Line, aside: str = "") -> Para:
+def _labelled(label: str, spans: Line, aside: str = "") -> Paragraph:
     head = Span(f"{label:<{INDENT}}", BOLD) if label else Span(f"{aside[: INDENT - 1]:<{INDENT}}", DIM)
-    return Para((head, *spans), indent=INDENT)
+    return Paragraph((head, *spans), indent=INDENT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from foretop.prose import Para, para, span
+from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
 from foretop_core.rules.queue import Run
@@ -16,33 +16,33 @@ _USUAL = timedelta(seconds=15)
 """Counts come some seconds apart: until then standing still is no news."""
 
 
-def queue_pane(run: Run, scene: RenderContext) -> tuple[Para, ...]:
+def queue_pane(run: Run, scene: RenderContext) -> tuple[Paragraph, ...]:
     found = scene.queued(run)
     owner = f", made for {found.owner}" if found else ""
-    head = Para((span(run.name, bold=True), span(f": {run.phase or 'waiting'}{owner}")))
+    head = Paragraph((span(run.name, bold=True), span(f": {run.phase or 'waiting'}{owner}")))
     return head, *waiting_for(run, scene), *_scope(run), *progress(run, scene), _totals(run, scene)
 
 
-def waiting_for(run: Run, scene: RenderContext) -> tuple[Para, ...]:
+def waiting_for(run: Run, scene: RenderContext) -> tuple[Paragraph, ...]:
     """Who must go first, and when its turn comes."""
     found = scene.queued(run)
     if found is None:
         return ()
-    said: list[Para] = []
+    said: list[Paragraph] = []
     if found.hold is not None:
         overtaken = "; others may overtake it" if found.may_be_overtaken else ""
-        said.append(para(f"It {found.hold}{overtaken}.", Tone.WAITING))
+        said.append(paragraph(f"It {found.hold}{overtaken}.", Tone.WAITING))
     if sentence := outlook(run, scene).sentence:
-        said.append(para(sentence))
+        said.append(paragraph(sentence))
     return tuple(said)
 
 
-def progress(run: Run, scene: RenderContext) -> tuple[Para, ...]:
+def progress(run: Run, scene: RenderContext) -> tuple[Paragraph, ...]:
     done, started = run.status.progress, run.status.start_timestamp
     if done is None or not done.total_items:
         return ()
     length = f" in {humanize.duration((run.status.completion_timestamp or scene.now) - started)}" if started else ""
-    return (para(f"{done.done:,} of {done.total_items:,} items{length}{_unchanged(run, scene)}.", label="Items"),)
+    return (paragraph(f"{done.done:,} of {done.total_items:,} items{length}{_unchanged(run, scene)}.", label="Items"),)
 
 
 def _unchanged(run: Run, scene: RenderContext) -> str:
@@ -55,14 +55,14 @@ def _unchanged(run: Run, scene: RenderContext) -> str:
     return f"; unchanged for {humanize.duration(scene.now - moved)}"
 
 
-def _scope(run: Run) -> tuple[Para, ...]:
+def _scope(run: Run) -> tuple[Paragraph, ...]:
     if not isinstance(run, Backup):
-        return (para(run.spec.backup_name or run.spec.schedule_name or "not said", label="From"),)
+        return (paragraph(run.spec.backup_name or run.spec.schedule_name or "not said", label="From"),)
     names = run.spec.included_namespaces
-    return (para("all namespaces" if not names or "*" in names else humanize.join(names, 6), label="Takes"),)
+    return (paragraph("all namespaces" if not names or "*" in names else humanize.join(names, 6), label="Takes"),)
 
 
-def _totals(run: Run, scene: RenderContext) -> Para:
+def _totals(run: Run, scene: RenderContext) -> Paragraph:
     """How many are at work and how many wait, of the same kind on the same server."""
     others = [item for item in scene.unfinished(run.namespace) if type(item) is type(run)]
     items = [found for other in others if (found := scene.queued(other)) is not None]
@@ -70,4 +70,4 @@ def _totals(run: Run, scene: RenderContext) -> Para:
     slots = scene.snapshot.server(run.namespace).concurrency if isinstance(run, Backup) else 1
     at_once = f"{slots} at a time, " if slots else ""
     noun = "backup" if isinstance(run, Backup) else "restore"
-    return para(f"{at_once}{humanize.count(len(items) - waiting, noun)} at work, {waiting} waiting", Tone.DIM)
+    return paragraph(f"{at_once}{humanize.count(len(items) - waiting, noun)} at work, {waiting} waiting", Tone.DIM)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from foretop.desk import Desk
 from foretop.panes.volumes import movements_of
-from foretop.prose import Para, Span, para, span
-from foretop.tones import BOLD, style_of
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
+from foretop.widgets.styles import BOLD, style_of
 from foretop_core.actions.intents import RESULTS
+from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, NonAdminRestore, Resource, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import VolumeCounts
@@ -28,21 +28,21 @@ _MOST_SHOWN = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class FetchedResults:
     """Results that were fetched, when, and what the status was then; told in paragraphs once, for lists can be long."""
 
     key: Key
     status: RunStatus
     at: datetime
     results: Results
-    said: tuple[Para, ...]
+    said: tuple[Paragraph, ...]
 
 
-def keep(key: Key, status: RunStatus, at: datetime, results: Results) -> Kept:
-    return Kept(key, status, at, results, tuple(_listed(results)))
+def keep(key: Key, status: RunStatus, at: datetime, results: Results) -> FetchedResults:
+    return FetchedResults(key, status, at, results, tuple(_listed(results)))
 
 
-def status_of(desk: Desk, key: Key, resource: Resource | None) -> RunStatus | None:
+def status_of(desk: DashboardState, key: Key, resource: Resource | None) -> RunStatus | None:
     """Of the Velero object itself where it was seen, else a tenant's copy of it."""
     match resource:
         case Backup() | Restore():
@@ -60,31 +60,31 @@ def has_list(status: RunStatus | None) -> bool:
     return status is not None and status.phase in READABLE and bool(status.errors or status.warnings)
 
 
-def known_results(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+def known_results(desk: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
     """What can be told without fetching anything."""
     status = status_of(desk, key, resource)
     if status is None:
-        return [para(_why_none(resource), Tone.DIM)]
+        return [paragraph(_why_none(resource), Tone.DIM)]
     said = [_head(status)]
     if status.failure_reason:
-        said.append(para(status.failure_reason, Tone.BAD, label="Why"))
-    said += [para(reason, Tone.BAD, label="Why") for reason in status.validation_errors]
+        said.append(paragraph(status.failure_reason, Tone.BAD, label="Why"))
+    said += [paragraph(reason, Tone.BAD, label="Why") for reason in status.validation_errors]
     return [*said, *_parts(status), *_volumes(desk, key, resource)]
 
 
-def fetching(status: RunStatus | None, kept: Kept | None, refusal: str, now: datetime) -> Sequence[Para]:
+def fetching(status: RunStatus | None, kept: FetchedResults | None, refusal: str, now: datetime) -> Sequence[Paragraph]:
     """Which key fetches the list and what that takes, or why there is none to fetch; then the list itself."""
     if status is None:
         return []
     if kept is not None:
-        return [para(""), _fetched(status, kept, now), *kept.said]
+        return [paragraph(""), _fetched(status, kept, now), *kept.said]
     if not has_list(status):
-        return [para(""), para(_nothing(status), Tone.DIM)]
+        return [paragraph(""), paragraph(_nothing(status), Tone.DIM)]
     if refusal:
-        return [para(""), para(f"The list of them cannot be fetched. {refusal}", Tone.WARN)]
+        return [paragraph(""), paragraph(f"The list of them cannot be fetched. {refusal}", Tone.WARN)]
     return [
-        para(""),
-        Para(
+        paragraph(""),
+        Paragraph(
             (
                 Span(RESULTS.key, BOLD),
                 span(" fetches the list of them, by namespace and resource. It lies in the storage, so this makes a "),
@@ -94,38 +94,42 @@ def fetching(status: RunStatus | None, kept: Kept | None, refusal: str, now: dat
     ]
 
 
-def _head(status: RunStatus) -> Para:
+def _head(status: RunStatus) -> Paragraph:
     counts = [humanize.count(status.errors, "error"), humanize.count(status.warnings, "warning")]
     mark = run_mark(status.phase)
     ended = status.phase in READABLE
     told = f": {humanize.join(counts)}" if ended or status.errors or status.warnings else ""
-    return Para((Span(f"{mark.value} ", style_of(mark.tone)), span(status.phase or "waiting", bold=True), span(told)))
+    return Paragraph(
+        (Span(f"{mark.value} ", style_of(mark.tone)), span(status.phase or "waiting", bold=True), span(told))
+    )
 
 
-def _parts(status: RunStatus) -> list[Para]:
+def _parts(status: RunStatus) -> list[Paragraph]:
     """Hooks and operations of plugins that failed; those that went well are not worth a line."""
-    said: list[Para] = []
+    said: list[Paragraph] = []
     hooks = status.hook_status
     if hooks is not None and hooks.hooks_failed:
-        said.append(para(f"{hooks.hooks_failed} of {humanize.count(hooks.hooks_attempted, 'hook')} failed", Tone.BAD))
+        said.append(
+            paragraph(f"{hooks.hooks_failed} of {humanize.count(hooks.hooks_attempted, 'hook')} failed", Tone.BAD)
+        )
     attempted, failed = status.item_operations
     if failed:
-        said.append(para(f"{failed} of {humanize.count(attempted, 'operation')} of plugins failed", Tone.BAD))
+        said.append(paragraph(f"{failed} of {humanize.count(attempted, 'operation')} of plugins failed", Tone.BAD))
     return said
 
 
-def _volumes(desk: Desk, key: Key, resource: Resource) -> list[Para]:
+def _volumes(desk: DashboardState, key: Key, resource: Resource) -> list[Paragraph]:
     lost = [one for one in movements_of(desk, key, resource) if one.phase in _LOST]
     if lost:
         return [_lost(one) for one in lost]
     number = sum(counts.failed + counts.canceled for counts in _counted(resource) if counts is not None)
-    return [para(f"failed or canceled: {humanize.count(number, 'volume')}", Tone.BAD)] if number else []
+    return [paragraph(f"failed or canceled: {humanize.count(number, 'volume')}", Tone.BAD)] if number else []
 
 
-def _lost(movement: DataMovement) -> Para:
+def _lost(movement: DataMovement) -> Paragraph:
     name = span(f"volume {movement.volume or movement.name}  ", bold=True)
     why = movement.status.message or "no reason was given"
-    return Para((name, span(f"{movement.phase}: ", Tone.BAD), span(why)), indent=2)
+    return Paragraph((name, span(f"{movement.phase}: ", Tone.BAD), span(why)), indent=2)
 
 
 def _counted(resource: Resource) -> tuple[VolumeCounts | None, ...]:
@@ -153,23 +157,23 @@ def _nothing(status: RunStatus) -> str:
     return "The list can be fetched when it has ended."
 
 
-def _fetched(status: RunStatus, kept: Kept, now: datetime) -> Para:
+def _fetched(status: RunStatus, kept: FetchedResults, now: datetime) -> Paragraph:
     at = humanize.time(kept.at, now)
     again = f"; {RESULTS.key} fetches them again." if has_list(status) else "."
     if status != kept.status:
         text = f"It has changed since these were fetched at {at}{again}"
-        return Para((Span(f"{StatusGlyph.LOOK.value} ", style_of(StatusGlyph.LOOK.tone)), span(text, Tone.WARN)))
+        return Paragraph((Span(f"{StatusGlyph.LOOK.value} ", style_of(StatusGlyph.LOOK.tone)), span(text, Tone.WARN)))
     listed = kept.results.error_count, kept.results.warning_count
     differs = ""
     if listed != (status.errors, status.warnings):
         counts = humanize.join([humanize.count(listed[0], "error"), humanize.count(listed[1], "warning")])
         differs = f" The list has {counts}, which is not what the status counts."
-    return para(f"Fetched at {at}{again}{differs}", Tone.DIM)
+    return paragraph(f"Fetched at {at}{again}{differs}", Tone.DIM)
 
 
-def _listed(results: Results) -> list[Para]:
+def _listed(results: Results) -> list[Paragraph]:
     """Errors before warnings; each namespace under its name, each resource with what was said of it."""
-    said: list[Para] = []
+    said: list[Paragraph] = []
     shown = 0
     for mark, noun, groups, number in (
         (StatusGlyph.BROKEN, "error", results.errors, results.error_count),
@@ -177,23 +181,23 @@ def _listed(results: Results) -> list[Para]:
     ):
         if groups:
             head = Span(f"{mark.value} {humanize.count(number, noun)}", style_of(mark.tone) + BOLD)
-            said += [para(""), Para((head,))]
+            said += [paragraph(""), Paragraph((head,))]
         for group in groups:
             room = group.problems[: max(0, _MOST_SHOWN - shown)]
             shown += len(room)
             said += [_title(group), *(_problem(problem) for problem in room)] if room else []
     left = sum(len(group.problems) for group in (*results.errors, *results.warnings)) - shown
     if left:
-        said.append(para(f"and {left:,} more: the command foretop … results prints them all", Tone.DIM))
+        said.append(paragraph(f"and {left:,} more: the command foretop … results prints them all", Tone.DIM))
     return said
 
 
-def _title(group: ResultGroup) -> Para:
-    return Para((span(f"  {group.title}", bold=True), span(f"  {group.count:,}", Tone.DIM)))
+def _title(group: ResultGroup) -> Paragraph:
+    return Paragraph((span(f"  {group.title}", bold=True), span(f"  {group.count:,}", Tone.DIM)))
 
 
-def _problem(problem: Problem) -> Para:
+def _problem(problem: Problem) -> Paragraph:
     times = f" ({problem.times:,} times)" if problem.times > 1 else ""
     said = problem.message or "nothing was said of it"
     lead = (span(f"    {problem.subject}  ", bold=True),) if problem.subject else (Span("    "),)
-    return Para((*lead, span(f"{said}{times}")), indent=6)
+    return Paragraph((*lead, span(f"{said}{times}")), indent=6)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foretop.panes.queue import progress, waiting_for
-from foretop.prose import Para, para, span
+from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FAULTY
@@ -12,21 +12,21 @@ from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
 
 
-def backup_pane(backup: Backup, scene: RenderContext) -> tuple[Para, ...]:
+def backup_pane(backup: Backup, scene: RenderContext) -> tuple[Paragraph, ...]:
     names = backup.spec.included_namespaces
     place = backup.spec.storage_location or "the default location"
     taken = "all namespaces" if not names or "*" in names else humanize.join(names, 6)
     ttl = f", kept until {humanize.time(backup.status.expiration, scene.now)}" if backup.status.expiration else ""
-    return (*_run(backup, scene), para(f"{taken}, to {place}{ttl}", label="Takes"))
+    return (*_run(backup, scene), paragraph(f"{taken}, to {place}{ttl}", label="Takes"))
 
 
-def restore_pane(restore: Restore, scene: RenderContext) -> tuple[Para, ...]:
+def restore_pane(restore: Restore, scene: RenderContext) -> tuple[Paragraph, ...]:
     spec = restore.spec
     origin = f"backup {spec.backup_name}" if spec.backup_name else f"the newest backup of {spec.schedule_name}"
-    return (*_run(restore, scene), para(origin, label="From"))
+    return (*_run(restore, scene), paragraph(origin, label="From"))
 
 
-def _run(run: Run, scene: RenderContext) -> tuple[Para, ...]:
+def _run(run: Run, scene: RenderContext) -> tuple[Paragraph, ...]:
     status = run.status
     counts = [
         humanize.count(number, noun)
@@ -35,21 +35,21 @@ def _run(run: Run, scene: RenderContext) -> tuple[Para, ...]:
     ]
     faults = f" with {humanize.join(counts)}" if counts else ""
     tone = run_mark(run.phase).tone
-    head = Para((span(run.name, bold=True), span(": "), span(f"{run.phase or 'waiting'}{faults}", tone)))
+    head = Paragraph((span(run.name, bold=True), span(": "), span(f"{run.phase or 'waiting'}{faults}", tone)))
     reason = status.failure_reason or "; ".join(status.validation_errors)
-    said = [head, para(str(owner_of(run)), label="Made")]
+    said = [head, paragraph(str(owner_of(run)), label="Made")]
     if reason:
-        said.append(para(reason, Tone.BAD, label="Why"))
+        said.append(paragraph(reason, Tone.BAD, label="Why"))
     elif run.phase in FAULTY and status.errors:
-        said.append(para("The reasons are in its results (e) and log (l).", label="Why"))
+        said.append(paragraph("The reasons are in its results (e) and log (l).", label="Why"))
     return (*said, *_times(run, scene), *progress(run, scene), *waiting_for(run, scene))
 
 
-def _times(run: Run, scene: RenderContext) -> tuple[Para, ...]:
+def _times(run: Run, scene: RenderContext) -> tuple[Paragraph, ...]:
     start, end = run.status.start_timestamp, run.status.completion_timestamp
     if start is None:
         return ()
     text = f"started {humanize.time(start, scene.now)}"
     if end is not None:
         text = f"{text}, ended {humanize.time(end, scene.now)}, took {humanize.duration(end - start)}"
-    return (para(text, label="When"),)
+    return (paragraph(text, label="When"),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from foretop.prose import Para, para, span
+from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.cron import CronError
 from foretop_core.rules import humanize
 from foretop_core.rules.forecast import Choice, expected_start, invalid, next_run, overdue, unpause_as_read
@@ -14,19 +14,19 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.schedules import RUN_WORDS, ScheduleRow, last_runs
 
 
-def schedule_pane(entry: ScheduleRow, scene: RenderContext) -> tuple[Para, ...]:
+def schedule_pane(entry: ScheduleRow, scene: RenderContext) -> tuple[Paragraph, ...]:
     schedule = entry.schedule
     meaning = _meaning(entry)
-    head = Para((span(schedule.name, bold=True), span(f", {meaning}{_paused(entry, scene)}")))
+    head = Paragraph((span(schedule.name, bold=True), span(f", {meaning}{_paused(entry, scene)}")))
     body = _unpausing(entry, scene) if schedule.spec.paused else _running(entry, scene)
     return head, *body, *_last(entry, scene), *_legend(entry, scene)
 
 
-def _legend(entry: ScheduleRow, scene: RenderContext) -> tuple[Para, ...]:
+def _legend(entry: ScheduleRow, scene: RenderContext) -> tuple[Paragraph, ...]:
     """The signs in its strip of runs that are not good: help has them all."""
     strip = last_runs(entry, scene)
     told = [f"{sign} {word}" for sign, word in RUN_WORDS.items() if sign in strip and sign != "."]
-    return (para(f"Runs   {'  '.join(told)}, oldest first", Tone.DIM),) if told else ()
+    return (paragraph(f"Runs   {'  '.join(told)}, oldest first", Tone.DIM),) if told else ()
 
 
 def _meaning(entry: ScheduleRow) -> str:
@@ -48,7 +48,7 @@ def _paused(entry: ScheduleRow, scene: RenderContext) -> str:
     return f", paused{since}{who}{why}{f', until {humanize.time(paused.until, scene.now)}' if paused.until else ''}"
 
 
-def _unpausing(entry: ScheduleRow, scene: RenderContext) -> tuple[Para, ...]:
+def _unpausing(entry: ScheduleRow, scene: RenderContext) -> tuple[Paragraph, ...]:
     schedule = entry.schedule
     default = scene.snapshot.server(schedule.namespace).skip_immediately
     beat = scene.beat(schedule.namespace)
@@ -58,53 +58,55 @@ def _unpausing(entry: ScheduleRow, scene: RenderContext) -> tuple[Para, ...]:
     )
     tone = Tone.WARN if leave.at_once else Tone.PLAIN
     if leave.sentence == skip.sentence:
-        return (Para((span("Unpausing now, with skip or without: ", bold=True), span(f"{leave.sentence}.", tone))),)
+        return (
+            Paragraph((span("Unpausing now, with skip or without: ", bold=True), span(f"{leave.sentence}.", tone))),
+        )
     return (
-        Para((span("Unpausing now: ", bold=True), span(f"{leave.sentence}.", tone))),
-        Para((span("With skip: ", bold=True), span(f"{skip.sentence}."))),
+        Paragraph((span("Unpausing now: ", bold=True), span(f"{leave.sentence}.", tone))),
+        Paragraph((span("With skip: ", bold=True), span(f"{skip.sentence}."))),
     )
 
 
-def _running(entry: ScheduleRow, scene: RenderContext) -> tuple[Para, ...]:
+def _running(entry: ScheduleRow, scene: RenderContext) -> tuple[Paragraph, ...]:
     schedule, now = entry.schedule, scene.now
     beat, dialect = scene.beat(schedule.namespace), entry.dialect
     if dialect is None:
         return _each_reading(entry, now)
     if problem := invalid(schedule, dialect):
-        return (para(f"Velero refuses it and makes no backups: {problem}.", Tone.BAD),)
+        return (paragraph(f"Velero refuses it and makes no backups: {problem}.", Tone.BAD),)
     late = overdue(schedule, now, dialect, beat, entry.runs)
     if late is not None:
         since = f"Due since {humanize.time(late.since, now)}, {humanize.duration(now - late.since)} ago: "
-        return (Para((span(since, Tone.BAD), span(f"{late.sentence}."))),)
+        return (Paragraph((span(since, Tone.BAD), span(f"{late.sentence}."))),)
     run = next_run(schedule, dialect)
     if run is None:
         return ()
     due = f"Next run {humanize.time(run, now)}, in {humanize.duration(run - now)}"
     if silence := beat.silence(now):
-        return (para(f"{due}, but it is not made before Velero is back: {silence}.", Tone.WARN),)
+        return (paragraph(f"{due}, but it is not made before Velero is back: {silence}.", Tone.WARN),)
     start = expected_start(schedule, now, dialect, beat, entry.runs)
     when = f"starts {humanize.time(start, now)} (Velero's beat)" if start else "starts within a minute of it"
-    return (para(f"{due}; {when}."),)
+    return (paragraph(f"{due}; {when}."),)
 
 
-def _each_reading(entry: ScheduleRow, now: datetime) -> tuple[Para, ...]:
+def _each_reading(entry: ScheduleRow, now: datetime) -> tuple[Paragraph, ...]:
     """All answers, each with its releases: it is not known which Velero this is."""
     said = []
     for reading in entry.readings:
         run = next_run(entry.schedule, reading.dialect)
         when = f"; next run {humanize.time(run, now)}" if run else ""
-        said.append(para(f"{reading.releases}: {reading.meaning}{when}."))
+        said.append(paragraph(f"{reading.releases}: {reading.meaning}{when}."))
     hint = "Which release this Velero is cannot be seen: start foretop with --velero-version to be sure."
-    return *said, para(hint, Tone.WARN)
+    return *said, paragraph(hint, Tone.WARN)
 
 
-def _last(entry: ScheduleRow, scene: RenderContext) -> tuple[Para, ...]:
+def _last(entry: ScheduleRow, scene: RenderContext) -> tuple[Paragraph, ...]:
     if not entry.runs:
-        return (para("It has made no backup yet."),)
+        return (paragraph("It has made no backup yet."),)
     newest = entry.runs[0]
     status = newest.status
     faults = f", {humanize.count(status.errors, 'error')}" if status.errors else ""
     warned = f", {humanize.count(status.warnings, 'warning')}" if status.warnings else ""
     reason = status.failure_reason or "; ".join(status.validation_errors)
     why = f": {reason}" if reason else ""
-    return (para(f"Last backup {newest.name}: {newest.phase or 'waiting'}{faults}{warned}{why}"),)
+    return (paragraph(f"Last backup {newest.name}: {newest.phase or 'waiting'}{faults}{warned}{why}"),)

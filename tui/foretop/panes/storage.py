@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from foretop.prose import Para, Span, para, span
-from foretop.tones import BOLD
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
+from foretop.widgets.styles import BOLD
 from foretop_core.models import Backup, BackupStorageLocation, NonAdminBackupStorageLocationRequest
 from foretop_core.rules import humanize
 from foretop_core.rules.heartbeat import unchecked_for
@@ -12,38 +12,38 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.storage import StorageRow
 
 
-def place_pane(place: StorageRow, scene: RenderContext) -> tuple[Para, ...]:
+def place_pane(place: StorageRow, scene: RenderContext) -> tuple[Paragraph, ...]:
     item = place.resource
     if isinstance(item, BackupStorageLocation):
         return storage_pane(item, scene)
-    said = [Para((span(item.name, bold=True), span(f": {place.phase or 'not looked at yet'}")))]
+    said = [Paragraph((span(item.name, bold=True), span(f": {place.phase or 'not looked at yet'}")))]
     if place.message:
-        said.append(para(place.message, label="Says"))
+        said.append(paragraph(place.message, label="Says"))
     if place.bucket or place.provider:
         bucket = f"bucket {place.bucket}" if place.bucket else ""
-        said.append(para(" ".join(filter(None, (place.provider, bucket))), label="Where"))
+        said.append(paragraph(" ".join(filter(None, (place.provider, bucket))), label="Where"))
     if place.checked:
-        said.append(para(f"checked {humanize.time(place.checked, scene.now)}", label="Seen"))
+        said.append(paragraph(f"checked {humanize.time(place.checked, scene.now)}", label="Seen"))
     if isinstance(item, NonAdminBackupStorageLocationRequest) and place.phase == "Pending":
-        said.append(Para((Span("a", BOLD), span(" approves or rejects it")), label="Do"))
+        said.append(Paragraph((Span("a", BOLD), span(" approves or rejects it")), label="Do"))
     return tuple(said)
 
 
-def storage_pane(place: BackupStorageLocation, scene: RenderContext) -> tuple[Para, ...]:
+def storage_pane(place: BackupStorageLocation, scene: RenderContext) -> tuple[Paragraph, ...]:
     spec, status = place.spec, place.status
     bucket = f"{spec.object_storage.bucket}/{spec.object_storage.prefix}".strip("/")
     old = unchecked_for(place, scene.now)
     doubt = span(f", but not checked for {humanize.duration(old)}" if old is not None else "", Tone.WARN)
-    head = Para((span(place.name, bold=True), span(f": {status.phase or 'not checked yet'}"), doubt))
+    head = Paragraph((span(place.name, bold=True), span(f": {status.phase or 'not checked yet'}"), doubt))
     said = [head]
     if status.message:
-        said.append(para(status.message, Tone.BAD, label="Says"))
-    said.append(para(f"{spec.provider or 'no provider'} bucket {bucket or 'not said'}", label="Where"))
+        said.append(paragraph(status.message, Tone.BAD, label="Says"))
+    said.append(paragraph(f"{spec.provider or 'no provider'} bucket {bucket or 'not said'}", label="Where"))
     checked = humanize.time(status.last_validation_time, scene.now) if status.last_validation_time else "never"
     synced = humanize.time(status.last_synced_time, scene.now) if status.last_synced_time else "never"
-    said.append(para(f"checked {checked}, synced {synced}", label="Seen"))
+    said.append(paragraph(f"checked {checked}, synced {synced}", label="Seen"))
     mine = [run for run in scene.snapshot.backups if run.namespace == place.namespace and _keeps(place, run)]
-    said.append(para(f"{humanize.count(len(mine), 'backup')} kept there", label="Holds"))
+    said.append(paragraph(f"{humanize.count(len(mine), 'backup')} kept there", label="Holds"))
     return tuple(said)
 
 

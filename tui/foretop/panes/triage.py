@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from foretop.desk import Desk
-from foretop.panes.empty import coming_in, why_lost
-from foretop.prose import Line, Para, Span, para, span
-from foretop.tones import style_of
+from foretop.panes.empty_state import coming_in, why_lost
+from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
+from foretop.widgets.styles import style_of
+from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
 from foretop_core.rules.forecast import invalid, may_be_due, next_run
 from foretop_core.rules.queue import Run, has_ended
@@ -17,22 +17,22 @@ from foretop_core.tables.resources.findings import subject_text
 from foretop_core.tables.resources.visibility_findings import visibility_findings
 
 
-def finding_pane(finding: Finding, scene: RenderContext) -> tuple[Para, ...]:
+def finding_pane(finding: Finding, scene: RenderContext) -> tuple[Paragraph, ...]:
     since = ""
     if finding.since is not None:
         since = f", since {humanize.time(finding.since, scene.now)} ({humanize.duration(scene.now - finding.since)})"
-    head = Para((span(subject_text(finding), bold=True), span(f": {finding.what}{since}")))
+    head = Paragraph((span(subject_text(finding), bold=True), span(f": {finding.what}{since}")))
     cause = finding.because
-    because = (para(f"{subject_text(cause)}: {cause.what}", label="Cause"),) if cause is not None else ()
+    because = (paragraph(f"{subject_text(cause)}: {cause.what}", label="Cause"),) if cause is not None else ()
     return (
         head,
         *because,
-        para(finding.evidence, label="Seen", yields=True),
-        para(finding.remedy, label="Do"),
+        paragraph(finding.evidence, label="Seen", yields=True),
+        paragraph(finding.remedy, label="Do"),
     )
 
 
-def calm(desk: Desk) -> list[Line]:
+def calm(desk: DashboardState) -> list[Line]:
     """What is healthy and what comes next, said only where all of it was seen."""
     lost = [why_lost(desk, context) for context in desk.contexts]
     if all(lost):
@@ -81,7 +81,7 @@ def _is_asleep(snapshot: ClusterSnapshot) -> bool:
     return bool(snapshot.schedules) and all(schedule.spec.paused for schedule in snapshot.schedules)
 
 
-def _healthy(desk: Desk, context: str) -> list[str]:
+def _healthy(desk: DashboardState, context: str) -> list[str]:
     scene = desk.scene(context)
     snapshot, now = scene.snapshot, scene.now
     active = [(item, dialect) for item, dialect in snapshot.read_schedules if not item.spec.paused]

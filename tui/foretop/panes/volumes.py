@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from foretop.desk import Desk
-from foretop.prose import Para, para, span
+from foretop.widgets.paragraphs import Paragraph, paragraph, span
+from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, Resource, Restore
 from foretop_core.rules import humanize
 from foretop_core.store import Key
@@ -13,15 +13,15 @@ from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 
 
-def volumes(desk: Desk, key: Key, resource: Resource) -> Sequence[Para]:
+def volumes(desk: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
     found = movements_of(desk, key, resource)
     if not found:
-        return [para("No data movements were seen; they are watched while a run is unfinished.", Tone.DIM)]
+        return [paragraph("No data movements were seen; they are watched while a run is unfinished.", Tone.DIM)]
     scene = desk.scene(key.context)
     return [_volume(movement, scene) for movement in found]
 
 
-def movements_of(desk: Desk, key: Key, resource: Resource) -> list[DataMovement]:
+def movements_of(desk: DashboardState, key: Key, resource: Resource) -> list[DataMovement]:
     """Those that were seen of a backup or restore, or of the Velero object behind a tenant's."""
     index = desk.store.indexes
     namespace, name, is_backup = _run_of(key, resource)
@@ -42,7 +42,7 @@ def _run_of(key: Key, resource: Resource) -> tuple[str, str, bool]:
             return "", "", True
 
 
-def _volume(movement: DataMovement, scene: RenderContext) -> Para:
+def _volume(movement: DataMovement, scene: RenderContext) -> Paragraph:
     status, progress = movement.status, movement.status.progress
     node = f" on {movement.node}" if movement.node else ""
     share = f", {size(progress.bytes_done)}"
@@ -56,7 +56,7 @@ def _volume(movement: DataMovement, scene: RenderContext) -> Para:
         waits = f", waiting for {humanize.duration(scene.now - movement.created)}"
     tone = Tone.BAD if movement.phase in ("Failed", "Canceled") else Tone.PLAIN
     message = f": {status.message}" if status.message else ""
-    return Para(
+    return Paragraph(
         (
             span(movement.volume or movement.name, bold=True),
             span(f"  {movement.phase or 'New'}", tone),

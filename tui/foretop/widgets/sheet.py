@@ -10,14 +10,14 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from foretop.prose import Line
-from foretop.rows import HeadRow, Rows
-from foretop.tones import PLAIN
-from foretop.widgets.columns import Slot, Wishes, arrange
-from foretop.widgets.lines import explanation_strip
-from foretop.widgets.marking import Marks
-from foretop.widgets.tablelines import LEFT, Heading, Showing, group_strip, head_strip, row_strip
-from foretop.widgets.widths import Widths
+from foretop.widgets.column_layout import ColumnPriorities, ColumnSlot, arrange
+from foretop.widgets.column_widths import ColumnWidths
+from foretop.widgets.paragraphs import Line
+from foretop.widgets.row_selection import RowSelection
+from foretop.widgets.styles import PLAIN
+from foretop.widgets.table_strips import LEFT, HeaderState, RowState, group_strip, head_strip, row_strip
+from foretop.widgets.text_lines import explanation_strip
+from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.store import Key
 from foretop_core.tables.engine.columns import Row
 
@@ -26,28 +26,28 @@ _TELLS_TIME = frozenset({"age", "since", "last", "next", "took", "expires", "che
 """Their text moves with the clock, and a clock is no news."""
 
 
-class Sheet(Widget):
+class TableBase(Widget):
     """What a table looks like at this moment; where its cursor goes is not decided here."""
 
     class CursorMoved(Message):
         """Another object is under the cursor, or the same one looks different."""
 
-    def __init__(self, wishes: Wishes, *, ascii: bool, flash: bool, id: str | None = None) -> None:
+    def __init__(self, wishes: ColumnPriorities, *, ascii: bool, flash: bool, id: str | None = None) -> None:
         super().__init__(id=id)
         self._wishes = wishes
         self._ascii = ascii
         self._flash = flash
-        self.rows: Rows | None = None
+        self.rows: TableModel | None = None
         self.cursor: Key | None = None
-        self._marks = Marks()
+        self._marks = RowSelection()
         self.wide = False
         self.strips_made = 0
         self._selected = ""
         self._place = 0
         self._top = 0
         self._window: list[Row] = []
-        self._widths = Widths()
-        self._slots: tuple[Slot, ...] = ()
+        self._widths = ColumnWidths()
+        self._slots: tuple[ColumnSlot, ...] = ()
         self._lit: dict[Key, frozenset[int]] = {}
         self._empty: tuple[Line, ...] = ()
         self._counted = ""
@@ -107,7 +107,7 @@ class Sheet(Widget):
         moved, self._slots = slots != self._slots, slots
         return moved
 
-    def _placed(self, *, wide: bool) -> tuple[Slot, ...]:
+    def _placed(self, *, wide: bool) -> tuple[ColumnSlot, ...]:
         assert self.rows is not None
         wishes = replace(self._wishes, wide=wide, selected=self._selected, without=self.rows.told_above)
         natural = self._widths.of(self.rows, self._window, self._top)
@@ -168,7 +168,7 @@ class Sheet(Widget):
         assert self.rows is not None
         self._counted = self._count()
         chosen = "" if self._selected == self.rows.sorted_by else self._selected
-        title = Heading(self.rows.sorted_by, self.rows.reversed, chosen, self._counted)
+        title = HeaderState(self.rows.sorted_by, self.rows.reversed, chosen, self._counted)
         return head_strip(self.rows.columns, self._slots, title, self.size.width, self._ascii)
 
     def _count(self) -> str:
@@ -187,7 +187,7 @@ class Sheet(Widget):
 
     def _row(self, row: Row) -> Strip:
         assert self.rows is not None
-        how = Showing(row.key == self.cursor, row.key in self.marked, self._lit.get(row.key, frozenset()))
-        if isinstance(row, HeadRow):
+        how = RowState(row.key == self.cursor, row.key in self.marked, self._lit.get(row.key, frozenset()))
+        if isinstance(row, GroupHeaderRow):
             return group_strip(row, how, self.size.width, self._ascii)
         return row_strip(self.rows.columns, self._slots, row, how, self.size.width, self._ascii)

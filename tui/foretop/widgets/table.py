@@ -7,14 +7,14 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
-from foretop.rows import HeadRow, Rows
-from foretop.widgets.columns import letters
-from foretop.widgets.sheet import Sheet
+from foretop.widgets.column_layout import sort_keys
+from foretop.widgets.sheet import TableBase
+from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.store import Key
 from foretop_core.tables.engine.groups import HEAD
 
 
-class Table(Sheet, can_focus=True):
+class Table(TableBase, can_focus=True):
     """Rows under a head. The cursor belongs to an object, not to a line."""
 
     DEFAULT_CSS = "Table { width: 1fr; height: 1fr; }"
@@ -29,7 +29,7 @@ class Table(Sheet, can_focus=True):
         Binding("right", "column(1)", show=False),
     ]
 
-    def show(self, rows: Rows) -> None:
+    def show(self, rows: TableModel) -> None:
         self.rows = rows
         self._selected = rows.sorted_by
         self._widths.forget(rows)
@@ -162,11 +162,11 @@ class Table(Sheet, can_focus=True):
         self.refresh()
 
     @property
-    def head(self) -> HeadRow | None:
+    def head(self) -> GroupHeaderRow | None:
         """The head under the cursor, if it is on one."""
         line = self._place - self._top
         row = self._window[line] if 0 <= line < len(self._window) else None
-        return row if isinstance(row, HeadRow) and row.key == self.cursor else None
+        return row if isinstance(row, GroupHeaderRow) and row.key == self.cursor else None
 
     def toggle_groups(self) -> None:
         """The cursor stays on its row; from a head it goes to the first row below."""
@@ -192,7 +192,7 @@ class Table(Sheet, can_focus=True):
         letter = event.character or ""
         if self.rows is None or not letter.isupper():
             return
-        place = letters(self.rows.columns).get(letter)
+        place = sort_keys(self.rows.columns).get(letter)
         if place is not None:
             event.stop()
             event.prevent_default()

@@ -1,0 +1,139 @@
+"""The screen's hands: one for each cluster that can be reached, to plan with, to ask for rights, and to send."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.intents import Intent
+from foretop_core.actions.journal import Journal, default_path
+from foretop_core.actions.plan_executor import PlanExecutor, whoami
+from foretop_core.actions.plans import ActionTarget, Plan, Planner, PlanStep, Refusal
+from foretop_core.actions.send_plan import Result
+from foretop_core.dashboard.cluster_session import ClusterSession, clusters_of
+from foretop_core.errors import ForetopError
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.models import Resource
+from foretop_core.models.kinds import by_plural
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.store import Key
+from foretop_core.store.keys import UnreadableObject
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedPlan:
+    """A plan of the screen; each step knows the row that it was asked for."""
+
+    plan: Plan
+    origins: tuple[Key, ...] = ()
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(step.target.context for step in self.plan.steps))
+
+    def origin(self, step: PlanStep) -> Key | None:
+        return next((key for key, mine in zip(self.origins, self.plan.steps, strict=True) if mine is step), None)
+
+
+class ActionService:
+    """Nothing here decides: what is planned, asked and sent is the business of `foretop_core.actions`."""
+
+    def __init__(self, source: ClusterSession, environ: Mapping[str, str]) -> None:
+        self.source = source
+        self._environ = environ
+        self._clusters = clusters_of(source)
+        self._users: dict[str, str] = {}
+
+    def reach(self, context: str) -> bool:
+        return context in self._clusters
+
+    def snapshot(self, context: str) -> ClusterSnapshot:
+        return self.source.store.snapshot(context)
+
+    def now(self, context: str) -> datetime:
+        return self.source.clock(context).now()
+
+    def item(self, key: Key) -> Resource | None:
+        found = self.source.store.get(key)
+        return None if isinstance(found, UnreadableObject) else found
+
+    def is_read_only(self, contexts: Sequence[str]) -> bool:
+        return any(self._clusters[context].client.read_only for context in contexts)
+
+    def client(self, context: str) -> ApiClient:
+        return self._clusters[context].client
+
+    def plan(self, intent: Intent, wish: Planner, keys: Sequence[Key]) -> TrackedPlan:
+        """What the wish comes to for each of these objects as the store shows them now."""
+        steps: list[PlanStep] = []
+        origins: list[Key] = []
+        refused: list[Refusal] = []
+        warnings: dict[str, None] = {}
+        at = self.now(keys[0].context)
+        for key in keys:
+            item = self.item(key)
+            if item is None:
+                refused.append(Refusal(_target(key), "it is gone"))
+                continue
+            part = wish(
+                self.snapshot(key.context), [item], at if key.context == keys[0].context else self.now(key.context)
+            )
+            steps += part.steps
+            origins += [key] * len(part.steps)
+            refused += part.refused
+            warnings |= dict.fromkeys(part.warnings)
+        return TrackedPlan(Plan(intent, at, tuple(steps), tuple(refused), tuple(warnings)), tuple(origins))
+
+    async def refusal(self, plan: Plan) -> str:
+        """What stands against sending it: read-only, or a right that is missing; "" where nothing does."""
+        for context in dict.fromkeys(step.target.context for step in plan.steps):
+            try:
+                await self.hand(context).guard(_part(plan, context))
+            except ActionRefused as problem:
+                return str(problem)
+            except ForetopError as problem:
+                return f"Cannot ask {context} for your rights: {problem}"
+        return ""
+
+    async def carry_out(self, plan: Plan, wish: Planner) -> AsyncIterator[Result]:
+        """Sends it, cluster by cluster."""
+        for context in dict.fromkeys(step.target.context for step in plan.steps):
+            await self.learn_user(context)
+            async for result in self.hand(context).carry_out(_part(plan, context), wish):
+                yield result
+
+    def hand(self, context: str) -> PlanExecutor:
+        cluster = self._clusters[context]
+        return PlanExecutor(
+            cluster.client,
+            cluster.access,
+            self.source.clock(context),
+            Journal(default_path(self._environ)),
+            self.user(context),
+            partial(self.snapshot, context),
+        )
+
+    def user(self, context: str) -> str:
+        """Who acts there, as far as it has been asked."""
+        return self._users.get(context) or _login(self._environ)
+
+    async def learn_user(self, context: str) -> None:
+        if context not in self._users:
+            self._users[context] = await whoami(self._clusters[context].client, self._environ)
+
+
+def _login(environ: Mapping[str, str]) -> str:
+    return environ.get("SUDO_USER") or environ.get("LOGNAME") or environ.get("USER") or "somebody"
+
+
+def _part(plan: Plan, context: str) -> Plan:
+    return replace(plan, steps=tuple(step for step in plan.steps if step.target.context == context))
+
+
+def _target(key: Key) -> ActionTarget:
+    kind = by_plural(key.kind)
+    assert kind is not None, f"{key.kind} is no kind that foretop knows"
+    return ActionTarget(key.context, kind, key.namespace, key.name)

@@ -1,0 +1,104 @@
+"""The rows of Triage: what was found, worst first, each under the finding that explains it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from foretop_core.dashboard.related_objects import key_of_subject
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.dashboard.table_models import FAULTS, TableModel
+from foretop_core.errors import BadInput
+from foretop_core.rules.triage import Finding
+from foretop_core.store import Key
+from foretop_core.tables.engine.columns import Cell, Row
+from foretop_core.tables.engine.filter import FilterableRow
+from foretop_core.tables.engine.filter_fields import NamedFields
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.table import SortedRows
+from foretop_core.tables.resources import findings
+from foretop_core.tables.resources.json_items import Item, finding_item
+from foretop_core.tables.resources.visibility_findings import is_visibility_finding
+from foretop_core.tables.text.text import clean
+
+_UUID = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{6}([0-9a-f]{6})$")
+_SUBJECT = [column.name for column in findings.COLUMNS].index("subject")
+
+
+class FindingsTableModel(TableModel):
+    """Rows made from what triage found."""
+
+    def __init__(self, desk: DashboardState) -> None:
+        super().__init__(desk, findings.COLUMNS, findings.FIELDS)
+        self._findings = findings.FindingsTable()
+        self._sorted_by, self._reversed = "severity", False
+        self._seen = -1
+
+    @property
+    def table(self) -> SortedRows[Finding]:
+        return self._findings.table
+
+    @property
+    def sorted_by(self) -> str:
+        return self._sorted_by
+
+    @property
+    def reversed(self) -> bool:
+        return self._reversed
+
+    def pump(self) -> bool:
+        if self._seen == self.desk.judgement:
+            return False
+        self._seen = self.desk.judgement
+        return self._findings.show(self.desk.findings)
+
+    def sort(self, column: str, *, reverse: bool) -> None:
+        self._sorted_by, self._reversed = column, reverse
+        self._findings.sort(column, reverse=reverse)
+
+    def facets(self, entry: Finding) -> FilterableRow:
+        scene = self.desk.scene(entry.context)
+        shown = {"subject": _subject_shown(entry, scene)} if "subject" in self._wanted.fields else {}
+        return NamedFields(findings.facets(entry, scene), self._askable, shown)
+
+    def home(self, entry: Finding) -> tuple[str, str, str]:
+        return entry.context, entry.subject.kind, entry.subject.namespace
+
+    def paint_one(self, key: Key, entry: Finding) -> Row:
+        scene = self.desk.scene_of(entry)
+        row = findings.paint(entry, scene)
+        shown = _subject_shown(entry, scene)
+        if self._stands_under_its_cause(entry):
+            shown = f"└ {shown}"
+        return replace(row, cells=(*row.cells[:_SUBJECT], Cell(shown), *row.cells[_SUBJECT + 1 :]))
+
+    def _stands_under_its_cause(self, entry: Finding) -> bool:
+        """Not where a person has sorted otherwise, or narrowed the cause away."""
+        cause, as_ranked = entry.because, self._sorted_by == "severity" and not self._reversed
+        return cause is not None and as_ranked and findings.key_of(cause) in self.table
+
+    def is_stale(self, key: Key) -> bool:
+        found = self.table.get(key)
+        return found is not None and not is_visibility_finding(found) and self.desk.is_stale(key)
+
+    def item(self, key: Key) -> Item:
+        found = self.table.get(key)
+        if found is None:
+            raise BadInput(f"{key.name} is gone")
+        return finding_item(found)
+
+    def subject(self, key: Key) -> Key | None:
+        found = self.table.get(key)
+        return None if found is None else key_of_subject(found.context, found.subject)
+
+    def is_fault(self, entry: Finding) -> bool:
+        return findings.paint(entry, self.desk.scene(entry.context)).mark in FAULTS
+
+
+def _subject_shown(found: Finding, scene: RenderContext) -> str:
+    """Without what tells nothing: the namespace of the only Velero, and of a UUID all but its end."""
+    text = _UUID.sub(r"-…\1", clean(findings.subject_text(found)))
+    places = scene.snapshot.velero_namespaces
+    if len(places) != 1 or found.subject.namespace != places[0] or not found.subject.name:
+        return text
+    return text.replace(f"{clean(places[0])}/", "", 1)

@@ -1,0 +1,74 @@
+"""What a session can do for the object that is open: follow its events, fetch it whole, say what may be fetched."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.errors import ForetopError
+from foretop_core.models import Backup, NonAdmin, Restore
+from foretop_core.models.kinds import by_plural
+from foretop_core.store import Key, UnreadableObject
+from foretop_core.tables.engine.namespace_scope import NamespaceScope
+
+
+@runtime_checkable
+class SupportsInspect(Protocol):
+    """`foretop_core.session.Session` is one; a store that was filled by hand is not."""
+
+    def look_at(self, context: str, uid: str, namespace: str) -> None: ...
+
+    async def whole(self, context: str, plural: str, namespace: str, name: str) -> Mapping[str, Any]: ...
+
+
+def watch_events(desk: DashboardState, key: Key) -> None:
+    """From now on the events of this object are followed, and of no other."""
+    resource = desk.store.get(key)
+    if isinstance(desk.source, SupportsInspect) and resource is not None and not isinstance(resource, UnreadableObject):
+        desk.source.look_at(key.context, resource.metadata.uid, key.namespace)
+
+
+def unwatch_events(desk: DashboardState, key: Key) -> None:
+    if isinstance(desk.source, SupportsInspect):
+        desk.source.look_at(key.context, "", "")
+
+
+async def fetch_object(desk: DashboardState, key: Key) -> Mapping[str, Any] | None:
+    """The object as the server has it; None where it cannot be had, for then there is still what was read of it."""
+    if not isinstance(desk.source, SupportsInspect) or by_plural(key.kind) is None:
+        return None
+    try:
+        return await desk.source.whole(key.context, key.kind, key.namespace, key.name)
+    except ForetopError:
+        return None
+
+
+async def may_fetch_results(desk: DashboardState, key: Key) -> str:
+    """What stands against fetching its results, "" where nothing does."""
+    from foretop_core.actions.files import RunFile, refusal
+    from foretop_core.dashboard.action_service import ActionService
+
+    hands = ActionService(desk.source, os.environ)
+    item = hands.item(key)
+    if not hands.reach(key.context):
+        return "There is no cluster behind these objects."
+    if not isinstance(item, Backup | Restore | NonAdmin):
+        return "It is gone."
+    return await refusal(hands.hand(key.context), item, RunFile.RESULTS)
+
+
+@runtime_checkable
+class SupportsNamespaceWatch(Protocol):
+    """A source that can watch a namespace more than it did."""
+
+    def look_into(self, namespace: str) -> None: ...
+
+
+def set_scope(desk: DashboardState, namespace: str, context: str) -> None:
+    """All pages show this namespace and this cluster only; with no name all of them."""
+    veleros = {place for name in desk.contexts for place in desk.store.snapshot(name).velero_namespaces}
+    if namespace != desk.focus.namespace and isinstance(desk.source, SupportsNamespaceWatch):
+        desk.source.look_into(namespace)
+    desk.focus = NamespaceScope(namespace, context, namespace in veleros)

@@ -1,0 +1,205 @@
+"""What all pages look at: the store, the moment of each cluster, its scene, and the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from foretop_core.dashboard.cluster_session import ClusterSession
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.models.kinds import NAB, NAR
+from foretop_core.rules.snapshot import VisibilityGap
+from foretop_core.rules.triage import Debounced, Finding, Severity, aggregated, debounce, triage
+from foretop_core.store import ContextHealth, Key, Store
+from foretop_core.tables.engine.namespace_scope import NamespaceScope
+from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
+from foretop_core.tables.resources.visibility_findings import is_visibility_finding, visibility_findings
+from foretop_core.tables.text.time_zones import TimeZoneSetting
+
+_LOOK_AGAIN = timedelta(seconds=10)
+_SOONEST = timedelta(seconds=1)
+_SHARE, _IDLE_SHARE = 40, 300
+"""Judging everything takes its time in a large cluster: it gets a fortieth of it at most, and where nothing
+changed and only time has passed, much less."""
+
+
+_PATIENCE = 20.0
+"""Seconds after which what has come in is judged, however much is still to come."""
+_NEVER = (datetime.min.replace(tzinfo=UTC), (-1, -1))
+
+
+class DashboardState:
+    """One beat of the pump sees one moment: everything drawn in it is of the same second."""
+
+    def __init__(self, source: ClusterSession, ticks: Callable[[], float]) -> None:
+        self.source = source
+        self.contexts = source.contexts
+        self.zoning = TimeZoneSetting()
+        self.focus = NamespaceScope()
+        self.findings: tuple[Finding, ...] = ()
+        self.unseen: tuple[VisibilityGap, ...] = ()
+        self.judgement = 0
+        """Moves whenever the findings were judged anew and came out differently."""
+        self._ticks = ticks
+        self._stages = {context: RenderContextFactory(source.store, context) for context in source.contexts}
+        self._scenes: dict[str, RenderContext] = {}
+        self._clocks: dict[str, datetime] = {}
+        self._places: tuple[int, tuple[str, ...]] = (-1, ())
+        self._healths: tuple[int, dict[str, ContextHealth]] = (-1, {})
+        self._settled: dict[str, Debounced] = {}
+        self._first_look = set(source.contexts)
+        self._judged: dict[str, tuple[datetime, tuple[int, int]]] = {}
+        self._began = self._took = 0.0
+        self._opened = ticks()
+
+    @property
+    def store(self) -> Store:
+        return self.source.store
+
+    @property
+    def zone(self) -> tzinfo:
+        """That of times which belong to no object."""
+        return self.zoning.zone
+
+    def beat(self) -> None:
+        """A new moment begins."""
+        self._clocks.clear()
+        self._scenes.clear()
+
+    def clock(self, context: str = "") -> datetime:
+        """The time of a cluster, or of the first one."""
+        where = context or self.contexts[0]
+        if where not in self._clocks:
+            self._clocks[where] = self.source.clock(where).now()
+        return self._clocks[where]
+
+    def now(self, context: str = "") -> datetime:
+        """The moment that the facts of a cluster are of: they stand still while nothing comes in.
+
+        Without a context it is that of the first one of which something does.
+        """
+        where = context or next((name for name in self.contexts if self.health(name).lost_at is None), self.contexts[0])
+        lost = self.health(where).lost_at
+        return self.clock(where) if lost is None else min(lost, self.clock(where))
+
+    def health(self, context: str) -> ContextHealth:
+        if self._healths[0] != self.store.health.revision:
+            self._healths = (self.store.health.revision, {})
+        known = self._healths[1]
+        if context not in known:
+            known[context] = self.store.health.context(context)
+        return known[context]
+
+    def places(self) -> tuple[str, ...]:
+        """The namespaces whose tenants are looked at, as far as rights reach; none means all of them."""
+        if self.source.namespaces:
+            return self.source.namespaces
+        if self._places[0] != self.store.health.revision:
+            self._places = (self.store.health.revision, _places(self.store.health.watches()))
+        return self._places[1]
+
+    def is_stale(self, key: Key) -> bool:
+        """Nothing new comes in of this object."""
+        health = self.health(key.context)
+        return health.lost_at is not None or key.kind in health.stale
+
+    def scene(self, context: str) -> RenderContext:
+        if context not in self._scenes:
+            self._scenes[context] = self._stages[context].scene(self.now(context), self.zoning)
+        return self._scenes[context]
+
+    def zone_of(self, key: Key | None) -> tzinfo:
+        """In which zone the times of an object are told."""
+        return self.zone if key is None else self.scene(key.context).zone_of(self.store.get(key))
+
+    def scene_of(self, finding: Finding) -> RenderContext:
+        """What stands still tells its own age all the same."""
+        scene = self.scene(finding.context)
+        return replace(scene, now=self.clock(finding.context)) if is_visibility_finding(finding) else scene
+
+    def severities(self) -> Mapping[Severity, int]:
+        """How many of each, in the namespace and the cluster that are looked at."""
+        found = [one for one in self.findings if self.focus.keeps(one.context, one.subject.kind, one.subject.namespace)]
+        return {grade: sum(finding.severity is grade for finding in found) for grade in Severity}
+
+    def judge(self, *, at_once: bool = False) -> None:
+        """Looks for what is wrong, where something changed or time has passed."""
+        began = self._ticks()
+        changed = any(self._judged.get(context, _NEVER)[1] != self._version(context) for context in self.contexts)
+        rest = max(_SOONEST.total_seconds() / 2, self._took * (_SHARE if changed else _IDLE_SHARE))
+        if began < self._began + rest and not at_once:
+            return
+        due = [context for context in self.contexts if at_once or self._is_due(context)]
+        for context in due:
+            self._judge(context)
+        if due:
+            self._gather()
+            self._began, self._took = began, self._ticks() - began
+
+    @property
+    def version(self) -> tuple[object, ...]:
+        """Moves whenever there is something new to draw, the passing of time not counted."""
+        return self.judgement, *(self._version(context) for context in self.contexts)
+
+    def _version(self, context: str) -> tuple[int, int]:
+        return self.store.revision(context), self.store.health.revision
+
+    def _is_due(self, context: str) -> bool:
+        if context not in self._judged:
+            return True
+        at, version = self._judged[context]
+        passed = abs(self.clock(context) - at)
+        return passed >= _LOOK_AGAIN or (passed >= _SOONEST and version != self._version(context))
+
+    def _judge(self, context: str) -> None:
+        now = self.now(context)
+        self._judged[context] = (self.clock(context), self._version(context))
+        if self._is_coming_in(context):
+            return
+        found = triage(self.store.snapshot(context), now)
+        # What comes in with the first list has not just begun: it is shown at once.
+        held = None if context in self._first_look else self._settled.get(context)
+        self._settled[context] = debounce(held, found.findings, now)
+        if self.health(context).state is not WatchState.SYNCING:
+            self._first_look.discard(context)
+
+    def _is_coming_in(self, context: str) -> bool:
+        """Half of the objects makes wrong findings: a NAB whose Backup is on the next page is not lost."""
+        if context not in self._first_look or self._ticks() - self._opened > _PATIENCE:
+            return False
+        return self.health(context).state is WatchState.SYNCING
+
+    def _gather(self) -> None:
+        shown = aggregated(
+            finding for context in self.contexts for finding in self._settled.get(context, Debounced()).shown.values()
+        )
+        shown = (*self._not_seen(some=bool(shown)), *shown)
+        unseen = tuple(gap for context in self.contexts for gap in self.store.snapshot(context).unseen)
+        if (shown, unseen) != (self.findings, self.unseen):
+            self.findings, self.unseen = shown, unseen
+            self.judgement += 1
+
+    def _not_seen(self, *, some: bool) -> tuple[Finding, ...]:
+        """Stands among the findings; where there are none, the calm page tells at length what was not seen."""
+        blind = tuple(
+            finding
+            for context in self.contexts
+            for finding in visibility_findings(
+                context,
+                self.health(context),
+                self.clock(context),
+                seen_before=self.store.revision(context) > 0,
+            )
+        )
+        all_lost = all(self.health(context).lost_at is not None for context in self.contexts)
+        grave = any(finding.severity is not Severity.NOTE for finding in blind)
+        return blind if some or (grave and not all_lost) else ()
+
+
+def _places(watches: Iterable[tuple[WatchScope, WatchHealth]]) -> tuple[str, ...]:
+    tenants = [(scope.namespace, health.state) for scope, health in watches if scope.kind in (NAB, NAR)]
+    if any(not namespace for namespace, _ in tenants):
+        return ()
+    allowed = {namespace for namespace, state in tenants if state is not WatchState.FORBIDDEN}
+    return tuple(sorted(allowed or {namespace for namespace, _ in tenants}))

@@ -1,0 +1,256 @@
+"""What a table widget is handed: rows in order, kept up to date, filtered and sorted, and painted on demand."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.errors import BadInput
+from foretop_core.store import Key
+from foretop_core.tables.engine.columns import Cell, Column, Row, UnreadableRow, View
+from foretop_core.tables.engine.contexts import short_names
+from foretop_core.tables.engine.filter import FilterableRow, parse_filter
+from foretop_core.tables.engine.filter_fields import NamedFields, filter_fields
+from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader
+from foretop_core.tables.engine.live_table import LiveTable
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
+from foretop_core.tables.engine.table import SortedRows
+from foretop_core.tables.resources.json_items import Item
+from foretop_core.tables.text.text import clean
+
+FAULTS = frozenset({StatusGlyph.BROKEN, StatusGlyph.LOOK})
+CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _scene: "", lambda _entry: None)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupHeaderRow(Row):
+    """The line above a group; it stands across all columns."""
+
+    name: str
+    size: int
+    words: tuple[Cell, ...]
+    folded: bool
+
+
+class TableModel(ABC):
+    """The rows of one page; what a person narrowed them to is kept here and holds through every change."""
+
+    def __init__(self, desk: DashboardState, columns: Sequence[Column[Any]], fields: Sequence[str]) -> None:
+        self.desk = desk
+        self.many = len(desk.contexts) > 1
+        self.columns: tuple[Column[Any], ...] = (CONTEXT, *columns) if self.many else tuple(columns)
+        self.fields = frozenset(fields)
+        self._askable = filter_fields(fields, self.columns)
+        self.filter_text = ""
+        self.faults_only = False
+        self._focus = desk.focus
+        self.groups: GroupedRows[Any] | None = None
+        self._wanted = parse_filter("")
+        self._renewed = 0
+        self._short = short_names(desk.contexts)
+
+    @property
+    @abstractmethod
+    def table(self) -> SortedRows[Any]: ...
+
+    @property
+    @abstractmethod
+    def sorted_by(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def reversed(self) -> bool: ...
+
+    @abstractmethod
+    def pump(self) -> bool:
+        """Brings the rows up to date; whether one that is shown is other than before."""
+
+    @abstractmethod
+    def sort(self, column: str, *, reverse: bool) -> None: ...
+
+    @abstractmethod
+    def facets(self, entry: Any) -> FilterableRow: ...
+
+    @abstractmethod
+    def paint_one(self, key: Key, entry: Any) -> Row: ...
+
+    @abstractmethod
+    def item(self, key: Key) -> Item: ...
+
+    def subject(self, key: Key) -> Key | None:
+        """The object that a row is about; a head is about none."""
+        return None if key.kind == HEAD else key
+
+    @property
+    def lines(self) -> SortedRows[Any] | GroupedRows[Any]:
+        """What stands below each other on the screen: the rows, and in groups their heads."""
+        return self.groups or self.table
+
+    def find(self, key: Key) -> int | None:
+        """The line of a row; a folded group is opened for it."""
+        if self.groups is not None and key.kind != HEAD and key in self.table:
+            self.groups.unfold(key)
+        return self.lines.index_of(key)
+
+    def paint(self, start: int, stop: int) -> list[Row]:
+        """The lines on the screen as they are now; one that cannot be painted says so and costs itself only."""
+        return [
+            self._head(key, entry) if isinstance(entry, GroupHeader) else self.row(key, entry)
+            for key, entry in self.lines.window(start, stop)
+        ]
+
+    def ordered(self) -> Iterator[tuple[Key, Any]]:
+        """Every row that fits, in the order of the screen, folded or not."""
+        return self.groups.rows() if self.groups is not None else iter(self.table)
+
+    def row(self, key: Key, entry: Any) -> Row:
+        return self._told(self._safely(key, entry))
+
+    def _head(self, key: Key, head: GroupHeader) -> GroupHeaderRow:
+        context, namespace = head.group
+        place = f"{self._short.get(context, context)}  {namespace}" if self.many else namespace
+        words = [Cell(f"{count:,} {clean(word)}", mark.tone) for (mark, word), count in head.standings]
+        return GroupHeaderRow(key, StatusGlyph.UNSET, (), clean(place), head.size, tuple(words), head.folded)
+
+    @property
+    def can_group(self) -> bool:
+        return False
+
+    @property
+    def told_above(self) -> frozenset[str]:
+        """The columns whose text the heads of the groups have."""
+        return frozenset({"context", "namespace"}) if self.groups is not None else frozenset()
+
+    def standing(self, entry: Any) -> StatusLabel | None:
+        """What the head of its group tells of a row."""
+        return None
+
+    def toggle_groups(self) -> None:
+        """Puts the rows under their namespaces, or in one list again."""
+        if self.groups is not None:
+            self.groups.close()
+            self.groups = None
+        else:
+            self.groups = GroupedRows(self.table, self.standing)
+
+    def narrow(self, text: str) -> None:
+        """Shows what fits the filter; one that cannot be read is refused, and the old one stays."""
+        self._wanted = parse_filter(text, self._askable, typing=True)
+        self.filter_text = text
+        self.renew()
+
+    def keep_up(self) -> None:
+        """Once a second where it depends on what the cells say which rows are shown, for those may tell of the time."""
+        if self.faults_only:
+            self.renew()
+        elif any(self._askable[name] not in self.fields for name in self._wanted.fields):
+            second = int(self.desk.now().timestamp())
+            if second != self._renewed:
+                self._renewed = second
+                self.renew()
+
+    def renew(self) -> None:
+        """Puts every row to the narrowing again."""
+        self._focus = self.desk.focus
+        self.table.filter(self._keeps)
+
+    @property
+    def is_out_of_focus(self) -> bool:
+        """A person looks elsewhere since the rows were last narrowed."""
+        return self._focus != self.desk.focus
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.filter_text or self.faults_only or self._focus)
+
+    def _keeps(self, entry: Any) -> bool:
+        if self._focus and not self._focus.keeps(*self.home(entry)):
+            return False
+        if self._wanted and not self._wanted(self.facets(entry)):
+            return False
+        return not self.faults_only or self.is_fault(entry)
+
+    @abstractmethod
+    def home(self, entry: Any) -> tuple[str, str, str]:
+        """Context, kind and namespace of what a row is about."""
+
+    @abstractmethod
+    def is_fault(self, entry: Any) -> bool: ...
+
+    def _safely(self, key: Key, entry: Any) -> Row:
+        try:
+            return self.paint_one(key, entry)
+        except Exception as problem:
+            cells = [Cell("") for _ in self.columns[self.many :]]
+            cells[0] = Cell(f"{key.name}: cannot be shown ({type(problem).__name__}: {problem})".replace("\n", " "))
+            return Row(key, StatusGlyph.BROKEN, tuple(cells))
+
+    def _told(self, row: Row) -> Row:
+        """With its context where there are several, and faded where it may be other by now."""
+        if self.many:
+            row = replace(row, cells=(Cell(self._short.get(row.key.context, row.key.context)), *row.cells))
+        return replace(row, faded=True) if self.is_stale(row.key) else row
+
+    def is_stale(self, key: Key) -> bool:
+        return self.desk.is_stale(key)
+
+
+class StoreTableModel(TableModel):
+    """Rows made from the objects of the store."""
+
+    def __init__(self, desk: DashboardState, view: View[Any]) -> None:
+        super().__init__(desk, view.columns, view.fields)
+        self.view = view
+        self.live: LiveTable[Any] = LiveTable(view, desk.store, desk.contexts)
+
+    @property
+    def table(self) -> SortedRows[Any]:
+        return self.live.table
+
+    @property
+    def sorted_by(self) -> str:
+        return self.live.sorted_by
+
+    @property
+    def reversed(self) -> bool:
+        return self.live.reversed
+
+    @property
+    def can_group(self) -> bool:
+        return self.view.in_groups
+
+    def standing(self, entry: tuple[Key, Any]) -> StatusLabel | None:
+        held = entry[1]
+        return (StatusGlyph.BROKEN, "unreadable") if isinstance(held, UnreadableRow) else self.view.standing(held)
+
+    def pump(self) -> bool:
+        return self.live.pump()
+
+    def sort(self, column: str, *, reverse: bool) -> None:
+        self.live.sort(column, reverse=reverse)
+
+    def facets(self, entry: tuple[Key, Any]) -> FilterableRow:
+        return NamedFields(self.view.facets(*entry, self.desk.scene), self._askable)
+
+    def home(self, entry: tuple[Key, Any]) -> tuple[str, str, str]:
+        return entry[0][:3]
+
+    def paint_one(self, key: Key, entry: tuple[Key, Any]) -> Row:
+        return self.view.paint(key, entry[1], self.desk.scene(key.context))
+
+    def item(self, key: Key) -> Item:
+        held = self.table.get(key)
+        if held is None:
+            raise BadInput(f"{key.name} is gone")
+        return self.view.describe(key, held[1], self.desk.scene(key.context))
+
+    def entry(self, key: Key) -> Any | UnreadableRow | None:
+        held = self.table.get(key)
+        return None if held is None else held[1]
+
+    def is_fault(self, entry: tuple[Key, Any]) -> bool:
+        key, held = entry
+        return isinstance(held, UnreadableRow) or self.view.mark(held, self.desk.scene(key.context)) in FAULTS

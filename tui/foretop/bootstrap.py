@@ -1,0 +1,51 @@
+"""Starts the screen, and leaves the terminal as it was found, however the screen ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+
+from foretop.app import Dashboard
+from foretop.terminal.probe import TerminalProbe, ask_width, is_ssh, needs_ascii
+from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
+
+
+def detect_display(
+    environ: Mapping[str, str],
+    *,
+    ascii: bool = False,
+    calm: bool = False,
+    flash: bool = False,
+    mouse: bool = False,
+    read_only: bool = False,
+    speed: float = 1.0,
+    page: str = "triage",
+) -> DisplayOptions:
+    """What was asked for, and what the terminal can do; the terminal is asked only where it is one."""
+    plain = ascii or needs_ascii(environ, sys.stdout.encoding)
+    heard = TerminalProbe() if plain else ask_width()
+    lit = flash or not (calm or is_ssh(environ))
+    return DisplayOptions(plain or heard.wide, lit and not calm, mouse, read_only, speed, page, heard.typed)
+
+
+def run(open_source: Callable[[], ClusterSession], looks: DisplayOptions) -> int:
+    """Runs until the person leaves; the exit code is that of the command line."""
+    app = Dashboard(open_source, looks)
+    answer = asyncio.run(_run(app, looks))
+    return answer if isinstance(answer, int) else app.return_code or 0
+
+
+async def _run(app: Dashboard, looks: DisplayOptions) -> int | None:
+    """A polite kill and a lost terminal end the screen as a key would."""
+    loop = asyncio.get_running_loop()
+    ends = (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ()
+    for number in ends:
+        loop.add_signal_handler(number, app.exit, 128 + number)
+    try:
+        return await app.run_async(mouse=looks.mouse)
+    finally:
+        for number in ends:
+            loop.remove_signal_handler(number)

@@ -1,0 +1,99 @@
+"""What a write would do, did, and led to, as text while it happens or as one JSON or YAML list at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from foretop.commands.output import emit, say_to
+from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
+from foretop_core.actions.send_plan import Result
+from foretop_core.tables.resources.json_items import as_list
+
+_SIGNS = {"done": "✓", "failed": "✗", "changed": "▲", "not sent": "✗", "unknown": "▲"}
+
+
+class ActionReporter:
+    """In text everything at once; else only the plan that somebody is asked about, on standard error."""
+
+    def __init__(self, form: str, context: str, asks: bool) -> None:
+        self._form = form
+        self._silent = form != "text" and not asks
+        self._context = context
+        self._items: dict[ActionTarget, dict[str, Any]] = {}
+
+    def plan(self, plan: Plan) -> None:
+        count = len(plan.steps)
+        what = f"{count} objects" if count != 1 else str(plan.steps[0].target)
+        if count:
+            self._say(f"{plan.intent.title}: {what} in {self._context}")
+        for step in plan.steps:
+            self._step(step, alone=count == 1)
+        for warning in plan.warnings:
+            self._say(f"  {warning}")
+        for refusal in plan.refused:
+            self._say(f"  ✗ {refusal.target}: {refusal.why}")
+            self._items[refusal.target] = _refusal_item(refusal)
+
+    def result(self, result: Result) -> None:
+        target, outcome = result.step.target, result.outcome.value
+        self._items[target] = _item(result.step, outcome, result.error)
+        if result.again is not None:
+            self._items[target]["again"] = _item(result.again, "planned", "")
+        if self._form == "text":
+            error = f": {result.error}" if result.error else ""
+            say_to(f"{_SIGNS[outcome]} {target} {outcome}{error}")
+
+    def news(self, step: PlanStep, sentence: str) -> None:
+        """What the watches have told since."""
+        self._items[step.target]["followed"] = sentence
+        if self._form == "text":
+            say_to(f"  {sentence}")
+
+    def close(self, planned: Iterable[PlanStep] = ()) -> None:
+        for step in planned:
+            self._items[step.target] = _item(step, "planned", "")
+        if self._form != "text":
+            emit(as_list(self._items.values()), self._form)
+
+    def _step(self, step: PlanStep, alone: bool) -> None:
+        if not alone:
+            self._say(f"  {step.target.namespace}/{step.target.name}: {step.forecast}")
+        else:
+            self._say(f"  {step.forecast}")
+        for change in step.changes:
+            self._say(f"    {change}")
+        for warning in step.warnings:
+            self._say(f"    ▲ {warning}")
+        self._say(f"    {step.command}")
+
+    def _say(self, line: str) -> None:
+        if not self._silent:
+            say_to(line, err=self._form != "text")
+
+
+def _item(step: PlanStep, result: str, error: str) -> dict[str, Any]:
+    return {
+        **_identity(step.target),
+        "result": result,
+        "error": error or None,
+        "method": step.write.method,
+        "patch": step.write.body,
+        "changes": list(step.changes),
+        "forecast": step.forecast,
+        "warnings": list(step.warnings),
+        "command": step.command,
+    }
+
+
+def _refusal_item(refusal: Refusal) -> dict[str, Any]:
+    return {**_identity(refusal.target), "result": "refused", "error": refusal.why}
+
+
+def _identity(target: ActionTarget) -> dict[str, Any]:
+    return {
+        "context": target.context,
+        "kind": target.kind.name,
+        "namespace": target.namespace,
+        "name": target.name,
+    }

@@ -1,0 +1,84 @@
+"""Starts the dashboard; the screen is imported here, and only when it is wanted."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+
+from foretop_core.dashboard.cluster_session import ClusterSession
+from foretop_core.kube.connection.config import SessionOptions
+
+_OPTIONS = (
+    click.option("--ascii", "ascii_only", is_flag=True, help="Draw with letters and signs that every terminal has."),
+    click.option("--calm", is_flag=True, help="Let nothing flash (the default over SSH)."),
+    click.option("--flash", is_flag=True, help="Let changed cells flash, also over SSH."),
+    click.option("--mouse", is_flag=True, help="Take the mouse, and with it the terminal's own selection."),
+)
+_NAMES = ("ascii_only", "calm", "flash", "mouse")
+_SELDOM = 50_000
+"""So many new objects before the collector looks: what is made here stays, first the modules and then the cluster's."""
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayFlags:
+    """How a person asked for the screen to be."""
+
+    ascii_only: bool = False
+    calm: bool = False
+    flash: bool = False
+    mouse: bool = False
+
+
+def screen_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options to a command, which is handed `tastes`: those given before it as well as its own."""
+
+    @functools.wraps(command)
+    def with_tastes(*arguments: Any, **options: Any) -> Any:
+        context = click.get_current_context()
+        before: DisplayFlags = context.meta.get(__name__, DisplayFlags())
+        given = {name: options.pop(name) or getattr(before, name) for name in _NAMES}
+        tastes = context.meta[__name__] = DisplayFlags(**given)
+        return command(*arguments, tastes=tastes, **options)
+
+    for option in reversed(_OPTIONS):
+        with_tastes = option(with_tastes)
+    return with_tastes
+
+
+def has_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+
+
+def show(
+    open_source: Callable[[], ClusterSession], tastes: DisplayFlags, *, read_only: bool = False, speed: float = 1.0
+) -> int:
+    """Runs the dashboard to its end."""
+    gc.set_threshold(_SELDOM)
+    from foretop.bootstrap import detect_display, run
+
+    looks = detect_display(
+        os.environ,
+        ascii=tastes.ascii_only,
+        calm=tastes.calm,
+        flash=tastes.flash,
+        mouse=tastes.mouse,
+        read_only=read_only,
+        speed=speed,
+    )
+    return run(open_source, looks)
+
+
+def watch_clusters(wishes: SessionOptions, tastes: DisplayFlags) -> int:
+    def open_source() -> ClusterSession:
+        from foretop_core.session import open_session
+
+        return open_session(replace(wishes, with_velero=True), os.environ)
+
+    return show(open_source, tastes, read_only=wishes.read_only)

@@ -1,0 +1,47 @@
+"""A session for one command: opened, waited for until it has seen what it may see, and closed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from foretop_core.errors import ForetopError, Unreadable
+from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.models.kinds import Kind
+from foretop_core.session import WATCHED, Session, open_session
+
+
+@asynccontextmanager
+async def running_session(wishes: SessionOptions, kinds: tuple[Kind, ...] = WATCHED) -> AsyncIterator[Session]:
+    session = open_session(wishes, os.environ, kinds=kinds)
+    session.start()
+    try:
+        yield session
+    finally:
+        await session.stop()
+
+
+async def wait_synced(session: Session) -> tuple[list[str], list[ForetopError]]:
+    """The contexts that could be looked at, and why the others could not; an error where none could."""
+    answers = await asyncio.gather(*(session.settled(name) for name in session.contexts), return_exceptions=True)
+    good, bad = [], []
+    for name, answer in zip(session.contexts, answers, strict=True):
+        if isinstance(answer, ForetopError):
+            bad.append(answer)
+        elif isinstance(answer, BaseException):
+            raise answer
+        else:
+            good.append(name)
+    if bad and not good:
+        raise bad[0]
+    return good, bad
+
+
+def unreadable(session: Session) -> tuple[Unreadable, ...]:
+    """The objects that came and could not be read."""
+    return tuple(
+        Unreadable(f"{key.kind} {key.namespace}/{key.name} cannot be read", item.problem)
+        for key, item in session.store.unreadable.items()
+    )

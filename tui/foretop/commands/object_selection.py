@@ -1,0 +1,127 @@
+"""Which objects a command is about: names, a label selector, or all; a name that is not there is one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from foretop_core.actions.guard import ActionRefused
+from foretop_core.errors import BadInput
+from foretop_core.models import Resource
+from foretop_core.models.kinds import Kind
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.tables.engine.selector import LabelRequirement, selector
+
+R = TypeVar("R", bound=Resource)
+
+
+def choosing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option("--all", "everything", is_flag=True, help="All of them."),
+        click.option("-l", "--selector", "labels", metavar="LABELS", help="Those with these labels."),
+        click.argument("names", nargs=-1, metavar="[NAME]..."),
+    ):
+        command = option(command)
+    return command
+
+
+def select_objects(
+    snapshot: ClusterSnapshot,
+    kind: Kind,
+    items: Sequence[R],
+    names: Sequence[str],
+    labels: str | None,
+    everything: bool,
+    more: bool = False,
+) -> tuple[R, ...]:
+    """The objects asked for; `more` says that the command has another way of choosing, which was used."""
+    ways = sum((bool(names), labels is not None, everything, more))
+    if ways != 1:
+        raise click.UsageError("give names, or -l, or --all" if ways == 0 else "give names or -l or --all, not several")
+    if names:
+        return tuple(select_one(snapshot, kind, items, name) for name in dict.fromkeys(names))
+    wanted = selector(labels or "")
+    found = tuple(item for item in items if wanted.matches(item.metadata.labels))
+    if not found:
+        _check_seen(snapshot, kind)
+        what = f"No {kind.name.lower()} has the labels {labels}" if labels else f"There is no {kind.name.lower()}"
+        raise BadInput(what, "", f"see foretop get {_view(kind)}")
+    return found
+
+
+def select_one(snapshot: ClusterSnapshot, kind: Kind, items: Iterable[R], name: str) -> R:
+    """The object of that name, or of `namespace/name`."""
+    place, slash, short = name.rpartition("/")
+    found = [item for item in items if item.name == short and (not slash or item.namespace == place)]
+    if not found:
+        _check_seen(snapshot, kind)
+        raise BadInput(f"There is no {kind.name.lower()} {name}", "", f"see foretop get {_view(kind)}")
+    if len(found) > 1:
+        places = ", ".join(sorted(item.namespace for item in found))
+        raise BadInput(f"There are several {kind.plural} named {short}", f"in {places}", f"say NAMESPACE/{short} or -n")
+    return found[0]
+
+
+def velero_namespace(snapshot: ClusterSnapshot, given: Sequence[str]) -> str:
+    """Where a new object belongs: the namespace given, or that of the only Velero there is."""
+    if given:
+        if len(given) > 1:
+            raise click.UsageError("a new object goes to one namespace")
+        return given[0]
+    places = snapshot.velero_namespaces
+    if len(places) > 1:
+        raise BadInput("There are several Velero servers", f"in {', '.join(places)}", "choose one with -n")
+    return places[0] if places else "velero"
+
+
+def listed(values: Iterable[str]) -> tuple[str, ...]:
+    """`a,b` and repeated options alike."""
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+def pairs(values: Iterable[str], what: str, between: str = "=") -> dict[str, str]:
+    """`key=value,key=value`; what is no pair is one line."""
+    found: dict[str, str] = {}
+    for text in listed(values):
+        key, sign, value = text.partition(between)
+        if not sign or not key:
+            raise BadInput(f"{text!r} is no part of {what}", "", f"write it as a{between}b,c{between}d")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def label_selector(text: str | None) -> dict[str, Any]:
+    """A selector as the API writes it."""
+    if not text:
+        return {}
+    equal: dict[str, str] = {}
+    expressions: list[dict[str, Any]] = []
+    for requirement in selector(text).requirements:
+        if len(requirement.values) == 1 and not requirement.negated:
+            equal[requirement.key] = next(iter(requirement.values))
+        else:
+            expressions.append(_expression(requirement))
+    shown: dict[str, Any] = {"matchLabels": equal} if equal else {}
+    return {**shown, "matchExpressions": expressions} if expressions else shown
+
+
+def _expression(requirement: LabelRequirement) -> dict[str, Any]:
+    if requirement.greater_than is not None or requirement.less_than is not None:
+        raise BadInput("A selector of a backup cannot compare numbers", "the API has no word for it")
+    if requirement.values:
+        operator = "NotIn" if requirement.negated else "In"
+        return {"key": requirement.key, "operator": operator, "values": sorted(requirement.values)}
+    return {"key": requirement.key, "operator": "DoesNotExist" if requirement.negated else "Exists"}
+
+
+def _check_seen(snapshot: ClusterSnapshot, kind: Kind) -> None:
+    """What was not found may be there all the same, where it may not be seen."""
+    gap = next((gap for gap in snapshot.unseen if gap.kind in (kind.name, "")), None)
+    if gap is not None:
+        raise ActionRefused(f"The {kind.plural} cannot be seen", gap.reason, "foretop doctor names the missing right")
+
+
+def _view(kind: Kind) -> str:
+    return kind.short[0] if kind.short else kind.plural

@@ -1,0 +1,235 @@
+"""How every command that writes goes: plan, show, ask, send, tell; and the exit codes of all that."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import click
+
+from foretop.commands.action_reporter import ActionReporter
+from foretop.commands.live_session import running_session, wait_synced
+from foretop.commands.output import say_to, warn
+from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.journal import Journal, default_path
+from foretop_core.actions.plan_executor import PlanExecutor, login, whoami
+from foretop_core.actions.plans import Plan, Planner, PlanStep
+from foretop_core.actions.send_plan import Outcome, Result
+from foretop_core.actions.write_progress import PICKED_UP_WITHIN, Probe, follow_write
+from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.models.kinds import Kind
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.session import Session
+
+DONE, SOME_FAILED, REFUSED, CHANGED = 0, 1, 3, 4
+_DRY = "--dry-run"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """How a person wants it done."""
+
+    dry_run: str
+    yes: bool
+    form: str
+
+    @property
+    def asks(self) -> bool:
+        return not self.yes and not self.dry_run
+
+    def check(self) -> None:
+        """Before anything is sent: without a terminal nobody can be asked."""
+        if self.asks and not sys.stdin.isatty():
+            raise click.UsageError("there is no terminal to ask on: give --yes (or --dry-run to see what would happen)")
+
+
+@dataclass(slots=True)
+class CommandSession:
+    """One context, looked at and ready to be acted on."""
+
+    session: Session
+    hand: PlanExecutor
+    context: str
+    namespaces: tuple[str, ...]
+    _known: bool = False
+
+    async def introduce(self, manner: WriteOptions) -> str:
+        """Who acts; the cluster is asked only when something is about to be written."""
+        if not self._known and manner.dry_run != "client":
+            self.hand = replace(self.hand, user=await whoami(self.hand.client, os.environ))
+            self._known = True
+        return self.hand.user
+
+    @property
+    def snapshot(self) -> ClusterSnapshot:
+        return self.session.snapshot(self.context)
+
+    @property
+    def now(self) -> datetime:
+        return self.hand.clock.now()
+
+
+class WriteCommand(click.Command):
+    """Lets `--dry-run` stand alone: its value comes with `=` only, so that a name may follow."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        until = args.index("--") if "--" in args else len(args)
+        spelled = [f"{_DRY}=client" if arg == _DRY and at < until else arg for at, arg in enumerate(args)]
+        return super().parse_args(ctx, spelled)
+
+
+def acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds what every write takes; the command is handed `manner`."""
+
+    @functools.wraps(command)
+    def with_manner(*arguments: Any, dry_run: str | None, yes: bool, form: str, **options: Any) -> Any:
+        manner = WriteOptions(dry_run or "", yes, form)
+        manner.check()
+        return command(*arguments, manner=manner, **options)
+
+    for option in (
+        click.option(
+            "-o", "--output", "form", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True
+        ),
+        click.option("-y", "--yes", is_flag=True, help="Do not ask."),
+        click.option(
+            _DRY,
+            "dry_run",
+            type=click.Choice(["client", "server"]),
+            metavar="[=client|server]",
+            help="Send nothing, or let the server check it and do nothing.",
+        ),
+    ):
+        with_manner = option(with_manner)
+    return with_manner
+
+
+wait_option = click.option(
+    "-w/-W", "--wait/--no-wait", "wait", default=None, help="Follow what Velero makes of it (on a terminal: yes)."
+)
+
+
+def wants_to_wait(wait: bool | None) -> bool:
+    """A person at a terminal wants to see what comes of it; a script says so."""
+    return sys.stdout.isatty() if wait is None else wait
+
+
+def run_async(work: Coroutine[Any, Any, int]) -> int:
+    """Runs a command's work; what was refused is one line and its own exit code."""
+    try:
+        return asyncio.run(work)
+    except ActionRefused as problem:
+        warn([problem])
+        return REFUSED
+
+
+@asynccontextmanager
+async def open_session(wishes: SessionOptions, kinds: tuple[Kind, ...]) -> AsyncIterator[CommandSession]:
+    """One context with these kinds seen; writes go to one cluster at a time."""
+    if len(wishes.connect.contexts) > 1:
+        raise click.UsageError("a command that writes takes one --context at a time")
+    async with running_session(wishes, kinds) as session:
+        await wait_synced(session)
+        context = session.contexts[0]
+        hand = session.hand(context, Journal(default_path(os.environ)), login(os.environ))
+        home = (wishes.velero_namespace,) if wishes.velero_namespace else ()
+        yield CommandSession(session, hand, context, wishes.namespaces or home)
+
+
+async def run_action(
+    at: CommandSession,
+    wish: Planner,
+    items: Iterable[Any],
+    manner: WriteOptions,
+    *,
+    again: Planner | None = None,
+    look: Callable[[PlanStep], Probe] | None = None,
+    to_the_end: bool = False,
+) -> int:
+    """Plans the wish, shows it, asks, sends it and tells; `look` follows each object that was written."""
+    within = None if to_the_end else PICKED_UP_WITHIN
+    plan = wish(at.snapshot, items, at.now)
+    teller = ActionReporter(manner.form, at.context, manner.asks)
+    teller.plan(plan)
+    if manner.dry_run != "client" and plan.steps:
+        await at.hand.guard(plan)
+    if manner.dry_run == "client" or not plan.steps:
+        teller.close(planned=plan.steps)
+        return REFUSED if plan.refused and not plan.steps else _exit_code(plan, [])
+    await at.introduce(manner)
+    results = await _send(at, plan, again or wish, manner, teller)
+    well = True
+    if look is not None and not manner.dry_run:
+        well = await _follow(at, results, look, within, teller)
+    teller.close()
+    return _exit_code(plan, results) or (DONE if well else SOME_FAILED)
+
+
+async def _send(
+    at: CommandSession, plan: Plan, wish: Planner, manner: WriteOptions, teller: ActionReporter
+) -> list[Result]:
+    """All results; what changed under way is shown and asked again where somebody can be asked."""
+    results: list[Result] = []
+    left = plan
+    while True:
+        if manner.asks and not _agreed(left):
+            raise click.Abort
+        changed: list[Result] = []
+        async for result in at.hand.carry_out(left, wish, manner.dry_run == "server"):
+            if result.outcome is Outcome.CHANGED and result.again is not None and manner.asks:
+                changed.append(result)
+                continue
+            results.append(result)
+            teller.result(result)
+        if not changed:
+            return results
+        steps = tuple(result.again for result in changed if result.again is not None)
+        left = Plan(plan.intent, plan.at, steps)
+        say_to("It was changed by somebody else meanwhile; this is what would be done now:", err=True)
+        teller.plan(left)
+
+
+async def _follow(
+    at: CommandSession,
+    results: list[Result],
+    look: Callable[[PlanStep], Probe],
+    within: float | None,
+    teller: ActionReporter,
+) -> bool:
+    well = True
+    for result in results:
+        if result.outcome is Outcome.DONE:
+            async for news in follow_write(at.session.store, at.context, look(result.step), within):
+                teller.news(result.step, news.sentence)
+                well = well and (news.well or not news.done)
+    return well
+
+
+def _agreed(plan: Plan) -> bool:
+    """Cancel is the default; a dangerous wish wants the name, or the number where there are several."""
+    steps = plan.steps
+    if not plan.intent.dangerous:
+        return click.confirm(f"{plan.intent.title}?", default=False, err=True)
+    wanted = steps[0].target.name if len(steps) == 1 else str(len(steps))
+    what = "its name" if len(steps) == 1 else "how many"
+    typed: str = click.prompt(
+        f"{plan.intent.title}: type {what} ({wanted}) to go on", default="", show_default=False, err=True
+    )
+    return typed.strip() == wanted
+
+
+def _exit_code(plan: Plan, results: list[Result]) -> int:
+    outcomes = {result.outcome for result in results}
+    if Outcome.CHANGED in outcomes:
+        return CHANGED
+    failed = [result for result in results if result.outcome is not Outcome.DONE]
+    if failed and len(failed) == len(results) and all(result.status == 403 for result in failed):
+        return REFUSED
+    return SOME_FAILED if failed or plan.refused else DONE

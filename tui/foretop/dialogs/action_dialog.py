@@ -1,0 +1,270 @@
+"""What all dialogs share: the plan stays true while it is open, cancel is what enter does, and results are told here.
+
+A dialog is made for one intent. It overrides `fields` (what can be chosen), `wish` (what the choices come to; it may
+raise BadInput, which is then shown in the place of the plan) and perhaps `outlook`. Everything else is here.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from enum import Enum, auto
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from foretop.dialogs import plan_text
+from foretop.dialogs.dialog_board import DialogBoard
+from foretop.dialogs.dialog_parts import DialogButton, MessageBody, OptionCycler, RadioList
+from foretop.dialogs.plan_run import PlanRun
+from foretop.terminal.clipboard import copy
+from foretop.widgets.paragraphs import Paragraph, paragraph
+from foretop_core.actions.intents import Intent
+from foretop_core.actions.plans import Plan, Planner
+from foretop_core.actions.send_plan import Outcome, Result
+from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.errors import ForetopError
+from foretop_core.store import Key
+from foretop_core.tables.engine.status_glyphs import Tone
+
+if TYPE_CHECKING:
+    from foretop.app import Dashboard
+
+REPLAN = 1.0
+READ_ONLY = "Read-only: nothing is sent"
+NOT_DONE = "Nothing was changed"
+NO_MORE = "Nothing more was changed"
+_LONGEST_TYPED, _END_TYPED = 36, 6
+_BRIEF = 2.5
+"""Seconds for a toast of three words."""
+
+
+class DialogState(Enum):
+    ASKING = auto()
+    SENDING = auto()
+    TOLD = auto()
+
+
+class ActionDialog(DialogBoard):
+    """Asks, sends, tells; may ask again."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "copy", show=False)]
+    headline: ClassVar[str] = ""
+    """What the title says; `{}` stands for the name, or for how many."""
+
+    def __init__(self, hands: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool) -> None:
+        super().__init__(ascii)
+        self.hands = hands
+        self.intent = intent
+        self.keys = keys
+        self.hidden = hidden
+        self.stage = DialogState.ASKING
+        self.planned: TrackedPlan | None = None
+        self.opened = hands.now(keys[0].context)
+        """The moment that the names of new objects tell: what is shown, and may have been copied, is what is made."""
+        self.deed: PlanRun | None = None
+        self.problem = ""
+        self._refusal = ""
+        self._asked_rights = False
+        self._news: list[Paragraph] = []
+
+    # What the dialogs differ in
+
+    @abstractmethod
+    def wish(self) -> Planner:
+        """What is asked for, as it stands in the dialog now."""
+
+    def make_plan(self) -> TrackedPlan:
+        return self.hands.plan(self.intent, self.wish(), self.keys)
+
+    def outlook(self) -> None:
+        """Brings the choices up to date."""
+
+    def more(self) -> list[Paragraph]:
+        """What else is to be said before the plan."""
+        return []
+
+    @property
+    def deed_word(self) -> str:
+        """What the knob does with the choices as they stand."""
+        return self.verb
+
+    def rivals(self) -> list[Plan]:
+        """What the other choices would come to: the dialog keeps room for them."""
+        return []
+
+    # Asking
+
+    def on_mount(self) -> None:
+        self.set_interval(REPLAN, self.replan)
+        self.replan()
+
+    @property
+    def wanted(self) -> str:
+        """The name, of one that nobody can type its end, or of several how many."""
+        if not self.intent.dangerous:
+            return ""
+        if len(self.keys) > 1:
+            return str(len(self.keys))
+        name = self.keys[0].name
+        return name if len(name) <= _LONGEST_TYPED else name[-_END_TYPED:]
+
+    @property
+    def wanted_is(self) -> str:
+        if len(self.keys) > 1:
+            return ": how many they are"
+        return "" if self.wanted == self.keys[0].name else ": its name ends so"
+
+    @property
+    def contexts(self) -> list[str]:
+        return list(dict.fromkeys(key.context for key in self.keys))
+
+    @on(RadioList.Chosen)
+    @on(OptionCycler.Turned)
+    @on(Input.Changed)
+    def replan(self) -> None:
+        """What is shown is what would happen now, not what would have happened when the dialog was opened."""
+        if self.stage is not DialogState.ASKING:
+            return
+        try:
+            self.planned = self.make_plan()
+            self.problem = ""
+        except ForetopError as problem:
+            self.planned, self.problem = None, str(problem)
+        if self.planned is not None and not self._asked_rights:
+            self._asked_rights = True
+            self._ask_rights(self.planned)
+        self.outlook()
+        self.draw()
+
+    @work(exclusive=True, exit_on_error=False, group="rights")
+    async def _ask_rights(self, planned: TrackedPlan) -> None:
+        """A right that is missing is named before anything is sent."""
+        self._refusal = await self.hands.refusal(planned.plan)
+        self.draw()
+
+    def draw(self) -> None:
+        self.is_asking = self.stage is DialogState.ASKING
+        rivals = self.rivals() if self.is_asking and self.planned is not None else []
+        others = [[*self._news, *self.more(), *self._proposal(plan)] for plan in rivals]
+        self.say(plan_text.title(self.headline, self.keys, self.cells), list(self._said()), others)
+        self._show_knobs()
+
+    def _proposal(self, plan: Plan) -> list[Paragraph]:
+        return plan_text.proposal(plan, self.hidden, self.cells)
+
+    def _said(self) -> Iterator[Paragraph]:
+        deed = self.deed
+        if self.stage is DialogState.TOLD and deed is not None:
+            yield from plan_text.outcome(deed.told)
+            if deed.problem:
+                yield paragraph(deed.problem, Tone.BAD)
+            return
+        yield from self._news
+        yield from self.more()
+        yield from (paragraph(text, Tone.BAD) for text in (self.problem, self._refusal) if text)
+        if self.planned is not None:
+            yield from self._proposal(self.planned.plan)
+        if self.stage is DialogState.SENDING and deed is not None:
+            yield paragraph(f"Sending: {len(deed.told)} of {len(deed.planned.plan.steps)}", bold=True)
+
+    def _show_knobs(self) -> None:
+        cancel, go = self.cancel, self.go
+        cancel.say("Cancel" if self.stage is DialogState.ASKING else "Close")
+        if self.stage is DialogState.ASKING:
+            go.display = True
+            read_only = self.hands.is_read_only(self.contexts)
+            go.say(READ_ONLY if read_only else self.deed_word, dead=bool(self._why_not()))
+        else:
+            go.display = self.stage is DialogState.TOLD and self.deed is not None and bool(self.deed.rest)
+            go.say("Repeat for the rest")
+
+    def _why_not(self) -> str:
+        """Why the knob does nothing just now."""
+        if self.hands.is_read_only(self.contexts):
+            return "Nothing is sent: read-only is on"
+        if self.problem or self._refusal:
+            return "Nothing is sent: the dialog says why"
+        if self.planned is None or not self.planned.plan.steps:
+            return "There is nothing to send"
+        return "" if self.is_confirmed else f"Type {self.wanted} first"
+
+    def action_copy(self) -> None:
+        if self.planned is not None and self.planned.plan.steps:
+            copy(self.dashboard, plan_text.commands(self.planned.plan))
+
+    @on(DialogButton.Pressed)
+    def _pressed(self, event: DialogButton.Pressed) -> None:
+        event.stop()
+        if event.knob.id == "cancel":
+            self.action_leave()
+        elif self.stage is DialogState.TOLD and self.deed is not None:
+            self._ask_again(self.deed.rest, [told.result for told in self.deed.told])
+        elif self.stage is DialogState.ASKING:
+            if why := self._why_not():
+                self.dashboard.notify(why, severity="warning")
+            elif self.planned is not None:
+                self._send(self.planned)
+
+    def action_leave(self) -> None:
+        """What is under way goes on, and is told in a toast; where nothing is, that is told too."""
+        if self.stage is DialogState.ASKING:
+            self.dashboard.notify(NOT_DONE if self.deed is None else NO_MORE, timeout=_BRIEF)
+        if self.deed is not None:
+            self.deed.listener = None
+        super().action_leave()
+
+    # Sending, and afterwards
+
+    def _send(self, planned: TrackedPlan) -> None:
+        self.stage = DialogState.SENDING
+        self.deed = PlanRun(self.hands, planned, self.wish(), _toast(self.dashboard))
+        self.deed.listener = self._moved
+        self.cancel.focus()
+        self.draw()
+        self.dashboard.run_worker(self.deed.run(), exit_on_error=False)
+
+    def _moved(self) -> None:
+        deed = self.deed
+        if deed is not None and deed.is_sent and self.stage is DialogState.SENDING:
+            self._settle(deed)
+        else:
+            self.draw()
+
+    def _settle(self, deed: PlanRun) -> None:
+        """All was tried: tell it, or ask again where it came to something else than was agreed to."""
+        results = [told.result for told in deed.told]
+        if not results:
+            self._ask_again(self.keys, [])
+            self._refusal = deed.problem
+            self.draw()
+        elif len(results) == 1 and results[0].outcome is Outcome.CHANGED and deed.rest:
+            self._ask_again(self.keys, results)
+        else:
+            self.stage = DialogState.TOLD
+            self.query_one(MessageBody).start_afresh()
+            self.show_fields(False)
+            self.draw()
+
+    def _ask_again(self, keys: tuple[Key, ...], results: list[Result]) -> None:
+        """With what has changed, and with nothing agreed to."""
+        changed = [one for one in results if one.outcome is Outcome.CHANGED]
+        self._news = [line for one in changed for line in plan_text.changed(one.step, one.again)]
+        self.keys, self.hidden = keys, 0
+        self.stage = DialogState.ASKING
+        self._asked_rights = False
+        self.query_one(MessageBody).start_afresh()
+        self.show_fields(True)
+        self.forget_what_was_typed()
+        self.replan()
+
+
+def _toast(app: Dashboard) -> Callable[[PlanRun], None]:
+    """For when the dialog is gone; the toast is kept in the messages."""
+
+    def tell(deed: PlanRun) -> None:
+        app.notify(plan_text.summary(deed.told, deed.problem))
+
+    return tell

@@ -1,0 +1,26 @@
+"""What all small windows share: escape, q and ctrl+c lead out of each."""
+
+from __future__ import annotations
+
+from typing import ClassVar, TypeVar
+
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+
+Answer = TypeVar("Answer")
+
+
+class BaseModal(ModalScreen[Answer]):
+    """A window that can be left without an answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,ctrl+c", "leave", "out", show=False),
+    ]
+
+    def __init__(self, ascii: bool) -> None:
+        super().__init__()
+        self.ascii = ascii
+        self.set_class(ascii, "-ascii")
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

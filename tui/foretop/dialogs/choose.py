@@ -1,0 +1,35 @@
+"""One of a few."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Label
+from textual.widgets.option_list import Option
+
+from foretop.dialogs.base_modal import BaseModal
+from foretop.widgets.option_list import PlainOptionList
+from foretop_core.tables.text.text import clean
+
+
+class Choose(BaseModal[int]):
+    """Answers with the place of what was chosen."""
+
+    def __init__(self, title: str, labels: Sequence[str], ascii: bool) -> None:
+        super().__init__(ascii)
+        self._title = title
+        self._labels = labels
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window"):
+            yield Label(Text(clean(self._title), style="bold"))
+            yield PlainOptionList(*(Option(Text(clean(label), no_wrap=True)) for label in self._labels))
+            yield Label(Text("enter chooses, esc or q leaves", style="dim"))
+
+    @on(PlainOptionList.OptionSelected)
+    def _chosen(self, event: PlainOptionList.OptionSelected) -> None:
+        self.dismiss(event.option_index)

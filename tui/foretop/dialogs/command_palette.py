@@ -1,0 +1,126 @@
+"""Where a command is typed: views by name, and every action that would do something now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input, Label
+from textual.widgets.option_list import Option
+
+from foretop.dialogs.base_modal import BaseModal
+from foretop.widgets.option_list import PlainOptionList
+from foretop.widgets.prompt import Prompt
+from foretop_core.tables.text.text import clean, cut_end
+
+_LINE = 68
+"""What fits into the window beside its border and scroll bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaletteEntry:
+    """`names` are what one types; one that ends with a space wants a word after it."""
+
+    command: str
+    names: tuple[str, ...]
+    title: str
+    shown: str = ""
+
+
+class CommandPalette(BaseModal[str]):
+    """Answers with the command that was chosen, or typed with its word."""
+
+    def __init__(self, entries: Sequence[PaletteEntry], ascii: bool) -> None:
+        super().__init__(ascii)
+        self._entries = entries
+        self._found: list[PaletteEntry] = []
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window -tall"):
+            with Horizontal(classes="prompt"):
+                yield Label(":", markup=False)
+                yield Prompt(placeholder="schedules  nab  queue  backups  bsl  ns team-a  q", id="command")
+            yield PlainOptionList(id="found")
+
+    def on_mount(self) -> None:
+        self._search("")
+        self.query_one(Prompt).focus()
+
+    def _search(self, text: str) -> None:
+        self._found = matching(self._entries, text)
+        found = self.query_one(PlainOptionList)
+        found.clear_options()
+        found.add_options(Option(_line(entry)) for entry in self._found)
+        if self._found:
+            found.highlighted = 0
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._search(event.value)
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        typed = event.value.strip()
+        verb, _, word = typed.partition(" ")
+        wants = next((entry for entry in self._entries if f"{verb} " in entry.names), None)
+        if wants is not None:
+            self.dismiss(f"{wants.command} {word.strip()}")
+            return
+        at = self.query_one(PlainOptionList).highlighted
+        if at is not None and at < len(self._found):
+            self._choose(self._found[at])
+        elif typed:
+            self.dismiss(typed)
+
+    @on(PlainOptionList.OptionSelected)
+    def _chosen(self, event: PlainOptionList.OptionSelected) -> None:
+        self._choose(self._found[event.option_index])
+
+    def _choose(self, entry: PaletteEntry) -> None:
+        if entry.names[0].endswith(" "):
+            prompt = self.query_one(Prompt)
+            prompt.value = entry.names[0]
+            prompt.cursor_position = len(prompt.value)
+            prompt.focus()
+        else:
+            self.dismiss(entry.command)
+
+    @on(Prompt.Dropped)
+    def _dropped(self, event: Prompt.Dropped) -> None:
+        event.stop()
+        self.action_leave()
+
+    @on(Prompt.Passed)
+    def _passed(self, event: Prompt.Passed) -> None:
+        event.stop()
+        found = self.query_one(PlainOptionList)
+        if event.by > 0:
+            found.action_cursor_down()
+        else:
+            found.action_cursor_up()
+
+
+def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
+    """Names that begin so first, then names and titles that have it in them."""
+    wanted = text.strip().lower()
+    if not wanted:
+        return list(entries)
+    first = [entry for entry in entries if any(name.strip() == wanted for name in entry.names)]
+    begins = [entry for entry in entries if any(name.startswith(wanted) for name in entry.names)]
+    has = [entry for entry in entries if wanted in entry.title.lower() or any(wanted in n for n in entry.names)]
+    return list(dict.fromkeys([*first, *begins, *has]))
+
+
+def _line(entry: PaletteEntry) -> Text:
+    key = f"  {entry.shown}" if entry.shown else ""
+    line = Text(no_wrap=True)
+    line.append(f"{cut_end(' '.join(name.strip() for name in entry.names[:3]), 21):<22} ", style="bold")
+    line.append(cut_end(clean(entry.title), _LINE - 23 - len(key)))
+    line.append(key, style="dim")
+    return line

@@ -1,0 +1,154 @@
+"""Dialogs with nothing to choose: what will happen is said, and dangerous things want the name typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from functools import partial
+from typing import Any, ClassVar
+
+from textual import work
+from textual.widget import Widget
+
+from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.dialog_parts import DialogField, OptionCycler
+from foretop_core.actions.backups import (
+    plan_back_up_now,
+    plan_cancel_movements,
+    plan_delete_backup,
+    plan_run_again,
+    replan_cancel,
+)
+from foretop_core.actions.nonadmin import FORCE_FIELD, Decision, plan_decide, plan_delete_nab, plan_delete_nar
+from foretop_core.actions.plans import Plan, Planner
+from foretop_core.actions.schedules import plan_delete_schedule
+from foretop_core.actions.schema_probe import serves_field
+from foretop_core.actions.server_default import plan_server_default
+from foretop_core.errors import ForetopError
+from foretop_core.models import Backup, DataMovement
+from foretop_core.models.kinds import NAB
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+
+class BackUpNowDialog(ActionDialog):
+    verb: ClassVar[str] = "Back up"
+    headline: ClassVar[str] = "Back up {} now"
+
+    def wish(self) -> Planner:
+        return partial(plan_back_up_now, named_at=self.opened)
+
+
+class RunAgainDialog(ActionDialog):
+    verb: ClassVar[str] = "Run again"
+    headline: ClassVar[str] = "Run {} again"
+
+    def wish(self) -> Planner:
+        return partial(plan_run_again, named_at=self.opened)
+
+
+class DeleteScheduleDialog(ActionDialog):
+    verb: ClassVar[str] = "Delete"
+    headline: ClassVar[str] = "Delete schedule {}"
+
+    def wish(self) -> Planner:
+        return plan_delete_schedule
+
+
+class DeleteBackupDialog(ActionDialog):
+    verb: ClassVar[str] = "Delete for good"
+    headline: ClassVar[str] = "Delete backup {}"
+
+    def wish(self) -> Planner:
+        return plan_delete_backup
+
+
+class DeleteNarDialog(ActionDialog):
+    verb: ClassVar[str] = "Delete"
+    headline: ClassVar[str] = "Delete restore {}"
+
+    def wish(self) -> Planner:
+        return plan_delete_nar
+
+
+class CancelMovementsDialog(ActionDialog):
+    verb: ClassVar[str] = "Give them up"
+    headline: ClassVar[str] = "Cancel the data movements of {}"
+
+    def wish(self) -> Planner:
+        return _cancel
+
+
+class DeleteNabDialog(ActionDialog):
+    """By the chart's paths; the second one is offered where the cluster's definition has its field."""
+
+    verb: ClassVar[str] = "Delete for good"
+    headline: ClassVar[str] = "Delete NAB {}"
+    _WAYS: ClassVar[tuple[str, ...]] = ("with its data (spec.deleteBackup)", "by force (spec.forceDeleteBackup)")
+
+    def on_mount(self) -> None:
+        self.query_one(DialogField).display = False
+        self._learn_fields()
+
+    def fields(self) -> Iterable[Widget]:
+        yield DialogField("How", OptionCycler(self._WAYS, "way", self.ascii))
+
+    @property
+    def serves_force(self) -> bool:
+        return bool(self.query_one(DialogField).display)
+
+    def wish(self) -> Planner:
+        serves = self.serves_force
+        force = serves and self.query_one(OptionCycler).at == 1
+        return lambda snapshot, items, now: plan_delete_nab(snapshot, items, now, force=force, serves_force=serves)
+
+    @work(exit_on_error=False)
+    async def _learn_fields(self) -> None:
+        """Of all clusters that are concerned: what one of them lacks is not offered."""
+        try:
+            found = [await serves_field(self.hands.client(context), NAB, FORCE_FIELD) for context in self.contexts]
+        except ForetopError:
+            found = [False]
+        self.query_one(DialogField).display = all(found)
+        self.replan()
+
+
+class DecideStorageDialog(ActionDialog):
+    """An administrator's word on a tenant's storage location."""
+
+    verb: ClassVar[str] = "Approve"
+    headline: ClassVar[str] = "Storage request {}"
+    _DECISIONS: ClassVar[tuple[Decision, ...]] = ("approve", "reject")
+
+    def fields(self) -> Iterable[Widget]:
+        yield DialogField("Decision", OptionCycler(self._DECISIONS, "decision", self.ascii))
+
+    @property
+    def deed_word(self) -> str:
+        return self._DECISIONS[self.query_one(OptionCycler).at].title()
+
+    def wish(self) -> Planner:
+        decision = self._DECISIONS[self.query_one(OptionCycler).at]
+        return lambda snapshot, items, now: plan_decide(snapshot, items, decision, now)
+
+
+class ServerDefaultDialog(ActionDialog):
+    """What Velero does with a schedule that does not say whether to skip; it restarts for it."""
+
+    verb: ClassVar[str] = "Restart Velero with it"
+    headline: ClassVar[str] = "Skip default of {}"
+
+    def fields(self) -> Iterable[Widget]:
+        yield DialogField("Skip", OptionCycler(("yes", "no"), "skip", self.ascii))
+
+    def wish(self) -> Planner:
+        skip = self.query_one(OptionCycler).at == 0
+        return lambda snapshot, items, now: plan_server_default(snapshot, items, skip, now)
+
+
+def _cancel(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+    """Of backups at first, and of single movements when one is planned again."""
+    asked = list(items)
+    movements = [item for item in asked if isinstance(item, DataMovement)]
+    if movements:
+        return replan_cancel(snapshot, movements, now)
+    return plan_cancel_movements(snapshot, [item for item in asked if isinstance(item, Backup)], now)

@@ -1,0 +1,189 @@
+"""The window of a dialog: fields, sentences and two knobs, of which the one that cancels has the focus on arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Label
+
+from foretop.dialogs.base_modal import BaseModal
+from foretop.dialogs.dialog_parts import DialogButton, MessageBody, OptionCycler, RadioList
+from foretop.widgets.paragraphs import Paragraph
+from foretop.widgets.prompt import Prompt
+from foretop.widgets.styles import to_ascii
+from foretop_core.tables.text.text import clean
+
+if TYPE_CHECKING:
+    from foretop.app import Dashboard
+
+_AROUND = 5
+"""Lines that are no sentences: the border, the knobs, the blank line above them and one to breathe."""
+
+
+class DialogBoard(BaseModal[None]):
+    """Where things stand and how one gets about; what they say is the dialog's business."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "step(1)", show=False),
+        Binding("up", "step(-1)", show=False),
+        Binding("left", "knob('cancel')", show=False),
+        Binding("right", "knob('go')", show=False),
+        Binding("pagedown", "scroll_by(5)", show=False),
+        Binding("pageup", "scroll_by(-5)", show=False),
+    ]
+    verb: ClassVar[str] = ""
+    """The word on the knob that sends."""
+    is_asking = True
+
+    def fields(self) -> Iterable[Widget]:
+        """What can be chosen or typed."""
+        return ()
+
+    @property
+    def wanted(self) -> str:
+        """What must be typed before anything dangerous is sent."""
+        return ""
+
+    @property
+    def wanted_is(self) -> str:
+        """What that is, where it is not the name."""
+        return ""
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window dialog"):
+            with Vertical(id="fields"):
+                yield from self.fields()
+                if self.wanted:
+                    yield Label("", id="wanted", markup=False)
+                    with Horizontal(classes="confirm"):
+                        yield Label("> ", markup=False)
+                        yield Prompt(id="confirm")
+            yield MessageBody(ascii=self.ascii, id="said")
+            with Horizontal(classes="knobs"):
+                yield DialogButton("Cancel", "cancel")
+                yield DialogButton(self.verb, "go")
+
+    def on_mount(self) -> None:
+        self.show_fields(True)
+        self.cancel.focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.call_after_refresh(self.draw)
+
+    def draw(self) -> None:
+        """Brings everything in the window up to date."""
+
+    @property
+    def cancel(self) -> DialogButton:
+        return self.query_one("#cancel", DialogButton)
+
+    @property
+    def go(self) -> DialogButton:
+        return self.query_one("#go", DialogButton)
+
+    @property
+    def cells(self) -> int:
+        """How wide a line of the sentences is."""
+        return max(40, self.query_one(MessageBody).size.width - 2)
+
+    @property
+    def is_confirmed(self) -> bool:
+        return not self.wanted or self.query_one("#confirm", Prompt).value == self.wanted
+
+    @property
+    def dashboard(self) -> Dashboard:
+        from foretop.app import Dashboard
+
+        assert isinstance(self.app, Dashboard)
+        return self.app
+
+    def show_fields(self, shown: bool) -> None:
+        self.query_one("#fields").display = shown and bool(self.query("#fields > *"))
+
+    def say(self, title: str, sentences: list[Paragraph], others: Sequence[list[Paragraph]] = ()) -> None:
+        """The sentences, with room for the `others` that a different choice would bring."""
+        window = self.query_one(".dialog")
+        window.border_title = Content(to_ascii(title, self.ascii))
+        window.border_subtitle = Content(to_ascii(self._ways(), self.ascii))
+        if self.wanted:
+            text = clean(f"Type {self.wanted} below to show that it is meant{self.wanted_is}.")
+            self.query_one("#wanted", Label).update(Text(text, no_wrap=True))
+        said = self.query_one(MessageBody)
+        said.styles.max_height = max(3, self.size.height - self._above() - _AROUND)
+        said.reserve(others)
+        said.show(sentences)
+
+    def _above(self) -> int:
+        """The lines of the fields, told before they have been laid out for the first time."""
+        fields = self.query_one("#fields")
+        shown = [child for child in fields.children if child.display] if fields.display else []
+        return sum(child.lines if isinstance(child, RadioList) else 1 for child in shown) + bool(shown)
+
+    def forget_what_was_typed(self) -> None:
+        """What was agreed to once is not agreed to again."""
+        for prompt in self.query("#confirm").results(Prompt):
+            prompt.value = ""
+        self.cancel.focus()
+
+    def _ways(self) -> str:
+        """The keys that work here."""
+        if not self.is_asking:
+            return "esc or q leaves"
+        fields = self.query("#fields Prompt, #fields Turn")
+        moves = "up down choose · " if self.query(RadioList) else "tab to the fields · " if fields else ""
+        return f"{moves}left right, enter · esc or q leaves"
+
+    # Keys
+
+    def action_step(self, by: int) -> None:
+        choices = self.query(RadioList)
+        if self.is_asking and choices:
+            choices.first().move(by)
+        elif self.is_asking and self.query("#fields Prompt, #fields Turn"):
+            self._next(by)
+        else:
+            self.action_scroll_by(by)
+
+    def action_scroll_by(self, by: int) -> None:
+        self.query_one(MessageBody).scroll_lines(by)
+
+    def action_knob(self, wanted: str) -> None:
+        (self.go if wanted == "go" and self.go.display else self.cancel).focus()
+
+    def _next(self, by: int) -> None:
+        if by > 0:
+            self.focus_next()
+        else:
+            self.focus_previous()
+
+    @on(Prompt.Dropped)
+    def _dropped(self, event: Prompt.Dropped) -> None:
+        event.stop()
+        self.action_leave()
+
+    @on(Prompt.Passed)
+    def _passed(self, event: Prompt.Passed) -> None:
+        event.stop()
+        self._next(event.by)
+
+    @on(Input.Submitted)
+    @on(OptionCycler.Settled)
+    def _entered(self, event: Input.Submitted | OptionCycler.Settled) -> None:
+        """To the next field, and from the last one to the knob that does it, unless that is dangerous."""
+        event.stop()
+        if self.focus_next() is self.cancel and not self.wanted:
+            self.go.focus()
+
+    @on(RadioList.Taken)
+    def _taken(self, event: RadioList.Taken) -> None:
+        """Who has chosen goes on to the knob that does it: enter is never mistaken for it while another has it."""
+        event.stop()
+        self.go.focus()

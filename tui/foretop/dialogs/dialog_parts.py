@@ -1,0 +1,223 @@
+"""What dialogs are made of: knobs to press, values to turn through, lines to type in, choices with their outlook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Label
+
+from foretop.widgets.paragraphs import Paragraph, Span, wrap
+from foretop.widgets.prompt import Prompt
+from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN, to_ascii
+from foretop.widgets.text_lines import TextPane, strip_of
+from foretop_core.tables.text.text import clean, cut_end, pad, width
+
+LABEL_CELLS = 17
+
+
+class DialogButton(Widget, can_focus=True):
+    """A button of one line; enter or space presses it, left and right go to its neighbour."""
+
+    DEFAULT_CSS = "Knob { width: auto; height: 1; margin: 0 0 0 2; }"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "press", show=False)]
+
+    class Pressed(Message):
+        """A person wants what the knob says."""
+
+        def __init__(self, knob: DialogButton) -> None:
+            super().__init__()
+            self.knob = knob
+
+    def __init__(self, label: str, id: str) -> None:
+        super().__init__(id=id)
+        self.label = label
+        self.is_dead = False
+
+    def say(self, label: str, *, dead: bool = False) -> None:
+        """A dead knob can still be reached, and then the dialog says why it does nothing."""
+        if (label, dead) != (self.label, self.is_dead):
+            self.label, self.is_dead = label, dead
+            self.refresh(layout=True)
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        return width(self.label) + 4
+
+    def render(self) -> Text:
+        style = CURSOR + BOLD if self.has_focus else DIM if self.is_dead else BOLD
+        return Text(f"[ {self.label} ]", style=style, no_wrap=True)
+
+    def action_press(self) -> None:
+        self.post_message(self.Pressed(self))
+
+    def on_click(self) -> None:
+        self.action_press()
+
+
+class OptionCycler(Widget, can_focus=True):
+    """A value out of a few: left, right and space turn through them."""
+
+    DEFAULT_CSS = "Turn { width: 1fr; height: 1; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "turn(-1)", show=False),
+        Binding("right,space", "turn(1)", show=False),
+        Binding("enter", "settle", show=False),
+    ]
+
+    class Turned(Message):
+        """Another value was taken."""
+
+    class Settled(Message):
+        """The value is as a person wants it."""
+
+    def __init__(self, values: Sequence[str], id: str, ascii: bool) -> None:
+        super().__init__(id=id)
+        self.values = tuple(values)
+        self.at = 0
+        self._ascii = ascii
+
+    @property
+    def value(self) -> str:
+        return self.values[self.at]
+
+    def render(self) -> Text:
+        left, right = ("<", ">") if self._ascii else ("‹", "›")
+        style = CURSOR if self.has_focus else PLAIN
+        return Text(f"{left} {to_ascii(self.value, self._ascii)} {right}", style=style, no_wrap=True)
+
+    def action_turn(self, by: int) -> None:
+        self.at = (self.at + by) % len(self.values)
+        self.refresh()
+        self.post_message(self.Turned())
+
+    def action_settle(self) -> None:
+        self.post_message(self.Settled())
+
+    def on_click(self) -> None:
+        self.action_turn(1)
+
+
+class DialogField(Horizontal):
+    """A label and what is typed or turned beside it."""
+
+    DEFAULT_CSS = f"Field {{ height: 1; }} Field Label {{ width: {LABEL_CELLS}; }}"
+
+    def __init__(self, label: str, value: Prompt | OptionCycler) -> None:
+        super().__init__()
+        self._label = label
+        self.value = value
+
+    def compose(self) -> ComposeResult:
+        yield Label(Text(clean(self._label), no_wrap=True))
+        yield self.value
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceRow:
+    """One choice, and what it would do now."""
+
+    label: str
+    brief: str
+
+
+class RadioList(Widget):
+    """Choices one below the other; the dialog moves through them, whatever has the focus."""
+
+    DEFAULT_CSS = "Choices { height: auto; width: 1fr; }"
+
+    class Chosen(Message):
+        """Another choice was taken."""
+
+    class Taken(Message):
+        """A person has said which one is meant, be it the one that was offered."""
+
+    def __init__(self, count: int, ascii: bool) -> None:
+        super().__init__(id="choices")
+        self.at = 0
+        self.is_taken = False
+        self.lines = count
+        self._ascii = ascii
+        self._outlooks: tuple[ChoiceRow, ...] = ()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self.lines
+
+    def show(self, outlooks: Sequence[ChoiceRow]) -> None:
+        if tuple(outlooks) != self._outlooks:
+            self._outlooks = tuple(outlooks)
+            self.refresh()
+
+    def move(self, by: int) -> None:
+        self.take(self.at + by)
+
+    def take(self, place: int) -> None:
+        self.is_taken = True
+        self.choose(max(0, min(self.lines - 1, place)))
+        self.post_message(self.Taken())
+
+    def offer(self, place: int) -> None:
+        """The choice that is best just now, until a person takes one."""
+        if not self.is_taken:
+            self.choose(place)
+
+    def choose(self, place: int) -> None:
+        if place != self.at:
+            self.at = place
+            self.refresh()
+            self.post_message(self.Chosen())
+
+    def render_line(self, y: int) -> Strip:
+        cells = self.size.width
+        if y >= len(self._outlooks):
+            return Strip.blank(cells, PLAIN)
+        one = self._outlooks[y]
+        here = y == self.at
+        label = max(width(each.label) for each in self._outlooks) + 2
+        sign = "▸ " if here else "  "
+        brief = cut_end(one.brief, max(4, cells - label - 2))
+        line = (Span(f"{sign}{pad(one.label, label)}", BOLD if here else PLAIN), Span(brief, PLAIN if here else DIM))
+        return strip_of(line, cells, self._ascii)
+
+    def on_click(self, event: events.Click) -> None:
+        self.take(event.y)
+
+
+class MessageBody(TextPane):
+    """Paragraphs as high as they are long, and no higher than there is room for."""
+
+    DEFAULT_CSS = "Sentences { height: auto; }"
+    _others: tuple[Sequence[Paragraph], ...] = ()
+    _highest = 1
+
+    def reserve(self, others: Sequence[Sequence[Paragraph]]) -> None:
+        """Makes room for what else may be said here, so that nothing around it moves when it is."""
+        self._others = tuple(others)
+
+    def start_afresh(self) -> None:
+        """Something quite different is said from now on: its height counts alone."""
+        self._others, self._highest = (), 1
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        said = (self._paragraphs, *self._others)
+        self._highest = max(self._highest, *(len(wrap(one, width - 2)) for one in said))
+        return self._highest
+
+    def _arrange(self) -> None:
+        """Not before there is a width to fold to: what was folded to nothing would be seen for a moment."""
+        if not self.size.width:
+            return
+        before = len(self._lines)
+        super()._arrange()
+        if len(self._lines) != before:
+            self.refresh(layout=True)

@@ -1,0 +1,49 @@
+"""Which dialog carries out which intent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.screen import Screen
+
+from foretop.dialogs import confirm_dialogs
+from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.form_dialogs import CreateScheduleDialog, RestoreDialog
+from foretop.dialogs.log_viewer import LogViewer
+from foretop.dialogs.pause_dialogs import PauseDialog, UnpauseDialog
+from foretop.dialogs.results_viewer import ResultsViewer
+from foretop.pages.detail_page import DetailPage
+from foretop_core.actions import intents
+from foretop_core.actions.intents import Intent
+from foretop_core.dashboard.action_service import ActionService
+from foretop_core.store import Key
+
+if TYPE_CHECKING:
+    from foretop.main_screen.main_screen import MainScreen
+
+_DIALOGS: dict[str, type[ActionDialog]] = {
+    intents.PAUSE.id: PauseDialog,
+    intents.UNPAUSE.id: UnpauseDialog,
+    intents.BACK_UP_NOW.id: confirm_dialogs.BackUpNowDialog,
+    intents.RUN_AGAIN.id: confirm_dialogs.RunAgainDialog,
+    intents.CANCEL_MOVEMENTS.id: confirm_dialogs.CancelMovementsDialog,
+    intents.DELETE_SCHEDULE.id: confirm_dialogs.DeleteScheduleDialog,
+    intents.DELETE_BACKUP.id: confirm_dialogs.DeleteBackupDialog,
+    intents.DELETE_NAB.id: confirm_dialogs.DeleteNabDialog,
+    intents.DELETE_NAR.id: confirm_dialogs.DeleteNarDialog,
+    intents.DECIDE_STORAGE.id: confirm_dialogs.DecideStorageDialog,
+    intents.SERVER_DEFAULT.id: confirm_dialogs.ServerDefaultDialog,
+    intents.RESTORE_FROM.id: RestoreDialog,
+    intents.CREATE_SCHEDULE.id: CreateScheduleDialog,
+}
+
+
+def make_dialog(
+    frame: MainScreen, hands: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int
+) -> Screen[None]:
+    if intent in (intents.LOGS, intents.NONADMIN_LOGS):
+        return LogViewer(hands, keys[0], frame.looks.ascii)
+    if intent in (intents.RESULTS, intents.NONADMIN_RESULTS):
+        assert isinstance(frame.page, DetailPage)
+        return ResultsViewer(hands, keys[0], frame.looks.ascii, frame.page.keep_results)
+    return _DIALOGS[intent.id](hands, intent, keys, hidden, frame.looks.ascii)

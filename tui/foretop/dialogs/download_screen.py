@@ -1,0 +1,183 @@
+"""A window that fetches a file of a backup or restore: it says what that takes, asks, and shows how it comes in."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+
+from foretop.dialogs import plan_text
+from foretop.dialogs.base_modal import BaseModal
+from foretop.dialogs.dialog_parts import DialogButton
+from foretop.terminal.clipboard import copy
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
+from foretop.widgets.styles import BOLD, DIM
+from foretop.widgets.text_lines import StyledLine, TextPane
+from foretop_core.actions.files import FileUnavailable, Run, RunFile, file_plan, to_ask_of, why_no_file
+from foretop_core.actions.plan_executor import PlanExecutor
+from foretop_core.actions.plans import Plan
+from foretop_core.dashboard.action_service import ActionService
+from foretop_core.errors import ForetopError
+from foretop_core.models import Backup, NonAdmin, Restore
+from foretop_core.store import Key
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.progress_bar import bar
+from foretop_core.tables.text.text import cut
+
+if TYPE_CHECKING:
+    from foretop.app import Dashboard
+
+_BAR = 30
+
+
+class DownloadState(Enum):
+    ASKING = auto()
+    FETCHING = auto()
+    SHOWN = auto()
+    REFUSED = auto()
+
+
+class DownloadScreen(BaseModal[None]):
+    """Says first that a DownloadRequest will be made; what cannot be asked for at all is tried at once, to say why."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "copy", show=False),
+        Binding("left,right", "other_knob", show=False),
+    ]
+    file: ClassVar[RunFile]
+
+    def __init__(self, hands: ActionService, key: Key, ascii: bool) -> None:
+        super().__init__(ascii)
+        self.hands = hands
+        self.key = key
+        self.stage = DownloadState.ASKING
+        self.said: list[Paragraph] = []
+        self._came_in = (0, 0)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="fetch"):
+            yield StyledLine(ascii=self.ascii, id="fetch-head")
+            yield TextPane(ascii=self.ascii, id="fetch-said")
+            with Horizontal(classes="knobs"):
+                yield DialogButton("Cancel", "cancel")
+                yield DialogButton("Fetch", "go")
+            yield from self.body()
+            yield StyledLine(ascii=self.ascii, id="fetch-foot")
+
+    def body(self) -> ComposeResult:
+        """What shows the file, where this window does."""
+        yield from ()
+
+    async def get(self, item: Run | NonAdmin) -> None:
+        """Fetches it and keeps it."""
+        raise NotImplementedError
+
+    def got(self) -> None:
+        """It has come."""
+        raise NotImplementedError
+
+    def on_mount(self) -> None:
+        owner = self._owner()
+        why_not = why_no_file(self.hand.snapshot(), owner, self.file) if isinstance(owner, Backup | Restore) else None
+        if owner is None or why_not or self.hand.client.read_only:
+            self._fetch()
+        else:
+            self.query_one("#cancel").focus()
+        self.draw()
+
+    @property
+    def dashboard(self) -> Dashboard:
+        from foretop.app import Dashboard
+
+        assert isinstance(self.app, Dashboard)
+        return self.app
+
+    @property
+    def hand(self) -> PlanExecutor:
+        return self.hands.hand(self.key.context)
+
+    def _item(self) -> Run | NonAdmin | None:
+        found = self.hands.item(self.key)
+        return found if isinstance(found, Backup | Restore | NonAdmin) else None
+
+    def _owner(self) -> Run | NonAdmin | None:
+        item = self._item()
+        return to_ask_of(self.hand.snapshot(), item) if item is not None else None
+
+    def _plan(self) -> Plan | None:
+        owner = self._owner()
+        return file_plan(self.hand, owner, self.file) if owner is not None else None
+
+    @work(exit_on_error=False, exclusive=True)
+    async def _fetch(self) -> None:
+        self.stage = DownloadState.FETCHING
+        self.draw()
+        try:
+            item = self._item()
+            if item is None:
+                raise FileUnavailable(f"{self.key.name} has no {self.file.noun}", "it is not there any more")
+            await self.get(item)
+        except ForetopError as problem:
+            self.stage = DownloadState.REFUSED
+            self.said = [paragraph(str(problem), Tone.BAD)]
+            self.draw()
+            self.query_one("#cancel").focus()
+            return
+        self.stage = DownloadState.SHOWN
+        self.got()
+
+    def came(self, done: int, total: int) -> None:
+        self._came_in = (done, total)
+        self.draw()
+
+    # What is on the screen
+
+    def draw(self) -> None:
+        place = f"{self.key.context}, namespace {self.key.namespace}"
+        told = cut(span(f"{place} · {self.file.value} of {self.key.name}").text, self.app.size.width - 2)
+        head = span(f" {told}", bold=True)
+        self.query_one("#fetch-head", StyledLine).show([head])
+        said = self.query_one("#fetch-said", TextPane)
+        said.show(self._words())
+        said.styles.height = "1fr" if self.stage is not DownloadState.SHOWN else 2 if self.said else 0
+        self.query_one(".knobs").display = self.stage in (DownloadState.ASKING, DownloadState.REFUSED)
+        self.query_one("#go").display = self.stage is DownloadState.ASKING
+        self.query_one("#cancel", DialogButton).say("Cancel" if self.stage is DownloadState.ASKING else "Close")
+        self.show_foot()
+
+    def _words(self) -> list[Paragraph]:
+        if self.stage is DownloadState.FETCHING:
+            done, total = self._came_in
+            come = f"{bar(done, total, _BAR)} {done:,} of {total:,} bytes" if total else f"{done:,} bytes"
+            return [paragraph(f"Asking for the {self.file.noun} … {come}")]
+        plan = self._plan() if self.stage is DownloadState.ASKING else None
+        if plan is None:
+            return self.said
+        return plan_text.proposal(plan, 0, max(40, self.size.width - 4))
+
+    def show_foot(self) -> None:
+        foot = self.query_one("#fetch-foot", StyledLine)
+        foot.show([Span(" esc", BOLD), Span(" or ", DIM), Span("q", BOLD), Span(" leaves", DIM)])
+
+    # Keys
+
+    @on(DialogButton.Pressed)
+    def _pressed(self, event: DialogButton.Pressed) -> None:
+        event.stop()
+        if event.knob.id == "go":
+            self._fetch()
+        else:
+            self.action_leave()
+
+    def action_other_knob(self) -> None:
+        go = self.query_one("#go", DialogButton)
+        (self.query_one("#cancel", DialogButton) if go.has_focus or not go.display else go).focus()
+
+    def action_copy(self) -> None:
+        plan = self._plan()
+        if plan is not None:
+            copy(self.dashboard, plan_text.commands(plan))

@@ -1,0 +1,151 @@
+"""Dialogs in which something is described before it is made: a restore, a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual import work
+from textual.widget import Widget
+
+from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.dialog_parts import DialogField, OptionCycler
+from foretop.widgets.paragraphs import Paragraph, paragraph
+from foretop.widgets.prompt import Prompt
+from foretop_core.actions.intents import Intent
+from foretop_core.actions.plans import Planner
+from foretop_core.actions.restores import RestoreRequest, offered_mapping, plan_restore
+from foretop_core.actions.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
+from foretop_core.actions.steps import stamped
+from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.errors import BadInput, ForetopError
+from foretop_core.kube.access.accessible_namespaces import visible_namespaces
+from foretop_core.models import Backup, BackupSpec
+from foretop_core.rules.dialects import differences
+from foretop_core.store import Key
+from foretop_core.tables.engine.status_glyphs import Tone
+
+_POLICIES = ("is left as it is", "is overwritten")
+_VOLUMES = ("as Velero does by itself", "restored", "not restored")
+_SKIP = ("left to the server", "yes", "no")
+
+
+class RestoreDialog(ActionDialog):
+    """What the backup holds, where it goes, and what is there already."""
+
+    verb: ClassVar[str] = "Restore"
+    headline: ClassVar[str] = "Restore from {}"
+
+    def __init__(self, hands: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool) -> None:
+        super().__init__(hands, intent, keys, hidden, ascii)
+        self._there: frozenset[str] | None = None
+        item = self.hands.item(self.keys[0])
+        self._offer = offered_mapping(item) if isinstance(item, Backup) else {}
+
+    def on_mount(self) -> None:
+        self._look_at_namespaces()
+
+    def fields(self) -> Iterable[Widget]:
+        offered = ", ".join(f"{old}:{new}" for old, new in self._offer.items())
+        mapping = Prompt(placeholder="from:to, from:to; empty: where it came from", id="mapping")
+        mapping.value, mapping.cursor_position = offered, len(offered)
+        yield DialogField("Into", mapping)
+        yield DialogField("What exists", OptionCycler(_POLICIES, "existing", self.ascii))
+        yield DialogField("Volumes", OptionCycler(_VOLUMES, "volumes", self.ascii))
+
+    def wish(self) -> Planner:
+        wanted = RestoreRequest(
+            name=stamped(self.keys[0].name, self.opened),
+            mapping=read_mapping(self.query_one("#mapping", Prompt).value),
+            existing=("", "update")[self.query_one("#existing", OptionCycler).at],
+            volumes=(None, True, False)[self.query_one("#volumes", OptionCycler).at],
+        )
+        there = self._there
+        return lambda snapshot, items, now: plan_restore(snapshot, items, wanted, now, there)
+
+    @work(exit_on_error=False)
+    async def _look_at_namespaces(self) -> None:
+        """Where they may not be seen, the plan says so."""
+        try:
+            self._there = frozenset(await visible_namespaces(self.hands.client(self.keys[0].context))) or None
+        except ForetopError:
+            self._there = None
+        self.replan()
+
+
+class CreateScheduleDialog(ActionDialog):
+    """The expression is told in words and its next runs while it is typed."""
+
+    verb: ClassVar[str] = "Create"
+    headline: ClassVar[str] = "Create a schedule"
+
+    def fields(self) -> Iterable[Widget]:
+        yield DialogField("Name", Prompt(placeholder="orders-nightly", id="name"))
+        yield DialogField("Cron", Prompt(placeholder="30 2 * * *", id="cron"))
+        yield DialogField("Namespaces", Prompt(placeholder="all; or: orders, ledger", id="namespaces"))
+        yield DialogField("Kept for (TTL)", Prompt(placeholder="720h, as Velero does by itself", id="ttl"))
+        snapshot = self.hands.snapshot(self.keys[0].context)
+        places = [one.name for one in snapshot.storage if one.namespace == self.keys[0].namespace]
+        yield DialogField("Storage", OptionCycler(("the default", *places), "storage", self.ascii))
+        yield DialogField("Skip immediately", OptionCycler(_SKIP, "skip", self.ascii))
+        yield DialogField("Paused", OptionCycler(("no", "yes"), "paused", self.ascii))
+
+    def wish(self) -> Planner:
+        wanted = self._described()
+        return lambda snapshot, items, now: plan_create_schedules(snapshot, [wanted], now)
+
+    def make_plan(self) -> TrackedPlan:
+        """Nothing is there yet that it could be asked of."""
+        context = self.keys[0].context
+        return TrackedPlan(self.wish()(self.hands.snapshot(context), (), self.hands.now(context)))
+
+    def more(self) -> list[Paragraph]:
+        """The meaning of what is typed, before the rest of it is right."""
+        text = self._typed("cron")
+        if self.planned is not None:
+            return []
+        if not text:
+            return [paragraph("An expression of five fields, @daily or @every 6h.", Tone.DIM)]
+        key = self.keys[0]
+        candidates = self.hands.snapshot(key.context).verdict(key.namespace).candidates
+        try:
+            read = check_expression(text, candidates)
+        except BadInput as problem:
+            return [] if str(problem) == self.problem else [paragraph(str(problem), Tone.BAD)]
+        said = meaning(read, self.hands.now(key.context))
+        doubt = differences(text, candidates)
+        lines = [paragraph(line, label=" " if at else "Means") for at, line in enumerate(said)]
+        return [*lines, paragraph(doubt, Tone.WARN)] if doubt else lines
+
+    def _described(self) -> NewSchedule:
+        for name, what in (("name", "A schedule needs a name"), ("cron", "A schedule needs a cron expression")):
+            if not self._typed(name):
+                raise BadInput(what)
+        storage = self.query_one("#storage", OptionCycler)
+        template = BackupSpec(
+            included_namespaces=tuple(part.strip() for part in self._typed("namespaces").split(",") if part.strip()),
+            ttl=self._typed("ttl"),
+            storage_location=storage.value if storage.at else "",
+        )
+        return NewSchedule(
+            self.keys[0].namespace,
+            self._typed("name"),
+            self._typed("cron"),
+            template,
+            paused=self.query_one("#paused", OptionCycler).at == 1,
+            skip_immediately=(None, True, False)[self.query_one("#skip", OptionCycler).at],
+        )
+
+    def _typed(self, name: str) -> str:
+        return self.query_one(f"#{name}", Prompt).value.strip()
+
+
+def read_mapping(text: str) -> dict[str, str]:
+    """`orders:orders-restored, ledger:ledger-old`."""
+    mapping: dict[str, str] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        old, colon, new = (piece.strip() for piece in part.partition(":"))
+        if not (old and colon and new):
+            raise BadInput(f"{part!r} is no mapping", "", "write from:to")
+        mapping[old] = new
+    return mapping

@@ -1,0 +1,67 @@
+"""Every key that works here and now, from the same list as the footer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
+from foretop.bindings import UNLISTED, Action, ActionGroup
+from foretop.dialogs.base_modal import BaseModal
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph
+from foretop.widgets.styles import BOLD, DIM
+from foretop.widgets.text_lines import TextPane
+from foretop_core.tables.resources.schedules import RUN_WORDS
+
+_KEY = 16
+
+
+class HelpScreen(BaseModal[None]):
+    """Scrolls where it does not fit."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark,enter", "leave", show=False),
+        Binding("down,j", "scroll_by(1)", show=False),
+        Binding("up,k", "scroll_by(-1)", show=False),
+        Binding("pagedown,space", "scroll_by(12)", show=False),
+        Binding("pageup", "scroll_by(-12)", show=False),
+    ]
+
+    def __init__(self, actions: Sequence[Action], letters: Mapping[str, str], ascii: bool) -> None:
+        super().__init__(ascii)
+        self._actions = actions
+        self._letters = letters
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window -tall"):
+            yield TextPane(ascii=self.ascii, id="help")
+
+    def on_mount(self) -> None:
+        self.query_one(TextPane).show(help_text(self._actions, self._letters))
+
+    def action_scroll_by(self, by: int) -> None:
+        self.query_one(TextPane).scroll_lines(by)
+
+
+def help_text(actions: Sequence[Action], letters: Mapping[str, str]) -> list[Paragraph]:
+    """`letters` are the columns of the table by the capital that sorts by them."""
+    sorting = ", ".join(f"{letter} {name}" for letter, name in letters.items())
+    said = [Paragraph((Span("Keys", BOLD), Span("   up and down scroll, esc or q leaves", DIM)))]
+    for group in ActionGroup:
+        members = [action for action in actions if action.group is group and action.shown]
+        if not members:
+            continue
+        said += [paragraph(""), paragraph(group.value, bold=True)]
+        said += [_key(action.shown, action.title) for action in members]
+        if group is ActionGroup.TABLE:
+            said += [_key(keys, title) for keys, title in UNLISTED]
+            said += [_key("shift+letter", f"sort, again the other way: {sorting}")] if sorting else []
+    signs = "  ".join(f"{sign} {word}" for sign, word in RUN_WORDS.items())
+    return [*said, paragraph(""), paragraph("The runs of a schedule, oldest first", bold=True), paragraph(f"  {signs}")]
+
+
+def _key(keys: str, title: str) -> Paragraph:
+    return Paragraph((Span(f"  {keys:<{_KEY - 3}} ", BOLD), Span(title)), indent=_KEY)

@@ -1,0 +1,120 @@
+"""The log of a backup or restore, full screen: fetched with progress, searched, saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.widgets import Input, Label
+
+from foretop.dialogs.download_screen import DownloadScreen, DownloadState
+from foretop.widgets.log_lines import LogLines
+from foretop.widgets.paragraphs import Span, paragraph
+from foretop.widgets.prompt import Prompt
+from foretop.widgets.styles import BOLD, DIM
+from foretop.widgets.text_lines import StyledLine
+from foretop_core.actions.files import Run, RunFile
+from foretop_core.actions.logs import RunLog, log_of
+from foretop_core.dashboard.action_service import ActionService
+from foretop_core.errors import ForetopError
+from foretop_core.models import NonAdmin
+from foretop_core.store import Key
+from foretop_core.tables.engine.status_glyphs import Tone
+
+
+class LogViewer(DownloadScreen):
+    """Where the whole log cannot be had, it shows what Velero's pod has of it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", show=False),
+        Binding("n", "next(1)", show=False),
+        Binding("N", "next(-1)", show=False),
+        Binding("ctrl+s,s", "save", show=False),
+    ]
+    file = RunFile.LOG
+
+    def __init__(self, hands: ActionService, key: Key, ascii: bool) -> None:
+        super().__init__(hands, key, ascii)
+        self.fetched: RunLog | None = None
+
+    def body(self) -> ComposeResult:
+        yield LogLines(self.ascii)
+        with Horizontal(classes="prompt"):
+            yield Label("/", markup=False)
+            yield Prompt(placeholder="search, n and N go from one to the next", id="search")
+
+    async def get(self, item: Run | NonAdmin) -> None:
+        self.fetched = await log_of(self.hand, item, progress=self.came)
+
+    def got(self) -> None:
+        assert self.fetched is not None
+        if self.fetched.partial:
+            text = f"Partial: what Velero's own pod has of it. The whole log cannot be had: {self.fetched.why}"
+            self.said = [paragraph(text, Tone.WARN)]
+        lines = self.query_one(LogLines)
+        lines.show(self.fetched.lines)
+        self.draw()
+        lines.focus()
+
+    def draw(self) -> None:
+        super().draw()
+        self.query_one(LogLines).display = self.stage is DownloadState.SHOWN
+        self.call_after_refresh(self.show_foot)
+
+    @on(LogLines.Moved)
+    def show_foot(self) -> None:
+        if self.stage is not DownloadState.SHOWN:
+            super().show_foot()
+            return
+        lines = self.query_one(LogLines)
+        last = min(len(lines.lines), lines.top + max(1, lines.size.height))
+        found = f"   {len(lines.matches)} with it" if self.query_one(Prompt).value else ""
+        where = f" {last:,} of {len(lines.lines):,} lines{found}   "
+        keys = (("/", "search"), ("n N", "next"), ("s", "save"), ("left right", "aside"), ("q", "back"))
+        told = (piece for key, word in keys for piece in (Span(key, BOLD), Span(f" {word}  ", DIM)))
+        self.query_one("#fetch-foot", StyledLine).show([Span(where), *told])
+
+    def action_search(self) -> None:
+        if self.stage is DownloadState.SHOWN:
+            self.add_class("-searching")
+            self.query_one(Prompt).focus()
+
+    def action_next(self, by: int) -> None:
+        self.query_one(LogLines).next_match(by)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.query_one(LogLines).search(event.value)
+
+    @on(Input.Submitted)
+    def _kept(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.query_one(LogLines).focus()
+
+    @on(Prompt.Dropped)
+    def _dropped(self, event: Prompt.Dropped) -> None:
+        event.stop()
+        self.query_one(Prompt).value = ""
+        self.remove_class("-searching")
+        self.query_one(LogLines).focus()
+
+    @on(Prompt.Passed)
+    def _passed(self, event: Prompt.Passed) -> None:
+        event.stop()
+        self.query_one(LogLines).focus()
+
+    def action_save(self) -> None:
+        if self.fetched is None:
+            return
+        path = Path.cwd() / f"{self.key.name}.log"
+        try:
+            self.fetched.save(path)
+        except ForetopError as problem:
+            self.dashboard.notify(f"Not saved: {problem}", severity="error")
+        else:
+            self.dashboard.notify(f"{len(self.fetched.lines):,} lines saved to {path}")

@@ -1,0 +1,40 @@
+"""What was said in toasts, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
+from foretop.dialogs.base_modal import BaseModal
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph
+from foretop.widgets.styles import BOLD, DIM
+from foretop.widgets.text_lines import TextPane
+from foretop_core.tables.text.text import clean
+
+
+class MessagesScreen(BaseModal[None]):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("m,enter", "leave", show=False),
+        Binding("down,j", "scroll_by(1)", show=False),
+        Binding("up,k", "scroll_by(-1)", show=False),
+    ]
+
+    def __init__(self, told: Sequence[tuple[str, str]], ascii: bool) -> None:
+        super().__init__(ascii)
+        self._told = tuple(reversed(told))
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window -tall"):
+            yield TextPane(ascii=self.ascii, id="messages")
+
+    def on_mount(self) -> None:
+        said = [Paragraph((Span("Messages", BOLD), Span("   newest first, esc or q leaves", DIM))), paragraph("")]
+        said += [Paragraph((Span(f"{at}  ", DIM), Span(clean(text))), indent=11) for at, text in self._told]
+        self.query_one(TextPane).show(said if self._told else [*said, paragraph("Nothing was said yet.")])
+
+    def action_scroll_by(self, by: int) -> None:
+        self.query_one(TextPane).scroll_lines(by)

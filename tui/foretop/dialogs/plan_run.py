@@ -1,0 +1,85 @@
+"""One plan on its way: sent object by object, then followed; it outlives the dialog that it was asked in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from foretop.dialogs.plan_text import StepReport
+from foretop_core.actions.plans import Planner
+from foretop_core.actions.send_plan import Outcome
+from foretop_core.actions.write_progress import Probe, follow_write
+from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.dashboard.write_followup import probe_for, timeout_for
+from foretop_core.errors import ForetopError
+from foretop_core.store import Key
+
+
+class PlanRun:
+    """Tells whoever listens that something has moved; the last word goes to `afterwards` where nobody does."""
+
+    def __init__(
+        self, hands: ActionService, planned: TrackedPlan, wish: Planner, afterwards: Callable[[PlanRun], None]
+    ) -> None:
+        self.planned = planned
+        self.told: list[StepReport] = []
+        self.problem = ""
+        self.is_sent = False
+        self.listener: Callable[[], None] | None = None
+        self._hands = hands
+        self._wish = wish
+        self._afterwards = afterwards
+
+    async def run(self) -> None:
+        plan = self.planned.plan
+        looks = [self._look(place) for place in range(len(plan.steps))]
+        try:
+            self.problem = await self._hands.refusal(plan)
+            if not self.problem:
+                await self._send()
+        except ForetopError as problem:
+            self.problem = str(problem)
+        except Exception as problem:
+            self.problem = f"foretop failed here, which is its own fault: {type(problem).__name__}: {problem}"
+        self.is_sent = True
+        was_heard = self.listener is not None
+        self._tell()
+        by_step = {id(step): look for step, look in zip(plan.steps, looks, strict=True)}
+        async with asyncio.TaskGroup() as group:
+            for place, told in enumerate(self.told):
+                look = by_step.get(id(told.result.step))
+                if look is not None and told.result.outcome is Outcome.DONE:
+                    group.create_task(self._follow(place, look))
+        if self.listener is None and (not was_heard or any(told.seen for told in self.told)):
+            self._afterwards(self)
+
+    @property
+    def rest(self) -> tuple[Key, ...]:
+        """What was not done and may be tried again; where nobody knows, nothing is done twice."""
+        left = [one.result.step for one in self.told if one.result.outcome not in (Outcome.DONE, Outcome.UNKNOWN)]
+        origins = (self.planned.origin(step) for step in left)
+        return tuple(dict.fromkeys(key for key in origins if key is not None))
+
+    def _look(self, place: int) -> Probe | None:
+        """Made before anything is sent: what is new afterwards is told by what was there before."""
+        plan = self.planned.plan
+        step = plan.steps[place]
+        origin = self.planned.origins[place] if self.planned.origins else None
+        before = self._hands.item(origin) if origin else None
+        return probe_for(plan, step, before, self._hands.snapshot(step.target.context))
+
+    async def _send(self) -> None:
+        async for result in self._hands.carry_out(self.planned.plan, self._wish):
+            self.told.append(StepReport(result, self._hands.now(result.step.target.context)))
+            self._tell()
+
+    async def _follow(self, place: int, look: Probe) -> None:
+        context = self.told[place].result.step.target.context
+        within = timeout_for(self.planned.plan.intent)
+        async for seen in follow_write(self._hands.source.store, context, look, within):
+            self.told[place] = self.told[place].after(seen)
+            self._tell()
+
+    def _tell(self) -> None:
+        if self.listener is not None:
+            self.listener()

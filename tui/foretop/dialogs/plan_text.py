@@ -1,0 +1,191 @@
+"""What a dialog says: about the plan before it is sent, and about every object afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import assert_never
+
+from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span
+from foretop.widgets.styles import BOLD, DIM, style_of_mark
+from foretop_core.actions.plans import VERBS, ActionTarget, Plan, PlanStep
+from foretop_core.actions.send_plan import Outcome, Result
+from foretop_core.actions.write_progress import ProgressReport
+from foretop_core.rules import humanize
+from foretop_core.store import Key
+from foretop_core.tables.engine.status_glyphs import StatusGlyph
+from foretop_core.tables.text.text import clean, cut, cut_end, width
+
+_DEEDS = {"patch": "patched", "create": "made", "delete": "deleted"}
+_COPY = "  c copy"
+_BESIDE = 66
+"""A line of the smallest dialog."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """One object after its write was tried, and what was seen of it since."""
+
+    result: Result
+    at: datetime
+    seen: ProgressReport | None = None
+
+    def after(self, seen: ProgressReport) -> StepReport:
+        return replace(self, seen=seen)
+
+
+def title(headline: str, keys: Sequence[Key], cells: int) -> str:
+    """Where it happens comes first, then what happens; `{}` in the headline stands for the name or the number.
+
+    A name that is too long loses its middle: the time at its end tells it apart.
+    """
+    contexts = tuple(dict.fromkeys(key.context for key in keys))
+    spaces = tuple(dict.fromkeys(key.namespace for key in keys))
+    place = f"namespace {spaces[0]}" if len(spaces) == 1 else f"{len(spaces)} namespaces"
+    where = clean(f"{humanize.join(contexts, 2)}, {place} · ")
+    name = clean(keys[0].name) if len(keys) == 1 else f"{len(keys)} objects"
+    return where + headline.format(cut(name, max(12, cells - width(where) - len(headline) + 2)))
+
+
+def proposal(plan: Plan, hidden: int, cells: int) -> list[Paragraph]:
+    """The changes, what they lead to, the warnings, and the line that does the same."""
+    said: list[Paragraph] = []
+    if hidden:
+        said.append(look(f"{hidden} of these {'is' if hidden == 1 else 'are'} hidden by the filter."))
+    if len(plan.steps) == 1:
+        said += _one(plan.steps[0])
+    elif plan.steps:
+        said += _many(plan.steps)
+    said += [look(f"{_name(refusal.target, plan)} is left alone: {refusal.why}.") for refusal in plan.refused]
+    said += [look(warning) for warning in plan.warnings]
+    if not plan.steps:
+        return [*said, paragraph("There is nothing to send.")]
+    return [*said, command_line(plan.steps, cells)]
+
+
+def command_line(steps: Sequence[PlanStep], cells: int) -> Paragraph:
+    line = clean(steps[0].command)
+    if len(steps) > 1:
+        line = f"({len(steps)} lines) {line}"
+    room = cells - LABEL - len(_COPY)
+    return Paragraph((Span(cut_end(line, room), DIM), Span(_COPY, BOLD)), "Line")
+
+
+def commands(plan: Plan) -> str:
+    """All the lines, to be copied."""
+    return "\n".join(step.command for step in plan.steps)
+
+
+def changed(before: PlanStep, after: PlanStep | None) -> list[Paragraph]:
+    """Why a person is asked again."""
+    said = [look(f"{before.target} was changed by somebody else meanwhile. Nothing was sent for it.")]
+    if after is None:
+        return [*said, paragraph("What was asked for it can no longer be done.")]
+    for old, new in ((before.changes, after.changes), ((before.forecast,), (after.forecast,))):
+        if old != new:
+            said += [paragraph(", ".join(old), label="Was"), paragraph(", ".join(new), label="Now", bold=True)]
+    return said
+
+
+def outcome(told: Sequence[StepReport]) -> list[Paragraph]:
+    """Object by object, and in one line before them where there are several."""
+    if len(told) == 1:
+        return _told(told[0], named=False)
+    done = sum(one.result.outcome is Outcome.DONE for one in told)
+    rest = len(told) - done
+    head = f"{done} of {len(told)} done" + (f", {rest} not." if rest else ".")
+    return [paragraph(head, bold=True), *(line for one in told for line in _told(one, named=True))]
+
+
+def summary(told: Sequence[StepReport], problem: str) -> str:
+    """The same in one line, for a toast."""
+    if problem:
+        return problem
+    if len(told) == 1:
+        return f"{told[0].result.step.target.name}: {_result(told[0])}"
+    well = sum(one.result.outcome is Outcome.DONE and (one.seen is None or one.seen.well) for one in told)
+    return f"{well} of {len(told)} done and taken up"
+
+
+def _one(step: PlanStep) -> list[Paragraph]:
+    said = [*_changes(step), paragraph(step.forecast, label="Then")]
+    return [*said, *(look(warning) for warning in step.warnings)]
+
+
+def _changes(step: PlanStep) -> list[Paragraph]:
+    """Short ones beside each other, long ones below each other."""
+    beside = "   ".join(step.changes)
+    if width(beside) <= _BESIDE:
+        return [paragraph(beside, label="Write")]
+    first, *others = step.changes
+    return [paragraph(first, label="Write"), *(Paragraph((span(text),), " ") for text in others)]
+
+
+def _many(steps: Sequence[PlanStep]) -> list[Paragraph]:
+    """What is written to all of them once, and for each what it leads to and what is written to it alone."""
+    common = [change for change in steps[0].changes if all(change in step.changes for step in steps)]
+    said = [paragraph("   ".join(common), label="Write")] if common else []
+    wide = min(28, max(len(step.target.name) for step in steps))
+    for step in steps:
+        lead = span(f"{step.target.name:<{wide}}  ", bold=True)
+        own = [change for change in step.changes if change not in common]
+        extra = f" ({', '.join(own)})" if own else ""
+        said.append(Paragraph((lead, span(f"{step.forecast}{extra}")), indent=wide + 2))
+        said += [look(warning, wide + 2) for warning in step.warnings]
+    return said
+
+
+def _told(told: StepReport, *, named: bool) -> list[Paragraph]:
+    result = told.result
+    mark = _mark(told)
+    words_said = _result(told)
+    name = (span(f"{result.step.target.name}  ", bold=True),) if named else ()
+    return [Paragraph((Span(f"{mark.value} ", style_of_mark(mark)), *name, span(words_said)), indent=2)]
+
+
+def _result(told: StepReport) -> str:
+    result = told.result
+    match result.outcome:
+        case Outcome.DONE:
+            deed = f"{_DEEDS[VERBS[result.step.write.method]]} {told.at:%H:%M:%S}"
+            return " · ".join(filter(None, (deed, told.seen.sentence if told.seen else "", result.error)))
+        case Outcome.FAILED:
+            return f"failed: {result.error}"
+        case Outcome.CHANGED:
+            return "changed by somebody else meanwhile, nothing was sent"
+        case Outcome.NOT_SENT:
+            return f"not sent: {result.error}"
+        case Outcome.UNKNOWN:
+            return f"nobody knows whether it was done: {result.error}"
+        case _:
+            assert_never(result.outcome)
+
+
+def _mark(told: StepReport) -> StatusGlyph:
+    match told.result.outcome:
+        case Outcome.DONE:
+            if told.seen is None:
+                return StatusGlyph.TRUE
+            if not told.seen.done:
+                return StatusGlyph.RUNNING
+            return StatusGlyph.TRUE if told.seen.well else StatusGlyph.LOOK
+        case Outcome.FAILED:
+            return StatusGlyph.BROKEN
+        case Outcome.CHANGED | Outcome.UNKNOWN:
+            return StatusGlyph.LOOK
+        case Outcome.NOT_SENT:
+            return StatusGlyph.WAITING
+        case _:
+            assert_never(told.result.outcome)
+
+
+def _name(target: ActionTarget, plan: Plan) -> str:
+    return "It" if not plan.steps and len(plan.refused) == 1 else target.name
+
+
+def look(text: str, indent: int = 0) -> Paragraph:
+    return Paragraph(
+        (Span(" " * indent), Span(f"{StatusGlyph.LOOK.value} ", style_of_mark(StatusGlyph.LOOK)), span(text)),
+        indent=indent + 2,
+    )

@@ -1,0 +1,33 @@
+"""Fetches the results of a backup or restore and hands them to the page that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from foretop.dialogs.download_screen import DownloadScreen
+from foretop_core.actions.files import Run, RunFile
+from foretop_core.actions.results import results_of
+from foretop_core.dashboard.action_service import ActionService
+from foretop_core.models import NonAdmin
+from foretop_core.rules.results import Results
+from foretop_core.store import Key
+
+Keep = Callable[[Key, Results], None]
+
+
+class ResultsViewer(DownloadScreen):
+    """Is gone as soon as they have come."""
+
+    file = RunFile.RESULTS
+
+    def __init__(self, hands: ActionService, key: Key, ascii: bool, keep: Keep) -> None:
+        super().__init__(hands, key, ascii)
+        self._keep = keep
+        self._results = Results()
+
+    async def get(self, item: Run | NonAdmin) -> None:
+        self._results = await results_of(self.hand, item, progress=self.came)
+
+    def got(self) -> None:
+        self._keep(self.key, self._results)
+        self.action_leave()

@@ -1,0 +1,36 @@
+"""What the palette and the help list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from foretop.bindings import COMMANDS, Action
+from foretop.dialogs.command_palette import PaletteEntry
+from foretop.pages.page import Page
+from foretop.pages.table_page import TablePage
+from foretop.pages.tabs import TABS
+from foretop.widgets.column_layout import sort_keys
+
+
+def entries(available: Iterable[Action]) -> list[PaletteEntry]:
+    """The pages, the commands that take a name, and what can be done here."""
+    titles = {tab.id: tab.title for tab in TABS}
+    pages = [PaletteEntry(f"go {page}", names, titles[page]) for page, names in COMMANDS.items() if page in titles]
+    others = [
+        PaletteEntry("ns", ("ns ",), "one namespace only: ns team-a; ns alone lists them"),
+        PaletteEntry("ctx", ("ctx ",), "one context only: ctx prod; ctx alone lists them"),
+        PaletteEntry("q", ("q", "quit"), "out of foretop"),
+    ]
+    actions = [
+        PaletteEntry(f"do {action.id}", (action.id.replace("_", "-"), *action.words), action.title, action.shown)
+        for action in available
+        if action.id not in ("palette", "escape", "back")
+    ]
+    return [*pages, *others, *actions]
+
+
+def sorting_letters(page: Page | None) -> dict[str, str]:
+    """Which capital sorts by which column of the table on the screen."""
+    columns = page.rows.columns if isinstance(page, TablePage) and page.rows is not None else ()
+    found = ((letter, columns[place]) for letter, place in sort_keys(columns).items())
+    return {letter: (one.title if len(one.title) > 1 else one.name).lower() for letter, one in found}

@@ -1,0 +1,302 @@
+"""The frame around all pages: status, tabs, the page, and the keys that work here and now.
+
+It is on the screen before the pages and what they draw from are loaded, so those are imported where they are used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal
+from textual.screen import Screen
+
+from foretop.bindings import ACTIONS, Action
+from foretop.main_screen import header_footer
+from foretop.main_screen.key_hints import ways
+from foretop.main_screen.navigation import NavigationHistory, PageAddress
+from foretop.pages.page import Page
+from foretop.pages.tabs import DETAIL, TABS
+from foretop.widgets.styles import style_of
+from foretop.widgets.text_lines import Divider, StyledLine, line_width
+from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.errors import ForetopError
+from foretop_core.tables.engine.status_glyphs import Tone
+
+if TYPE_CHECKING:
+    from foretop.app import Dashboard
+    from foretop.main_screen.global_actions import GlobalActions
+    from foretop.main_screen.write_actions import WriteActions
+    from foretop_core.dashboard.state import DashboardState
+    from foretop_core.store import Key
+
+
+def _bindings() -> list[BindingType]:
+    keys: list[BindingType] = [
+        Binding(",".join(action.keys), f"do('{action.id}')", action.title, show=False, id=action.id)
+        for action in ACTIONS
+        if action.keys
+    ]
+    tabs = [Binding(str(tab.digit), f"tab('{tab.id}')", tab.title, show=False, id=f"tab-{tab.id}") for tab in TABS]
+    return [*keys, *tabs]
+
+
+class MainScreen(Screen[None]):
+    """Holds the pages, knows which one is on the screen, and hands it the keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = _bindings()
+
+    def __init__(self, looks: DisplayOptions) -> None:
+        super().__init__()
+        self.looks = looks
+        self.desk: DashboardState | None = None
+        self.pages: dict[str, Page] = {}
+        self.current = ""
+        self.trail = NavigationHistory()
+        self._errands: GlobalActions | None = None
+        self.trouble: ForetopError | None = None
+        """What keeps the session from being opened."""
+        self._version: tuple[object, ...] | None = None
+        self._going = asyncio.Lock()
+        self._wishes: WriteActions | None = None
+
+    @property
+    def dashboard(self) -> Dashboard:
+        from foretop.app import Dashboard
+
+        assert isinstance(self.app, Dashboard)
+        return self.app
+
+    def compose(self) -> ComposeResult:
+        ascii = self.looks.ascii
+        with Horizontal(id="head"):
+            yield StyledLine(ascii=ascii, id="status")
+            yield StyledLine(ascii=ascii, id="clock")
+        yield StyledLine(ascii=ascii, id="tabs")
+        yield Divider(ascii=ascii, id="top-rule")
+        yield Container(id="pages")
+        yield Divider(ascii=ascii, id="bottom-rule")
+        yield StyledLine(ascii=ascii, id="footer")
+
+    async def arrive(self) -> None:
+        """The frame is painted; loading the rest must not keep keys and paint waiting."""
+        await asyncio.to_thread(importlib.import_module, "foretop.pages.page_factories")
+        if self.query_one("#pages").is_attached:
+            await self._enter()
+
+    async def _enter(self) -> None:
+        """To the first page, unless a key has led to another meanwhile."""
+        async with self._going:
+            if not self.current:
+                await self._go(PageAddress(self.looks.page), True)
+
+    @property
+    def wishes(self) -> WriteActions:
+        if self._wishes is None:
+            from foretop.main_screen.write_actions import WriteActions
+
+            self._wishes = WriteActions(self)
+        return self._wishes
+
+    @property
+    def errands(self) -> GlobalActions:
+        if self._errands is None:
+            from foretop.main_screen.global_actions import GlobalActions
+
+            self._errands = GlobalActions(self)
+        return self._errands
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._version = None
+        self.call_after_refresh(self.pulse)
+
+    @property
+    def page(self) -> Page | None:
+        return self.pages.get(self.current)
+
+    @on(Page.Altered)
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    @on(events.ScreenSuspend)
+    @on(events.ScreenResume)
+    def _other_keys_work(self) -> None:
+        """The page has changed, a field has the focus, or a window has come above or gone."""
+        self.show_frame()
+
+    def attach(self, desk: DashboardState) -> None:
+        """The session is there: every page that is mounted gets the facts."""
+        self.desk, self.trouble = desk, None
+        for page in self.pages.values():
+            page.attach(desk)
+        self.pulse()
+
+    def stand_by(self, trouble: ForetopError) -> None:
+        """There is no session yet, and this is why; the frame stays and the keys work."""
+        self.trouble = trouble
+        for page in self.pages.values():
+            self._explain(page, trouble)
+        self.show_frame()
+
+    def _explain(self, page: Page, trouble: ForetopError) -> None:
+        from foretop.panes.empty_state import why_closed
+
+        page.explain(why_closed(trouble))
+
+    def pulse(self) -> None:
+        """Draws what is on the screen as it is at this moment."""
+        if self.desk is not None:
+            self.desk.beat()
+            self.desk.judge()
+            if self.page is not None and self.page.desk is not None:
+                self.page.pulse()
+        version = self.desk.version if self.desk is not None else ()
+        if version == self._version:
+            self._show_top()
+        else:
+            self._version = version
+            self.show_frame()
+
+    def show_frame(self) -> None:
+        """All lines of the frame; between two changes the clock is all that moves."""
+        cells = self.size.width
+        if not cells or not self.is_mounted:
+            return
+        self._show_top()
+        page = self.page
+        under = self.trail.tab if self.current == DETAIL else self.current
+        self.query_one("#tabs", StyledLine).show(header_footer.tabs(TABS, under, cells))
+        hint = self._hint(page) if page else ""
+        tone = Tone.BAD if page is not None and page.has_problem else Tone.WARN
+        self.query_one("#bottom-rule", Divider).show(header_footer.hint(hint, style_of(tone)))
+        self.query_one("#footer", StyledLine).show(header_footer.footer(ways(self), cells))
+
+    def _hint(self, page: Page) -> str:
+        """How the page is narrowed, and as of when its rows are; a problem is told alone."""
+        if self.desk is None or page.has_problem:
+            return page.hint()
+        from foretop.panes.stale_notice import as_of
+
+        return ", ".join(part for part in (page.hint(), as_of(self.desk)) if part)
+
+    def _show_top(self) -> None:
+        cells = self.size.width
+        if not cells or not self.is_mounted:
+            return
+        if self.desk is None:
+            line = header_footer.CONNECTING if self.trouble is None else header_footer.cannot_start(self.trouble, cells)
+            self.query_one("#status", StyledLine).show(line)
+            return
+        from foretop.main_screen import status_line
+
+        clock = self.query_one("#clock", StyledLine)
+        clock.show(time := status_line.time_there(self.desk))
+        size = line_width(time)
+        clock.styles.width = size
+        self.query_one("#status", StyledLine).show(
+            status_line.status(self.desk, self.looks, self._scope(), cells - size)
+        )
+
+    def _scope(self) -> str:
+        if self.desk is None:
+            return ""
+        names = self.desk.places()
+        if self.desk.focus.namespace:
+            return f"namespace {self.desk.focus.namespace}"
+        if not names:
+            return "all namespaces"
+        return f"namespace {names[0]}" if len(names) == 1 else f"{len(names)} namespaces"
+
+    # Going from place to place
+
+    async def go(self, place: PageAddress, *, remember: bool = True) -> None:
+        """Brings a page onto the screen, made now if it was not there before; one after the other."""
+        async with self._going:
+            await self._go(place, remember)
+
+    async def _go(self, place: PageAddress, remember: bool) -> None:
+        if remember:
+            self.note_cursor()
+        page = await self._page(place.page)
+        if self.page is not None and self.page is not page:
+            self.page.left()
+        for other in self.pages.values():
+            other.display = other is page
+        self.current = place.page
+        if remember:
+            self.trail.visit(place)
+        page.shown()
+        page.restore(place)
+        self._version = None
+        self.pulse()
+
+    def note_cursor(self) -> None:
+        if self.page is not None:
+            self.trail.note(self.page.place())
+
+    async def _page(self, page_id: str) -> Page:
+        if page_id not in self.pages:
+            from foretop.pages.page_factories import PAGE_FACTORIES
+
+            page = PAGE_FACTORIES[page_id](page_id, self.looks)
+            await self.query_one("#pages").mount(page)
+            # Only now, for whoever attaches the facts to all pages must find this one whole.
+            self.pages[page_id] = page
+            if self.desk is not None:
+                page.attach(self.desk)
+            elif self.trouble is not None:
+                self._explain(page, self.trouble)
+        return self.pages[page_id]
+
+    async def action_tab(self, page_id: str) -> None:
+        if self.current != page_id:
+            await self.go(PageAddress(page_id))
+
+    async def show_object(self, key: Key, section: str = "overview") -> None:
+        await self.go(PageAddress(DETAIL, key=key, section=section))
+
+    # Keys
+
+    def available(self) -> list[Action]:
+        """What would do something here and now."""
+        return [action for action in ACTIONS if self.carrier(action.id) is not None]
+
+    def offered(self) -> list[Action]:
+        """What is held out to a person: with read-only no writes, though their keys still say what would happen."""
+        return [one for one in self.available() if not (self.looks.read_only and self.wishes.knows(one.id))]
+
+    def carrier(self, action_id: str) -> Page | GlobalActions | WriteActions | None:
+        """Who carries an action out: the page on the screen before the frame."""
+        page = self.page
+        if page is not None and hasattr(page, f"do_{action_id}"):
+            return page if page.offers(action_id) else None
+        if self.wishes.knows(action_id):
+            return self.wishes if self.wishes.offers(action_id) else None
+        errands = self.errands
+        return errands if hasattr(errands, f"do_{action_id}") and errands.offers(action_id) else None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What nobody carries out here leaves its key to the next action that has it."""
+        if action != "do" or self.page is None:
+            return True
+        wanted = str(parameters[0])
+        return self.carrier(wanted) is not None or bool(self.wishes.excuse(wanted))
+
+    async def action_do(self, action_id: str) -> None:
+        if self.page is None:
+            await self._enter()
+        carrier = self.carrier(action_id)
+        if carrier is None:
+            if excuse := self.wishes.excuse(action_id):
+                self.dashboard.notify(excuse)
+            return
+        if carrier is self.wishes:
+            self.wishes.ask(action_id)
+            return
+        outcome = getattr(carrier, f"do_{action_id}")()
+        if outcome is not None:
+            await outcome
+        self.show_frame()

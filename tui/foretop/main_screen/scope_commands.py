@@ -1,0 +1,82 @@
+"""`:ns` and `:ctx`: one namespace or one cluster on every page, until `0` shows all again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from foretop.dialogs.choose import Choose
+from foretop_core.dashboard.object_access import set_scope
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.models.kinds import BESIDE_VELERO, KINDS, MOVEMENTS
+from foretop_core.rules import humanize
+
+if TYPE_CHECKING:
+    from foretop.main_screen.main_screen import MainScreen
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_TENANTS = tuple(kind.plural for kind in KINDS if kind not in BESIDE_VELERO and kind not in MOVEMENTS)
+
+
+class ScopeCommands:
+    """What a person says after the colon, and the lists for one who does not know the names."""
+
+    def __init__(self, frame: MainScreen, desk: DashboardState) -> None:
+        self._frame = frame
+        self._desk = desk
+
+    def obey(self, verb: str, name: str) -> None:
+        if verb == "ns":
+            self._namespace(name)
+        else:
+            self._context(name)
+
+    def look_at(self, namespace: str = "", context: str = "") -> None:
+        set_scope(self._desk, namespace, context)
+        if self._frame.page is not None:
+            self._frame.page.refocus()
+        self._frame.pulse()
+
+    def _namespace(self, name: str) -> None:
+        context = self._desk.focus.context
+        if not name:
+            self._offer("Which namespace", "all namespaces", self._namespaces(), lambda one: self.look_at(one, context))
+        elif _NAME.fullmatch(name):
+            self.look_at(name, context)
+        else:
+            self._frame.dashboard.notify(f"{name!r} is no name of a namespace", severity="warning")
+
+    def _context(self, name: str) -> None:
+        names, namespace = self._desk.contexts, self._desk.focus.namespace
+        found = [one for one in names if one == name] or [one for one in names if name and name in one]
+        if len(names) < 2:
+            only = humanize.join(names) or "nothing"
+            said = f"foretop looks at {only} alone; --context NAME, repeated, starts it with others"
+            self._frame.dashboard.notify(said)
+        elif len(found) == 1:
+            self.look_at(namespace, found[0])
+        elif found or not name:
+            self._offer("Which context", "all contexts", found or names, lambda one: self.look_at(namespace, one))
+        else:
+            listed = humanize.join(names, 5)
+            self._frame.dashboard.notify(f"There is no context {name!r} here: {listed}", severity="warning")
+
+    def _offer(self, title: str, everything: str, names: Sequence[str], take: Callable[[str], None]) -> None:
+        def chosen(place: int | None) -> None:
+            if place is not None:
+                take(("", *names)[place])
+
+        labels = [everything, *names]
+        self._frame.dashboard.push_screen(Choose(title, labels, self._frame.looks.ascii), chosen)
+
+    def _namespaces(self) -> list[str]:
+        """Those that something was seen in."""
+        store = self._desk.store
+        found = {
+            key.namespace
+            for context in self._desk.contexts
+            for plural in _TENANTS
+            for key, _ in store.items(context, plural)
+        }
+        return sorted(found.union(*(store.snapshot(context).velero_namespaces for context in self._desk.contexts)))

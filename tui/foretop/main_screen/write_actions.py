@@ -1,0 +1,283 @@
+"""From a key to the dialog that carries an intent out: of which objects it is asked, and whether it can be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foretop.bindings import RESUME, WRITE_ACTIONS
+from foretop.pages.detail_page import DetailPage
+from foretop.pages.findings_page import finding_under_cursor
+from foretop.pages.table_page import TablePage
+from foretop_core.actions import intents
+from foretop_core.actions.intents import INTENTS, Intent
+from foretop_core.dashboard.cluster_session import clusters_of
+from foretop_core.dashboard.related_objects import related_to_finding
+from foretop_core.models import Backup, Deployment, NonAdmin, Resource, Restore, Schedule
+from foretop_core.models.kinds import DEPLOYMENT, SCHEDULE
+from foretop_core.models.movement import label_value
+from foretop_core.rules import phases
+from foretop_core.rules.servers import server
+from foretop_core.store import Key
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from foretop.main_screen.main_screen import MainScreen
+    from foretop_core.dashboard.action_service import ActionService
+
+_IN_ITS_RESULTS = (intents.RESULTS, intents.NONADMIN_RESULTS)
+"""Can be asked only where they would be shown."""
+_BY_ID = {intent.id: intent for intent in INTENTS}
+_KNOWN = frozenset(action.id for action in WRITE_ACTIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The objects that a wish is about, and how many of them the filter hides."""
+
+    keys: tuple[Key, ...] = ()
+    hidden: int = 0
+
+
+class WriteActions:
+    """Says what can be asked here and now, and opens the dialog that asks it."""
+
+    def __init__(self, frame: MainScreen) -> None:
+        self.frame = frame
+        self._hands: ActionService | None = None
+
+    def knows(self, action_id: str) -> bool:
+        return action_id in _KNOWN
+
+    def offers(self, action_id: str) -> bool:
+        if self.frame.desk is None or not clusters_of(self.frame.desk.source):
+            return False
+        if action_id == RESUME:
+            return bool(self._batches())
+        intent = _BY_ID[action_id]
+        if intent is intents.CREATE_SCHEDULE:
+            return self.frame.current == "schedules"
+        if intent is intents.SERVER_DEFAULT:
+            return self.frame.current == "schedules" and bool(self._server().keys)
+        if intent in _IN_ITS_RESULTS and not (isinstance(page := self.frame.page, DetailPage) and page.has_list):
+            return False
+        if not intent.key or not self._can(intent):
+            return not intent.key and self._can(intent)
+        rivals = (other for other in WRITE_ACTIONS if other.id != RESUME and _BY_ID[other.id].key == intent.key)
+        return next((one.id for one in rivals if self._can(_BY_ID[one.id])), "") == action_id
+
+    def excuse(self, action_id: str) -> str:
+        """Why a key that a person may well press here does nothing; "" where there is nothing to explain."""
+        desk, page = self.frame.desk, self.frame.page
+        if desk is None or page is None or not clusters_of(desk.source):
+            return ""
+        if action_id == RESUME and self.frame.current == "schedules" and not self._batches():
+            return "Nothing that foretop paused is still paused"
+        if action_id != intents.UNPAUSE.id or self._can(intents.UNPAUSE):
+            return ""
+        if isinstance(page, TablePage) and page.table.marked:
+            return "Nothing that is marked is paused" if self.frame.current == "schedules" else ""
+        key = page.subject()
+        item = desk.store.get(key) if key is not None else None
+        return f"{item.name} is not paused" if isinstance(item, Schedule) else ""
+
+    def ask(self, action_id: str) -> None:
+        if action_id == RESUME:
+            self._resume()
+        else:
+            intent = _BY_ID[action_id]
+            self._open(intent, self._wanted(intent))
+
+    def about(self, action_id: str) -> tuple[Key, ...]:
+        """The objects that the dialog would be about."""
+        return () if action_id == RESUME else self._wanted(_BY_ID[action_id]).keys
+
+    # Of what it is asked
+
+    def _wanted(self, intent: Intent) -> Selection:
+        if intent is intents.CREATE_SCHEDULE:
+            return self._home()
+        return self._server() if intent is intents.SERVER_DEFAULT else self._chosen(intent)
+
+    def _can(self, intent: Intent) -> bool:
+        """Asked for every key at every change: it looks no further than it must."""
+        page = self.frame.page
+        if isinstance(page, TablePage) and page.rows is not None and page.table.marked:
+            subject = page.rows.subject
+            if not intent.many and len(page.table.marked) > 1:
+                return False
+            return any((key := subject(row)) is not None and self._fits(intent, key) for row in page.table.marked)
+        return self._under_cursor(intent) is not None
+
+    def _chosen(self, intent: Intent) -> Selection:
+        """The marked rows, or what the cursor is on; only what the intent can be asked of."""
+        page = self.frame.page
+        if page is None:
+            return Selection()
+        if isinstance(page, TablePage) and page.rows is not None and page.table.marked:
+            rows = page.rows
+            fitting = [
+                (row, key)
+                for row in page.table.marked
+                if (key := rows.subject(row)) is not None and self._fits(intent, key)
+            ]
+            hidden = sum(row not in rows.table for row, _ in fitting)
+            return Selection(tuple(dict.fromkeys(key for _, key in fitting)), hidden)
+        key = self._under_cursor(intent)
+        return Selection((key,) if key is not None else ())
+
+    def _under_cursor(self, intent: Intent) -> Key | None:
+        """The object; for a finding also what it names besides, where that is one object and no other.
+
+        A finding about a server or its queue names many: nobody can tell which of them a key would be about.
+        """
+        page = self.frame.page
+        key = page.subject() if page else None
+        if key is None or self._fits(intent, key):
+            return key
+        finding = finding_under_cursor(page)
+        fitting = [other for other in related_to_finding(finding) if self._fits(intent, other)] if finding else []
+        return fitting[0] if len(fitting) == 1 else None
+
+    def _fits(self, intent: Intent, key: Key) -> bool:
+        desk = self.frame.desk
+        if desk is None or key.context not in clusters_of(desk.source):
+            return False
+        if not any(kind.plural == key.kind for kind in intent.kinds):
+            return False
+        item = desk.store.get(key)
+        return item is not None and _STATES.get(intent.id, _always)(item) and self._moves(intent, key)
+
+    def _moves(self, intent: Intent, key: Key) -> bool:
+        if intent is not intents.CANCEL_MOVEMENTS:
+            return True
+        desk = self.frame.desk
+        return desk is not None and bool(desk.store.indexes.movements_by_backup.keys(*_label(key)))
+
+    # Dialogs
+
+    def _home(self) -> Selection:
+        """Where a new schedule belongs: beside the one under the cursor, else where a Velero is."""
+        desk = self.frame.desk
+        assert desk is not None
+        key = self.frame.page.subject() if self.frame.page else None
+        context = key.context if key else next(iter(clusters_of(desk.source)))
+        spaces = desk.store.snapshot(context).velero_namespaces
+        namespace = key.namespace if key else spaces[0] if spaces else "velero"
+        return Selection((Key(context, SCHEDULE.plural, namespace, ""),))
+
+    def _server(self) -> Selection:
+        """The Velero that the schedule under the cursor belongs to."""
+        desk = self.frame.desk
+        key = self.frame.page.subject() if self.frame.page else None
+        if desk is None or key is None or key.context not in clusters_of(desk.source):
+            return Selection()
+        return Selection(
+            tuple(
+                Key(key.context, DEPLOYMENT.plural, one.namespace, one.name)
+                for one in desk.store.all(key.context, Deployment)
+                if one.namespace == key.namespace and server(one) is not None
+            )[:1]
+        )
+
+    @property
+    def hands(self) -> ActionService:
+        from foretop_core.dashboard.action_service import ActionService
+
+        assert self.frame.desk is not None
+        if self._hands is None or self._hands.source is not self.frame.desk.source:
+            self._hands = ActionService(self.frame.desk.source, os.environ)
+        return self._hands
+
+    def _open(self, intent: Intent, chosen: Selection) -> None:
+        from foretop.dialogs.dialog_registry import make_dialog
+
+        dialog: Screen[None] = make_dialog(self.frame, self.hands, intent, chosen.keys, chosen.hidden)
+        self.frame.dashboard.push_screen(dialog)
+
+    def _batches(self) -> dict[tuple[str, str], list[Key]]:
+        """By context and window: the schedules that it paused and that are still paused."""
+        found: dict[tuple[str, str], list[Key]] = {}
+        desk = self.frame.desk
+        if desk is None or self.frame.current != "schedules":
+            return found
+        from foretop_core.rules.pauses import PAUSED_BATCH
+
+        for context in clusters_of(desk.source):
+            for item in desk.store.all(context, Schedule):
+                if item.spec.paused and (batch := item.annotation(PAUSED_BATCH)):
+                    key = Key(context, SCHEDULE.plural, item.namespace, item.name)
+                    found.setdefault((context, batch), []).append(key)
+        return found
+
+    def _resume(self) -> None:
+        """Of the window that paused the schedule under the cursor; where that is none, a person chooses one."""
+        from foretop.dialogs.choose import Choose
+        from foretop.dialogs.pause_dialogs import window_line
+        from foretop_core.rules.pauses import PAUSED_BATCH
+
+        batches = self._batches()
+        desk = self.frame.desk
+        key = self.frame.page.subject() if self.frame.page else None
+        item = desk.store.get(key) if desk and key else None
+        mine = (key.context, item.annotation(PAUSED_BATCH)) if key and isinstance(item, Schedule) else ("", "")
+        if mine in batches:
+            self._open(intents.UNPAUSE, Selection(tuple(batches[mine])))
+            return
+        windows = list(batches.items())
+        labels = [window_line(self.hands, batch, keys) for (_, batch), keys in windows]
+
+        def chosen(place: int | None) -> None:
+            if place is not None:
+                self._open(intents.UNPAUSE, Selection(tuple(windows[place][1])))
+
+        if len(windows) == 1:
+            chosen(0)
+        elif windows:
+            self.frame.dashboard.push_screen(Choose("Resume which window", labels, self.frame.looks.ascii), chosen)
+
+
+def _always(_: Resource) -> bool:
+    return True
+
+
+def _is_unpaused(item: Resource) -> bool:
+    return isinstance(item, Schedule) and not item.spec.paused
+
+
+def _is_paused(item: Resource) -> bool:
+    return isinstance(item, Schedule) and item.spec.paused
+
+
+def _has_ended(item: Resource) -> bool:
+    return isinstance(item, Backup) and item.phase in phases.ENDED and item.phase != "Deleting"
+
+
+def _is_usable(item: Resource) -> bool:
+    return isinstance(item, Backup) and item.phase in phases.USABLE
+
+
+def _has_begun(item: Resource) -> bool:
+    return isinstance(item, Backup | Restore) and item.phase not in phases.WAITING
+
+
+def _has_led_somewhere(item: Resource) -> bool:
+    return isinstance(item, NonAdmin) and bool(item.velero.name)
+
+
+_STATES: dict[str, Callable[[Resource], bool]] = {
+    intents.PAUSE.id: _is_unpaused,
+    intents.UNPAUSE.id: _is_paused,
+    intents.RUN_AGAIN.id: _has_ended,
+    intents.RESTORE_FROM.id: _is_usable,
+    intents.LOGS.id: _has_begun,
+    intents.NONADMIN_LOGS.id: _has_led_somewhere,
+}
+"""Beyond the kind: where asking would only be refused, the key is not offered."""
+
+
+def _label(key: Key) -> tuple[str, str, str]:
+    return key.context, key.namespace, label_value(key.name)

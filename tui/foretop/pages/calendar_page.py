@@ -1,0 +1,217 @@
+"""What is to come: every schedule a lane, the load of all of them above, and the one under the cursor below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from foretop.main_screen.navigation import PageAddress
+from foretop.pages.filterable_page import FilterablePage, filter_line
+from foretop.panes.calendar import lane_pane, when
+from foretop.panes.empty_state import nothing_fits, why_empty
+from foretop.widgets.paragraphs import Line, Paragraph, Span, in_zone, paragraph, span
+from foretop.widgets.styles import DIM, style_of
+from foretop.widgets.text_lines import Divider, TextPane
+from foretop.widgets.timeline import Timeline
+from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.errors import BadInput
+from foretop_core.models.kinds import SCHEDULE
+from foretop_core.rules.humanize import join
+from foretop_core.store import Key
+from foretop_core.tables.engine.contexts import short_names
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.text import clean, width
+from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP
+from foretop_core.tables.timeline.timeline_items import HORIZONS, MinuteCollision
+from foretop_core.tables.timeline.timeline_model import TimelineModel
+
+if TYPE_CHECKING:
+    from foretop.main_screen.main_screen import MainScreen
+
+_LEGEND = f"{WARM_UP} warm-up  {RUN} run  {PAUSED_RUN} paused"
+_MOST_CROWDS = 3
+
+
+class CalendarPage(FilterablePage):
+    """The lanes take the keys; the pane follows their cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("shift+down", "scroll_pane(1)", show=False),
+        Binding("shift+up", "scroll_pane(-1)", show=False),
+    ]
+
+    def __init__(self, page_id: str, looks: DisplayOptions) -> None:
+        super().__init__(page_id, looks)
+        self.agenda: TimelineModel | None = None
+        self._problem = ""
+
+    def compose(self) -> ComposeResult:
+        yield filter_line("text  !text  -l label=value  -f fuzzy  paused:true", ascii=self.looks.ascii)
+        yield Timeline(ascii=self.looks.ascii)
+        yield Divider(ascii=self.looks.ascii, id="crowds")
+        yield TextPane(ascii=self.looks.ascii, id="pane")
+
+    @property
+    def lanes(self) -> Timeline:
+        return self.query_one(Timeline)
+
+    @property
+    def frame(self) -> MainScreen:
+        from foretop.main_screen.main_screen import MainScreen
+
+        assert isinstance(self.screen, MainScreen)
+        return self.screen
+
+    def attach(self, desk: DashboardState) -> None:
+        super().attach(desk)
+        self.agenda = self.lanes.agenda = TimelineModel(desk.store, desk.contexts)
+        self.lanes.names = short_names(desk.contexts) if len(desk.contexts) > 1 else {}
+        self.narrow_to(self.prompt.value)
+
+    def explain(self, lines: Sequence[Line]) -> None:
+        self.lanes.explain(lines)
+
+    def pulse(self) -> None:
+        if self.desk is None or self.agenda is None:
+            return
+        self.agenda.pump(self.desk.now())
+        self.lanes.draw(self.desk.now(), self.desk.zone)
+        if not self.agenda.order:
+            self.lanes.explain(self._why_empty(self.desk, self.agenda))
+        self._show_crowds()
+        self._show_pane()
+
+    def _why_empty(self, desk: DashboardState, agenda: TimelineModel) -> list[Line]:
+        if len(agenda):
+            return nothing_fits(desk.focus)
+        return why_empty(desk, {SCHEDULE.plural}) or [(span("There are no schedules.", Tone.DIM),)]
+
+    def shown(self) -> None:
+        self.refocus()
+        self.take_keys()
+
+    def refocus(self) -> None:
+        if self.agenda is not None and self.desk is not None:
+            self.agenda.look_at(self.desk.focus)
+            self.pulse()
+
+    def take_keys(self) -> None:
+        self.screen.set_focus(self.lanes, scroll_visible=False)
+
+    def move(self, by: int) -> None:
+        self.lanes.action_move(by)
+
+    def on_resize(self, event: events.Resize) -> None:
+        below = min(9, max(4, round(event.size.height * 0.3))) if event.size.height >= 12 else 0
+        pane = self.query_one("#pane")
+        pane.styles.height = below
+        pane.display = self.query_one("#crowds").display = below > 0
+        self.call_after_refresh(self.pulse)
+
+    @on(Timeline.Moved)
+    def _moved(self) -> None:
+        self._show_pane(keep_place=False)
+        self.post_message(self.Altered())
+
+    def _show_pane(self, *, keep_place: bool = True) -> None:
+        key, pane = self.lanes.cursor, self.query_one("#pane", TextPane)
+        if self.desk is None or self.agenda is None or key is None or self.agenda.place(key) is None:
+            pane.show(())
+            return
+        said: tuple[Paragraph, ...]
+        try:
+            said = lane_pane(self.agenda[key], self.lanes.load, self.desk)
+        except Exception as problem:
+            said = (paragraph(f"{key.name} cannot be told: {type(problem).__name__}: {problem}", Tone.BAD),)
+        zone = self.desk.zone_of(key)
+        pane.show(in_zone(said, self.desk.now(key.context), zone), keep_place=keep_place)
+
+    def _show_crowds(self) -> None:
+        assert self.desk is not None
+        load = self.lanes.load
+        words = [Span("─ "), Span(_LEGEND, DIM), Span(" ")] if load is not None else []
+        used = sum(width(word.text) for word in words)
+        for crowd in load.crowds(self.desk.now(), _MOST_CROWDS) if load is not None else ():
+            room = self.size.width - used - 4
+            said = next((told for told in self._told(crowd) if width(told) <= room), "")
+            if not said:
+                break
+            words += [Span("─ "), Span(f"{said} ", style_of(Tone.WARN))]
+            used += width(said) + 3
+        self.query_one("#crowds", Divider).show(words)
+
+    def _told(self, crowd: MinuteCollision) -> list[str]:
+        """Who start together, by as many names as there is room for, and in the end by their number."""
+        assert self.desk is not None
+        assert self.lanes.load is not None
+        where = f" in {self.lanes.names.get(crowd.context, crowd.context)}" if self.lanes.names else ""
+        at = when(crowd.at, self.desk.now(), self.desk.zone)
+        names = [clean(key.name) for key in self.lanes.load.together(crowd.context, crowd.at)]
+        named = [
+            f"{at}: {join(names, most)} together{where}" for most in (4, 3, 2, 1) if most == 1 or names[most - 1 :]
+        ]
+        return [*named, f"{at}: {crowd.size:,} start together{where}", f"{at}: {crowd.size:,} together{where}"]
+
+    # What keys do here
+
+    def subject(self) -> Key | None:
+        return self.lanes.cursor
+
+    def offers(self, action_id: str) -> bool:
+        return self.lanes.cursor is not None if action_id == "jump" else True
+
+    def action_scroll_pane(self, by: int) -> None:
+        self.query_one("#pane", TextPane).scroll_lines(by)
+
+    def do_horizon(self) -> None:
+        self.lanes.horizon = (self.lanes.horizon + 1) % len(HORIZONS)
+        self.pulse()
+
+    async def do_jump(self) -> None:
+        """To its row, where it has one."""
+        key = self.lanes.cursor
+        if key is None:
+            return
+        if key.kind == SCHEDULE.plural:
+            await self.frame.go(PageAddress("schedules", filter="", key=key, jumped=True))
+        else:
+            await self.frame.show_object(key)
+
+    # Narrowing
+
+    def can_go_back(self) -> bool:
+        return self.has_class("-filtering")
+
+    def go_back(self) -> bool:
+        if not self.can_go_back():
+            return False
+        self.remove_class("-filtering")
+        self.prompt.value = ""
+        self.narrow_to("")
+        self.take_keys()
+        return True
+
+    def hint(self) -> str:
+        return self._problem or (self.desk.focus.words if self.desk is not None else "")
+
+    @property
+    def has_problem(self) -> bool:
+        return bool(self._problem)
+
+    def narrow_to(self, text: str) -> None:
+        if self.agenda is None:
+            return
+        why = ""
+        try:
+            self.agenda.narrow(text)
+            self._problem = ""
+        except BadInput as problem:
+            self._problem, why = str(problem), problem.why
+        self.say_unfit(why)
+        self.pulse()
+        self.post_message(self.Altered())

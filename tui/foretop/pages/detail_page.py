@@ -1,0 +1,216 @@
+"""One object, whole: overview, conditions, what is related, results, events, changes seen, YAML; live while open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from foretop.main_screen.navigation import PageAddress
+from foretop.pages.page import Page
+from foretop.panes.detail import SECTIONS, describe_object, heading
+from foretop.panes.results import HAVE_RESULTS, FetchedResults, fetching, has_list, keep, status_of
+from foretop.panes.stale_notice import stale_paras
+from foretop.panes.yaml_text import as_yaml, read_part
+from foretop.widgets.paragraphs import Paragraph, Span, in_zone, paragraph
+from foretop.widgets.styles import BOLD, CURSOR, PLAIN
+from foretop.widgets.text_lines import Divider, StyledLine, TextPane
+from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.object_access import fetch_object, may_fetch_results, unwatch_events, watch_events
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.models.velero import RunStatus
+from foretop_core.rules.results import Results
+from foretop_core.store import Key, UnreadableObject
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.text import cut
+
+
+class DetailPage(Page, can_focus=True):
+    """Takes the keys itself: up and down scroll, left, right and tab change the section."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "scroll_by(1)", show=False),
+        Binding("up,k", "scroll_by(-1)", show=False),
+        Binding("pagedown,ctrl+f", "scroll_by(15)", show=False),
+        Binding("pageup,ctrl+b", "scroll_by(-15)", show=False),
+        Binding("home,g", "scroll_by(-1000000)", show=False),
+        Binding("end,G", "scroll_by(1000000)", show=False),
+        Binding("right,tab", "section(1)", show=False),
+        Binding("left,shift+tab", "section(-1)", show=False),
+        Binding("space", "fold", show=False),
+    ]
+
+    def __init__(self, page_id: str, looks: DisplayOptions) -> None:
+        super().__init__(page_id, looks)
+        self.key: Key | None = None
+        self.section = SECTIONS[0]
+        self._folded = True
+        self._whole: Mapping[str, Any] | None = None
+        self._asked: tuple[Key, str] | None = None
+        """Of which object in which version the whole was asked for."""
+        self._yaml: tuple[tuple[object, ...], Sequence[Paragraph]] = ((), ())
+        self._kept: FetchedResults | None = None
+        self._refusal = ""
+        self._refusal_of: tuple[Key, RunStatus] | None = None
+        """Of which object in which state it was asked whether its results may be fetched."""
+
+    def compose(self) -> ComposeResult:
+        yield StyledLine(ascii=self.looks.ascii, id="detail-head")
+        yield Divider(ascii=self.looks.ascii, id="sections")
+        yield TextPane(ascii=self.looks.ascii, id="detail-body")
+
+    def place(self) -> PageAddress:
+        return PageAddress(self.page_id, key=self.key, section=self.section)
+
+    def restore(self, place: PageAddress) -> None:
+        if place.key is not None:
+            if place.key != self.key:
+                self._forget()
+            self.key, self.section = place.key, place.section
+            if self.desk is not None:
+                watch_events(self.desk, place.key)
+            self._draw(keep_place=False)
+
+    def left(self) -> None:
+        if self.desk is not None and self.key is not None:
+            unwatch_events(self.desk, self.key)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Results are kept while the object is open, and no longer."""
+        self._kept, self._refusal, self._refusal_of = None, "", None
+
+    def shown(self) -> None:
+        self.screen.set_focus(self, scroll_visible=False)
+
+    def attach(self, desk: DashboardState) -> None:
+        super().attach(desk)
+        self._draw()
+
+    def pulse(self) -> None:
+        self._draw()
+
+    def subject(self) -> Key | None:
+        return self.key
+
+    def action_scroll_by(self, by: int) -> None:
+        self.query_one(TextPane).scroll_lines(by)
+
+    def action_section(self, by: int) -> None:
+        self.section = SECTIONS[(SECTIONS.index(self.section) + by) % len(SECTIONS)]
+        self._draw(keep_place=False)
+
+    def do_section(self) -> None:
+        self.action_section(1)
+
+    def action_fold(self) -> None:
+        self._folded = not self._folded
+        self._draw()
+
+    def do_yaml(self) -> None:
+        self._show("yaml")
+
+    def do_describe(self) -> None:
+        self._show("describe")
+
+    def do_results(self) -> None:
+        self._show("results")
+
+    def offers(self, action_id: str) -> bool:
+        """In its results the key fetches their list."""
+        is_run = self.key is not None and self.key.kind in HAVE_RESULTS
+        return action_id != "results" or (is_run and self.section != "results")
+
+    @property
+    def has_list(self) -> bool:
+        """Whether results are on the screen of which there is more to fetch."""
+        if self.desk is None or self.key is None or self.section != "results":
+            return False
+        return has_list(self._status())
+
+    def keep_results(self, key: Key, results: Results) -> None:
+        """They were fetched; of an object that is still open they are shown."""
+        status = self._status()
+        if self.desk is not None and key == self.key and status is not None:
+            self._kept = keep(key, status, self.desk.now(key.context), results)
+            self._draw(keep_place=False)
+
+    def _show(self, section: str) -> None:
+        """The key that leads into a section leads back to the overview as well."""
+        self.section = SECTIONS[0] if self.section == section else section
+        self._draw(keep_place=False)
+
+    def _title(self) -> str:
+        assert self.key is not None
+        return cut(heading(self.key), self.app.size.width - 2)
+
+    def _draw(self, *, keep_place: bool = True) -> None:
+        if self.desk is None or self.key is None:
+            return
+        self.query_one("#detail-head", StyledLine).show([Span(f" {self._title()}", BOLD)])
+        sections = [Span("─")]
+        for section in SECTIONS:
+            title = section.upper() if section == "yaml" else section.title()
+            sections += [Span(f" {title} ", CURSOR if section == self.section else PLAIN), Span("─")]
+        self.query_one("#sections", Divider).show(sections)
+        try:
+            said = self._said(self.desk, self.key)
+        except Exception as problem:
+            said = [paragraph(f"It cannot be told: {type(problem).__name__}: {problem}", Tone.BAD)]
+        said = [*stale_paras(self.desk, self.key), *said]
+        if self.section != "yaml":
+            said = in_zone(said, self.desk.now(self.key.context), self.desk.zone_of(self.key))
+        self.query_one("#detail-body", TextPane).show(said, keep_place=keep_place)
+
+    def _said(self, desk: DashboardState, key: Key) -> Sequence[Paragraph]:
+        if self.section == "yaml":
+            return self._as_yaml()
+        said = describe_object(desk, key, self.section)
+        return [*said, *self._of_list(desk, key)] if self.section == "results" else said
+
+    def _status(self) -> RunStatus | None:
+        assert self.desk is not None
+        assert self.key is not None
+        found = self.desk.store.get(self.key)
+        return status_of(self.desk, self.key, None if isinstance(found, UnreadableObject) else found)
+
+    def _of_list(self, desk: DashboardState, key: Key) -> Sequence[Paragraph]:
+        status = self._status()
+        if status is not None and has_list(status) and self._refusal_of != (key, status):
+            self._refusal_of = (key, status)
+            self.run_worker(self._ask_whether(desk, key), group="results", exclusive=True)
+        return fetching(status, self._kept, self._refusal, desk.now(key.context))
+
+    async def _ask_whether(self, desk: DashboardState, key: Key) -> None:
+        """Whether the list may be fetched is told before a person tries."""
+        said = await may_fetch_results(desk, key)
+        if key == self.key:
+            self._refusal = said
+            self._draw()
+
+    def _as_yaml(self) -> Sequence[Paragraph]:
+        """What was read of it at once, the whole as soon as the server has told it; made anew when it changes."""
+        assert self.desk is not None
+        assert self.key is not None
+        resource = self.desk.store.get(self.key)
+        if resource is None or isinstance(resource, UnreadableObject):
+            return describe_object(self.desk, self.key, SECTIONS[0])
+        wanted = (self.key, resource.metadata.resource_version)
+        if self._asked != wanted:
+            if self._asked is None or self._asked[0] != self.key:
+                self._whole = None
+            self._asked = wanted
+            self.run_worker(self._fetch(self.desk, self.key), group="whole", exclusive=True)
+        made_from = (self.key, resource, id(self._whole), self._folded)
+        if self._yaml[0] != made_from:
+            plain = self._whole or read_part(self.key, resource)
+            self._yaml = (made_from, as_yaml(plain, whole=self._whole is not None, folded=self._folded))
+        return self._yaml[1]
+
+    async def _fetch(self, desk: DashboardState, key: Key) -> None:
+        found = await fetch_object(desk, key)
+        if key == self.key:
+            self._whole = found
+            self._draw()

@@ -1,0 +1,76 @@
+"""A page with a field above it that narrows what it shows."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.containers import Horizontal
+from textual.widgets import Input, Label
+
+from foretop.main_screen.key_hints import Ways
+from foretop.pages.page import Page
+from foretop.widgets.paragraphs import span
+from foretop.widgets.prompt import NARROWING, Prompt
+from foretop.widgets.text_lines import StyledLine
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.text import width
+
+
+def filter_line(placeholder: str, *, ascii: bool) -> Horizontal:
+    field = Prompt(placeholder=placeholder, id="filter")
+    return Horizontal(Label("/", markup=False), field, StyledLine(ascii=ascii, id="unfit"), classes="filter")
+
+
+class FilterablePage(Page):
+    """Says what the keys of the field do; what fits is the page's own business."""
+
+    def narrow_to(self, text: str) -> None:
+        """Shows what fits; called for every letter."""
+        raise NotImplementedError
+
+    def take_keys(self) -> None:
+        """At once: a key that follows on the heels of this one belongs to the rows already."""
+        raise NotImplementedError
+
+    def move(self, by: int) -> None:
+        """The cursor goes to another row."""
+        raise NotImplementedError
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.query_one("#filter", Prompt)
+
+    def say_unfit(self, why: str) -> None:
+        """Beside what is typed: why it cannot be used, or nothing."""
+        unfit = self.query_one("#unfit", StyledLine)
+        unfit.styles.width = min(width(why) + 1, self.size.width // 2) if why else 0
+        unfit.show([span(why, Tone.BAD)])
+
+    def ways_of_typing(self) -> Ways:
+        return NARROWING if self.prompt.has_focus else ()
+
+    def do_filter(self) -> None:
+        self.add_class("-filtering")
+        self.screen.set_focus(self.prompt, scroll_visible=False)
+
+    @on(Input.Changed, "#filter")
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.narrow_to(event.value)
+
+    @on(Input.Submitted, "#filter")
+    def _kept(self, event: Input.Submitted) -> None:
+        event.stop()
+        if not event.value:
+            self.remove_class("-filtering")
+        self.take_keys()
+
+    @on(Prompt.Dropped)
+    def _dropped(self, event: Prompt.Dropped) -> None:
+        event.stop()
+        self.go_back()
+
+    @on(Prompt.Passed)
+    def _passed(self, event: Prompt.Passed) -> None:
+        event.stop()
+        self.take_keys()
+        self.move(event.by)

@@ -1,0 +1,40 @@
+"""The finding that a key is about, and where it leads to from there."""
+
+from __future__ import annotations
+
+from foretop.main_screen.navigation import PageAddress
+from foretop.pages.page import Page
+from foretop.pages.table_page import TablePage
+from foretop_core.dashboard.findings_table import FindingsTableModel
+from foretop_core.dashboard.related_objects import PAGE_OF
+from foretop_core.rules.triage import Finding
+from foretop_core.store import Key
+
+_SHOWN_BY = {
+    "velero-no-pulse": "queue",
+    "queue-stalled": "queue",
+    "velero-all-paused": "schedules",
+    "position-off": "nonadmin",
+}
+"""Findings whose subject is no object, and the page that shows them better than a list of all that they touch."""
+_NAMES = {"queue": "the queue", "schedules": "the schedules", "nonadmin": "the tenants' backups"}
+
+
+def finding_under_cursor(page: Page | None) -> Finding | None:
+    """None also where the rows of the page are objects and not findings."""
+    if not isinstance(page, TablePage) or not isinstance(page.rows, FindingsTableModel) or page.table.cursor is None:
+        return None
+    return page.rows.table.get(page.table.cursor)
+
+
+def place_of(finding: Finding, targets: tuple[Key, ...]) -> PageAddress | None:
+    """What shows a finding that is about no object; None where one of those that it names is to be chosen."""
+    page = _SHOWN_BY.get(finding.code, "" if targets else "queue")
+    shown = {"backups", "restores"} if page == "queue" else {page}
+    first = next((key for key in targets if PAGE_OF.get(key.kind) in shown), None)
+    return PageAddress(page, filter="", key=first, jumped=True) if page else None
+
+
+def place_in_words(finding: Finding | None, targets: tuple[Key, ...]) -> str:
+    place = place_of(finding, targets) if finding is not None else None
+    return _NAMES[place.page] if place is not None else ""

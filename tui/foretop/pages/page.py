@@ -1,0 +1,97 @@
+"""What a page of the dashboard is.
+
+To add a view: write a `Page`, name it in `foretop.pages.tabs.TABS`, and say in `foretop.pages.page_factories.PAGE_FACTORIES` how it
+is made. The frame mounts it when it is first gone to, calls `attach(desk)` once the session is there, and `pulse()` at
+most fifteen times a second while it is on the screen and something changed or a second has passed. A page draws
+from `desk.store`, `desk.scene(context)` and `desk.now(context)`, and asks no one else; it repaints only what differs
+from what is on the screen (`OneLine.show` and `ProsePane.show` see to that). For each action of `foretop.bindings` that
+it can carry out it has a method `do_<id>()`; `offers(id)` may say that there is nothing to do just now. What a
+person is to be told goes through `self.app.notify`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+from textual.widget import Widget
+
+from foretop.main_screen.key_hints import Ways
+from foretop.main_screen.navigation import PageAddress
+from foretop.widgets.paragraphs import Line
+from foretop_core.dashboard.cluster_session import DisplayOptions
+
+if TYPE_CHECKING:
+    from foretop_core.dashboard.state import DashboardState
+    from foretop_core.store import Key
+
+
+class Page(Widget):
+    """One tab, or the detail of one object."""
+
+    DEFAULT_CSS = "Page { width: 1fr; height: 1fr; }"
+
+    class Altered(Message):
+        """Something that the frame tells of the page is different: its keys, its narrowing."""
+
+    def __init__(self, page_id: str, looks: DisplayOptions) -> None:
+        super().__init__(id=f"page-{page_id}")
+        self.page_id = page_id
+        self.looks = looks
+        self.desk: DashboardState | None = None
+
+    def attach(self, desk: DashboardState) -> None:
+        """The facts are there from now on."""
+        self.desk = desk
+
+    def explain(self, lines: Sequence[Line]) -> None:
+        """There are no facts at all yet, and this is why."""
+
+    def pulse(self) -> None:
+        """Something changed, or a second has passed."""
+
+    def shown(self) -> None:
+        """The page has come onto the screen; whoever takes the keys takes the focus."""
+
+    def left(self) -> None:
+        """Another page has taken its place."""
+
+    def refocus(self) -> None:
+        """A person looks at another namespace or cluster."""
+
+    def offers(self, action_id: str) -> bool:
+        """Whether one of its own actions would do something now."""
+        return True
+
+    def ways_of_typing(self) -> Ways:
+        """What keys do while a field of it is typed in; nothing where none is."""
+        return ()
+
+    def subject(self) -> Key | None:
+        """The object that opening, copying and jumping are about."""
+        return None
+
+    def hint(self) -> str:
+        """What the rule above the footer says: how the page is narrowed."""
+        return ""
+
+    @property
+    def has_problem(self) -> bool:
+        """The hint tells of something that went wrong."""
+        return False
+
+    def place(self) -> PageAddress:
+        """Where a person is now, to come back to."""
+        return PageAddress(self.page_id)
+
+    def restore(self, place: PageAddress) -> None:
+        """A person has come back."""
+
+    def can_go_back(self) -> bool:
+        """Whether there is a step back within the page."""
+        return False
+
+    def go_back(self) -> bool:
+        """One step back within the page; False where there is none."""
+        return False

@@ -1,0 +1,138 @@
+"""What is behind the tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from foretop.pages.detail_page import DetailPage
+from foretop.pages.page import Page
+from foretop.pages.table_page import TablePage
+from foretop.pages.table_spec import TableSpec
+from foretop.pages.tabs import DETAIL
+from foretop.panes.nonadmin import nonadmin_pane
+from foretop.panes.queue import queue_pane
+from foretop.panes.runs import backup_pane, restore_pane
+from foretop.panes.schedules import schedule_pane
+from foretop.panes.storage import place_pane
+from foretop.panes.triage import calm, finding_pane
+from foretop.widgets.column_layout import ColumnPriorities
+from foretop.widgets.paragraphs import Line, Paragraph, paragraph, span
+from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.findings_table import FindingsTableModel
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.dashboard.table_models import StoreTableModel, TableModel
+from foretop_core.store import Key
+from foretop_core.tables.engine.columns import UnreadableRow, View
+from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources.nonadmin import NonAdminView
+from foretop_core.tables.resources.queue import QueueView
+from foretop_core.tables.resources.runs import BackupsView, RestoresView
+from foretop_core.tables.resources.schedules import SchedulesView
+from foretop_core.tables.resources.storage import StorageView
+
+
+def _table(spec: TableSpec) -> Callable[[str, DisplayOptions], Page]:
+    return lambda page_id, looks: TablePage(page_id, spec, looks)
+
+
+def _calendar(page_id: str, looks: DisplayOptions) -> Page:
+    from foretop.pages.calendar_page import CalendarPage
+
+    return CalendarPage(page_id, looks)
+
+
+def _primer(page_id: str, looks: DisplayOptions) -> Page:
+    """Brings a second cron library with it, which the first paint need not wait for."""
+    from foretop.pages.primer_page import PrimerPage
+
+    return PrimerPage(page_id, looks)
+
+
+def _live(
+    view: type[View[Any]],
+    pane: Callable[[Any, RenderContext], tuple[Paragraph, ...]],
+    rank: tuple[str, ...],
+    none: str,
+    least: Mapping[str, int] | None = None,
+) -> TableSpec:
+    def tell(rows: TableModel, key: Key, desk: DashboardState) -> tuple[Paragraph, ...]:
+        entry = rows.entry(key) if isinstance(rows, StoreTableModel) else None
+        if entry is None:
+            return ()
+        if isinstance(entry, UnreadableRow):
+            return (paragraph(f"{key.namespace}/{key.name} cannot be read: {entry.problem}", Tone.BAD),)
+        return pane(entry, desk.scene(key.context))
+
+    def empty(_desk: DashboardState) -> list[Line]:
+        return [(span(none, Tone.DIM),)]
+
+    return TableSpec(
+        lambda desk: StoreTableModel(desk, view()), tell, view.kinds, ColumnPriorities(rank, least=least or {}), empty
+    )
+
+
+def _finding(rows: TableModel, key: Key, desk: DashboardState) -> tuple[Paragraph, ...]:
+    found = rows.table.get(key)
+    return () if found is None else finding_pane(found, desk.scene_of(found))
+
+
+TRIAGE = TableSpec(
+    FindingsTableModel, _finding, frozenset(), ColumnPriorities(("severity", "what", "since")), calm, tells_keys=True
+)
+SCHEDULES = _live(
+    SchedulesView,
+    schedule_pane,
+    ("next", "runs", "cron", "skip", "last", "meaning"),
+    "There are no schedules.",
+    {"last": 6, "cron": 12, "next": 12},
+)
+NONADMIN = _live(
+    NonAdminView,
+    nonadmin_pane,
+    ("namespace", "phase", "velero", "queue", "conditions", "progress", "age"),
+    "There are no non-admin backups or restores.",
+    {"name": 10},
+)
+QUEUE = _live(
+    QueueView,
+    queue_pane,
+    ("position", "phase", "when", "items", "from", "waits"),
+    "The queue is empty: Velero has nothing to do.",
+    {"name": 20, "from": 12, "when": 11, "waits": 16},
+)
+BACKUPS = _live(
+    BackupsView,
+    backup_pane,
+    ("phase", "started", "errors", "warnings", "took", "expires", "from", "storage"),
+    "There are no backups.",
+    {"name": 24, "expires": 7, "storage": 8},
+)
+RESTORES = _live(
+    RestoresView,
+    restore_pane,
+    ("phase", "backup", "started", "errors", "warnings", "items", "took", "from"),
+    "There are no restores.",
+)
+STORAGE_PAGE = _live(
+    StorageView,
+    place_pane,
+    ("phase", "what", "checked", "synced", "default", "mode", "kind"),
+    "There are no storage locations.",
+    {"what": 16, "mode": 4},
+)
+
+PAGE_FACTORIES: Mapping[str, Callable[[str, DisplayOptions], Page]] = {
+    "triage": _table(TRIAGE),
+    "schedules": _table(SCHEDULES),
+    "nonadmin": _table(NONADMIN),
+    "queue": _table(QUEUE),
+    "calendar": _calendar,
+    "primer": _primer,
+    "backups": _table(BACKUPS),
+    "restores": _table(RESTORES),
+    "storage": _table(STORAGE_PAGE),
+    DETAIL: DetailPage,
+}
+"""By the id of its tab, how a page is made."""

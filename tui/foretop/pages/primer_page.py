@@ -1,0 +1,262 @@
+"""The primer: an expression and its minutes go in, primed expressions come out as one types."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.widgets import Input, Label
+
+from foretop.dialogs.pick import Pick
+from foretop.main_screen.key_hints import Ways
+from foretop.pages.page import Page
+from foretop.panes.primer import INDENT, introduction, primer_pane
+from foretop.terminal.clipboard import copy
+from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph
+from foretop.widgets.prompt import EDITING, Prompt
+from foretop.widgets.styles import DIM, style_of
+from foretop.widgets.text_lines import Divider, StyledLine, TextPane
+from foretop_core.cron import Dialect
+from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.models import Schedule
+from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE, by_plural
+from foretop_core.rules import humanize
+from foretop_core.store import Key
+from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.text import clean, cut_end, pad, width
+from foretop_core.tables.timeline.primer_preview import Preview, preview, taken_from
+
+if TYPE_CHECKING:
+    from foretop.main_screen.main_screen import MainScreen
+
+SOURCES = (SCHEDULE.plural, PRESCALED.plural, CRON_JOB.plural)
+"""Kinds that have an expression to take."""
+_USUAL_MINUTES = "10"
+
+
+class PrimerPage(Page, can_focus=True):
+    """Outside its two fields every key of the frame works; inside, every key of text entry."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "screen.do('edit')", show=False),
+        Binding("tab,shift+tab", "screen.do('edit_minutes')", show=False),
+        Binding("c", "screen.do('copy_primed')", show=False),
+        Binding("down,j", "scroll_by(1)", show=False),
+        Binding("up,k", "scroll_by(-1)", show=False),
+        Binding("pagedown,ctrl+f", "scroll_by(12)", show=False),
+        Binding("pageup,ctrl+b", "scroll_by(-12)", show=False),
+    ]
+
+    def __init__(self, page_id: str, looks: DisplayOptions) -> None:
+        super().__init__(page_id, looks)
+        self._taken: tuple[Key, str] | None = None
+        self._dialect = Dialect.ROBFIG
+        """That of what is primed: a CronJob's, unless the expression was taken from a schedule of Velero."""
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(classes="fields"):
+            yield Label(f" {'Expression':<{INDENT}}", markup=False)
+            yield Prompt(placeholder="minute hour day month weekday", id="expression")
+            yield Label("  Warm-up  ", markup=False)
+            yield Prompt(id="minutes")
+            yield Label("min", markup=False)
+        yield StyledLine(ascii=self.looks.ascii, id="meaning")
+        yield Divider(ascii=self.looks.ascii, id="primer-rule")
+        yield TextPane(ascii=self.looks.ascii, id="pane")
+
+    def on_mount(self) -> None:
+        self._minutes.value = _USUAL_MINUTES
+
+    @property
+    def _expression(self) -> Prompt:
+        return self.query_one("#expression", Prompt)
+
+    @property
+    def _minutes(self) -> Prompt:
+        return self.query_one("#minutes", Prompt)
+
+    @property
+    def frame(self) -> MainScreen:
+        from foretop.main_screen.main_screen import MainScreen
+
+        assert isinstance(self.screen, MainScreen)
+        return self.screen
+
+    @property
+    def preview(self) -> Preview | None:
+        """What the two fields come to; None where nothing was typed yet."""
+        text = self._expression.value
+        return preview(text, self._minutes.value.strip(), self._dialect) if text.strip() else None
+
+    @property
+    def is_editing(self) -> bool:
+        return self._expression.has_focus or self._minutes.has_focus
+
+    def attach(self, desk: DashboardState) -> None:
+        super().attach(desk)
+        self.pulse()
+
+    def shown(self) -> None:
+        self._leave()
+        self.pulse()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.pulse)
+
+    def take(self, key: Key) -> None:
+        """Fills the fields from an object of the cluster."""
+        resource = self.desk.store.get(key) if self.desk else None
+        found = taken_from(resource)
+        if found is None or self.desk is None:
+            return
+        self._dialect = Dialect.ROBFIG
+        if isinstance(resource, Schedule):
+            self._dialect = self.desk.scene(key.context).snapshot.readings(resource)[-1].dialect
+        text, minutes = found
+        self._expression.value = text
+        if minutes is not None:
+            self._minutes.value = str(minutes)
+        self._taken = (key, text)
+        self._leave()
+        self.pulse()
+        self.post_message(self.Altered())
+
+    # What is shown
+
+    def pulse(self) -> None:
+        shown = self.preview
+        self.query_one("#meaning", StyledLine).show(self._under(shown))
+        pane = self.query_one("#pane", TextPane)
+        if shown is None:
+            pane.show(introduction())
+        elif self.desk is not None:
+            pane.show(self._answer(shown, self.desk, pane))
+
+    def _answer(self, shown: Preview, desk: DashboardState, pane: TextPane) -> tuple[Paragraph, ...]:
+        try:
+            return primer_pane(shown, desk.now(), desk.zone, pane.size.width - 2)
+        except Exception as problem:
+            return (paragraph(f"It cannot be told: {type(problem).__name__}: {problem}", Tone.BAD),)
+
+    def _under(self, shown: Preview | None) -> Line:
+        """Below the field: what it means, or a sign under the place where it goes wrong."""
+        if shown is None:
+            return ()
+        before = " " * (INDENT + 1)
+        if shown.problem and shown.problem_at is not None:
+            at = width(clean(self._expression.value[: shown.problem_at]))
+            return (Span(f"{before}{' ' * at}^ here", style_of(Tone.BAD)),)
+        zone = f"zone {'UTC' if shown.zone in (None, UTC) else clean(str(shown.zone))}" if shown.meaning else ""
+        if shown.problem_in_minutes:
+            zone = "look at the minutes"
+        room = max(8, self.size.width - len(before) - width(zone) - 3)
+        meaning = pad(cut_end(clean(shown.meaning), room), room)
+        return (Span(f"{before}{meaning}  "), Span(zone, style_of(Tone.BAD) if shown.problem_in_minutes else DIM))
+
+    def hint(self) -> str:
+        if self.is_editing:
+            return "typing: enter or esc leaves the field, tab goes to the other one"
+        if self._taken is not None and self._taken[1] == self._expression.value:
+            key = self._taken[0]
+            kind = by_plural(key.kind)
+            return f"taken from {kind.name if kind else key.kind} {clean(key.namespace)}/{clean(key.name)}"
+        return ""
+
+    # What keys do here
+
+    def ways_of_typing(self) -> Ways:
+        other = "minutes" if self._expression.has_focus else "expression"
+        return (("enter", "done"), ("esc", "leave"), ("tab", other), *EDITING) if self.is_editing else ()
+
+    def offers(self, action_id: str) -> bool:
+        if action_id == "copy_primed":
+            shown = self.preview
+            return shown is not None and shown.primed is not None
+        return action_id != "take" or bool(self._sources())
+
+    def can_go_back(self) -> bool:
+        return self.is_editing
+
+    def go_back(self) -> bool:
+        if not self.is_editing:
+            return False
+        self._leave()
+        return True
+
+    def do_edit(self) -> None:
+        self._edit(self._expression)
+
+    def do_edit_minutes(self) -> None:
+        """To the minutes, and from them to the expression."""
+        self._edit(self._expression if self._minutes.has_focus else self._minutes)
+
+    def _edit(self, field: Prompt) -> None:
+        """The old text is selected: what is typed takes its place, and an arrow leaves it to be changed."""
+        self.screen.set_focus(field, scroll_visible=False)
+        field.select_all()
+
+    def do_copy_primed(self) -> None:
+        shown = self.preview
+        if shown is not None and shown.primed is not None:
+            copy(self.frame.dashboard, "\n".join(shown.primed.expressions))
+
+    def do_take(self) -> None:
+        sources = self._sources()
+        labels = [f"{self._where(key)}  {text}" for key, text in sources]
+        title = f"Take the expression of one of {humanize.count(len(sources), 'object')}"
+
+        def chosen(place: int | None) -> None:
+            if place is not None:
+                self.take(sources[place][0])
+
+        self.app.push_screen(Pick(title, labels, self.looks.ascii), chosen)
+
+    def _sources(self) -> list[tuple[Key, str]]:
+        if self.desk is None:
+            return []
+        found = [
+            (key, taken[0])
+            for plural in SOURCES
+            for context in self.desk.contexts
+            for key, resource in self.desk.store.items(context, plural)
+            if (taken := taken_from(resource)) is not None
+        ]
+        return sorted(found, key=lambda entry: (SOURCES.index(entry[0].kind), entry[0].namespace, entry[0].name))
+
+    def _where(self, key: Key) -> str:
+        kind = by_plural(key.kind)
+        place = f"{key.namespace}/{key.name}"
+        context = f" {key.context}" if self.desk is not None and len(self.desk.contexts) > 1 else ""
+        return f"{kind.name if kind else key.kind:<16} {place:<32}{context}"
+
+    def action_scroll_by(self, by: int) -> None:
+        self.query_one("#pane", TextPane).scroll_lines(by)
+
+    def _leave(self) -> None:
+        self.screen.set_focus(self, scroll_visible=False)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.pulse()
+        self.post_message(self.Altered())
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._leave()
+
+    @on(Prompt.Dropped)
+    def _dropped(self, event: Prompt.Dropped) -> None:
+        event.stop()
+        self._leave()
+
+    @on(Prompt.Passed)
+    def _passed(self, event: Prompt.Passed) -> None:
+        event.stop()
+        self.action_scroll_by(event.by)

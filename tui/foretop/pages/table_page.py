@@ -1,0 +1,278 @@
+"""A page that is a table with a pane: what most of the tabs are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+
+from foretop.main_screen.key_hints import deeds
+from foretop.main_screen.navigation import PageAddress
+from foretop.pages.filterable_page import FilterablePage, filter_line
+from foretop.pages.table_spec import TableSpec, safely
+from foretop.panes.applicable_actions import deeds_line
+from foretop.panes.empty_state import how_far, nothing_fits, ways_out, why_empty
+from foretop.panes.group_header import head_pane
+from foretop.panes.stale_notice import not_allowed, stale_paras
+from foretop.widgets.paragraphs import Line, Paragraph, in_zone, span
+from foretop.widgets.table import Table
+from foretop.widgets.text_lines import Divider, TextPane
+from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.dashboard.table_models import TableModel
+from foretop_core.errors import BadInput
+from foretop_core.store import Key
+from foretop_core.tables.engine.status_glyphs import Tone
+
+BESIDE = 172
+"""From this width on the pane stands beside the table, which has 120 cells then: more room shows no less."""
+
+
+class TablePage(FilterablePage):
+    """The table takes the keys; the pane follows its cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("shift+down", "scroll_pane(1)", show=False),
+        Binding("shift+up", "scroll_pane(-1)", show=False),
+    ]
+
+    def __init__(self, page_id: str, spec: TableSpec, looks: DisplayOptions) -> None:
+        super().__init__(page_id, looks)
+        self.spec = spec
+        self.rows: TableModel | None = None
+        self._problem = ""
+
+    def compose(self) -> ComposeResult:
+        yield filter_line("text  !text  -l label=value  -f fuzzy  phase:Failed", ascii=self.looks.ascii)
+        with Container(classes="body"):
+            yield Table(self.spec.wishes, ascii=self.looks.ascii, flash=self.looks.flash)
+            yield Divider(ascii=self.looks.ascii, id="divider")
+            yield TextPane(ascii=self.looks.ascii, whole=False, id="pane")
+
+    @property
+    def table(self) -> Table:
+        return self.query_one(Table)
+
+    def attach(self, desk: DashboardState) -> None:
+        super().attach(desk)
+        self.rows = self.spec.rows(desk)
+        if desk.focus:
+            self.rows.renew()
+        self.table.show(self.rows)
+        self.narrow_to(self.prompt.value)
+        self._tell()
+
+    def explain(self, lines: Sequence[Line]) -> None:
+        self.table.explain(lines)
+
+    def pulse(self) -> None:
+        if self.rows is not None and self.desk is not None:
+            self.rows.keep_up()
+            self.table.pulse()
+            if not len(self.rows.table):
+                self.table.explain(self._why_empty())
+            self._tell()
+
+    def shown(self) -> None:
+        self.take_keys()
+        if self.rows is not None and self.rows.is_out_of_focus:
+            self._renew()
+        self.table.pulse()
+
+    def take_keys(self) -> None:
+        self.screen.set_focus(self.table, scroll_visible=False)
+
+    def move(self, by: int) -> None:
+        self.table.action_move(by)
+
+    def on_resize(self, event: events.Resize) -> None:
+        beside = event.size.width >= BESIDE
+        self.set_class(beside, "-beside")
+        pane = self.query_one("#pane")
+        below = max(0, round(event.size.height * 0.44)) if event.size.height >= 12 else 0
+        pane.styles.height = "1fr" if beside else min(below, 11)
+        self.query_one("#divider").display = below > 0 and not beside
+        pane.display = below > 0
+
+    @on(Table.CursorMoved)
+    def _cursor_moved(self) -> None:
+        self._tell()
+        self.post_message(self.Altered())
+
+    def _tell(self) -> None:
+        """The pane says what there is to say about the row under the cursor."""
+        key = self.table.cursor
+        pane = self.query_one("#pane", TextPane)
+        if self.rows is None or self.desk is None or key is None or not len(self.rows.table):
+            pane.show(())
+            return
+        moved = key != self._pane_key
+        self._pane_key = key
+        rows, desk = self.rows, self.desk
+        stale = stale_paras(desk, key) if rows.is_stale(key) else ()
+        said = (*stale, *safely(lambda: self._said(rows, key, desk), key))
+        zone = desk.zone_of(rows.subject(key))
+        pane.show(in_zone(said, desk.now(key.context), zone), keep_place=not moved)
+
+    _pane_key: Key | None = None
+
+    def _said(self, rows: TableModel, key: Key, desk: DashboardState) -> tuple[Paragraph, ...]:
+        if (head := self.table.head) is not None:
+            return head_pane(head)
+        said = self.spec.pane(rows, key, desk)
+        return (*said, *self._keys()) if self.spec.tells_keys and said else said
+
+    def _keys(self) -> tuple[Paragraph, ...]:
+        """Only while it is on the screen: what works is a question to the page that is."""
+        from foretop.main_screen.main_screen import MainScreen
+
+        if not isinstance(self.screen, MainScreen) or self.screen.page is not self:
+            return ()
+        return deeds_line(deeds(self.screen), marked=bool(self.table.marked))
+
+    def _why_empty(self) -> list[Line]:
+        assert self.rows is not None
+        assert self.desk is not None
+        if self.rows.table.total and (self.rows.filter_text or self.rows.faults_only):
+            return [(span(f"{self._problem}.", Tone.BAD),)] if self._problem else nothing_fits(self.desk.focus)
+        nobody = (
+            [_NONE_HERE] if self.rows.table.total else [_NONE] if not self.spec.empty else self.spec.empty(self.desk)
+        )
+        out = ways_out(self.desk.focus) if self.desk.focus.narrows(self.spec.kinds) else []
+        return [*(why_empty(self.desk, self.spec.kinds) or nobody), *out]
+
+    # What keys do here
+
+    def subject(self) -> Key | None:
+        if self.rows is None or self.table.cursor is None:
+            return None
+        return self.rows.subject(self.table.cursor)
+
+    def offers(self, action_id: str) -> bool:
+        if action_id in ("mark", "mark_range", "mark_all", "wide", "sort_selected", "faults"):
+            return self.rows is not None and self.rows.table.total > 0
+        if action_id == "group":
+            return self.rows is not None and self.rows.can_group and self.rows.table.total > 0
+        if action_id == "fold":
+            return self.table.head is not None
+        if action_id == "clear_marks":
+            return bool(self.table.marked)
+        return True
+
+    def action_scroll_pane(self, by: int) -> None:
+        self.query_one("#pane", TextPane).scroll_lines(by)
+
+    def do_mark(self) -> None:
+        self.table.toggle_mark()
+
+    def do_mark_range(self) -> None:
+        self.table.mark_range()
+
+    def do_mark_all(self) -> None:
+        self.table.mark_all()
+
+    def do_clear_marks(self) -> None:
+        self.table.clear_marks()
+
+    def do_sort_selected(self) -> None:
+        self.table.sort_selected()
+
+    def do_wide(self) -> None:
+        self.table.toggle_wide()
+        self.post_message(self.Altered())
+
+    def do_group(self) -> None:
+        self.table.toggle_groups()
+
+    def do_fold(self) -> None:
+        self.table.fold()
+
+    def do_faults(self) -> None:
+        if self.rows is not None:
+            self.rows.faults_only = not self.rows.faults_only
+            self._renew()
+
+    def refocus(self) -> None:
+        self._renew()
+
+    def narrow(self, text: str) -> None:
+        self.set_class(bool(text), "-filtering")
+        self.prompt.value = text
+        self.narrow_to(text)
+
+    def place(self) -> PageAddress:
+        return PageAddress(self.page_id, self.rows.filter_text if self.rows else None, self.table.cursor)
+
+    def restore(self, place: PageAddress) -> None:
+        if self.rows is None:
+            return
+        if place.filter is not None:
+            self.narrow(place.filter)
+            self.take_keys()
+        if place.key is not None:
+            self.table.go_to(place.key)
+
+    def can_go_back(self) -> bool:
+        return self._is_filtering or (self.rows is not None and self.rows.faults_only)
+
+    @property
+    def _is_filtering(self) -> bool:
+        return bool((self.rows and self.rows.filter_text) or self._problem) or self.has_class("-filtering")
+
+    def go_back(self) -> bool:
+        if self._is_filtering:
+            self.narrow("")
+            self.take_keys()
+            self.post_message(self.Altered())
+            return True
+        if self.rows is not None and self.rows.faults_only:
+            self.rows.faults_only = False
+            self._renew()
+            return True
+        return False
+
+    def hint(self) -> str:
+        if self._problem:
+            return self._problem
+        if self.rows is None:
+            return ""
+        parts = [
+            self.rows.desk.focus.words,
+            "only what is faulty" if self.rows.faults_only else "",
+            f"{len(self.table.marked)} marked (ctrl+\\ none)" if self.table.marked else "",
+            f"no room for {', '.join(self.table.given_up)} (ctrl+w back)" if self.table.given_up else "",
+            how_far(self.rows.desk, self.spec.kinds),
+            not_allowed(self.rows.desk) if not self.spec.kinds else "",
+        ]
+        return ", ".join(part for part in parts if part)
+
+    @property
+    def has_problem(self) -> bool:
+        return bool(self._problem)
+
+    def narrow_to(self, text: str) -> None:
+        if self.rows is None or (text == self.rows.filter_text and not self._problem):
+            return
+        why = ""
+        try:
+            self.rows.narrow(text)
+            self._problem = ""
+        except BadInput as problem:
+            self._problem, why = str(problem), problem.why
+        self.say_unfit(why)
+        self._renew()
+
+    def _renew(self) -> None:
+        if self.rows is not None:
+            self.rows.renew()
+            self.table.rearranged()
+            self.pulse()
+            self.post_message(self.Altered())
+
+
+_NONE: Line = (span("There are none.", Tone.DIM),)
+_NONE_HERE: Line = (span("There are none here.", Tone.DIM),)

@@ -1,0 +1,30 @@
+"""The tabs by name; what is behind them is loaded when the frame is already on the screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DETAIL = "detail"
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A page that a digit leads to; `foretop.pages.page_factories.PAGE_FACTORIES` knows how it is made."""
+
+    digit: int
+    id: str
+    short: str
+    title: str
+
+
+TABS: tuple[Tab, ...] = (
+    Tab(1, "triage", "Triage", "Triage: what is wrong"),
+    Tab(2, "schedules", "Sched", "Schedules"),
+    Tab(3, "nonadmin", "NonAdm", "Non-admin backups and restores"),
+    Tab(4, "queue", "Queue", "Queue: what Velero works on, and what waits"),
+    Tab(5, "calendar", "Cal", "Calendar: what is to come, and what starts together"),
+    Tab(6, "primer", "Primer", "Primer: when to warm up before a schedule runs"),
+    Tab(7, "backups", "Backups", "Backups"),
+    Tab(8, "restores", "Restores", "Restores"),
+    Tab(9, "storage", "Storage", "Storage locations"),
+)

@@ -1,0 +1,50 @@
+"""An object as YAML, with what is long and seldom wanted folded into one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+from msgspec import to_builtins
+
+from foretop.widgets.paragraphs import Paragraph, paragraph, span
+from foretop_core.models.kinds import by_plural
+from foretop_core.models.wire import Resource
+from foretop_core.store import Key
+from foretop_core.tables.engine.status_glyphs import Tone
+
+
+def read_part(key: Key, resource: Resource) -> Mapping[str, Any]:
+    """What foretop has read of the object."""
+    kind = by_plural(key.kind)
+    head = {"apiVersion": kind.api_version, "kind": kind.name} if kind else {}
+    return {**head, **to_builtins(resource)}
+
+
+def as_yaml(plain: Mapping[str, Any], *, whole: bool, folded: bool) -> Sequence[Paragraph]:
+    parts = "The whole object" if whole else "The fields that foretop reads"
+    how = "status and managedFields are folded, space unfolds them" if folded else "space folds it"
+    lines = [line for name, value in plain.items() for line in _field(name, value, folded)]
+    return [paragraph(f"{parts}; {how}.", Tone.DIM), *(_line(line) for line in lines)]
+
+
+def _field(name: str, value: Any, folded: bool) -> list[str]:
+    if folded and name == "status":
+        return _folded(name, value, "")
+    if folded and name == "metadata" and isinstance(value, Mapping) and "managedFields" in value:
+        rest = {key: held for key, held in value.items() if key != "managedFields"}
+        return [*_dumped({name: rest}), *_folded("managedFields", value["managedFields"], "  ")]
+    return _dumped({name: value})
+
+
+def _folded(name: str, value: Any, indent: str) -> list[str]:
+    return [f"{indent}{name}: … {len(_dumped(value))} lines"] if value else []
+
+
+def _dumped(value: Any) -> list[str]:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=1000).splitlines()
+
+
+def _line(text: str) -> Paragraph:
+    return Paragraph((span(text),), indent=len(text) - len(text.lstrip(" ")) + 2)

@@ -1,0 +1,142 @@
+"""What the terminal shows, cell by cell, so that only the cells that differ are written: over SSH every byte counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.control import Control
+from rich.segment import Segment
+from rich.style import Style
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.strip import Strip
+
+Cell = tuple[str, Style | None]
+_WORTH_A_JUMP = 7
+"""So many equal cells in between are cheaper passed over than written again."""
+
+
+class CellDiff:
+    """Remembers what was written last; a cell it is not sure of is None and is written again."""
+
+    def __init__(self) -> None:
+        self._lines: dict[int, list[Cell | None]] = {}
+
+    def sparing(self, update: RenderableType | None) -> RenderableType | None:
+        """The same update, written with as little as it takes."""
+        if isinstance(update, ChopsUpdate):
+            return _Sparing(self, update)
+        if isinstance(update, LayoutUpdate):
+            return _Whole(self, update)
+        if update is not None:
+            self._lines.clear()
+        return update
+
+    def forget(self) -> None:
+        """Somebody else may have written to the terminal, or it has lost what it showed: all is written again."""
+        self._lines.clear()
+
+    def paint(self, y: int, x: int, strip: Strip, console: Console) -> Iterator[str]:
+        """What must be written for these cells to look like this."""
+        wanted = _cells(strip)
+        if wanted is None:
+            self._keep(y, x, [None] * strip.cell_length)
+            yield _at(x, y) + strip.render(console)
+            return
+        shown = self._line(y, x + len(wanted))[x : x + len(wanted)]
+        for start, stop in _runs(shown, wanted):
+            yield _at(x + start, y) + Strip(_segments(wanted[start:stop])).render(console)
+        self._keep(y, x, wanted)
+
+    def _line(self, y: int, length: int) -> list[Cell | None]:
+        line = self._lines.setdefault(y, [])
+        line.extend([None] * (length - len(line)))
+        return line
+
+    def _keep(self, y: int, x: int, cells: Iterable[Cell | None]) -> None:
+        known = list(cells)
+        self._line(y, x + len(known))[x : x + len(known)] = known
+
+
+class _Sparing(ChopsUpdate):
+    """Looks at the canvas when it is written, for an update may also be dropped."""
+
+    def __init__(self, canvas: CellDiff, update: ChopsUpdate) -> None:
+        super().__init__(update.chops, update.spans, update.chop_ends)
+        self._canvas = canvas
+
+    def render_segments(self, console: Console) -> str:
+        return "".join(
+            piece
+            for y, first, last in self.spans
+            for x, strip in _overlapping(self, y, first, last)
+            for piece in self._canvas.paint(y, x, strip, console)
+        )
+
+
+class _Whole(LayoutUpdate):
+    """Behind an open window the toolkit lays the whole screen out each second, where only the clock has moved."""
+
+    def __init__(self, canvas: CellDiff, update: LayoutUpdate) -> None:
+        super().__init__(update.strips, update.region)
+        self._canvas = canvas
+
+    def render_segments(self, console: Console) -> str:
+        pieces: list[str] = []
+        for y, strips in enumerate(self.strips, self.region.y):
+            x = self.region.x
+            for strip in strips:
+                pieces += self._canvas.paint(y, x, strip, console)
+                x += strip.cell_length
+        return "".join(pieces)
+
+
+def _overlapping(update: ChopsUpdate, y: int, first: int, last: int) -> Iterator[tuple[int, Strip]]:
+    """The pieces of a line that are wholly or in part between two cells."""
+    for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+        if strip is not None and x < last and end > first:
+            yield x, strip
+
+
+def _cells(strip: Strip) -> list[Cell] | None:
+    """Letter by letter; None where one of them does not take exactly one cell."""
+    segments = [segment for segment in strip if not segment.control]
+    if not all(segment.text.isascii() or all(cell_len(letter) == 1 for letter in segment.text) for segment in segments):
+        return None
+    return [(letter, segment.style) for segment in segments for letter in segment.text]
+
+
+def _runs(shown: list[Cell | None], wanted: list[Cell]) -> Iterator[tuple[int, int]]:
+    """From where to before where they differ; what lies close together is one run."""
+    start = stop = -1
+    for at, (old, new) in enumerate(zip(shown, wanted, strict=True)):
+        if old == new:
+            continue
+        if start < 0:
+            start = at
+        elif at - stop >= _WORTH_A_JUMP:
+            yield start, stop
+            start = at
+        stop = at + 1
+    if start >= 0:
+        yield start, stop
+
+
+def _segments(cells: list[Cell]) -> list[Segment]:
+    """Neighbours of one style together."""
+    letters: list[str] = []
+    segments: list[Segment] = []
+    style: Style | None = None
+    for letter, own in cells:
+        if letters and own != style:
+            segments.append(Segment("".join(letters), style))
+            letters = []
+        style = own
+        letters.append(letter)
+    segments.append(Segment("".join(letters), style))
+    return segments
+
+
+def _at(x: int, y: int) -> str:
+    return Control.move_to(x, y).segment.text

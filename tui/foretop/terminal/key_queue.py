@@ -1,0 +1,93 @@
+"""Keys one after the other: each is dealt with before it is decided where the next one goes.
+
+Textual hands a key to the focus of the moment and looks at the next one at once. Where keys come in one go, as over a
+slow line, from a paste or a script, the letters after `/` would still go to the table, and the `q` of `:q` would
+close the palette that the colon has just opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from textual import events, on
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.message import Message
+from textual.screen import Screen
+from textual.widget import Widget
+
+_LINE_FEED = "ctrl+j"
+"""What becomes of enter where it is pressed while the terminal is still in line mode."""
+_PATIENCE = 3.0
+"""Seconds after which a key counts as dealt with even if its follower got lost with the widget that it was sent to."""
+
+
+class _KeyBarrier(Message):
+    """Goes the way of the key behind it; when it is back, so was the key."""
+
+    def __init__(self, place: tuple[Screen[object], Widget | None], *, is_second: bool = False) -> None:
+        super().__init__()
+        self.place = place
+        self.is_second = is_second
+
+
+class SerialKeyApp(App[int]):
+    """An app for people who type faster than it opens its windows."""
+
+    def __init__(self, *, ansi_color: bool, typed: bytes = b"") -> None:
+        super().__init__(ansi_color=ansi_color)
+        self._typed_early = typed
+        self._waiting_keys: deque[events.Key] = deque()
+        self._sent_at: float | None = None
+
+    def on_load(self) -> None:
+        """What was typed before the driver reads comes before all that it reads."""
+        if self._typed_early:
+            for event in XTermParser().feed(self._typed_early.decode(errors="replace")):
+                self.post_message(event)
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key) and event.key == _LINE_FEED:
+            event = events.Key("enter", "\r")
+        if not isinstance(event, events.Key) or event.is_forwarded:
+            await super().on_event(event)
+            return
+        self._waiting_keys.append(event)
+        if self._sent_at is None or asyncio.get_running_loop().time() - self._sent_at > _PATIENCE:
+            await self._send_next()
+
+    async def _send_next(self) -> None:
+        if not self._waiting_keys:
+            self._sent_at = None
+            return
+        place = self._place
+        self._sent_at = asyncio.get_running_loop().time()
+        await super().on_event(self._waiting_keys.popleft())
+        self._follow(place)
+
+    @property
+    def _place(self) -> tuple[Screen[object], Widget | None]:
+        return self.screen, self.focused
+
+    def _follow(self, place: tuple[Screen[object], Widget | None], *, again: bool = False) -> None:
+        screen, focused = place
+        follower = _KeyBarrier(place, is_second=again)
+        if not (focused or screen).post_message(follower):
+            self.post_message(follower)
+
+    @on(_KeyBarrier)
+    async def _followed(self, message: _KeyBarrier) -> None:
+        """A second one goes behind what the key itself has said on its way, such as that a line is entered.
+
+        A key that led elsewhere is followed there too: what it opened may be about to take the focus.
+        """
+        message.stop()
+        if not self._screen_stack:
+            return
+        if message.place != self._place:
+            self._follow(self._place)
+        elif not message.is_second:
+            self._follow(self._place, again=True)
+        else:
+            await self._send_next()

@@ -1,0 +1,132 @@
+"""Which columns a line has room for, where they stand, and which letter sorts by them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from foretop_core.tables.engine.columns import Column
+from foretop_core.tables.text.text import width
+
+GAP = 2
+_LEAST = 12
+_LEAST_OF = {"subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "backup": 16}
+"""A column that may be cut keeps at least this much."""
+_ALWAYS = ("name", "subject", "context")
+_NAME = 26
+"""Up to here a name is served before the others are."""
+RESERVED_LETTERS = frozenset("GJOUZ")
+K9S_LETTERS = {
+    "N": ("name", "subject"),
+    "P": ("namespace",),
+    "A": ("age", "started", "since", "last", "checked"),
+    "S": ("phase", "severity"),
+}
+"""What hands know: name, namespace, age and status; of several columns the first that the view has."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSlot:
+    """One column on the line."""
+
+    index: int
+    x: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPriorities:
+    """What decides who stays when there is no room for all."""
+
+    rank: tuple[str, ...] = ()
+    wide: bool = False
+    selected: str = ""
+    least: Mapping[str, int] = field(default_factory=dict)
+    """By column, how much of it is kept when it is cut, where that is not the usual."""
+    without: frozenset[str] = frozenset()
+    """What is told elsewhere."""
+
+
+def arrange(
+    columns: Sequence[Column[Any]], natural: Sequence[int], room: int, wishes: ColumnPriorities
+) -> tuple[ColumnSlot, ...]:
+    """Places the columns in their own order; what does not fit goes by rank, and long ones are cut before that."""
+    least = [_least(column, size, wishes) for column, size in zip(columns, natural, strict=True)]
+    shown = [place for place in range(len(columns)) if columns[place].name not in wishes.without]
+    order = sorted(shown, key=lambda place: _rank(columns, place, wishes))
+    taken: list[int] = []
+    for place in order:
+        modest = columns[place].wide and not wishes.wide and columns[place].name != wishes.selected
+        sizes = natural if modest else least
+        if _total([sizes[other] for other in (*taken, place)]) <= room:
+            taken.append(place)
+    if not taken and order:
+        return (ColumnSlot(order[0], 0, max(1, room)),)
+    sizes_of = {place: least[place] for place in taken}
+    spare = room - _total(list(sizes_of.values()))
+    names = [place for place in taken if columns[place].name in _ALWAYS]
+    spare = _share_out(sizes_of, [min(natural[place], _NAME) for place in range(len(columns))], spare, names)
+    _share_out(sizes_of, natural, spare, taken)
+    return _placed(sizes_of)
+
+
+def _share_out(sizes_of: dict[int, int], wanted: Sequence[int], spare: int, places: Sequence[int]) -> int:
+    """What is left goes cell by cell to those that lack some, in turn: small wants are soon met; returns the rest."""
+    while spare > 0:
+        wanting = [place for place in places if sizes_of[place] < wanted[place]]
+        if not wanting:
+            break
+        for place in wanting[:spare]:
+            sizes_of[place] += 1
+        spare -= len(wanting[:spare])
+    return spare
+
+
+def sort_keys(columns: Sequence[Column[Any]], taken: Collection[str] = RESERVED_LETTERS) -> dict[str, int]:
+    """The capital letter of each column: those that k9s has, the same in every view, else the first of its title."""
+    places = {column.name: place for place, column in enumerate(columns)}
+    found: dict[str, int] = {}
+    for letter, names in K9S_LETTERS.items():
+        mine = next((places[name] for name in names if name in places), None)
+        if mine is not None:
+            found[letter] = mine
+    for place, column in enumerate(columns):
+        if place in found.values():
+            continue
+        signs = (sign for sign in f"{column.title}{column.name}".upper() if sign.isalpha() and sign not in taken)
+        letter = next((sign for sign in signs if sign not in found and sign not in K9S_LETTERS), "")
+        if letter:
+            found[letter] = place
+    return found
+
+
+def _least(column: Column[Any], natural: int, wishes: ColumnPriorities) -> int:
+    kept = wishes.least.get(column.name, _LEAST_OF.get(column.name))
+    flexible = column.from_middle or kept is not None or natural > 2 * _LEAST
+    return min(natural, max(kept or _LEAST, width(column.title))) if flexible else natural
+
+
+def _rank(columns: Sequence[Column[Any]], place: int, wishes: ColumnPriorities) -> tuple[int, int, int]:
+    column = columns[place]
+    if column.name in _ALWAYS:
+        return 0, 0, place
+    if column.name == wishes.selected:
+        return 0, 1, place
+    listed = wishes.rank.index(column.name) if column.name in wishes.rank else len(wishes.rank)
+    if column.wide:
+        return (1 if wishes.wide else 3), listed, place
+    return 2, listed, place
+
+
+def _total(sizes: Sequence[int]) -> int:
+    return sum(sizes) + GAP * (len(sizes) - 1)
+
+
+def _placed(sizes_of: dict[int, int]) -> tuple[ColumnSlot, ...]:
+    slots: list[ColumnSlot] = []
+    x = 0
+    for place in sorted(sizes_of):
+        slots.append(ColumnSlot(place, x, sizes_of[place]))
+        x += sizes_of[place] + GAP
+    return tuple(slots)

@@ -1,0 +1,16 @@
+"""A list to choose from, one line for each."""
+
+from __future__ import annotations
+
+from textual.strip import Strip
+from textual.widgets import OptionList
+
+from foretop.widgets.styles import CURSOR
+
+
+class PlainOptionList(OptionList):
+    """Shows by reverse video which one is meant: of a style sheet's reverse its base makes nothing."""
+
+    def render_line(self, y: int) -> Strip:
+        strip = super().render_line(y)
+        return strip.apply_style(CURSOR) if self.highlighted == self.scroll_offset.y + y else strip

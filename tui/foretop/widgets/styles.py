@@ -1,0 +1,40 @@
+"""What the tones of the core look like: the sixteen colours of the person's own terminal, and signs without them."""
+
+from __future__ import annotations
+
+from rich.style import Style
+
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only
+
+PLAIN = Style()
+BOLD = Style(bold=True)
+DIM = Style(dim=True)
+UNDERLINE = Style(underline=True)
+CURSOR = Style(reverse=True)
+FLASH = Style(reverse=True, bold=True)
+HEAD = Style(bold=True, dim=True)
+
+_STYLES = {
+    Tone.PLAIN: PLAIN,
+    Tone.DIM: DIM,
+    Tone.GOOD: Style(color="green"),
+    Tone.RUNNING: Style(color="cyan"),
+    Tone.WAITING: Style(color="blue", bold=True),
+    Tone.PAUSED: Style(color="magenta"),
+    Tone.WARN: Style(color="yellow"),
+    Tone.BAD: Style(color="red", bold=True),
+}
+_ASCII = str.maketrans("─│▸▾↑↓×░└", "-|>v^vx/`")
+
+
+def style_of(tone: Tone) -> Style:
+    return _STYLES[tone]
+
+
+def to_ascii(text: str, ascii: bool) -> str:
+    """The text in the signs that this terminal has; nothing changes its width."""
+    return ascii_only(text).translate(_ASCII) if ascii and not text.isascii() else text
+
+
+def style_of_mark(mark: StatusGlyph) -> Style:
+    return _STYLES[mark.tone]

@@ -1,0 +1,102 @@
+"""The lines of a table as strips: the head and the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from foretop.widgets.column_layout import ColumnSlot, sort_keys
+from foretop.widgets.styles import BOLD, CURSOR, DIM, FLASH, HEAD, PLAIN, UNDERLINE, style_of, style_of_mark, to_ascii
+from foretop_core.dashboard.table_models import GroupHeaderRow
+from foretop_core.tables.engine.columns import Column, Row
+from foretop_core.tables.engine.layout import fit
+from foretop_core.tables.text.text import pad
+
+LEFT = 3
+"""Before the first column: the sign of a marked row, the glyph, and a space."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderState:
+    """What the head tells besides the titles."""
+
+    sorted_by: str
+    reversed: bool
+    selected: str
+    count: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowState:
+    """How a row stands out."""
+
+    cursor: bool
+    marked: bool
+    lit: frozenset[int]
+
+
+def head_strip(
+    columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], heading: HeaderState, cells: int, ascii: bool
+) -> Strip:
+    """The titles; the letter that sorts by a column is underlined, the sorted one has an arrow."""
+    by_place = {place: letter for letter, place in sort_keys(columns).items()}
+    pieces: list[Segment] = [Segment(" " * LEFT, HEAD)]
+    x = told = 0
+    for slot in slots:
+        column = columns[slot.index]
+        pieces.append(Segment(" " * (slot.x - x), HEAD))
+        arrow = ("↓" if heading.reversed != column.falls else "↑") if column.name == heading.sorted_by else ""
+        words = f"{column.title}{arrow}"[: slot.width]
+        title = to_ascii(pad(words, slot.width, right=column.right), ascii)
+        style = HEAD + CURSOR if column.name == heading.selected else HEAD
+        pieces += _underlined(title, by_place.get(slot.index, ""), style)
+        x = slot.x + slot.width
+        told = x if column.right else slot.x + len(words)
+    strip = Strip(pieces).adjust_cell_length(cells, HEAD)
+    if not heading.count or len(heading.count) + 2 > cells - LEFT - told:
+        return strip
+    tail = Strip([Segment(to_ascii(f" {heading.count} ", ascii), DIM)])
+    return Strip.join([strip.crop(0, cells - tail.cell_length), tail])
+
+
+def _underlined(title: str, letter: str, style: Style) -> list[Segment]:
+    at = title.upper().find(letter) if letter else -1
+    if at < 0:
+        return [Segment(title, style)]
+    return [Segment(title[:at], style), Segment(title[at], style + UNDERLINE), Segment(title[at + 1 :], style)]
+
+
+def row_strip(
+    columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], row: Row, how: RowState, cells: int, ascii: bool
+) -> Strip:
+    on = CURSOR if how.cursor else PLAIN
+    ellipsis = to_ascii("…", ascii)
+    pieces = [
+        Segment("*" if how.marked else " ", BOLD + on),
+        Segment(to_ascii(row.mark.value, ascii), (DIM if row.faded else style_of_mark(row.mark)) + on),
+        Segment(" ", on),
+    ]
+    x = 0
+    for slot in slots:
+        cell, column = row.cells[slot.index], columns[slot.index]
+        text = to_ascii(pad(fit(cell, column, slot.width, ellipsis), slot.width, right=column.right), ascii)
+        style = (DIM if row.faded else style_of(cell.tone)) + on
+        if slot.x > x:
+            pieces.append(Segment(" " * (slot.x - x), on))
+        pieces.append(Segment(text, style + FLASH if slot.index in how.lit else style))
+        x = slot.x + slot.width
+    return Strip(pieces).adjust_cell_length(cells, on)
+
+
+def group_strip(row: GroupHeaderRow, how: RowState, cells: int, ascii: bool) -> Strip:
+    """`▾ team-pay  3  1 refused  1 running`, across all columns."""
+    on = CURSOR if how.cursor else PLAIN
+    sign = "▸" if row.folded else "▾"
+    pieces = [Segment(to_ascii(f" {sign} {row.name}", ascii), BOLD + on), Segment(f"  {row.size:,}", on)]
+    pieces += [Segment(to_ascii(f"  {cell.text}", ascii), style_of(cell.tone) + on) for cell in row.words]
+    return Strip(pieces).adjust_cell_length(cells, on)

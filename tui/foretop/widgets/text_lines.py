@@ -1,0 +1,142 @@
+"""Lines of spans, repainted only where they differ from what is on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Region, Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from foretop.widgets.paragraphs import Line, Paragraph, Span, wrap
+from foretop.widgets.styles import PLAIN, to_ascii
+from foretop_core.tables.text.text import width
+
+
+def strip_of(line: Line, cells: int, ascii: bool) -> Strip:
+    return Strip([Segment(to_ascii(piece.text, ascii), piece.style) for piece in line]).adjust_cell_length(cells, PLAIN)
+
+
+def changed_cells(before: Line, after: Line) -> tuple[int, int]:
+    """From which cell to before which two lines differ."""
+    start = 0
+    for old, new in zip(before, after, strict=False):
+        if old != new:
+            break
+        start += width(new.text)
+    return start, max(line_width(before), line_width(after))
+
+
+def line_width(line: Line) -> int:
+    return sum(width(piece.text) for piece in line)
+
+
+def explanation_strip(lines: Sequence[Line], y: int, size: Size, ascii: bool) -> Strip:
+    """What stands in the place of rows, in the upper third of the page, each thing folded under itself."""
+    folded = [part for line in lines for part in wrap([Paragraph(line, indent=2)], size.width - 4)]
+    at = y - max(1, (size.height - len(folded)) // 3)
+    return strip_of((Span("  "), *_at(folded, at)), size.width, ascii)
+
+
+class StyledLine(Widget):
+    """A line of the frame: status, tabs, rule or keys."""
+
+    DEFAULT_CSS = "OneLine { height: 1; width: 1fr; }"
+
+    def __init__(self, *, ascii: bool, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._ascii = ascii
+        self._line: Line = ()
+
+    @property
+    def text(self) -> str:
+        return "".join(piece.text for piece in self._line)
+
+    def show(self, line: Iterable[Span]) -> None:
+        before, self._line = self._line, tuple(line)
+        if before != self._line:
+            start, stop = changed_cells(before, self._line)
+            self.refresh(Region(start, 0, max(1, stop - start), 1))
+
+    def render_line(self, y: int) -> Strip:
+        return strip_of(self._line, self.size.width, self._ascii) if y == 0 else Strip.blank(self.size.width, PLAIN)
+
+
+class Divider(StyledLine):
+    """A line across, with words in it where there are some to say."""
+
+    def render_line(self, y: int) -> Strip:
+        words = self._line
+        rest = max(0, self.size.width - line_width(words))
+        return strip_of((*words, Span("─" * rest, PLAIN)), self.size.width, self._ascii)
+
+
+class TextPane(Widget):
+    """Paragraphs folded to the width; scrolls by lines where they do not fit.
+
+    One that is not to show them `whole` cuts those that yield, until it is scrolled.
+    """
+
+    DEFAULT_CSS = "ProsePane { width: 1fr; height: 1fr; }"
+
+    def __init__(self, *, ascii: bool, whole: bool = True, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._ascii = ascii
+        self._whole = whole
+        self._paragraphs: tuple[Paragraph, ...] = ()
+        self._lines: list[Line] = []
+        self.top = 0
+
+    @property
+    def paragraphs(self) -> tuple[Paragraph, ...]:
+        return self._paragraphs
+
+    @property
+    def text(self) -> str:
+        return "\n".join("".join(piece.text for piece in line) for line in self._lines)
+
+    def show(self, paragraphs: Sequence[Paragraph], *, keep_place: bool = True) -> None:
+        wanted = tuple(paragraphs)
+        if not keep_place:
+            self.top = 0
+        if wanted != self._paragraphs:
+            self._paragraphs = wanted
+            self._arrange()
+
+    def scroll_lines(self, by: int) -> None:
+        if not self._whole and by > 0 and not self.top:
+            self._lines = wrap(self._paragraphs, self.size.width - 2)
+        top = max(0, min(self.top + by, len(self._lines) - self.size.height))
+        if top != self.top:
+            self.top = top
+            self.refresh()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """While it has no place on the screen it is not folded: the lines stay those that were painted last."""
+        if not self.size.width:
+            return
+        lines = None if self._whole or self.top else self.size.height
+        before, self._lines = self._lines, wrap(self._paragraphs, self.size.width - 2, lines)
+        self.top = max(0, min(self.top, len(self._lines) - self.size.height))
+        for y in range(self.size.height):
+            old, new = _at(before, self.top + y), _at(self._lines, self.top + y)
+            if old != new:
+                self.refresh(Region(0, y, self.size.width, 1))
+
+    def render_line(self, y: int) -> Strip:
+        line = _at(self._lines, self.top + y)
+        more = y == self.size.height - 1 and len(self._lines) > self.top + self.size.height
+        strip = strip_of((Span(" "), *line), self.size.width, self._ascii)
+        if not more:
+            return strip
+        sign = strip_of((Span("↓"),), 1, self._ascii)
+        return Strip.join([strip.crop(0, self.size.width - 1), sign])
+
+
+def _at(lines: Sequence[Line], place: int) -> Line:
+    return lines[place] if 0 <= place < len(lines) else ()
