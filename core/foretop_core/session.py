@@ -77,7 +77,7 @@ class Session:
     def triage(self, context: str) -> Triage:
         return triage(self.snapshot(context), self.clock(context).now())
 
-    def hand(self, context: str, journal: Journal, user: str) -> PlanExecutor:
+    def executor(self, context: str, journal: Journal, user: str) -> PlanExecutor:
         """What wishes are carried out with in one context; loaded with the first wish, for the rows come before it."""
         from foretop_core.actions.plan_executor import PlanExecutor
 

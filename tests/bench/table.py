@@ -40,7 +40,7 @@ class Filled:
         self.sink.replace_end()
         self.live: LiveTable[Backup] = LiveTable(BackupsView(), self.store, ["prod"])
         self.stage = RenderContextFactory(self.store, "prod")
-        self.stage.scene(NOW)
+        self.stage.render_context(NOW)
 
     def _made(self, plain: Backup, number: int) -> Backup:
         meta = Metadata(
@@ -71,8 +71,8 @@ class Filled:
         self.paint()
 
     def paint(self) -> None:
-        scene = self.stage.scene(self.clock.now())
-        self.live.paint(0, _SCREEN, lambda _: scene)
+        render = self.stage.render_context(self.clock.now())
+        self.live.paint(0, _SCREEN, lambda _: render)
 
 
 def measure() -> Iterable[Figure]:

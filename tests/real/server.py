@@ -21,7 +21,7 @@ class ServerError(Exception):
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on, below those the system hands out to clients.
+    """A loopback port that nobody listens on, below those the system service out to clients.
 
     A client that keeps trying one of those while its server is down can end up connected to itself, and then
     the server cannot come back.

@@ -89,13 +89,13 @@ async def hand_in(
         await client.close()
 
 
-async def planned(hand: PlanExecutor, wish: Planner) -> Plan:
-    snapshot = await asyncio.to_thread(hand.snapshot)
-    return wish(snapshot, sorted(snapshot.schedules, key=lambda item: item.name), hand.clock.now())
+async def planned(executor: PlanExecutor, wish: Planner) -> Plan:
+    snapshot = await asyncio.to_thread(executor.snapshot)
+    return wish(snapshot, sorted(snapshot.schedules, key=lambda item: item.name), executor.clock.now())
 
 
-async def done(hand: PlanExecutor, plan: Plan, wish: Planner) -> list[Result]:
-    return [result async for result in hand.carry_out(plan, wish)]
+async def done(executor: PlanExecutor, plan: Plan, wish: Planner) -> list[Result]:
+    return [result async for result in executor.carry_out(plan, wish)]
 
 
 def pausing(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
@@ -108,14 +108,14 @@ def unpausing(choice: Choice) -> Planner:
 
 async def test_the_skip_table_as_the_real_server_keeps_it(cluster: RealCluster, namespace: str, tmp_path: Path) -> None:
     fields = {"absent": {}, "yes": {"skipImmediately": True}, "no": {"skipImmediately": False}}
-    async with hand_in(cluster, namespace, tmp_path) as hand:
+    async with hand_in(cluster, namespace, tmp_path) as executor:
         for choice, (word, field) in product(Choice, fields.items()):
             name = f"{word}-{choice.name.lower().replace('_', '-')}"
             await asyncio.to_thread(make, cluster, namespace, name, paused=True, **field)
-            snapshot = await asyncio.to_thread(hand.snapshot)
+            snapshot = await asyncio.to_thread(executor.snapshot)
             item = next(one for one in snapshot.schedules if one.name == name)
             wish = unpausing(choice)
-            (result,) = await done(hand, wish(snapshot, [item], hand.clock.now()), wish)
+            (result,) = await done(executor, wish(snapshot, [item], executor.clock.now()), wish)
             assert result.outcome is Outcome.DONE
             held = await asyncio.to_thread(spec_of, cluster, namespace, name)
             assert held.get("paused", False) is False
@@ -126,23 +126,23 @@ async def test_the_skip_table_as_the_real_server_keeps_it(cluster: RealCluster, 
 async def test_a_second_writer_is_waited_out_or_asked_about_and_never_overruled(
     cluster: RealCluster, namespace: str, tmp_path: Path
 ) -> None:
-    async with hand_in(cluster, namespace, tmp_path) as hand:
+    async with hand_in(cluster, namespace, tmp_path) as executor:
         for name in ("harmless", "moved"):
             await asyncio.to_thread(make, cluster, namespace, name, paused=True)
         wish = unpausing(Choice.SKIP)
-        plan = await planned(hand, wish)
+        plan = await planned(executor, wish)
         for name, change in (
             ("harmless", {"metadata": {"labels": {"seen": "yes"}}}),
             ("moved", {"spec": {"schedule": "0 5 * * *"}}),
         ):
             answer = await asyncio.to_thread(cluster.admin.patch, path_of(SCHEDULE, namespace, name), change)
             answer.expect(200)
-        results = await done(hand, plan, wish)
+        results = await done(executor, plan, wish)
         assert [result.outcome for result in results] == [Outcome.DONE, Outcome.CHANGED]
         assert (await asyncio.to_thread(spec_of, cluster, namespace, "moved"))["paused"] is True
         again = results[1].again
         assert again is not None
-        (agreed,) = await done(hand, Plan(plan.intent, plan.at, (again,)), wish)
+        (agreed,) = await done(executor, Plan(plan.intent, plan.at, (again,)), wish)
         assert agreed.outcome is Outcome.DONE
 
 
@@ -158,28 +158,33 @@ async def test_a_right_taken_away_in_between(cluster: RealCluster, namespace: st
         binding = {"metadata": {"name": "patcher"}, "roleRef": role, "subjects": [subject]}
         cluster.admin.post(f"{place}/rolebindings", binding).expect(201)
 
-    async with hand_in(cluster, namespace, tmp_path, "nobody") as hand:
+    async with hand_in(cluster, namespace, tmp_path, "nobody") as executor:
         await asyncio.to_thread(make, cluster, namespace, "first")
-        plan = await planned(hand, pausing)
+        plan = await planned(executor, pausing)
         with pytest.raises(ActionRefused, match=r"patch on schedules\.velero\.io"):
-            await hand.guard(plan)
-    async with hand_in(cluster, namespace, tmp_path, "nobody") as hand:
+            await executor.guard(plan)
+    async with hand_in(cluster, namespace, tmp_path, "nobody") as executor:
         await asyncio.to_thread(grant)
-        plan = await planned(hand, pausing)
+        plan = await planned(executor, pausing)
         async with asyncio.timeout(120):
-            while not await allowed(hand, plan):  # noqa: ASYNC110 - the authorizer's memory has no event
+            while not await allowed(executor, plan):  # noqa: ASYNC110 - the authorizer's memory has no event
                 await asyncio.sleep(0.05)
         await asyncio.to_thread(cluster.admin.delete, f"{place}/rolebindings/patcher")
         async with asyncio.timeout(120):
-            while (results := await done(hand, plan, pausing))[0].outcome is Outcome.DONE:
-                plan = await planned(hand, unpausing(Choice.LEAVE))
+            while (results := await done(executor, plan, pausing))[0].outcome is Outcome.DONE:
+                plan = await planned(executor, unpausing(Choice.LEAVE))
         assert {result.status for result in results} == {403}
 
 
-async def allowed(hand: PlanExecutor, plan: Plan) -> bool:
+async def allowed(executor: PlanExecutor, plan: Plan) -> bool:
     try:
         await PlanExecutor(
-            hand.client, AccessReviewer(hand.client, hand.clock), hand.clock, hand.journal, "x", hand.snapshot
+            executor.client,
+            AccessReviewer(executor.client, executor.clock),
+            executor.clock,
+            executor.journal,
+            "x",
+            executor.snapshot,
         ).guard(plan)
     except ActionRefused:
         return False
@@ -199,14 +204,14 @@ async def test_two_hundred_with_ten_that_fail(cluster: RealCluster, namespace: s
             cluster.admin.delete(path_of(SCHEDULE, namespace, name)).expect(200)
 
     await asyncio.to_thread(make_all)
-    async with hand_in(cluster, namespace, tmp_path) as hand:
-        plan = await planned(hand, pausing)
+    async with hand_in(cluster, namespace, tmp_path) as executor:
+        plan = await planned(executor, pausing)
         await asyncio.to_thread(lose)
-        results = await done(hand, plan, pausing)
+        results = await done(executor, plan, pausing)
         failed = [result.step.target.name for result in results if result.outcome is not Outcome.DONE]
         assert failed == lost
-        assert len(list(hand.journal.read())) == 200
-        assert cluster.token("admin") not in hand.journal.path.read_text()
+        assert len(list(executor.journal.read())) == 200
+        assert cluster.token("admin") not in executor.journal.path.read_text()
 
 
 async def test_a_server_killed_in_the_middle_leaves_no_doubt_but_about_one(
@@ -219,10 +224,10 @@ async def test_a_server_killed_in_the_middle_leaves_no_doubt_but_about_one(
             make(cluster, namespace, name)
 
     await asyncio.to_thread(make_all)
-    async with hand_in(cluster, namespace, tmp_path) as hand:
-        plan = await planned(hand, pausing)
+    async with hand_in(cluster, namespace, tmp_path) as executor:
+        plan = await planned(executor, pausing)
         results: list[Result] = []
-        async for result in hand.carry_out(plan, pausing):
+        async for result in executor.carry_out(plan, pausing):
             results.append(result)
             if len(results) == 10:
                 await asyncio.to_thread(cluster.kill_apiserver)
@@ -234,45 +239,45 @@ async def test_a_server_killed_in_the_middle_leaves_no_doubt_but_about_one(
         assert said <= really <= said | unknown
         assert len(unknown) <= 1
         left = Plan(plan.intent, plan.at, tuple(r.step for r in results if r.outcome is Outcome.NOT_SENT))
-        assert {result.outcome for result in await done(hand, left, pausing)} == {Outcome.DONE}
+        assert {result.outcome for result in await done(executor, left, pausing)} == {Outcome.DONE}
 
 
 async def test_read_only_changes_nothing_whatever_is_tried(
     cluster: RealCluster, namespace: str, tmp_path: Path
 ) -> None:
     await asyncio.to_thread(make, cluster, namespace, "nightly")
-    async with hand_in(cluster, namespace, tmp_path, read_only=True) as hand:
-        plan = await planned(hand, pausing)
-        before = await asyncio.to_thread(hand.snapshot)
+    async with hand_in(cluster, namespace, tmp_path, read_only=True) as executor:
+        plan = await planned(executor, pausing)
+        before = await asyncio.to_thread(executor.snapshot)
         with pytest.raises(ActionRefused, match="read-only is on"):
-            await hand.guard(plan)
+            await executor.guard(plan)
         for wish in (pausing, plan_delete_schedule, plan_back_up_now):
-            (result,) = await done(hand, await planned(hand, wish), wish)
+            (result,) = await done(executor, await planned(executor, wish), wish)
             assert result.outcome is Outcome.NOT_SENT
         with pytest.raises(ReadOnlyRefused):
-            await hand.client.request("DELETE", path_of(SCHEDULE, namespace, "nightly"))
-        assert await asyncio.to_thread(hand.snapshot) == before
-        assert list(hand.journal.read()) == []
+            await executor.client.request("DELETE", path_of(SCHEDULE, namespace, "nightly"))
+        assert await asyncio.to_thread(executor.snapshot) == before
+        assert list(executor.journal.read()) == []
 
 
 async def test_the_other_writes_are_taken_as_they_are_planned(
     cluster: RealCluster, namespace: str, tmp_path: Path
 ) -> None:
     await asyncio.to_thread(make, cluster, namespace, "nightly")
-    async with hand_in(cluster, namespace, tmp_path) as hand:
-        (made,) = await done(hand, await planned(hand, plan_back_up_now), plan_back_up_now)
+    async with hand_in(cluster, namespace, tmp_path) as executor:
+        (made,) = await done(executor, await planned(executor, plan_back_up_now), plan_back_up_now)
         assert made.outcome is Outcome.DONE
-        snapshot = await asyncio.to_thread(hand.snapshot)
+        snapshot = await asyncio.to_thread(executor.snapshot)
         (backup,) = snapshot.backups
         assert (backup.schedule_name, backup.spec.included_namespaces) == ("nightly", ("shop",))
         (asked,) = await done(
-            hand, plan_delete_backup(snapshot, snapshot.backups, hand.clock.now()), plan_delete_backup
+            executor, plan_delete_backup(snapshot, snapshot.backups, executor.clock.now()), plan_delete_backup
         )
         assert json.loads(asked.answer)["metadata"]["name"].startswith(f"{backup.name}-")
-        (gone,) = await done(hand, await planned(hand, plan_delete_schedule), plan_delete_schedule)
+        (gone,) = await done(executor, await planned(executor, plan_delete_schedule), plan_delete_schedule)
         assert gone.outcome is Outcome.DONE
-        assert (await asyncio.to_thread(hand.snapshot)).schedules == ()
-        assert await whoami(hand.client, {"LOGNAME": "maria"}) == "maria as admin"
+        assert (await asyncio.to_thread(executor.snapshot)).schedules == ()
+        assert await whoami(executor.client, {"LOGNAME": "maria"}) == "maria as admin"
 
 
 async def test_a_request_for_a_file_of_every_kind_is_taken_as_it_is_planned(
@@ -280,9 +285,9 @@ async def test_a_request_for_a_file_of_every_kind_is_taken_as_it_is_planned(
 ) -> None:
     names = {"namespace": namespace, "name": "one"}
     owners = [from_builtins(model, {"metadata": names}) for model in (Backup, Restore, NonAdminBackup, NonAdminRestore)]
-    async with hand_in(cluster, namespace, tmp_path) as hand:
-        snapshot = await asyncio.to_thread(hand.snapshot)
-        asking = replace(hand, snapshot=lambda: snapshot)
+    async with hand_in(cluster, namespace, tmp_path) as executor:
+        snapshot = await asyncio.to_thread(executor.snapshot)
+        asking = replace(executor, snapshot=lambda: snapshot)
         for owner, file in product(owners, RunFile):
             plan = file_plan(asking, owner, file)
             await asking.guard(plan)
@@ -297,11 +302,11 @@ async def test_the_server_s_default_is_patched_without_touching_the_rest(
 ) -> None:
     body = {**VELERO, "metadata": {"name": "velero", "namespace": namespace}}
     raw = (await asyncio.to_thread(cluster.admin.post, path_of(DEPLOYMENT, namespace), body)).expect(201)
-    async with hand_in(cluster, namespace, tmp_path) as hand:
+    async with hand_in(cluster, namespace, tmp_path) as executor:
         item = from_builtins(Deployment, raw)
-        plan = plan_server_default(ClusterSnapshot("x"), [item], False, hand.clock.now())
+        plan = plan_server_default(ClusterSnapshot("x"), [item], False, executor.clock.now())
         (result,) = await done(
-            hand, plan, lambda snapshot, items, now: plan_server_default(snapshot, items, False, now)
+            executor, plan, lambda snapshot, items, now: plan_server_default(snapshot, items, False, now)
         )
         assert result.outcome is Outcome.DONE
         (container,) = json.loads(result.answer)["spec"]["template"]["spec"]["containers"]
@@ -314,14 +319,16 @@ async def test_a_nab_is_deleted_by_the_field_that_this_cluster_has(
 ) -> None:
     nab = {"apiVersion": NAB.api_version, "kind": NAB.name, "metadata": {"name": "orders"}, "spec": {"backupSpec": {}}}
     await asyncio.to_thread(cluster.admin.post, path_of(NAB, namespace), nab)
-    async with hand_in(cluster, namespace, tmp_path) as hand:
-        assert await serves_field(hand.client, NAB, ("spec", "deleteBackup")) is True
-        assert await serves_field(hand.client, NAB, FORCE_FIELD) is False
-        snapshot = await asyncio.to_thread(hand.snapshot)
-        forced = plan_delete_nab(snapshot, snapshot.nabs, hand.clock.now(), force=True, serves_force=True)
-        (dropped,) = await done(hand, forced, plan_delete_nab)
+    async with hand_in(cluster, namespace, tmp_path) as executor:
+        assert await serves_field(executor.client, NAB, ("spec", "deleteBackup")) is True
+        assert await serves_field(executor.client, NAB, FORCE_FIELD) is False
+        snapshot = await asyncio.to_thread(executor.snapshot)
+        forced = plan_delete_nab(snapshot, snapshot.nabs, executor.clock.now(), force=True, serves_force=True)
+        (dropped,) = await done(executor, forced, plan_delete_nab)
         assert dropped.outcome is Outcome.FAILED
         assert 'unknown field "spec.forceDeleteBackup"' in dropped.error
-        (result,) = await done(hand, plan_delete_nab(snapshot, snapshot.nabs, hand.clock.now()), plan_delete_nab)
+        (result,) = await done(
+            executor, plan_delete_nab(snapshot, snapshot.nabs, executor.clock.now()), plan_delete_nab
+        )
         assert result.outcome is Outcome.DONE
         assert json.loads(result.answer)["spec"]["deleteBackup"] is True

@@ -118,7 +118,7 @@ def unfolded(lines: Sequence[str]) -> str:
 
 @asynccontextmanager
 async def stand(
-    scene: str,
+    render: str,
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     *,
@@ -131,7 +131,7 @@ async def stand(
 ) -> AsyncIterator[Stand]:
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     monkeypatch.setenv("LOGNAME", "maria")
-    box = SimulatedCluster(find_scene(scene), SceneWishes(behaviour=behaviour), FIXED_START, speed)
+    box = SimulatedCluster(find_scene(render), SceneWishes(behaviour=behaviour), FIXED_START, speed)
     held: list[Stand] = []
     route = ApiServer._route
 
@@ -155,7 +155,7 @@ async def stand(
         )
         async with app.run_test(size=size) as pilot:
             shown = Watching(app, pilot)
-            await shown.until(lambda: app.frame.desk is not None and app.frame.size.width == size[0])
+            await shown.until(lambda: app.frame.state is not None and app.frame.size.width == size[0])
             await session.settled(CONTEXT)
             await shown.tick()
             made = Stand(box, session, shown, folder)

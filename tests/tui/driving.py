@@ -137,6 +137,6 @@ async def screen(
     app = Dashboard(lambda: filled, looks or DisplayOptions(flash=False))
     async with app.run_test(size=size) as pilot:
         shown = Screen(app, pilot, filled)
-        await shown.until(lambda: app.frame.page is not None and app.frame.page.desk is not None)
+        await shown.until(lambda: app.frame.page is not None and app.frame.page.state is not None)
         await shown.tick()
         yield shown

@@ -541,9 +541,9 @@ async def test_a_filter_typed_before_the_session_is_there_holds_once_it_is() -> 
             await shown.press("slash", *"mongo", "escape")
             assert "esc clear" not in shown.footer
             await shown.press("slash", *"hourly", "enter")
-            assert app.frame.desk is None
+            assert app.frame.state is None
         finally:
             may_open.set()
-        await shown.until(lambda: app.frame.desk is not None)
+        await shown.until(lambda: app.frame.state is not None)
         await shown.tick()
         assert shown.names() == ["etcd-hourly", "sales-hourly"]

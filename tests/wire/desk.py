@@ -77,7 +77,7 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(flags: Flags | None = None, start_velero: bool = True) -> AsyncIterator[Desk]:
+async def state(flags: Flags | None = None, start_velero: bool = True) -> AsyncIterator[Desk]:
     """A box with one storage location, Velero, the non-admin controller and the prescaler at work."""
     table = Table(START, flags)
     table.add_location()

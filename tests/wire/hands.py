@@ -1,4 +1,4 @@
-"""A person's hand in the cluster in a box, and a box that counts what it is asked and can be made to fail."""
+"""What a person acts with in the cluster in a box, and a box that counts what it is asked and can be made to fail."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ async def box_with(
         yield box
 
 
-async def done(hand: PlanExecutor, plan: Plan, wish: Planner, dry_run: bool = False) -> list[Result]:
-    return [result async for result in hand.carry_out(plan, wish, dry_run)]
+async def done(executor: PlanExecutor, plan: Plan, wish: Planner, dry_run: bool = False) -> list[Result]:
+    return [result async for result in executor.carry_out(plan, wish, dry_run)]
 
 
 def named(box: MiniCluster, name: str) -> Schedule:

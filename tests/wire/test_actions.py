@@ -23,7 +23,7 @@ from foretop_core.minicluster.storage import Storage
 from foretop_core.models import Schedule
 from foretop_core.rules.forecast import Choice
 from tests.objects import NOW
-from tests.wire.hands import (
+from tests.wire.service import (
     Wire,
     a_schedule,
     box_with,
@@ -44,27 +44,27 @@ PATCHES = (Rule(("get", "list", "watch", "patch"), ("velero.io",), ("schedules",
 @pytest.mark.parametrize(("field", "choice"), list(product([None, True, False], list(Choice))))
 async def test_the_skip_table_as_it_arrives(field: bool | None, choice: Choice, tmp_path: Path) -> None:
     spec = {"paused": True} if field is None else {"paused": True, "skipImmediately": field}
-    async with box_with([a_schedule(**spec)]) as box, hand_in(box, tmp_path) as hand:
+    async with box_with([a_schedule(**spec)]) as box, hand_in(box, tmp_path) as executor:
         wish = unpausing(choice)
-        (result,) = await done(hand, planned(box, wish), wish)
+        (result,) = await done(executor, planned(box, wish), wish)
         assert result.outcome is Outcome.DONE
         held = named(box, "nightly").spec
         wanted = {Choice.SKIP: True, Choice.DO_NOT_SKIP: False, Choice.LEAVE: field}[choice]
         assert (held.paused, held.skip_immediately) == (False, wanted)
-        (line,) = hand.journal.read()
+        (line,) = executor.journal.read()
         assert line.before["spec"] == {"paused": True, "skipImmediately": field}
 
 
 async def test_a_second_writer_who_changes_nothing_of_the_plan_is_waited_out(tmp_path: Path, wire: Wire) -> None:
-    async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as hand:
+    async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as executor:
         wish = unpausing(Choice.SKIP)
         plan = planned(box, wish)
         patch_schedule(box, "nightly", {"metadata": {"labels": {"seen": "yes"}}})
-        (result,) = await done(hand, plan, wish)
+        (result,) = await done(executor, plan, wish)
         assert result.outcome is Outcome.DONE
         assert named(box, "nightly").metadata.labels == {"seen": "yes"}
         assert [method for method, _ in wire.writes] == ["PATCH", "PATCH"]
-        assert len(list(hand.journal.read())) == 1
+        assert len(list(executor.journal.read())) == 1
 
 
 @pytest.mark.parametrize(
@@ -79,34 +79,34 @@ async def test_a_second_writer_who_changes_nothing_of_the_plan_is_waited_out(tmp
 async def test_a_second_writer_who_changes_the_plan_makes_it_be_asked_again(
     change: dict[str, Any], tmp_path: Path
 ) -> None:
-    async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as hand:
+    async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as executor:
         wish = unpausing(Choice.SKIP)
         plan = planned(box, wish)
         patch_schedule(box, "nightly", change)
-        (result,) = await done(hand, plan, wish)
+        (result,) = await done(executor, plan, wish)
         assert result.outcome is Outcome.CHANGED
         assert named(box, "nightly").spec.paused is True, "it must not be forced"
-        assert list(hand.journal.read()) == []
+        assert list(executor.journal.read()) == []
         assert result.again is not None
         assert not result.again.same_as(plan.steps[0])
         again = Plan(plan.intent, NOW, (result.again,))
-        (agreed,) = await done(hand, again, wish)
+        (agreed,) = await done(executor, again, wish)
         assert agreed.outcome is Outcome.DONE
         assert named(box, "nightly").spec.paused is False
 
 
 async def test_what_somebody_else_has_unpaused_meanwhile_is_handed_back(tmp_path: Path) -> None:
-    async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as hand:
+    async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as executor:
         wish = unpausing(Choice.SKIP)
         plan = planned(box, wish)
         patch_schedule(box, "nightly", {"spec": {"paused": False}})
-        (result,) = await done(hand, plan, wish)
+        (result,) = await done(executor, plan, wish)
         assert (result.outcome, result.again) == (Outcome.CHANGED, None)
         assert named(box, "nightly").spec.skip_immediately is None
 
 
 async def test_a_writer_who_never_stops_is_not_fought(tmp_path: Path, wire: Wire) -> None:
-    async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as hand:
+    async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as executor:
         wish = unpausing(Choice.SKIP)
         plan = planned(box, wish)
 
@@ -116,27 +116,27 @@ async def test_a_writer_who_never_stops_is_not_fought(tmp_path: Path, wire: Wire
             return ""
 
         wire.cut = meddle
-        (result,) = await done(hand, plan, wish)
+        (result,) = await done(executor, plan, wish)
         assert result.outcome is Outcome.NOT_SENT
         assert "times in a row" in result.error
         assert named(box, "nightly").spec.paused is True
 
 
 async def test_a_busy_server_is_asked_again_when_it_says_so(tmp_path: Path, wire: Wire) -> None:
-    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as hand:
+    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as executor:
         wire.cut = lambda method, path: "busy" if method == "PATCH" and len(wire.writes) == 1 else ""
-        (result,) = await done(hand, planned(box, pausing), pausing)
+        (result,) = await done(executor, planned(box, pausing), pausing)
         assert result.outcome is Outcome.DONE
         assert len(wire.writes) == 2
-        assert len(list(hand.journal.read())) == 1
+        assert len(list(executor.journal.read())) == 1
 
 
 async def test_a_right_taken_away_in_between_is_told_and_nothing_is_done(tmp_path: Path) -> None:
-    async with box_with([a_schedule()], [User("maria", PATCHES)]) as box, hand_in(box, tmp_path, "maria") as hand:
+    async with box_with([a_schedule()], [User("maria", PATCHES)]) as box, hand_in(box, tmp_path, "maria") as executor:
         plan = planned(box, pausing)
-        await hand.guard(plan)
+        await executor.guard(plan)
         take_all_rights(box, "maria")
-        (result,) = await done(hand, plan, pausing)
+        (result,) = await done(executor, plan, pausing)
         assert (result.outcome, result.status) == (Outcome.FAILED, 403)
         assert "ask for the role" in result.error
         assert named(box, "nightly").spec.paused is False
@@ -148,77 +148,77 @@ def take_all_rights(box: MiniCluster, user: str) -> None:
 
 
 async def test_a_missing_right_is_named_before_anything_is_sent(tmp_path: Path, wire: Wire) -> None:
-    async with box_with([a_schedule()], [User("maria")]) as box, hand_in(box, tmp_path, "maria") as hand:
+    async with box_with([a_schedule()], [User("maria")]) as box, hand_in(box, tmp_path, "maria") as executor:
         with pytest.raises(ActionRefused, match=r"patch on schedules\.velero\.io in velero is not allowed"):
-            await hand.guard(planned(box, pausing))
+            await executor.guard(planned(box, pausing))
         assert wire.writes == []
 
 
 async def test_a_role_for_some_names_only_is_tried(tmp_path: Path) -> None:
     some = (Rule(("patch",), ("velero.io",), ("schedules",), names=("a",)),)
     objects = [a_schedule("a"), a_schedule("b")]
-    async with box_with(objects, [User("maria", some)]) as box, hand_in(box, tmp_path, "maria") as hand:
+    async with box_with(objects, [User("maria", some)]) as box, hand_in(box, tmp_path, "maria") as executor:
         plan = planned(box, pausing)
-        await hand.guard(plan)
-        assert [result.outcome for result in await done(hand, plan, pausing)] == [Outcome.DONE, Outcome.FAILED]
+        await executor.guard(plan)
+        assert [result.outcome for result in await done(executor, plan, pausing)] == [Outcome.DONE, Outcome.FAILED]
 
 
 async def test_two_hundred_with_ten_that_fail_are_told_one_by_one_and_the_rest_can_be_repeated(tmp_path: Path) -> None:
     names = [f"s-{number:03}" for number in range(200)]
     lost = names[5:200:20]
-    async with box_with([a_schedule(name) for name in names]) as box, hand_in(box, tmp_path) as hand:
+    async with box_with([a_schedule(name) for name in names]) as box, hand_in(box, tmp_path) as executor:
         plan = planned(box, pausing)
         for name in lost:
             box.storage.delete(box.storage.kind("Schedule"), "velero", name)
-        results = await done(hand, plan, pausing)
+        results = await done(executor, plan, pausing)
         failed = [result for result in results if result.outcome is not Outcome.DONE]
         assert [result.step.target.name for result in failed] == lost
         assert all("not found" in result.error for result in failed)
         assert len(results) == 200
         assert all(named(box, name).spec.paused for name in names if name not in lost)
-        assert len(list(hand.journal.read())) == 200
+        assert len(list(executor.journal.read())) == 200
         for name in lost:
             box.storage.create(box.storage.kind("Schedule"), a_schedule(name))
         rest = Plan(plan.intent, NOW, planned(box, pausing).steps)
         assert [step.target.name for step in rest.steps] == lost
-        assert {result.outcome for result in await done(hand, rest, pausing)} == {Outcome.DONE}
+        assert {result.outcome for result in await done(executor, rest, pausing)} == {Outcome.DONE}
 
 
 async def test_a_dry_run_is_checked_by_the_server_and_changes_nothing(tmp_path: Path) -> None:
-    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as hand:
+    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as executor:
         before = box.storage.version
-        (result,) = await done(hand, planned(box, pausing), pausing, dry_run=True)
+        (result,) = await done(executor, planned(box, pausing), pausing, dry_run=True)
         assert result.outcome is Outcome.DONE
         assert box.storage.version == before
-        assert list(hand.journal.read()) == []
+        assert list(executor.journal.read()) == []
 
 
 async def test_the_journal_has_one_line_a_write_and_no_secret(tmp_path: Path) -> None:
     objects = [a_schedule("a"), a_schedule("b", paused=True)]
-    async with box_with(objects) as box, hand_in(box, tmp_path) as hand:
-        await done(hand, planned(box, pausing), pausing)
+    async with box_with(objects) as box, hand_in(box, tmp_path) as executor:
+        await done(executor, planned(box, pausing), pausing)
         wish = unpausing(Choice.SKIP)
-        await done(hand, planned(box, wish), wish)
-        text = hand.journal.path.read_text()
+        await done(executor, planned(box, wish), wish)
+        text = executor.journal.path.read_text()
         assert len(text.splitlines()) == 3
         assert box.token() not in text
-        assert stat.S_IMODE(hand.journal.path.stat().st_mode) == 0o600
-        first = next(hand.journal.read())
+        assert stat.S_IMODE(executor.journal.path.stat().st_mode) == 0o600
+        first = next(executor.journal.read())
         assert (first.user, first.context, first.kind, first.name) == ("admin", "minicluster", "Schedule", "a")
         assert first.at == "2026-11-15T02:41:07Z"
 
 
 async def test_what_cannot_be_written_down_is_not_done(tmp_path: Path, wire: Wire) -> None:
-    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as hand:
-        hand.journal.path.mkdir()
+    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as executor:
+        executor.journal.path.mkdir()
         with pytest.raises(ForetopError, match="cannot be written"):
-            await done(hand, planned(box, pausing), pausing)
+            await done(executor, planned(box, pausing), pausing)
         assert wire.writes == []
 
 
 async def test_the_fields_belong_to_foretop_afterwards(tmp_path: Path) -> None:
-    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as hand:
-        await done(hand, planned(box, pausing), pausing)
+    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as executor:
+        await done(executor, planned(box, pausing), pausing)
         held = box.storage.get(box.storage.kind("Schedule"), "velero", "nightly")
         assert "foretop" in [entry["manager"] for entry in held["metadata"]["managedFields"]]
         assert isinstance(named(box, "nightly"), Schedule)
@@ -236,9 +236,9 @@ def without_skip() -> Storage:
 
 
 async def test_a_release_without_the_field_refuses_instead_of_losing_the_skip(tmp_path: Path) -> None:
-    async with box_with([a_schedule(paused=True)], storage=without_skip()) as box, hand_in(box, tmp_path) as hand:
+    async with box_with([a_schedule(paused=True)], storage=without_skip()) as box, hand_in(box, tmp_path) as executor:
         wish = unpausing(Choice.SKIP)
-        (result,) = await done(hand, planned(box, wish), wish)
+        (result,) = await done(executor, planned(box, wish), wish)
         assert result.outcome is Outcome.FAILED
         assert 'unknown field "spec.skipImmediately"' in result.error
         assert named(box, "nightly").spec.paused is True

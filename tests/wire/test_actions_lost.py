@@ -17,7 +17,7 @@ from foretop_core.actions.send_plan import Outcome
 from foretop_core.minicluster.box import MiniCluster
 from foretop_core.minicluster.change_log import ChangeType
 from foretop_core.rules.snapshot import ClusterSnapshot
-from tests.wire.hands import Wire, a_schedule, box_with, done, hand_in, named, pausing, planned, wire
+from tests.wire.service import Wire, a_schedule, box_with, done, hand_in, named, pausing, planned, wire
 from tests.wire.test_commands import obj
 
 __all__ = ["wire"]
@@ -66,12 +66,12 @@ async def test_a_server_that_dies_in_the_middle_leaves_no_doubt_but_about_one(
     patience = 60.0 if comes_back else 0.3
     async with (
         box_with([a_schedule(name) for name in names]) as box,
-        hand_in(box, tmp_path, patience=patience) as hand,
+        hand_in(box, tmp_path, patience=patience) as executor,
     ):
         plan = planned(box, pausing)
         counted = Counted(box)
         cut_at(wire, 8, how, comes_back)
-        results = await done(hand, plan, pausing)
+        results = await done(executor, plan, pausing)
         wire.cut = lambda method, path: ""
         told = [result.outcome for result in results]
         after = Outcome.DONE if comes_back else Outcome.NOT_SENT
@@ -80,7 +80,7 @@ async def test_a_server_that_dies_in_the_middle_leaves_no_doubt_but_about_one(
         said = {result.step.target.name for result in results if result.outcome is Outcome.DONE}
         assert said <= really <= said | {names[7]}
         assert set(counted.paused.values()) == {1}, "nothing is done twice"
-        lines = [(line.name, line.result.partition(":")[0]) for line in hand.journal.read()]
+        lines = [(line.name, line.result.partition(":")[0]) for line in executor.journal.read()]
         assert lines == [(r.step.target.name, r.outcome.value) for r in results if r.outcome is not Outcome.NOT_SENT]
 
 
@@ -104,30 +104,30 @@ async def test_a_lost_answer_to_any_write_is_found_out(
     ended = {"phase": "Completed", "completionTimestamp": "2026-11-15T02:01:00Z"}
     async with (
         box_with([a_schedule(), obj("Backup", "one", {}, status=ended)]) as box,
-        hand_in(box, tmp_path) as hand,
+        hand_in(box, tmp_path) as executor,
     ):
         plan = planned(box, wish)
         # The transport itself repeats a DELETE once where a kept connection turns out to be dead.
         wire.cut = lambda method, path: "" if method == "GET" else how
-        (result,) = await done(hand, plan, wish)
+        (result,) = await done(executor, plan, wish)
         assert result.outcome is outcome
-        (line,) = hand.journal.read()
+        (line,) = executor.journal.read()
         assert line.result.startswith(outcome.value)
 
 
 async def test_a_delete_that_the_transport_repeated_is_done(tmp_path: Path, wire: Wire) -> None:
-    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as hand:
+    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as executor:
         plan = planned(box, deleting)
         box.storage.delete(box.storage.kind("Schedule"), "velero", "nightly")
-        (result,) = await done(hand, plan, deleting)
+        (result,) = await done(executor, plan, deleting)
         assert (result.outcome, result.error) == (Outcome.DONE, "it was gone already")
 
 
 async def test_what_is_interrupted_under_way_is_in_the_journal_as_unknown(tmp_path: Path, wire: Wire) -> None:
-    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as hand:
+    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as executor:
         plan = planned(box, pausing)
         wire.hold = asyncio.Event()
-        sending = asyncio.create_task(done(hand, plan, pausing))
+        sending = asyncio.create_task(done(executor, plan, pausing))
         async with asyncio.timeout(120):
             while not wire.writes:  # noqa: ASYNC110 - the request's arrival has no event of its own
                 await asyncio.sleep(0.01)
@@ -135,16 +135,16 @@ async def test_what_is_interrupted_under_way_is_in_the_journal_as_unknown(tmp_pa
         with pytest.raises(asyncio.CancelledError):
             await sending
         wire.hold.set()
-        (line,) = hand.journal.read()
+        (line,) = executor.journal.read()
         assert line.result == "unknown: interrupted while it was being sent"
 
 
 async def test_a_server_that_is_gone_was_sent_nothing(tmp_path: Path) -> None:
     async with box_with([a_schedule("a"), a_schedule("b")]) as box:
         plan = planned(box, pausing)
-        async with hand_in(box, tmp_path, patience=0.3) as hand:
+        async with hand_in(box, tmp_path, patience=0.3) as executor:
             await box.__aexit__(None, None, None)
-            results = await done(hand, plan, pausing)
+            results = await done(executor, plan, pausing)
         assert [result.outcome for result in results] == [Outcome.NOT_SENT, Outcome.NOT_SENT]
         assert not any(named(box, name).spec.paused for name in ("a", "b"))
-        assert list(hand.journal.read()) == []
+        assert list(executor.journal.read()) == []

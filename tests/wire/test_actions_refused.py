@@ -10,7 +10,7 @@ from foretop.cli import run
 from foretop_core.minicluster.box import MiniCluster
 from tests.wire.boxes import kubeconfig
 from tests.wire.calling import Foretop, box, foretop, home, still_box
-from tests.wire.hands import Wire, wire
+from tests.wire.service import Wire, wire
 
 __all__ = ["box", "foretop", "home", "still_box", "wire"]
 WRITES = [

@@ -20,7 +20,7 @@ from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.box import MiniCluster
 from foretop_core.minicluster.change_log import ChangeType
 from foretop_core.models import Backup, NonAdminBackup, Restore, from_builtins
-from tests.wire.hands import Wire, box_with, hand_in, wire
+from tests.wire.service import Wire, box_with, hand_in, wire
 from tests.wire.test_commands import obj
 
 __all__ = ["wire"]
@@ -76,9 +76,9 @@ def backup(item: dict[str, Any] = ONE) -> Backup:
 
 
 async def test_the_whole_log_is_fetched_with_progress_searched_and_saved(tmp_path: Path) -> None:
-    async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as hand, object_store(box):
+    async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as executor, object_store(box):
         came: list[tuple[int, int]] = []
-        log = await log_of(hand, backup(), progress=lambda done, total: came.append((done, total)))
+        log = await log_of(executor, backup(), progress=lambda done, total: came.append((done, total)))
         assert log.lines == tuple(TEXT.splitlines())
         assert not log.partial
         assert came[-1][0] == came[-1][1] > 0
@@ -88,7 +88,7 @@ async def test_the_whole_log_is_fetched_with_progress_searched_and_saved(tmp_pat
         assert stat.S_IMODE((tmp_path / "one.log").stat().st_mode) == 0o600
         with pytest.raises(BadInput, match="cannot be written"):
             log.save(tmp_path / "one.log")
-        text = hand.journal.path.read_text()
+        text = executor.journal.path.read_text()
         assert text.count("\n") == 1
         assert "s3cr3t" not in text
         (request,) = box.storage.list(box.storage.kind("DownloadRequest"))
@@ -96,8 +96,8 @@ async def test_the_whole_log_is_fetched_with_progress_searched_and_saved(tmp_pat
 
 
 async def test_a_restore_has_its_own_log(tmp_path: Path) -> None:
-    async with box_with([ONE, BACK, location()]) as box, hand_in(box, tmp_path) as hand, object_store(box):
-        log = await log_of(hand, from_builtins(Restore, BACK))
+    async with box_with([ONE, BACK, location()]) as box, hand_in(box, tmp_path) as executor, object_store(box):
+        log = await log_of(executor, from_builtins(Restore, BACK))
         assert log.lines == tuple(TEXT.splitlines())
         (request,) = box.storage.list(box.storage.kind("DownloadRequest"))
         assert request["spec"]["target"] == {"kind": "RestoreLog", "name": "back"}
@@ -118,8 +118,8 @@ async def test_where_the_whole_cannot_be_had_velero_s_own_log_is_told_to_be_part
     item: dict[str, Any], store: dict[str, Any], read_only: bool, why: str, tmp_path: Path, wire: Wire
 ) -> None:
     wire.pages["/pods/velero-0/log"] = POD_LOG
-    async with box_with([item, store, POD]) as box, hand_in(box, tmp_path, read_only=read_only) as hand:
-        log = await log_of(hand, backup(item))
+    async with box_with([item, store, POD]) as box, hand_in(box, tmp_path, read_only=read_only) as executor:
+        log = await log_of(executor, backup(item))
         assert log.partial
         assert why in log.why
         assert log.lines == ("msg=start backup=velero/one", "msg=end name=one")
@@ -131,10 +131,10 @@ async def test_a_signed_host_that_only_the_cluster_knows_is_named_with_its_remed
     inside = "http://minio.velero.svc:9000/bucket/one.gz?X-Signature=s3cr3t"
     async with (
         box_with([ONE, location(), POD]) as box,
-        hand_in(box, tmp_path) as hand,
+        hand_in(box, tmp_path) as executor,
         object_store(box, signed=inside),
     ):
-        log = await log_of(hand, backup())
+        log = await log_of(executor, backup())
         assert log.partial
         assert "minio.velero.svc:9000" in log.why
         assert "publicUrl" in log.why
@@ -145,10 +145,10 @@ async def test_what_is_no_gzip_is_said(tmp_path: Path, wire: Wire) -> None:
     wire.pages["/pods/velero-0/log"] = ""
     async with (
         box_with([ONE, location(), POD]) as box,
-        hand_in(box, tmp_path) as hand,
+        hand_in(box, tmp_path) as executor,
         object_store(box, body=b"<html>login</html>"),
     ):
-        log = await log_of(hand, backup())
+        log = await log_of(executor, backup())
         assert "cannot be unpacked" in log.why
 
 
@@ -156,9 +156,9 @@ async def test_a_velero_that_does_not_answer_is_not_waited_for_without_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "URL_WITHIN", 1.0)
-    async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as hand:
+    async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as executor:
         with pytest.raises(FileUnavailable, match="Velero gave no address"):
-            await log_of(hand, backup())
+            await log_of(executor, backup())
 
 
 def nab(**spec: Any) -> dict[str, Any]:
@@ -173,8 +173,8 @@ TENANT = User("tenant", (Rule(("*",), ("oadp.openshift.io",), ("*",), ("team-a",
 
 async def test_a_tenant_s_own_storage_gives_its_log_to_the_tenant(tmp_path: Path) -> None:
     item = nab(storageLocation="mine")
-    async with box_with([item], [TENANT]) as box, hand_in(box, tmp_path, "tenant") as hand, object_store(box):
-        log = await log_of(hand, from_builtins(NonAdminBackup, item))
+    async with box_with([item], [TENANT]) as box, hand_in(box, tmp_path, "tenant") as executor, object_store(box):
+        log = await log_of(executor, from_builtins(NonAdminBackup, item))
         assert log.lines == tuple(TEXT.splitlines())
         (request,) = box.storage.list(box.storage.kind("NonAdminDownloadRequest"))
         assert request["metadata"]["namespace"] == "team-a"
@@ -183,9 +183,9 @@ async def test_a_tenant_s_own_storage_gives_its_log_to_the_tenant(tmp_path: Path
 
 async def test_the_administrator_s_storage_does_not_and_the_reason_is_told(tmp_path: Path, wire: Wire) -> None:
     item = nab()
-    async with box_with([item], [TENANT]) as box, hand_in(box, tmp_path, "tenant") as hand:
+    async with box_with([item], [TENANT]) as box, hand_in(box, tmp_path, "tenant") as executor:
         with pytest.raises(FileUnavailable, match="NonAdminBackupStorageLocation"):
-            await log_of(hand, from_builtins(NonAdminBackup, item))
+            await log_of(executor, from_builtins(NonAdminBackup, item))
         assert wire.writes == []
 
 
@@ -193,14 +193,14 @@ async def test_who_may_ask_velero_itself_gets_the_log_of_a_nab_there(tmp_path: P
     item = nab()
     marked = obj("Backup", "one", {"storageLocation": "default"}, status=ENDED)
     marked["metadata"]["labels"] = {"openshift.io/oadp-nab-origin-nacuuid": "u-1"}
-    async with box_with([item, marked, location()]) as box, hand_in(box, tmp_path) as hand, object_store(box):
-        log = await log_of(hand, from_builtins(NonAdminBackup, item))
+    async with box_with([item, marked, location()]) as box, hand_in(box, tmp_path) as executor, object_store(box):
+        log = await log_of(executor, from_builtins(NonAdminBackup, item))
         assert log.lines == tuple(TEXT.splitlines())
 
 
 async def test_a_controller_that_refuses_is_quoted(tmp_path: Path) -> None:
     item = nab(storageLocation="mine")
-    async with box_with([item]) as box, hand_in(box, tmp_path) as hand:
+    async with box_with([item]) as box, hand_in(box, tmp_path) as executor:
         condition = {
             "type": "Processed",
             "status": "False",
@@ -216,4 +216,4 @@ async def test_a_controller_that_refuses_is_quoted(tmp_path: Path) -> None:
 
         box.storage.subscribe(heard)
         with pytest.raises(FileUnavailable, match="not your own storage"):
-            await log_of(hand, from_builtins(NonAdminBackup, item))
+            await log_of(executor, from_builtins(NonAdminBackup, item))

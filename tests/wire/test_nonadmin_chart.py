@@ -9,7 +9,7 @@ import pytest
 
 from foretop_core.minicluster.controllers import Flags
 from foretop_core.minicluster.reconcile import Behaviour
-from tests.wire.desk import BACKUPS, NABS, NARS, REQUESTS, RESTORES, TEAM, Desk, Raw, desk
+from tests.wire.state import BACKUPS, NABS, NARS, REQUESTS, RESTORES, TEAM, Desk, Raw, state
 
 RELEASED, SEED = (Flags(behaviour=each) for each in Behaviour)
 BOTH = pytest.mark.parametrize("flags", [RELEASED, SEED], ids=["released", "seed"])
@@ -53,7 +53,7 @@ def backup_of(nab: Raw) -> str:
 
 @BOTH
 async def test_a_good_one_goes_the_whole_way_of_the_chart_in_its_order(flags: Flags) -> None:
-    async with desk(flags) as at:
+    async with state(flags) as at:
         made = await at.post(NABS, "ledger", {"backupSpec": {}})
         at.wait()
         told = await at.seen(NABS, "ledger", made)
@@ -81,7 +81,7 @@ async def test_a_good_one_goes_the_whole_way_of_the_chart_in_its_order(flags: Fl
 
 
 async def test_released_the_copy_follows_velero_but_knows_no_queue() -> None:
-    async with desk(RELEASED) as at:
+    async with state(RELEASED) as at:
         made = await at.post(NABS, "ledger", {"backupSpec": {}})
         at.wait()
         told = await at.seen(NABS, "ledger", made)
@@ -91,7 +91,7 @@ async def test_released_the_copy_follows_velero_but_knows_no_queue() -> None:
 
 
 async def test_as_designed_the_copy_follows_velero_through_the_queue_too() -> None:
-    async with desk(SEED) as at:
+    async with state(SEED) as at:
         made = await at.post(NABS, "ledger", {"backupSpec": {}})
         at.wait()
         told = await at.seen(NABS, "ledger", made)
@@ -104,7 +104,7 @@ def _placed(item: Raw) -> bool:
 
 @BOTH
 async def test_a_bad_one_backs_off_until_its_user_mends_it(flags: Flags) -> None:
-    async with desk(flags) as at:
+    async with state(flags) as at:
         made = await at.post(NABS, "ledger", {"backupSpec": {"excludedNamespaces": ["velero"]}})
         at.wait(300)
         refused = await at.get(NAB)
@@ -119,7 +119,7 @@ async def test_a_bad_one_backs_off_until_its_user_mends_it(flags: Flags) -> None
 
 async def test_released_a_lost_backup_sends_it_back_and_the_design_makes_it_again() -> None:
     for flags, after, made_again in ((RELEASED, "BackingOff", False), (SEED, "Created", True)):
-        async with desk(flags) as at:
+        async with state(flags) as at:
             nab = await accepted(at)
             await at.delete(backup_of(nab))
             at.wait(1)
@@ -135,7 +135,7 @@ async def test_released_a_lost_backup_sends_it_back_and_the_design_makes_it_agai
 
 
 async def test_as_designed_a_plain_delete_waits_to_be_told_what_becomes_of_the_data() -> None:
-    async with desk(SEED) as at:
+    async with state(SEED) as at:
         nab = await accepted(at)
         await at.delete(NAB)
         at.wait(300)
@@ -148,7 +148,7 @@ async def test_as_designed_a_plain_delete_waits_to_be_told_what_becomes_of_the_d
 
 
 async def test_released_a_plain_delete_takes_the_backup_and_the_sync_brings_both_back() -> None:
-    async with desk(RELEASED) as at:
+    async with state(RELEASED) as at:
         nab = await accepted(at)
         await at.delete(NAB)
         at.wait(1)
@@ -161,7 +161,7 @@ async def test_released_a_plain_delete_takes_the_backup_and_the_sync_brings_both
 
 
 async def test_as_designed_force_takes_the_objects_and_leaves_the_data() -> None:
-    async with desk(SEED) as at:
+    async with state(SEED) as at:
         nab = await accepted(at)
         await at.patch(NAB, {"spec": {"forceDeleteBackup": True}})
         at.wait(1)
@@ -174,7 +174,7 @@ async def test_as_designed_force_takes_the_objects_and_leaves_the_data() -> None
 
 
 async def test_released_force_is_no_field_and_changes_nothing() -> None:
-    async with desk(RELEASED) as at:
+    async with state(RELEASED) as at:
         nab = await accepted(at)
         await at.patch(NAB, {"spec": {"forceDeleteBackup": True}})
         at.wait(60)
@@ -185,7 +185,7 @@ async def test_released_force_is_no_field_and_changes_nothing() -> None:
 
 @BOTH
 async def test_delete_waits_for_the_data_to_go_and_then_lets_go(flags: Flags) -> None:
-    async with desk(flags) as at:
+    async with state(flags) as at:
         nab = await accepted(at)
         at.table.buckets.stop()
         await at.patch(NAB, {"spec": {"deleteBackup": True}})
@@ -204,7 +204,7 @@ async def test_delete_waits_for_the_data_to_go_and_then_lets_go(flags: Flags) ->
 
 @BOTH
 async def test_delete_with_no_backup_left_only_lets_go(flags: Flags) -> None:
-    async with desk(flags) as at:
+    async with state(flags) as at:
         await at.post(NABS, "ledger", {"backupSpec": {"excludedNamespaces": ["velero"]}, "deleteBackup": True})
         at.wait()
         assert await at.gone(NAB)
@@ -212,7 +212,7 @@ async def test_delete_with_no_backup_left_only_lets_go(flags: Flags) -> None:
 
 
 async def test_released_a_delete_takes_the_restores_along() -> None:
-    async with desk(RELEASED) as at:
+    async with state(RELEASED) as at:
         await accepted(at)
         await at.post(NARS, "again", {"restoreSpec": {"backupName": "ledger"}})
         at.wait()
@@ -227,7 +227,7 @@ async def test_released_a_delete_takes_the_restores_along() -> None:
 
 @BOTH
 async def test_a_restore_goes_the_same_way(flags: Flags) -> None:
-    async with desk(flags) as at:
+    async with state(flags) as at:
         nab = await accepted(at)
         made = await at.post(NARS, "again", {"restoreSpec": {"backupName": "ledger"}})
         at.wait()
@@ -246,7 +246,7 @@ async def test_a_restore_goes_the_same_way(flags: Flags) -> None:
 
 @BOTH
 async def test_a_restore_of_nothing_backs_off_until_it_is_mended(flags: Flags) -> None:
-    async with desk(flags) as at:
+    async with state(flags) as at:
         await accepted(at)
         made = await at.post(NARS, "again", {"restoreSpec": {"backupName": "nowhere"}})
         at.wait(200)
@@ -260,7 +260,7 @@ async def test_a_restore_of_nothing_backs_off_until_it_is_mended(flags: Flags) -
 
 @BOTH
 async def test_a_restore_that_is_deleted_waits_for_its_velero_restore(flags: Flags) -> None:
-    async with desk(flags) as at:
+    async with state(flags) as at:
         await accepted(at)
         await at.post(NARS, "again", {"restoreSpec": {"backupName": "ledger"}})
         at.wait()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.wire.desk import CRON_JOBS, PRESCALED, desk
+from tests.wire.state import CRON_JOBS, PRESCALED, state
 
 _VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "prescaler.jsonl"
 
@@ -22,7 +22,7 @@ DOCUMENT = {
 
 
 async def _primed(cases: dict[tuple[str, int], str | None]) -> dict[tuple[str, int], str | None]:
-    async with desk() as at:
+    async with state() as at:
         names = {case: f"case-{number}" for number, case in enumerate(cases)}
         for (expression, minutes), name in names.items():
             spec = {"warmUpTimeMins": minutes, "cronJob": {"spec": {"schedule": expression}}}
@@ -43,7 +43,7 @@ async def test_what_the_published_operator_answered() -> None:
 
 
 async def test_a_cron_job_follows_its_prescaled_one_and_goes_with_it() -> None:
-    async with desk() as at:
+    async with state() as at:
         spec = {"warmUpTimeMins": 10, "cronJob": {"spec": {"schedule": "30 4 * * *"}}}
         await at.post(PRESCALED, "batch", spec)
         at.wait(1)

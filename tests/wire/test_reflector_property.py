@@ -18,7 +18,7 @@ NAMES = ["a", "b", "c", "d", "e"]
 
 
 @dataclass
-class snapshot:
+class Pair:
     """The two that must agree."""
 
     server: RoughServer
@@ -38,36 +38,36 @@ class snapshot:
         await self.store.until(lambda: self.store.versions().get("last") == last)
 
 
-Step = Callable[[snapshot], Awaitable[None]]
+Step = Callable[[Pair], Awaitable[None]]
 
 
 def _put(name: str, odd: bool) -> Step:
-    async def step(snapshot: snapshot) -> None:
-        await snapshot.server.put(name, spec={"schedule": 7 if odd else f"{snapshot.server.version} * * * *"})
+    async def step(pair: Pair) -> None:
+        await pair.server.put(name, spec={"schedule": 7 if odd else f"{pair.server.version} * * * *"})
 
     return step
 
 
 def _delete(name: str) -> Step:
-    async def step(snapshot: snapshot) -> None:
-        if name in snapshot.server.objects:
-            await snapshot.server.delete(name)
+    async def step(pair: Pair) -> None:
+        if name in pair.server.objects:
+            await pair.server.delete(name)
 
     return step
 
 
-async def _compact(snapshot: snapshot) -> None:
-    snapshot.server.version += 1
-    await snapshot.server.compact()
+async def _compact(pair: Pair) -> None:
+    pair.server.version += 1
+    await pair.server.compact()
 
 
-async def _catch_up(snapshot: snapshot) -> None:
-    await snapshot.catch_up()
+async def _catch_up(pair: Pair) -> None:
+    await pair.catch_up()
 
 
 def _fault(queue: str, code: int) -> Step:
-    async def step(snapshot: snapshot) -> None:
-        faults = snapshot.server.list_faults if queue == "list" else snapshot.server.watch_faults
+    async def step(pair: Pair) -> None:
+        faults = pair.server.list_faults if queue == "list" else pair.server.watch_faults
         faults.append(hang_up if code == 0 else answer(code, "Fault", retry_after=1 if code == 429 else None))
 
     return step
@@ -76,9 +76,9 @@ def _fault(queue: str, code: int) -> Step:
 def _script(make: Callable[[], Script]) -> Step:
     """The next watch misbehaves; the present one is ended so that the next one comes."""
 
-    async def step(snapshot: snapshot) -> None:
-        snapshot.server.scripts.append(make())
-        await snapshot.server.end_watches()
+    async def step(pair: Pair) -> None:
+        pair.server.scripts.append(make())
+        await pair.server.end_watches()
 
     return step
 
@@ -95,11 +95,11 @@ def _shuffled(seed: int) -> Callable[[list[bytes]], list[bytes]]:
 def _burst(steps: list[Step]) -> Step:
     """Several things at once, in one flush of the watch."""
 
-    async def step(snapshot: snapshot) -> None:
-        snapshot.server.holding = True
+    async def step(pair: Pair) -> None:
+        pair.server.holding = True
         for one in steps:
-            await one(snapshot)
-        await snapshot.server.release()
+            await one(pair)
+        await pair.server.release()
 
     return step
 
@@ -138,9 +138,9 @@ async def _live_through(steps: list[Step]) -> None:
         for name in NAMES[:3]:
             await server.put(name, spec={"schedule": "@daily"})
         async with following(server, WatchTimings(chunk=2)) as sink:
-            snapshot = snapshot(server, sink)
+            pair = Pair(server, sink)
             for step in steps:
-                await step(snapshot)
-            await snapshot.catch_up()
-            await snapshot.catch_up()
-            assert snapshot.agrees()
+                await step(pair)
+            await pair.catch_up()
+            await pair.catch_up()
+            assert pair.agrees()

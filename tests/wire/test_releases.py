@@ -18,7 +18,7 @@ from foretop_core.minicluster.controllers import Flags
 from foretop_core.session import open_session
 from tests.unit.minicluster.stage import Table
 from tests.wire.boxes import box_in_thread, kubeconfig
-from tests.wire.desk import START, desk
+from tests.wire.state import START, state
 from tests.wire.test_commands import obj
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -48,7 +48,7 @@ def config(box: MiniCluster, tmp_path: Path) -> str:
     ("version", "queues"), [("1.14", False), ("1.17.2", False), ("1.18.2", True), ("1.18.3", True)]
 )
 async def test_the_definition_of_backup_tells_whether_there_is_a_queue(version: str, queues: bool) -> None:
-    async with desk(Flags(version=version)) as at:
+    async with state(Flags(version=version)) as at:
         (found,) = (await at.api.get(DEFINITIONS, fieldSelector=OF_BACKUPS)).expect(200)["items"]
         schema = found["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
         status = schema["properties"]["status"]["properties"]
@@ -56,7 +56,7 @@ async def test_the_definition_of_backup_tells_whether_there_is_a_queue(version: 
 
 
 async def test_one_definition_can_be_watched_by_its_name() -> None:
-    async with desk() as at:
+    async with state() as at:
         since = await at.api.version_of(DEFINITIONS)
         async with at.api.watching(DEFINITIONS, fieldSelector=OF_BACKUPS, resourceVersion=since) as watch:
             for name in ("schedules.velero.io", "backups.velero.io"):
@@ -66,7 +66,7 @@ async def test_one_definition_can_be_watched_by_its_name() -> None:
 
 
 async def test_a_server_that_is_asked_answers_with_its_version() -> None:
-    async with desk(Flags(version="1.17.2")) as at:
+    async with state(Flags(version="1.17.2")) as at:
         made = await at.post(REQUESTS, "who", {})
         async with at.api.watching(REQUESTS, resourceVersion=made["metadata"]["resourceVersion"]) as watch:
             at.wait(1)

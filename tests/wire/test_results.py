@@ -21,7 +21,7 @@ from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins
 from foretop_core.rules.results import ResultScope, parse
 from tests.conformance.client import VELERO, Api
-from tests.wire.hands import Wire, box_with, hand_in, wire
+from tests.wire.service import Wire, box_with, hand_in, wire
 from tests.wire.test_commands import obj
 from tests.wire.test_live_box import DOWNLOADS, opened
 from tests.wire.test_logs import BACK, ONE, TENANT, location, nab, object_store
@@ -51,15 +51,15 @@ async def test_the_results_come_from_the_storage_and_the_request_is_in_the_journ
 ) -> None:
     async with (
         box_with([ONE, BACK, location()]) as box,
-        hand_in(box, tmp_path) as hand,
+        hand_in(box, tmp_path) as executor,
         object_store(box, body=PACKED),
     ):
-        found = await results_of(hand, from_builtins(model, item))
+        found = await results_of(executor, from_builtins(model, item))
         (group,) = found.errors
         assert (group.namespace, group.problems[0].subject) == ("shop", "pods/web-0")
         (request,) = box.storage.list(box.storage.kind("DownloadRequest"))
         assert request["spec"]["target"] == target
-        (line,) = hand.journal.path.read_text().splitlines()
+        (line,) = executor.journal.path.read_text().splitlines()
         assert target["kind"] in line
         assert "s3cr3t" not in line
 
@@ -68,12 +68,12 @@ async def test_a_tenant_s_own_storage_gives_the_results_of_backup_and_restore(tm
     items = [nab(storageLocation="mine"), nar()]
     async with (
         box_with(items, [TENANT]) as box,
-        hand_in(box, tmp_path, "tenant") as hand,
+        hand_in(box, tmp_path, "tenant") as executor,
         object_store(box, body=PACKED),
     ):
         for asked in (from_builtins(NonAdminBackup, items[0]), from_builtins(NonAdminRestore, items[1])):
-            assert await refusal(hand, asked, RunFile.RESULTS) == ""
-            assert (await results_of(hand, asked)).error_count == 1
+            assert await refusal(executor, asked, RunFile.RESULTS) == ""
+            assert (await results_of(executor, asked)).error_count == 1
         made = box.storage.list(box.storage.kind("NonAdminDownloadRequest"))
         assert {request["metadata"]["namespace"] for request in made} == {"team-a"}
         assert sorted((one["spec"]["target"]["kind"], one["spec"]["target"]["name"]) for one in made) == [
@@ -83,11 +83,11 @@ async def test_a_tenant_s_own_storage_gives_the_results_of_backup_and_restore(tm
 
 
 async def test_the_administrator_s_storage_gives_a_tenant_none_and_says_why(tmp_path: Path, wire: Wire) -> None:
-    async with box_with([nab(), nar()], [TENANT]) as box, hand_in(box, tmp_path, "tenant") as hand:
+    async with box_with([nab(), nar()], [TENANT]) as box, hand_in(box, tmp_path, "tenant") as executor:
         asked = from_builtins(NonAdminRestore, nar())
         with pytest.raises(FileUnavailable, match="The results of orders-back are not given to tenants"):
-            await results_of(hand, asked)
-        assert "ask the administrator" in await refusal(hand, asked, RunFile.RESULTS)
+            await results_of(executor, asked)
+        assert "ask the administrator" in await refusal(executor, asked, RunFile.RESULTS)
         assert wire.writes == []
 
 
@@ -101,7 +101,7 @@ async def test_a_controller_that_refuses_as_the_released_one_does_is_quoted_at_o
         "message": "backup does not use nonadminbackupstoragelocation",
         "lastTransitionTime": "2026-11-15T02:41:07Z",
     }
-    async with box_with([item]) as box, hand_in(box, tmp_path) as hand:
+    async with box_with([item]) as box, hand_in(box, tmp_path) as executor:
 
         def heard(kind: Any, change: Any) -> None:
             if kind.kind == "NonAdminDownloadRequest" and change.type is ChangeType.ADDED:
@@ -109,7 +109,7 @@ async def test_a_controller_that_refuses_as_the_released_one_does_is_quoted_at_o
 
         box.storage.subscribe(heard)
         with pytest.raises(FileUnavailable, match="backup does not use nonadminbackupstoragelocation"):
-            await results_of(hand, from_builtins(NonAdminBackup, item))
+            await results_of(executor, from_builtins(NonAdminBackup, item))
 
 
 RUNNING = obj("Backup", "one", {}, status={"phase": "InProgress"})
@@ -131,12 +131,12 @@ async def test_what_stands_against_it_is_told_and_nothing_is_written(
 ) -> None:
     async with (
         box_with([item, store], [READER]) as box,
-        hand_in(box, tmp_path, user, read_only=read_only) as hand,
+        hand_in(box, tmp_path, user, read_only=read_only) as executor,
     ):
         asked = from_builtins(Backup, item)
-        assert why in await refusal(hand, asked, RunFile.RESULTS)
+        assert why in await refusal(executor, asked, RunFile.RESULTS)
         with pytest.raises((FileUnavailable, ActionRefused)) as told:
-            await results_of(hand, asked)
+            await results_of(executor, asked)
         assert why in str(told.value)
         assert wire.writes == []
 
@@ -151,17 +151,17 @@ async def test_what_stands_against_it_is_told_and_nothing_is_written(
     ids=["no gzip", "no results", "cut off"],
 )
 async def test_what_is_no_results_is_refused(body: bytes, problem: type[Exception], why: str, tmp_path: Path) -> None:
-    async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as hand, object_store(box, body=body):
+    async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as executor, object_store(box, body=body):
         with pytest.raises(problem, match=why):
-            await results_of(hand, from_builtins(Backup, ONE))
+            await results_of(executor, from_builtins(Backup, ONE))
 
 
 async def test_a_small_file_that_unpacks_into_a_flood_is_not_unpacked_to_the_end(tmp_path: Path) -> None:
     bomb = gzip.compress(bytes(65 * 2**20), 1)
     assert len(bomb) < 2**20
-    async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as hand, object_store(box, body=bomb):
+    async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as executor, object_store(box, body=bomb):
         with pytest.raises(DownloadFailed, match="more than 64 MiB"):
-            await results_of(hand, from_builtins(Backup, ONE))
+            await results_of(executor, from_builtins(Backup, ONE))
 
 
 async def test_the_box_tells_of_as_many_troubles_as_its_backups_count_and_always_the_same() -> None:

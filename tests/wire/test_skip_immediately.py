@@ -9,7 +9,7 @@ import pytest
 
 from foretop_core.minicluster.controllers import Flags
 from foretop_core.minicluster.reconcile import Behaviour
-from tests.wire.desk import BACKUPS, SCHEDULES, Raw, desk
+from tests.wire.state import BACKUPS, SCHEDULES, Raw, state
 
 ALL = tuple(product(("new", "paused"), (None, False, True), (False, True), (False, True)))
 TEN_MINUTES = {"schedule": "*/10 * * * *", "template": {"includedNamespaces": ["shop"]}}
@@ -23,7 +23,7 @@ def _given(skip: bool | None) -> Raw:
 async def _look(kind: str, skip: bool | None, default: bool, due: bool, behaviour: Behaviour) -> tuple[Raw, int]:
     """A schedule made while the server was away, or paused and then unpaused: how it and its backups stand then."""
     flags = Flags(skip_immediately=default, behaviour=behaviour)
-    async with desk(flags, start_velero=kind == "paused") as at:
+    async with state(flags, start_velero=kind == "paused") as at:
         spec: dict[str, Any] = {**TEN_MINUTES, **({"paused": True} if kind == "paused" else _given(skip))}
         await at.post(SCHEDULES, "shop", spec)
         at.wait(LATE if due else SOON)
@@ -55,7 +55,7 @@ async def test_as_designed_a_used_field_is_empty_again(kind: str, skip: bool | N
 
 
 async def test_released_the_servers_true_serves_the_first_schedule_alone() -> None:
-    async with desk(Flags(skip_immediately=True)) as at:
+    async with state(Flags(skip_immediately=True)) as at:
         for number in range(4):
             await at.post(SCHEDULES, f"shop-{number}", TEN_MINUTES)
             at.wait(1)
@@ -65,7 +65,7 @@ async def test_released_the_servers_true_serves_the_first_schedule_alone() -> No
 
 async def test_paused_at_43_and_unpaused_at_50_the_backup_of_45_is_made_at_once_unless_skipped() -> None:
     for skip, made in ((None, 1), (False, 1), (True, 0)):
-        async with desk() as at:
+        async with state() as at:
             at.wait((43 - 30) * 60)
             await at.post(SCHEDULES, "shop", {**TEN_MINUTES, "schedule": "45 * * * *", "paused": True})
             at.wait(7 * 60)

@@ -100,9 +100,9 @@ class Dashboard(SerialKeyApp):
             from foretop_core.dashboard.state import DashboardState
 
             self._source.start()
-            desk = DashboardState(self._source, asyncio.get_running_loop().time)
-            self.frame.attach(desk)
-            await self._pump(desk)
+            state = DashboardState(self._source, asyncio.get_running_loop().time)
+            self.frame.attach(state)
+            await self._pump(state)
         except Exception as problem:
             self._handle_exception(problem)
 
@@ -126,20 +126,20 @@ class Dashboard(SerialKeyApp):
         if self._source is not None:
             self._source.hurry()
 
-    async def _pump(self, desk: DashboardState) -> None:
+    async def _pump(self, state: DashboardState) -> None:
         seen: tuple[object, ...] = ()
         while True:
-            found = self._state(desk)
+            found = self._state(state)
             if found != seen:
                 seen = found
                 self.pulse()
             await asyncio.sleep(PACE)
 
-    def _state(self, desk: DashboardState) -> tuple[object, ...]:
+    def _state(self, state: DashboardState) -> tuple[object, ...]:
         """What moves when there is something to draw: the facts, their health, and the second."""
-        store = desk.store
-        revisions = tuple(store.revision(context) for context in desk.contexts)
-        clock = desk.source.clock(desk.contexts[0]).now() if desk.contexts else None
+        store = state.store
+        revisions = tuple(store.revision(context) for context in state.contexts)
+        clock = state.source.clock(state.contexts[0]).now() if state.contexts else None
         return revisions, store.health.revision, clock.replace(microsecond=0) if clock else None
 
     def pulse(self) -> None:
@@ -166,7 +166,7 @@ class Dashboard(SerialKeyApp):
         markup: bool = False,
     ) -> None:
         """A toast, kept in the list of messages; nothing in it is markup."""
-        now = self.frame.desk.clock() if self.frame.desk else datetime.now(UTC)
+        now = self.frame.state.clock() if self.frame.state else datetime.now(UTC)
         text = "\n".join(clean(line) for line in message.splitlines())
         self.told.append((f"{now:%H:%M:%S}Z", text.replace("\n", " ")))
         super().notify(text, title=title, severity=severity, timeout=timeout, markup=False)

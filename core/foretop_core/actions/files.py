@@ -53,25 +53,25 @@ class FileUnavailable(ForetopError):
 
 
 async def run_file(
-    hand: PlanExecutor, run: Run, file: RunFile, trust: TlsTrust | None, progress: Progress | None
+    executor: PlanExecutor, run: Run, file: RunFile, trust: TlsTrust | None, progress: Progress | None
 ) -> bytes:
     """A file of one of Velero's own objects."""
-    why_not = why_no_file(hand.snapshot(), run, file)
+    why_not = why_no_file(executor.snapshot(), run, file)
     if why_not:
         raise FileUnavailable(*why_not)
-    return await _ask(hand, file_plan(hand, run, file), file, trust, progress)
+    return await _ask(executor, file_plan(executor, run, file), file, trust, progress)
 
 
 async def tenant_file(
-    hand: PlanExecutor, item: NonAdmin, file: RunFile, trust: TlsTrust | None, progress: Progress | None
+    executor: PlanExecutor, item: NonAdmin, file: RunFile, trust: TlsTrust | None, progress: Progress | None
 ) -> bytes:
     """By a NonAdminDownloadRequest, which is granted where the backup lies in a location of the tenant's own."""
-    return await _ask(hand, file_plan(hand, item, file), file, trust, progress)
+    return await _ask(executor, file_plan(executor, item, file), file, trust, progress)
 
 
-async def asked_of(hand: PlanExecutor, item: NonAdmin, file: RunFile) -> Run | NonAdmin:
+async def asked_of(executor: PlanExecutor, item: NonAdmin, file: RunFile) -> Run | NonAdmin:
     """Whose file it is that may be asked for: the tenant's own object's, or that of Velero's behind it."""
-    snapshot = hand.snapshot()
+    snapshot = executor.snapshot()
     run = velero_run(snapshot, item)
     word = "backup" if isinstance(item, NonAdminBackup) else "restore"
     if not item.velero.name:
@@ -84,7 +84,7 @@ async def asked_of(hand: PlanExecutor, item: NonAdmin, file: RunFile) -> Run | N
         )
     if has_own_storage(snapshot, item):
         return item
-    allowed = await hand.access.verdict(permission("create", DOWNLOAD_REQUEST, item.velero.namespace))
+    allowed = await executor.access.verdict(permission("create", DOWNLOAD_REQUEST, item.velero.namespace))
     if allowed.allowed and run is not None:
         return run
     raise FileUnavailable(
@@ -95,14 +95,14 @@ async def asked_of(hand: PlanExecutor, item: NonAdmin, file: RunFile) -> Run | N
     )
 
 
-async def refusal(hand: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> str:
+async def refusal(executor: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> str:
     """What stands against fetching it, "" where nothing does; nothing is written for this."""
     try:
-        owner = await asked_of(hand, item, file) if isinstance(item, NonAdmin) else item
-        why_not = None if isinstance(owner, NonAdmin) else why_no_file(hand.snapshot(), owner, file)
+        owner = await asked_of(executor, item, file) if isinstance(item, NonAdmin) else item
+        why_not = None if isinstance(owner, NonAdmin) else why_no_file(executor.snapshot(), owner, file)
         if why_not:
             raise FileUnavailable(*why_not)
-        await hand.guard(file_plan(hand, owner, file))
+        await executor.guard(file_plan(executor, owner, file))
     except ForetopError as problem:
         return str(problem)
     return ""
@@ -146,9 +146,9 @@ def why_no_file(snapshot: ClusterSnapshot, run: Run, file: RunFile) -> tuple[str
     return None
 
 
-def file_plan(hand: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> Plan:
+def file_plan(executor: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> Plan:
     """The request that would be made."""
-    context = hand.snapshot().context
+    context = executor.snapshot().context
     of_tenant = isinstance(item, NonAdmin)
     word = "Backup" if isinstance(item, Backup | NonAdminBackup) else "Restore"
     kind = NONADMIN_DOWNLOAD if of_tenant else DOWNLOAD_REQUEST
@@ -161,27 +161,27 @@ def file_plan(hand: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> Plan:
     if of_tenant:
         line = kubectl(context, item.namespace, "create", "-f", "-")
     step = create_step(target, spec, changes, forecast, line)
-    return Plan(file.intent(of_tenant=of_tenant), hand.clock.now(), (step,))
+    return Plan(file.intent(of_tenant=of_tenant), executor.clock.now(), (step,))
 
 
 async def _ask(
-    hand: PlanExecutor, plan: Plan, file: RunFile, trust: TlsTrust | None, progress: Progress | None
+    executor: PlanExecutor, plan: Plan, file: RunFile, trust: TlsTrust | None, progress: Progress | None
 ) -> bytes:
-    await hand.guard(plan)
-    async for result in hand.carry_out(plan, lambda snapshot, items, now: plan):
+    await executor.guard(plan)
+    async for result in executor.carry_out(plan, lambda snapshot, items, now: plan):
         if result.outcome is not Outcome.DONE:
             raise FileUnavailable(f"The {file.noun} cannot be asked for", result.error)
-    url = await _address(hand, plan.steps[0].target, file)
+    url = await _address(executor, plan.steps[0].target, file)
     return await fetch(url, trust or TlsTrust(), progress or (lambda done, total: None), file.most_bytes)
 
 
-async def _address(hand: PlanExecutor, target: ActionTarget, file: RunFile) -> str:
+async def _address(executor: PlanExecutor, target: ActionTarget, file: RunFile) -> str:
     """Watches the request until it has an address; a broken storage location never gives one."""
     read = _url_of_nonadmin if target.kind is NONADMIN_DOWNLOAD else _url_of
     params = {"watch": "1", "fieldSelector": f"metadata.name={target.name}", "timeoutSeconds": str(int(URL_WITHIN))}
     collection = paths.collection(target.kind, target.namespace)
     try:
-        async with asyncio.timeout(URL_WITHIN), hand.client.stream(collection, params, URL_WITHIN) as lines:
+        async with asyncio.timeout(URL_WITHIN), executor.client.stream(collection, params, URL_WITHIN) as lines:
             async for line in lines:
                 if url := read(bytes(read_event(line).object), file):
                     return url

@@ -40,23 +40,23 @@ class RunLog:
 
 
 async def log_of(
-    hand: PlanExecutor, item: Run | NonAdmin, trust: TlsTrust | None = None, progress: Progress | None = None
+    executor: PlanExecutor, item: Run | NonAdmin, trust: TlsTrust | None = None, progress: Progress | None = None
 ) -> RunLog:
     """The log of a backup or restore, a tenant's included."""
     if not isinstance(item, NonAdmin):
-        return await _run_log(hand, item, trust, progress)
-    owner = await asked_of(hand, item, RunFile.LOG)
+        return await _run_log(executor, item, trust, progress)
+    owner = await asked_of(executor, item, RunFile.LOG)
     if isinstance(owner, NonAdmin):
-        return RunLog(_lines(await tenant_file(hand, owner, RunFile.LOG, trust, progress)))
-    return await _run_log(hand, owner, trust, progress)
+        return RunLog(_lines(await tenant_file(executor, owner, RunFile.LOG, trust, progress)))
+    return await _run_log(executor, owner, trust, progress)
 
 
-async def _run_log(hand: PlanExecutor, run: Run, trust: TlsTrust | None, progress: Progress | None) -> RunLog:
+async def _run_log(executor: PlanExecutor, run: Run, trust: TlsTrust | None, progress: Progress | None) -> RunLog:
     """The whole log, or what Velero's pod has of it, said to be partial."""
     try:
-        return RunLog(_lines(await run_file(hand, run, RunFile.LOG, trust, progress)))
+        return RunLog(_lines(await run_file(executor, run, RunFile.LOG, trust, progress)))
     except (ActionRefused, FileUnavailable, DownloadFailed, ApiError, Unreachable) as problem:
-        found = await _of_pod(hand, run, problem)
+        found = await _of_pod(executor, run, problem)
         return RunLog(found, partial=True, why=str(problem))
 
 
@@ -64,8 +64,8 @@ def _lines(text: bytes) -> tuple[str, ...]:
     return tuple(text.decode("utf-8", "replace").splitlines())
 
 
-async def _of_pod(hand: PlanExecutor, run: Run, problem: ForetopError) -> tuple[str, ...]:
+async def _of_pod(executor: PlanExecutor, run: Run, problem: ForetopError) -> tuple[str, ...]:
     try:
-        return await pod_log(hand.client, run.namespace, run.name)
+        return await pod_log(executor.client, run.namespace, run.name)
     except ForetopError as second:
         raise FileUnavailable(str(problem), f"nor can Velero's own log be read: {second}") from None

@@ -1,4 +1,4 @@
-"""One person's hand in one cluster: guards a plan, carries it out, and plans again what changed under way."""
+"""The plans of one person for one cluster: guarded, sent, and planned again where something changed under way."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ from foretop_core.rules.results import Results, parse
 
 
 async def results_of(
-    hand: PlanExecutor, item: Run | NonAdmin, trust: TlsTrust | None = None, progress: Progress | None = None
+    executor: PlanExecutor, item: Run | NonAdmin, trust: TlsTrust | None = None, progress: Progress | None = None
 ) -> Results:
     """The results of a backup or restore, a tenant's included; raises where they cannot be had or read."""
-    owner = await asked_of(hand, item, RunFile.RESULTS) if isinstance(item, NonAdmin) else item
+    owner = await asked_of(executor, item, RunFile.RESULTS) if isinstance(item, NonAdmin) else item
     if isinstance(owner, NonAdmin):
-        return parse(await tenant_file(hand, owner, RunFile.RESULTS, trust, progress))
-    return parse(await run_file(hand, owner, RunFile.RESULTS, trust, progress))
+        return parse(await tenant_file(executor, owner, RunFile.RESULTS, trust, progress))
+    return parse(await run_file(executor, owner, RunFile.RESULTS, trust, progress))

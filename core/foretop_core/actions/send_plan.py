@@ -54,7 +54,7 @@ Replan = Callable[[PlanStep], Awaitable[PlanStep | None]]
 
 @dataclass(frozen=True, slots=True)
 class PlanSender:
-    """One person's hand in one cluster."""
+    """Sends the steps of a plan and judges what came of each."""
 
     client: ApiClient
     journal: Journal

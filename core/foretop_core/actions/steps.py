@@ -12,9 +12,9 @@ from typing import Any
 from foretop_core.actions.ownership import owner_warning
 from foretop_core.actions.plans import ActionTarget, PlanStep, Write
 from foretop_core.kube.connection import paths
-from foretop_core.minicluster.reconcile.writes import plain
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
+from foretop_core.models.wire import as_json
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 _STAMP = re.compile(r"-\d{14}$")
@@ -97,7 +97,7 @@ def velero(context: str, namespace: str, *words: str) -> str:
 
 def wire(part: Any) -> dict[str, Any]:
     """A typed spec as it is sent."""
-    return plain(part)
+    return as_json(part)
 
 
 def said(value: bool | None) -> str:

@@ -1,4 +1,4 @@
-"""The screen's hands: one for each cluster that can be reached, to plan with, to ask for rights, and to send."""
+"""Plans for several clusters: one executor for each that can be reached, to guard and to send."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class ActionService:
         """What stands against sending it: read-only, or a right that is missing; "" where nothing does."""
         for context in dict.fromkeys(step.target.context for step in plan.steps):
             try:
-                await self.hand(context).guard(_part(plan, context))
+                await self.executor(context).guard(_part(plan, context))
             except ActionRefused as problem:
                 return str(problem)
             except ForetopError as problem:
@@ -102,10 +102,10 @@ class ActionService:
         """Sends it, cluster by cluster."""
         for context in dict.fromkeys(step.target.context for step in plan.steps):
             await self.learn_user(context)
-            async for result in self.hand(context).carry_out(_part(plan, context), wish):
+            async for result in self.executor(context).carry_out(_part(plan, context), wish):
                 yield result
 
-    def hand(self, context: str) -> PlanExecutor:
+    def executor(self, context: str) -> PlanExecutor:
         cluster = self._clusters[context]
         return PlanExecutor(
             cluster.client,

@@ -18,7 +18,7 @@ class ExportFormat(Enum):
 
 def save(rows: TableModel, name: str, form: ExportFormat, folder: Path | None = None) -> tuple[Path, int]:
     """Writes to a new file in the folder that foretop was started in; an older one is never overwritten."""
-    at = rows.desk.clock().strftime("%Y%m%dT%H%M%SZ")
+    at = rows.state.clock().strftime("%Y%m%dT%H%M%SZ")
     count = len(rows.table)
     path = _free(folder or Path.cwd(), f"foretop-{name}-{at}", form.value)
     with path.open("x", encoding="utf-8", newline="") as out:

@@ -28,8 +28,8 @@ _SUBJECT = [column.name for column in findings.COLUMNS].index("subject")
 class FindingsTableModel(TableModel):
     """Rows made from what triage found."""
 
-    def __init__(self, desk: DashboardState) -> None:
-        super().__init__(desk, findings.COLUMNS, findings.FIELDS)
+    def __init__(self, state: DashboardState) -> None:
+        super().__init__(state, findings.COLUMNS, findings.FIELDS)
         self._findings = findings.FindingsTable()
         self._sorted_by, self._reversed = "severity", False
         self._seen = -1
@@ -47,27 +47,27 @@ class FindingsTableModel(TableModel):
         return self._reversed
 
     def pump(self) -> bool:
-        if self._seen == self.desk.judgement:
+        if self._seen == self.state.judgement:
             return False
-        self._seen = self.desk.judgement
-        return self._findings.show(self.desk.findings)
+        self._seen = self.state.judgement
+        return self._findings.show(self.state.findings)
 
     def sort(self, column: str, *, reverse: bool) -> None:
         self._sorted_by, self._reversed = column, reverse
         self._findings.sort(column, reverse=reverse)
 
     def facets(self, entry: Finding) -> FilterableRow:
-        scene = self.desk.scene(entry.context)
-        shown = {"subject": _subject_shown(entry, scene)} if "subject" in self._wanted.fields else {}
-        return NamedFields(findings.facets(entry, scene), self._askable, shown)
+        render = self.state.render_context(entry.context)
+        shown = {"subject": _subject_shown(entry, render)} if "subject" in self._wanted.fields else {}
+        return NamedFields(findings.facets(entry, render), self._askable, shown)
 
     def home(self, entry: Finding) -> tuple[str, str, str]:
         return entry.context, entry.subject.kind, entry.subject.namespace
 
     def paint_one(self, key: Key, entry: Finding) -> Row:
-        scene = self.desk.scene_of(entry)
-        row = findings.paint(entry, scene)
-        shown = _subject_shown(entry, scene)
+        render = self.state.render_context_of(entry)
+        row = findings.paint(entry, render)
+        shown = _subject_shown(entry, render)
         if self._stands_under_its_cause(entry):
             shown = f"└ {shown}"
         return replace(row, cells=(*row.cells[:_SUBJECT], Cell(shown), *row.cells[_SUBJECT + 1 :]))
@@ -79,7 +79,7 @@ class FindingsTableModel(TableModel):
 
     def is_stale(self, key: Key) -> bool:
         found = self.table.get(key)
-        return found is not None and not is_visibility_finding(found) and self.desk.is_stale(key)
+        return found is not None and not is_visibility_finding(found) and self.state.is_stale(key)
 
     def item(self, key: Key) -> Item:
         found = self.table.get(key)
@@ -92,13 +92,13 @@ class FindingsTableModel(TableModel):
         return None if found is None else key_of_subject(found.context, found.subject)
 
     def is_fault(self, entry: Finding) -> bool:
-        return findings.paint(entry, self.desk.scene(entry.context)).mark in FAULTS
+        return findings.paint(entry, self.state.render_context(entry.context)).mark in FAULTS
 
 
-def _subject_shown(found: Finding, scene: RenderContext) -> str:
+def _subject_shown(found: Finding, render: RenderContext) -> str:
     """Without what tells nothing: the namespace of the only Velero, and of a UUID all but its end."""
     text = _UUID.sub(r"-…\1", clean(findings.subject_text(found)))
-    places = scene.snapshot.velero_namespaces
+    places = render.snapshot.velero_namespaces
     if len(places) != 1 or found.subject.namespace != places[0] or not found.subject.name:
         return text
     return text.replace(f"{clean(places[0])}/", "", 1)

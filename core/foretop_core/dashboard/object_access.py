@@ -23,40 +23,44 @@ class SupportsInspect(Protocol):
     async def whole(self, context: str, plural: str, namespace: str, name: str) -> Mapping[str, Any]: ...
 
 
-def watch_events(desk: DashboardState, key: Key) -> None:
+def watch_events(state: DashboardState, key: Key) -> None:
     """From now on the events of this object are followed, and of no other."""
-    resource = desk.store.get(key)
-    if isinstance(desk.source, SupportsInspect) and resource is not None and not isinstance(resource, UnreadableObject):
-        desk.source.look_at(key.context, resource.metadata.uid, key.namespace)
+    resource = state.store.get(key)
+    if (
+        isinstance(state.source, SupportsInspect)
+        and resource is not None
+        and not isinstance(resource, UnreadableObject)
+    ):
+        state.source.look_at(key.context, resource.metadata.uid, key.namespace)
 
 
-def unwatch_events(desk: DashboardState, key: Key) -> None:
-    if isinstance(desk.source, SupportsInspect):
-        desk.source.look_at(key.context, "", "")
+def unwatch_events(state: DashboardState, key: Key) -> None:
+    if isinstance(state.source, SupportsInspect):
+        state.source.look_at(key.context, "", "")
 
 
-async def fetch_object(desk: DashboardState, key: Key) -> Mapping[str, Any] | None:
+async def fetch_object(state: DashboardState, key: Key) -> Mapping[str, Any] | None:
     """The object as the server has it; None where it cannot be had, for then there is still what was read of it."""
-    if not isinstance(desk.source, SupportsInspect) or by_plural(key.kind) is None:
+    if not isinstance(state.source, SupportsInspect) or by_plural(key.kind) is None:
         return None
     try:
-        return await desk.source.whole(key.context, key.kind, key.namespace, key.name)
+        return await state.source.whole(key.context, key.kind, key.namespace, key.name)
     except ForetopError:
         return None
 
 
-async def may_fetch_results(desk: DashboardState, key: Key) -> str:
+async def may_fetch_results(state: DashboardState, key: Key) -> str:
     """What stands against fetching its results, "" where nothing does."""
     from foretop_core.actions.files import RunFile, refusal
     from foretop_core.dashboard.action_service import ActionService
 
-    hands = ActionService(desk.source, os.environ)
-    item = hands.item(key)
-    if not hands.reach(key.context):
+    service = ActionService(state.source, os.environ)
+    item = service.item(key)
+    if not service.reach(key.context):
         return "There is no cluster behind these objects."
     if not isinstance(item, Backup | Restore | NonAdmin):
         return "It is gone."
-    return await refusal(hands.hand(key.context), item, RunFile.RESULTS)
+    return await refusal(service.executor(key.context), item, RunFile.RESULTS)
 
 
 @runtime_checkable
@@ -66,9 +70,9 @@ class SupportsNamespaceWatch(Protocol):
     def look_into(self, namespace: str) -> None: ...
 
 
-def set_scope(desk: DashboardState, namespace: str, context: str) -> None:
+def set_scope(state: DashboardState, namespace: str, context: str) -> None:
     """All pages show this namespace and this cluster only; with no name all of them."""
-    veleros = {place for name in desk.contexts for place in desk.store.snapshot(name).velero_namespaces}
-    if namespace != desk.focus.namespace and isinstance(desk.source, SupportsNamespaceWatch):
-        desk.source.look_into(namespace)
-    desk.focus = NamespaceScope(namespace, context, namespace in veleros)
+    veleros = {place for name in state.contexts for place in state.store.snapshot(name).velero_namespaces}
+    if namespace != state.focus.namespace and isinstance(state.source, SupportsNamespaceWatch):
+        state.source.look_into(namespace)
+    state.focus = NamespaceScope(namespace, context, namespace in veleros)

@@ -1,4 +1,4 @@
-"""What all pages look at: the store, the moment of each cluster, its scene, and the findings."""
+"""What all pages look at: the store, the moment of each cluster, its render context, and the findings."""
 
 from __future__ import annotations
 
@@ -104,19 +104,19 @@ class DashboardState:
         health = self.health(key.context)
         return health.lost_at is not None or key.kind in health.stale
 
-    def scene(self, context: str) -> RenderContext:
+    def render_context(self, context: str) -> RenderContext:
         if context not in self._scenes:
-            self._scenes[context] = self._stages[context].scene(self.now(context), self.zoning)
+            self._scenes[context] = self._stages[context].render_context(self.now(context), self.zoning)
         return self._scenes[context]
 
     def zone_of(self, key: Key | None) -> tzinfo:
         """In which zone the times of an object are told."""
-        return self.zone if key is None else self.scene(key.context).zone_of(self.store.get(key))
+        return self.zone if key is None else self.render_context(key.context).zone_of(self.store.get(key))
 
-    def scene_of(self, finding: Finding) -> RenderContext:
+    def render_context_of(self, finding: Finding) -> RenderContext:
         """What stands still tells its own age all the same."""
-        scene = self.scene(finding.context)
-        return replace(scene, now=self.clock(finding.context)) if is_visibility_finding(finding) else scene
+        render = self.render_context(finding.context)
+        return replace(render, now=self.clock(finding.context)) if is_visibility_finding(finding) else render
 
     def severities(self) -> Mapping[Severity, int]:
         """How many of each, in the namespace and the cluster that are looked at."""

@@ -38,19 +38,19 @@ class GroupHeaderRow(Row):
 class TableModel(ABC):
     """The rows of one page; what a person narrowed them to is kept here and holds through every change."""
 
-    def __init__(self, desk: DashboardState, columns: Sequence[Column[Any]], fields: Sequence[str]) -> None:
-        self.desk = desk
-        self.many = len(desk.contexts) > 1
+    def __init__(self, state: DashboardState, columns: Sequence[Column[Any]], fields: Sequence[str]) -> None:
+        self.state = state
+        self.many = len(state.contexts) > 1
         self.columns: tuple[Column[Any], ...] = (CONTEXT, *columns) if self.many else tuple(columns)
         self.fields = frozenset(fields)
         self._askable = filter_fields(fields, self.columns)
         self.filter_text = ""
         self.faults_only = False
-        self._focus = desk.focus
+        self._focus = state.focus
         self.groups: GroupedRows[Any] | None = None
         self._wanted = parse_filter("")
         self._renewed = 0
-        self._short = short_names(desk.contexts)
+        self._short = short_names(state.contexts)
 
     @property
     @abstractmethod
@@ -147,20 +147,20 @@ class TableModel(ABC):
         if self.faults_only:
             self.renew()
         elif any(self._askable[name] not in self.fields for name in self._wanted.fields):
-            second = int(self.desk.now().timestamp())
+            second = int(self.state.now().timestamp())
             if second != self._renewed:
                 self._renewed = second
                 self.renew()
 
     def renew(self) -> None:
         """Puts every row to the narrowing again."""
-        self._focus = self.desk.focus
+        self._focus = self.state.focus
         self.table.filter(self._keeps)
 
     @property
     def is_out_of_focus(self) -> bool:
         """A person looks elsewhere since the rows were last narrowed."""
-        return self._focus != self.desk.focus
+        return self._focus != self.state.focus
 
     @property
     def is_narrowed(self) -> bool:
@@ -195,16 +195,16 @@ class TableModel(ABC):
         return replace(row, faded=True) if self.is_stale(row.key) else row
 
     def is_stale(self, key: Key) -> bool:
-        return self.desk.is_stale(key)
+        return self.state.is_stale(key)
 
 
 class StoreTableModel(TableModel):
     """Rows made from the objects of the store."""
 
-    def __init__(self, desk: DashboardState, view: View[Any]) -> None:
-        super().__init__(desk, view.columns, view.fields)
+    def __init__(self, state: DashboardState, view: View[Any]) -> None:
+        super().__init__(state, view.columns, view.fields)
         self.view = view
-        self.live: LiveTable[Any] = LiveTable(view, desk.store, desk.contexts)
+        self.live: LiveTable[Any] = LiveTable(view, state.store, state.contexts)
 
     @property
     def table(self) -> SortedRows[Any]:
@@ -233,19 +233,19 @@ class StoreTableModel(TableModel):
         self.live.sort(column, reverse=reverse)
 
     def facets(self, entry: tuple[Key, Any]) -> FilterableRow:
-        return NamedFields(self.view.facets(*entry, self.desk.scene), self._askable)
+        return NamedFields(self.view.facets(*entry, self.state.render_context), self._askable)
 
     def home(self, entry: tuple[Key, Any]) -> tuple[str, str, str]:
         return entry[0][:3]
 
     def paint_one(self, key: Key, entry: tuple[Key, Any]) -> Row:
-        return self.view.paint(key, entry[1], self.desk.scene(key.context))
+        return self.view.paint(key, entry[1], self.state.render_context(key.context))
 
     def item(self, key: Key) -> Item:
         held = self.table.get(key)
         if held is None:
             raise BadInput(f"{key.name} is gone")
-        return self.view.describe(key, held[1], self.desk.scene(key.context))
+        return self.view.describe(key, held[1], self.state.render_context(key.context))
 
     def entry(self, key: Key) -> Any | UnreadableRow | None:
         held = self.table.get(key)
@@ -253,4 +253,4 @@ class StoreTableModel(TableModel):
 
     def is_fault(self, entry: tuple[Key, Any]) -> bool:
         key, held = entry
-        return isinstance(held, UnreadableRow) or self.view.mark(held, self.desk.scene(key.context)) in FAULTS
+        return isinstance(held, UnreadableRow) or self.view.mark(held, self.state.render_context(key.context)) in FAULTS

@@ -123,6 +123,12 @@ def to_builtins(part: Wire) -> dict[str, Any]:
     return plain
 
 
+def as_json(part: Wire) -> dict[str, Any]:
+    """A typed part as it travels: dicts, lists and strings, defaults left out."""
+    sent: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(part))
+    return sent
+
+
 def object_name(value: object) -> str:
     """`namespace/name` of an object that may be of any shape, for messages."""
     meta = value.get("metadata") if isinstance(value, Mapping) else None

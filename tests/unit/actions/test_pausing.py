@@ -21,7 +21,7 @@ DUE = {"cron": "0 * * * *", "last": "00:00:03"}
 NOT_DUE = {"cron": "0 * * * *", "last": "02:00:03"}
 
 
-def world_of(*schedules: Schedule, skip_default: bool | None = False, **more: Any) -> ClusterSnapshot:
+def snapshot_of(*schedules: Schedule, skip_default: bool | None = False, **more: Any) -> ClusterSnapshot:
     servers = {} if skip_default is None else {"velero": VeleroInfo(skip_immediately=skip_default, concurrency=1)}
     return ClusterSnapshot("prod", schedules=schedules, storage=(location(),), servers=servers, **more)
 
@@ -59,7 +59,7 @@ def what_velero_does(item: Schedule, server_default: bool) -> tuple[bool, bool]:
 def test_unpausing_does_what_its_sentence_says(due: bool, field: bool | None, choice: Choice, default: bool) -> None:
     """The whole table: due or not, the field, the choice and the server's default, carried out by the controller."""
     paused = schedule(paused=True, skip=field, resourceVersion="7", **(DUE if due else NOT_DUE))
-    (step,) = plan_unpause(world_of(paused, skip_default=default), [paused], choice, NOW).steps
+    (step,) = plan_unpause(snapshot_of(paused, skip_default=default), [paused], choice, NOW).steps
     spec = step.write.body["spec"]
     assert spec["paused"] is False
     wanted = {Choice.SKIP: True, Choice.DO_NOT_SKIP: False, Choice.LEAVE: field}[choice]
@@ -76,7 +76,7 @@ def test_unpausing_does_what_its_sentence_says(due: bool, field: bool | None, ch
 
 def test_the_sentence_counts_what_was_missed_and_names_the_next_run() -> None:
     paused = schedule(paused=True, **DUE)
-    (step,) = plan_unpause(world_of(paused), [paused], Choice.SKIP, NOW).steps
+    (step,) = plan_unpause(snapshot_of(paused), [paused], Choice.SKIP, NOW).steps
     assert "due since 01:00:00Z, 2 runs missed" in step.forecast
     assert "next run 03:00:00Z" in step.forecast
     assert step.changes == ("spec.paused true → false", "spec.skipImmediately absent → true")
@@ -84,13 +84,13 @@ def test_the_sentence_counts_what_was_missed_and_names_the_next_run() -> None:
 
 def test_a_server_default_that_is_not_known_is_said_to_be_unsure() -> None:
     paused = schedule(paused=True, **DUE)
-    (step,) = plan_unpause(world_of(paused, skip_default=None), [paused], Choice.LEAVE, NOW).steps
+    (step,) = plan_unpause(snapshot_of(paused, skip_default=None), [paused], Choice.LEAVE, NOW).steps
     assert "if the server still has its default" in step.forecast
 
 
 def test_what_is_not_paused_is_refused_and_the_others_are_planned() -> None:
     running, paused = schedule("running"), schedule("paused", paused=True)
-    plan = plan_unpause(world_of(running, paused), [running, paused], Choice.SKIP, NOW)
+    plan = plan_unpause(snapshot_of(running, paused), [running, paused], Choice.SKIP, NOW)
     assert [step.target.name for step in plan.steps] == ["paused"]
     assert [(refusal.target.name, refusal.why) for refusal in plan.refused] == [("running", "it is not paused")]
 
@@ -98,7 +98,7 @@ def test_what_is_not_paused_is_refused_and_the_others_are_planned() -> None:
 def test_a_pause_tells_the_next_shift_who_why_and_until_when() -> None:
     item = schedule(resourceVersion="3", **NOT_DUE)
     wish = PauseRequest("maria", "window-1", "upgrade", NOW + timedelta(hours=2))
-    (step,) = plan_pause(world_of(item), [item], wish, NOW).steps
+    (step,) = plan_pause(snapshot_of(item), [item], wish, NOW).steps
     assert step.write.body == {
         "metadata": {
             "annotations": {
@@ -118,7 +118,7 @@ def test_a_pause_tells_the_next_shift_who_why_and_until_when() -> None:
 def test_a_pause_says_what_keeps_running() -> None:
     item = schedule(**NOT_DUE)
     running = backup("nightly-20261115020003", "InProgress", of="nightly", started="02:00:03")
-    (step,) = plan_pause(world_of(item, backups=(running,)), [item], PauseRequest("maria", "w"), NOW).steps
+    (step,) = plan_pause(snapshot_of(item, backups=(running,)), [item], PauseRequest("maria", "w"), NOW).steps
     assert "nightly-20261115020003 goes on" in step.forecast
 
 
@@ -133,14 +133,14 @@ def test_a_window_resumes_exactly_what_it_paused() -> None:
 
 def test_unpausing_takes_the_marks_of_the_pause_away() -> None:
     paused = schedule(paused=True, annotations={"foretop.io/paused-batch": "w1", "team": "a"}, **DUE)
-    (step,) = plan_unpause(world_of(paused), [paused], Choice.SKIP, NOW).steps
+    (step,) = plan_unpause(snapshot_of(paused), [paused], Choice.SKIP, NOW).steps
     assert step.write.body["metadata"]["annotations"] == {"foretop.io/paused-batch": None}
     assert step.write.before["metadata"]["annotations"] == {"foretop.io/paused-batch": "w1"}
 
 
 def test_marks_of_an_older_pause_do_not_stay_with_a_new_one() -> None:
     item = schedule(annotations={"foretop.io/paused-reason": "old"}, **NOT_DUE)
-    (step,) = plan_pause(world_of(item), [item], PauseRequest("maria", "w"), NOW).steps
+    (step,) = plan_pause(snapshot_of(item), [item], PauseRequest("maria", "w"), NOW).steps
     assert step.write.body["metadata"]["annotations"]["foretop.io/paused-reason"] is None
 
 
@@ -158,7 +158,7 @@ def test_marks_of_an_older_pause_do_not_stay_with_a_new_one() -> None:
 )
 def test_an_owner_is_named_with_where_to_change_it_for_good(meta: dict[str, Any], words: str) -> None:
     item = schedule(**NOT_DUE, **meta)
-    (step,) = plan_pause(world_of(item), [item], PauseRequest("maria", "w"), NOW).steps
+    (step,) = plan_pause(snapshot_of(item), [item], PauseRequest("maria", "w"), NOW).steps
     (warning,) = step.warnings
     assert words in warning
     assert "for good" in warning
@@ -169,7 +169,7 @@ def test_the_line_to_copy_is_one_that_a_shell_takes() -> None:
     import shlex
 
     paused = schedule(paused=True, **DUE)
-    (step,) = plan_unpause(world_of(paused), [paused], Choice.SKIP, NOW).steps
+    (step,) = plan_unpause(snapshot_of(paused), [paused], Choice.SKIP, NOW).steps
     spoken = shlex.split(step.command)
     assert spoken[:7] == ["kubectl", "--context", "prod", "-n", "velero", "patch", "schedules.velero.io"]
     assert json.loads(spoken[-1]) == {"spec": {"paused": False, "skipImmediately": True}}

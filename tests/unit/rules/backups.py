@@ -15,7 +15,7 @@ NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 CONCURRENCY = {"queue": 2}
 """The server flag of each recording, where it was not the default of one."""
 
-snapshot = Mapping[tuple[str, str, str], Resource]
+Recorded = Mapping[tuple[str, str, str], Resource]
 
 
 def at(minutes: float) -> datetime:
@@ -99,30 +99,30 @@ def past(schedule: str, *lengths: float, nab: str = "") -> list[Backup]:
     ]
 
 
-def walk(name: str) -> Iterator[tuple[recordings.Event, snapshot]]:
+def walk(name: str) -> Iterator[tuple[recordings.Event, Recorded]]:
     """Each event of a recording with the objects as they were just before it."""
-    snapshot: dict[tuple[str, str, str], Resource] = {}
+    objects: dict[tuple[str, str, str], Resource] = {}
     for event in recordings.events(name):
-        yield event, snapshot
+        yield event, objects
         if event.type == "DELETED":
-            snapshot.pop(event.key, None)
+            objects.pop(event.key, None)
         else:
-            snapshot[event.key] = event.object
+            objects[event.key] = event.object
 
 
-def backups_in(snapshot: snapshot) -> list[Backup]:
-    return [entry for entry in snapshot.values() if isinstance(entry, Backup)]
+def backups_in(objects: Recorded) -> list[Backup]:
+    return [entry for entry in objects.values() if isinstance(entry, Backup)]
 
 
-def restores_in(snapshot: snapshot) -> list[Restore]:
-    return [entry for entry in snapshot.values() if isinstance(entry, Restore)]
+def restores_in(objects: Recorded) -> list[Restore]:
+    return [entry for entry in objects.values() if isinstance(entry, Restore)]
 
 
-def world_at(name: str, moment: str) -> snapshot:
+def objects_at(name: str, moment: str) -> Recorded:
     """The objects of a recording at a moment of its night, given as hh:mm:ss."""
     until = datetime.fromisoformat(f"2026-11-15T{moment}+00:00")
-    snapshot: snapshot = {}
-    for event, snapshot in walk(name):
+    objects: Recorded = {}
+    for event, objects in walk(name):
         if event.t > until:
-            return dict(snapshot)
-    return dict(snapshot)
+            return dict(objects)
+    return dict(objects)

@@ -18,18 +18,18 @@ from foretop_core.rules.queue import (
 )
 from tests import recordings
 from tests.unit.rules.backups import (
+    Recorded,
     backup,
     backups_in,
+    objects_at,
     restore,
     restores_in,
-    snapshot,
     walk,
-    world_at,
 )
 
 
-def nabs_in(snapshot: snapshot) -> dict[str, NonAdminBackup]:
-    return {entry.name: entry for entry in snapshot.values() if isinstance(entry, NonAdminBackup)}
+def nabs_in(objects: Recorded) -> dict[str, NonAdminBackup]:
+    return {entry.name: entry for entry in objects.values() if isinstance(entry, NonAdminBackup)}
 
 
 def test_every_position_that_the_controller_wrote_is_the_formula_over_what_existed_then() -> None:
@@ -55,9 +55,9 @@ def test_every_position_that_the_controller_wrote_is_the_formula_over_what_exist
 
 
 def test_five_nabs_within_a_second_share_the_first_place_though_velero_has_them_in_a_row() -> None:
-    snapshot = world_at("nonadmin", "02:23:50")
-    waves = [nab for name, nab in sorted(nabs_in(snapshot).items()) if name.startswith("wave-")]
-    made = {entry.name: entry for entry in backups_in(snapshot)}
+    objects = objects_at("nonadmin", "02:23:50")
+    waves = [nab for name, nab in sorted(nabs_in(objects).items()) if name.startswith("wave-")]
+    made = {entry.name: entry for entry in backups_in(objects)}
     reported = [wave.state.queue_info.estimated_queue_position for wave in waves if wave.state.queue_info]
     veleros_own = [made[wave.velero.name].status.queue_position or 0 for wave in waves]
     positions = Positions.of(made.values())
@@ -76,30 +76,30 @@ def test_five_nabs_within_a_second_share_the_first_place_though_velero_has_them_
 
 
 def test_a_position_that_froze_while_others_ended_is_told_as_stale() -> None:
-    snapshot = world_at("nonadmin", "02:24:20")
-    found = disagreement(nabs_in(snapshot)["wave-4"], Positions.of(backups_in(snapshot)))
+    objects = objects_at("nonadmin", "02:24:20")
+    found = disagreement(nabs_in(objects)["wave-4"], Positions.of(backups_in(objects)))
     assert found == Disagreement(reported=5, recomputed=3, live=3)
     assert found is not None
     assert found.is_stale
 
 
 def test_a_nab_whose_velero_backup_is_gone_disagrees_with_nothing() -> None:
-    snapshot = world_at("nonadmin", "02:24:40")
-    assert disagreement(nabs_in(snapshot)["wave-3"], Positions.of(backups_in(snapshot))) is None
+    objects = objects_at("nonadmin", "02:24:40")
+    assert disagreement(nabs_in(objects)["wave-3"], Positions.of(backups_in(objects))) is None
 
 
 @pytest.mark.parametrize("name", recordings.NAMES)
 def test_live_places_never_tie_and_follow_velero_through_every_recording(name: str) -> None:
     looked = 0
-    for _, snapshot in walk(name):
-        for runs in (backups_in(snapshot), restores_in(snapshot)):
+    for _, objects in walk(name):
+        for runs in (backups_in(objects), restores_in(objects)):
             live = live_positions(runs)
             unfinished = [run for run in runs if not has_ended(run)]
             assert sorted(live[run.name] for run in unfinished) == list(range(1, len(unfinished) + 1))
             assert all(live[run.name] == 0 for run in runs if has_ended(run))
             looked += len(unfinished)
-        queued = [run for run in backups_in(snapshot) if run.phase == "Queued"]
-        queued.sort(key=lambda run: live_positions(backups_in(snapshot))[run.name])
+        queued = [run for run in backups_in(objects) if run.phase == "Queued"]
+        queued.sort(key=lambda run: live_positions(backups_in(objects))[run.name])
         if _renumbered(queued):
             assert [run.status.queue_position for run in queued] == sorted(
                 run.status.queue_position or 0 for run in queued
@@ -113,8 +113,8 @@ def _renumbered(queued: list[Backup]) -> bool:
 
 
 def test_a_deleted_one_leaves_a_gap_in_veleros_numbers_and_none_in_the_places() -> None:
-    queued = [run for run in backups_in(world_at("queue", "02:33:25")) if run.phase == "Queued"]
-    live = live_positions(backups_in(world_at("queue", "02:33:25")))
+    queued = [run for run in backups_in(objects_at("queue", "02:33:25")) if run.phase == "Queued"]
+    live = live_positions(backups_in(objects_at("queue", "02:33:25")))
     queued.sort(key=lambda run: live[run.name])
     assert [run.name[:7] for run in queued] == ["c", "e", "f", "guarded", "guarded"]
     assert [run.status.queue_position for run in queued] == [1, 3, 4, 5, 6]
@@ -122,7 +122,7 @@ def test_a_deleted_one_leaves_a_gap_in_veleros_numbers_and_none_in_the_places() 
 
 
 def test_a_backup_that_failed_validation_is_counted_for_ever_by_the_formula_alone() -> None:
-    runs = backups_in(world_at("queue", "02:36:20.100"))
+    runs = backups_in(objects_at("queue", "02:36:20.100"))
     running = next(run for run in runs if run.phase == "InProgress")
     assert any(run.name == "bad" and run.phase == "FailedValidation" for run in runs)
     assert estimated_position(running, runs) == 2

@@ -13,22 +13,22 @@ from tests import recordings
 from tests.unit.rules.backups import (
     CONCURRENCY,
     NOON,
+    Recorded,
     at,
     backup,
     backups_in,
+    objects_at,
     restore,
     restores_in,
-    snapshot,
     walk,
-    world_at,
 )
 
 STARTS = {"nonadmin": 7, "overlap": 7, "overlap-1.17": 5, "queue": 16, "schedules": 52, "upgrade": 7}
 """How many backups each story started."""
 
 
-def line(snapshot: snapshot, name: str, now: datetime = NOON) -> Queue:
-    return queue(backups_in(snapshot), now=now, concurrency=CONCURRENCY.get(name, 1))
+def line(objects: Recorded, name: str, now: datetime = NOON) -> Queue:
+    return queue(backups_in(objects), now=now, concurrency=CONCURRENCY.get(name, 1))
 
 
 def item(found: Queue, name: str) -> QueueItem:
@@ -70,7 +70,7 @@ def test_no_recording_has_a_stalled_queue_though_a_slot_stood_free_for_most_of_a
 
 
 def test_the_one_that_meets_another_waits_for_it_and_the_rest_wait_for_slots_and_turns() -> None:
-    found = line(world_at("queue", "02:33:00"), "queue")
+    found = line(objects_at("queue", "02:33:00"), "queue")
     holds = {entry.run.name: entry.hold for entry in found.items if entry.hold}
     kinds = {name[:1] + name[-6:] if len(name) > 1 else name: hold.kind for name, hold in holds.items()}
     assert kinds == {
@@ -92,7 +92,7 @@ def test_the_one_that_meets_another_waits_for_it_and_the_rest_wait_for_slots_and
 
 
 def test_a_blocked_one_is_overtaken_as_velero_did_after_its_restart() -> None:
-    found = line(world_at("queue", "02:35:20.098"), "queue")
+    found = line(objects_at("queue", "02:35:20.098"), "queue")
     assert [entry.run.name for entry in found.items] == ["h", "i", "guarded-20261115023519"]
     assert item(found, "i").may_be_overtaken
     assert names(item(found, "i").blocked_by) == ["h"]
@@ -100,7 +100,7 @@ def test_a_blocked_one_is_overtaken_as_velero_did_after_its_restart() -> None:
 
 
 def test_a_release_without_the_queue_phase_is_known_by_its_objects() -> None:
-    found = line(world_at("overlap-1.17", "02:50:00"), "overlap-1.17")
+    found = line(objects_at("overlap-1.17", "02:50:00"), "overlap-1.17")
     assert not found.has_queue_phase
     assert [(entry.run.name[:3], entry.phase, entry.place, entry.position) for entry in found.items] == [
         ("one", "InProgress", 1, None),
@@ -140,7 +140,7 @@ def test_restores_are_worked_one_at_a_time_oldest_first() -> None:
 
 
 def test_a_restore_of_the_recordings_runs_alone() -> None:
-    found = queue(restores_in(world_at("queue", "02:36:35")), now=NOON)
+    found = queue(restores_in(objects_at("queue", "02:36:35")), now=NOON)
     assert [(entry.run.name, entry.phase, str(entry.owner)) for entry in found.items] == [
         ("r1", "InProgress", "by hand")
     ]
@@ -217,12 +217,12 @@ def test_owners_are_told_apart() -> None:
 
 
 def test_a_queue_that_stands_still_with_a_free_slot_is_a_fault_after_two_minutes() -> None:
-    snapshot = world_at("overlap", "02:44:54")
+    objects = objects_at("overlap", "02:44:54")
     handed_over = datetime.fromisoformat("2026-11-15T02:44:35+00:00")
     normal = handed_over + timedelta(minutes=2)
-    assert queue_stalled(line(snapshot, "overlap", normal), normal) is None
+    assert queue_stalled(line(objects, "overlap", normal), normal) is None
     late = normal + timedelta(seconds=1)
-    stall = queue_stalled(line(snapshot, "overlap", late), late)
+    stall = queue_stalled(line(objects, "overlap", late), late)
     assert stall is not None
     assert stall.since == handed_over
     assert stall.free_slots == 1

@@ -23,12 +23,12 @@ def finding(
     return Finding(code, severity, Subject(kind, "velero", name), since, what, "seen", "mend", context="prod")
 
 
-def scene(_context: str) -> RenderContext:
-    return RenderContextFactory(Store(), "prod").scene(NOW)
+def render_context(_context: str) -> RenderContext:
+    return RenderContextFactory(Store(), "prod").render_context(NOW)
 
 
 def shown(table: FindingsTable) -> list[list[str]]:
-    return [[row.mark.value, *(cell.text for cell in row.cells)] for row in table.paint(0, 99, scene)]
+    return [[row.mark.value, *(cell.text for cell in row.cells)] for row in table.paint(0, 99, render_context)]
 
 
 def test_the_gravest_and_oldest_comes_first() -> None:

@@ -65,7 +65,7 @@ def test_row_and_pane_say_the_same_of_a_backup_that_stands() -> None:
     shown = Shown("queue", [location(checked="02:59:03", synced="02:59:03"), stands])
     assert shown.text("when")[0][-1].startswith("41m → ")
     shown.clock.set(at("02:59:07"))
-    told = outlook(stands, shown.stage.scene(shown.clock.now()))
+    told = outlook(stands, shown.stage.render_context(shown.clock.now()))
     assert told.short == "stands 18m"
     assert "have moved for at least 18 minutes" in told.sentence
     assert "nded about" not in _pane(shown, stands)
@@ -102,13 +102,13 @@ def test_a_backup_asked_for_now_says_that_velero_must_come_back_first() -> None:
 
 
 def _pane(shown: Shown, run: Backup) -> str:
-    told = queue_pane(run, shown.stage.scene(shown.clock.now()))
+    told = queue_pane(run, shown.stage.render_context(shown.clock.now()))
     return " ".join(piece.text for paragraph in told for piece in paragraph.spans)
 
 
 def _tenants_pane(shown: Shown) -> str:
     key, (_, entry) = next(iter(shown.live.table))
-    told = nonadmin_pane(entry, shown.scene(key.context))
+    told = nonadmin_pane(entry, shown.render_context(key.context))
     return " ".join(piece.text for paragraph in told for piece in paragraph.spans)
 
 

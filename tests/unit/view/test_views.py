@@ -43,11 +43,11 @@ class Shown:
         self.live: LiveTable[Any] = LiveTable(VIEWS[name](), self.store, ["prod"])
         self.stage = RenderContextFactory(self.store, "prod")
 
-    def scene(self, _context: str = "prod") -> RenderContext:
-        return self.stage.scene(self.clock.now())
+    def render_context(self, _context: str = "prod") -> RenderContext:
+        return self.stage.render_context(self.clock.now())
 
     def rows(self) -> list[Row]:
-        return self.live.paint(0, 1000, self.scene)
+        return self.live.paint(0, 1000, self.render)
 
     def text(self, *columns: str) -> list[list[str]]:
         """The glyph and these columns of every row."""
@@ -55,7 +55,7 @@ class Shown:
         return [[row.mark.value, *(row.cells[place].text for place in places)] for row in self.rows()]
 
     def items(self) -> list[dict[str, Any]]:
-        return [self.live.view.describe(key, entry, self.scene()) for key, (_, entry) in self.live.table]
+        return [self.live.view.describe(key, entry, self.render_context()) for key, (_, entry) in self.live.table]
 
 
 def test_schedules_say_what_they_do_next_and_why_not() -> None:

@@ -144,7 +144,7 @@ def cancel(name: str, wishes: SessionOptions, manner: WriteOptions) -> int:
 async def _cancel(wishes: SessionOptions, manner: WriteOptions, name: str) -> int:
     async with open_session(wishes, KINDS) as at:
         backup = select_one(at.snapshot, BACKUP, at.snapshot.backups, name)
-        moving = await movements_of(at.hand.client, backup)
+        moving = await movements_of(at.executor.client, backup)
 
         def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_cancel_movements(replace(snapshot, movements=moving), some, now)

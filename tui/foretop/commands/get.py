@@ -174,7 +174,7 @@ def _not_seen(session: Session, kinds: Collection[str] | None = None) -> str:
 
 def _scenes(session: Session) -> Callable[[str], RenderContext]:
     stages = {name: RenderContextFactory(session.store, name) for name in session.contexts}
-    return lambda context: stages[context].scene(session.clock(context).now())
+    return lambda context: stages[context].render_context(session.clock(context).now())
 
 
 async def _watch(session: Session, source: ResourceRows | FindingRows, form: str) -> None:

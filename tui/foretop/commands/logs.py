@@ -67,7 +67,7 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
 async def show_log(at: CommandSession, item: Run | NonAdmin, wanted: LogOptions) -> int:
     """Prints or saves the log. Exit code: 0 the whole log, 1 a partial one, 3 none."""
     try:
-        log = await log_of(at.hand, item, wanted.trust, progress)
+        log = await log_of(at.executor, item, wanted.trust, progress)
     except FileUnavailable as problem:
         warn([problem])
         return REFUSED

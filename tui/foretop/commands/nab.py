@@ -73,7 +73,7 @@ async def _delete(
 
     async with open_session(wishes, KINDS) as at:
         items = select_objects(at.snapshot, NAB, at.snapshot.nabs, names, labels, everything)
-        served = await serves_field(at.hand.client, NAB, FORCE_FIELD)
+        served = await serves_field(at.executor.client, NAB, FORCE_FIELD)
 
         def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_delete_nab(snapshot, some, now, force=force, serves_force=served)

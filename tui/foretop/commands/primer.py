@@ -107,9 +107,8 @@ def _print(
     verdict: PrescalerVerdict,
     zone: tzinfo,
 ) -> None:
-    say(
-        f"{expression}, {humanize.count(warmup, 'minute')} ahead, {'exact' if primed.exact else 'nearly exact'} ({zone})"
-    )
+    word = "exact" if primed.exact else "nearly exact"
+    say(f"{expression}, {humanize.count(warmup, 'minute')} ahead, {word} ({zone})")
     for text in primed.expressions:
         say(f"  {text}")
     if primed.note:

@@ -101,7 +101,7 @@ async def _create(
 
     async with open_session(wishes, KINDS) as at:
         backup = select_one(at.snapshot, BACKUP, at.snapshot.backups, from_backup)
-        existing = await visible_namespaces(at.hand.client) or None
+        existing = await visible_namespaces(at.executor.client) or None
 
         def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_restore(snapshot, some, wanted, now, existing)

@@ -54,7 +54,7 @@ async def show_results(at: CommandSession, item: Run | NonAdmin, trust: TlsTrust
     status = _status(at.snapshot, item)
     is_clean = status.phase in READABLE and not status.errors and not status.warnings
     try:
-        found = None if is_clean else await results_of(at.hand, item, trust, progress)
+        found = None if is_clean else await results_of(at.executor, item, trust, progress)
     except (FileUnavailable, ActionRefused, DownloadFailed, Unreadable) as problem:
         warn([problem])
         return REFUSED

@@ -55,7 +55,7 @@ class CommandSession:
     """One context, looked at and ready to be acted on."""
 
     session: Session
-    hand: PlanExecutor
+    executor: PlanExecutor
     context: str
     namespaces: tuple[str, ...]
     _known: bool = False
@@ -63,9 +63,9 @@ class CommandSession:
     async def introduce(self, manner: WriteOptions) -> str:
         """Who acts; the cluster is asked only when something is about to be written."""
         if not self._known and manner.dry_run != "client":
-            self.hand = replace(self.hand, user=await whoami(self.hand.client, os.environ))
+            self.executor = replace(self.executor, user=await whoami(self.executor.client, os.environ))
             self._known = True
-        return self.hand.user
+        return self.executor.user
 
     @property
     def snapshot(self) -> ClusterSnapshot:
@@ -73,7 +73,7 @@ class CommandSession:
 
     @property
     def now(self) -> datetime:
-        return self.hand.clock.now()
+        return self.executor.clock.now()
 
 
 class WriteCommand(click.Command):
@@ -138,9 +138,9 @@ async def open_session(wishes: SessionOptions, kinds: tuple[Kind, ...]) -> Async
     async with running_session(wishes, kinds) as session:
         await wait_synced(session)
         context = session.contexts[0]
-        hand = session.hand(context, Journal(default_path(os.environ)), login(os.environ))
+        executor = session.executor(context, Journal(default_path(os.environ)), login(os.environ))
         home = (wishes.velero_namespace,) if wishes.velero_namespace else ()
-        yield CommandSession(session, hand, context, wishes.namespaces or home)
+        yield CommandSession(session, executor, context, wishes.namespaces or home)
 
 
 async def run_action(
@@ -159,7 +159,7 @@ async def run_action(
     teller = ActionReporter(manner.form, at.context, manner.asks)
     teller.plan(plan)
     if manner.dry_run != "client" and plan.steps:
-        await at.hand.guard(plan)
+        await at.executor.guard(plan)
     if manner.dry_run == "client" or not plan.steps:
         teller.close(planned=plan.steps)
         return REFUSED if plan.refused and not plan.steps else _exit_code(plan, [])
@@ -182,7 +182,7 @@ async def _send(
         if manner.asks and not _agreed(left):
             raise click.Abort
         changed: list[Result] = []
-        async for result in at.hand.carry_out(left, wish, manner.dry_run == "server"):
+        async for result in at.executor.carry_out(left, wish, manner.dry_run == "server"):
             if result.outcome is Outcome.CHANGED and result.again is not None and manner.asks:
                 changed.append(result)
                 continue

@@ -54,15 +54,15 @@ class ActionDialog(DialogBoard):
     headline: ClassVar[str] = ""
     """What the title says; `{}` stands for the name, or for how many."""
 
-    def __init__(self, hands: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool) -> None:
+    def __init__(self, service: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool) -> None:
         super().__init__(ascii)
-        self.hands = hands
+        self.service = service
         self.intent = intent
         self.keys = keys
         self.hidden = hidden
         self.stage = DialogState.ASKING
         self.planned: TrackedPlan | None = None
-        self.opened = hands.now(keys[0].context)
+        self.opened = service.now(keys[0].context)
         """The moment that the names of new objects tell: what is shown, and may have been copied, is what is made."""
         self.deed: PlanRun | None = None
         self.problem = ""
@@ -77,7 +77,7 @@ class ActionDialog(DialogBoard):
         """What is asked for, as it stands in the dialog now."""
 
     def make_plan(self) -> TrackedPlan:
-        return self.hands.plan(self.intent, self.wish(), self.keys)
+        return self.service.plan(self.intent, self.wish(), self.keys)
 
     def outlook(self) -> None:
         """Brings the choices up to date."""
@@ -142,7 +142,7 @@ class ActionDialog(DialogBoard):
     @work(exclusive=True, exit_on_error=False, group="rights")
     async def _ask_rights(self, planned: TrackedPlan) -> None:
         """A right that is missing is named before anything is sent."""
-        self._refusal = await self.hands.refusal(planned.plan)
+        self._refusal = await self.service.refusal(planned.plan)
         self.draw()
 
     def draw(self) -> None:
@@ -175,7 +175,7 @@ class ActionDialog(DialogBoard):
         cancel.say("Cancel" if self.stage is DialogState.ASKING else "Close")
         if self.stage is DialogState.ASKING:
             go.display = True
-            read_only = self.hands.is_read_only(self.contexts)
+            read_only = self.service.is_read_only(self.contexts)
             go.say(READ_ONLY if read_only else self.deed_word, dead=bool(self._why_not()))
         else:
             go.display = self.stage is DialogState.TOLD and self.deed is not None and bool(self.deed.rest)
@@ -183,7 +183,7 @@ class ActionDialog(DialogBoard):
 
     def _why_not(self) -> str:
         """Why the knob does nothing just now."""
-        if self.hands.is_read_only(self.contexts):
+        if self.service.is_read_only(self.contexts):
             return "Nothing is sent: read-only is on"
         if self.problem or self._refusal:
             return "Nothing is sent: the dialog says why"
@@ -220,7 +220,7 @@ class ActionDialog(DialogBoard):
 
     def _send(self, planned: TrackedPlan) -> None:
         self.stage = DialogState.SENDING
-        self.deed = PlanRun(self.hands, planned, self.wish(), _toast(self.dashboard))
+        self.deed = PlanRun(self.service, planned, self.wish(), _toast(self.dashboard))
         self.deed.listener = self._moved
         self.cancel.focus()
         self.draw()

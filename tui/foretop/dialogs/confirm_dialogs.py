@@ -105,7 +105,7 @@ class DeleteNabDialog(ActionDialog):
     async def _learn_fields(self) -> None:
         """Of all clusters that are concerned: what one of them lacks is not offered."""
         try:
-            found = [await serves_field(self.hands.client(context), NAB, FORCE_FIELD) for context in self.contexts]
+            found = [await serves_field(self.service.client(context), NAB, FORCE_FIELD) for context in self.contexts]
         except ForetopError:
             found = [False]
         self.query_one(DialogField).display = all(found)

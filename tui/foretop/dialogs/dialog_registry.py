@@ -39,11 +39,11 @@ _DIALOGS: dict[str, type[ActionDialog]] = {
 
 
 def make_dialog(
-    frame: MainScreen, hands: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int
+    frame: MainScreen, service: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int
 ) -> Screen[None]:
     if intent in (intents.LOGS, intents.NONADMIN_LOGS):
-        return LogViewer(hands, keys[0], frame.looks.ascii)
+        return LogViewer(service, keys[0], frame.looks.ascii)
     if intent in (intents.RESULTS, intents.NONADMIN_RESULTS):
         assert isinstance(frame.page, DetailPage)
-        return ResultsViewer(hands, keys[0], frame.looks.ascii, frame.page.keep_results)
-    return _DIALOGS[intent.id](hands, intent, keys, hidden, frame.looks.ascii)
+        return ResultsViewer(service, keys[0], frame.looks.ascii, frame.page.keep_results)
+    return _DIALOGS[intent.id](service, intent, keys, hidden, frame.looks.ascii)

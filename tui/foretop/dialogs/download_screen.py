@@ -50,9 +50,9 @@ class DownloadScreen(BaseModal[None]):
     ]
     file: ClassVar[RunFile]
 
-    def __init__(self, hands: ActionService, key: Key, ascii: bool) -> None:
+    def __init__(self, service: ActionService, key: Key, ascii: bool) -> None:
         super().__init__(ascii)
-        self.hands = hands
+        self.service = service
         self.key = key
         self.stage = DownloadState.ASKING
         self.said: list[Paragraph] = []
@@ -82,8 +82,10 @@ class DownloadScreen(BaseModal[None]):
 
     def on_mount(self) -> None:
         owner = self._owner()
-        why_not = why_no_file(self.hand.snapshot(), owner, self.file) if isinstance(owner, Backup | Restore) else None
-        if owner is None or why_not or self.hand.client.read_only:
+        why_not = (
+            why_no_file(self.executor.snapshot(), owner, self.file) if isinstance(owner, Backup | Restore) else None
+        )
+        if owner is None or why_not or self.executor.client.read_only:
             self._fetch()
         else:
             self.query_one("#cancel").focus()
@@ -97,20 +99,20 @@ class DownloadScreen(BaseModal[None]):
         return self.app
 
     @property
-    def hand(self) -> PlanExecutor:
-        return self.hands.hand(self.key.context)
+    def executor(self) -> PlanExecutor:
+        return self.service.executor(self.key.context)
 
     def _item(self) -> Run | NonAdmin | None:
-        found = self.hands.item(self.key)
+        found = self.service.item(self.key)
         return found if isinstance(found, Backup | Restore | NonAdmin) else None
 
     def _owner(self) -> Run | NonAdmin | None:
         item = self._item()
-        return to_ask_of(self.hand.snapshot(), item) if item is not None else None
+        return to_ask_of(self.executor.snapshot(), item) if item is not None else None
 
     def _plan(self) -> Plan | None:
         owner = self._owner()
-        return file_plan(self.hand, owner, self.file) if owner is not None else None
+        return file_plan(self.executor, owner, self.file) if owner is not None else None
 
     @work(exit_on_error=False, exclusive=True)
     async def _fetch(self) -> None:

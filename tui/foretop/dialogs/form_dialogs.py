@@ -36,10 +36,10 @@ class RestoreDialog(ActionDialog):
     verb: ClassVar[str] = "Restore"
     headline: ClassVar[str] = "Restore from {}"
 
-    def __init__(self, hands: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool) -> None:
-        super().__init__(hands, intent, keys, hidden, ascii)
+    def __init__(self, service: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool) -> None:
+        super().__init__(service, intent, keys, hidden, ascii)
         self._there: frozenset[str] | None = None
-        item = self.hands.item(self.keys[0])
+        item = self.service.item(self.keys[0])
         self._offer = offered_mapping(item) if isinstance(item, Backup) else {}
 
     def on_mount(self) -> None:
@@ -67,7 +67,7 @@ class RestoreDialog(ActionDialog):
     async def _look_at_namespaces(self) -> None:
         """Where they may not be seen, the plan says so."""
         try:
-            self._there = frozenset(await visible_namespaces(self.hands.client(self.keys[0].context))) or None
+            self._there = frozenset(await visible_namespaces(self.service.client(self.keys[0].context))) or None
         except ForetopError:
             self._there = None
         self.replan()
@@ -84,7 +84,7 @@ class CreateScheduleDialog(ActionDialog):
         yield DialogField("Cron", Prompt(placeholder="30 2 * * *", id="cron"))
         yield DialogField("Namespaces", Prompt(placeholder="all; or: orders, ledger", id="namespaces"))
         yield DialogField("Kept for (TTL)", Prompt(placeholder="720h, as Velero does by itself", id="ttl"))
-        snapshot = self.hands.snapshot(self.keys[0].context)
+        snapshot = self.service.snapshot(self.keys[0].context)
         places = [one.name for one in snapshot.storage if one.namespace == self.keys[0].namespace]
         yield DialogField("Storage", OptionCycler(("the default", *places), "storage", self.ascii))
         yield DialogField("Skip immediately", OptionCycler(_SKIP, "skip", self.ascii))
@@ -97,7 +97,7 @@ class CreateScheduleDialog(ActionDialog):
     def make_plan(self) -> TrackedPlan:
         """Nothing is there yet that it could be asked of."""
         context = self.keys[0].context
-        return TrackedPlan(self.wish()(self.hands.snapshot(context), (), self.hands.now(context)))
+        return TrackedPlan(self.wish()(self.service.snapshot(context), (), self.service.now(context)))
 
     def more(self) -> list[Paragraph]:
         """The meaning of what is typed, before the rest of it is right."""
@@ -107,12 +107,12 @@ class CreateScheduleDialog(ActionDialog):
         if not text:
             return [paragraph("An expression of five fields, @daily or @every 6h.", Tone.DIM)]
         key = self.keys[0]
-        candidates = self.hands.snapshot(key.context).verdict(key.namespace).candidates
+        candidates = self.service.snapshot(key.context).verdict(key.namespace).candidates
         try:
             read = check_expression(text, candidates)
         except BadInput as problem:
             return [] if str(problem) == self.problem else [paragraph(str(problem), Tone.BAD)]
-        said = meaning(read, self.hands.now(key.context))
+        said = meaning(read, self.service.now(key.context))
         doubt = differences(text, candidates)
         lines = [paragraph(line, label=" " if at else "Means") for at, line in enumerate(said)]
         return [*lines, paragraph(doubt, Tone.WARN)] if doubt else lines

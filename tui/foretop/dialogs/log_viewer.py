@@ -37,8 +37,8 @@ class LogViewer(DownloadScreen):
     ]
     file = RunFile.LOG
 
-    def __init__(self, hands: ActionService, key: Key, ascii: bool) -> None:
-        super().__init__(hands, key, ascii)
+    def __init__(self, service: ActionService, key: Key, ascii: bool) -> None:
+        super().__init__(service, key, ascii)
         self.fetched: RunLog | None = None
 
     def body(self) -> ComposeResult:
@@ -48,7 +48,7 @@ class LogViewer(DownloadScreen):
             yield Prompt(placeholder="search, n and N go from one to the next", id="search")
 
     async def get(self, item: Run | NonAdmin) -> None:
-        self.fetched = await log_of(self.hand, item, progress=self.came)
+        self.fetched = await log_of(self.executor, item, progress=self.came)
 
     def got(self) -> None:
         assert self.fetched is not None

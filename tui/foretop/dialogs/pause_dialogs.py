@@ -62,7 +62,7 @@ class UnpauseDialog(ActionDialog):
 
     def rivals(self) -> list[Plan]:
         others = (choice for choice in _CHOICES if choice is not self.choice) if len(self.keys) <= _FEW else ()
-        return [self.hands.plan(self.intent, _unpausing(choice), self.keys).plan for choice in others]
+        return [self.service.plan(self.intent, _unpausing(choice), self.keys).plan for choice in others]
 
     def outlook(self) -> None:
         schedules = self._paused()
@@ -70,9 +70,9 @@ class UnpauseDialog(ActionDialog):
 
     def _paused(self) -> list[tuple[ClusterSnapshot, Schedule, datetime]]:
         return [
-            (self.hands.snapshot(key.context), item, self.hands.now(key.context))
+            (self.service.snapshot(key.context), item, self.service.now(key.context))
             for key in self.keys
-            if isinstance(item := self.hands.item(key), Schedule) and item.spec.paused
+            if isinstance(item := self.service.item(key), Schedule) and item.spec.paused
         ]
 
 
@@ -96,7 +96,7 @@ class PauseDialog(ActionDialog):
     async def _learn_users(self) -> None:
         """Who paused it is written on the schedule."""
         for context in self.contexts:
-            await self.hands.learn_user(context)
+            await self.service.learn_user(context)
         self.replan()
 
     def fields(self) -> Iterable[Widget]:
@@ -111,7 +111,7 @@ class PauseDialog(ActionDialog):
         """What is written beside spec.paused, in annotations."""
         if self.planned is None:
             return []
-        wish, now = self._noted, self.hands.now(self.keys[0].context)
+        wish, now = self._noted, self.service.now(self.keys[0].context)
         until = f", until {humanize.time(wish.until, now)}" if wish.until else ""
         why = f", {wish.reason}" if wish.reason else ""
         text = f"paused by {wish.by}{why}{until}; U resumes what this window ({wish.batch}) pauses, and nothing else"
@@ -119,9 +119,9 @@ class PauseDialog(ActionDialog):
 
     def _window(self) -> PauseRequest:
         context = self.keys[0].context
-        until = end_of_pause(self.query_one("#until", Prompt).value, self.hands.now(context))
+        until = end_of_pause(self.query_one("#until", Prompt).value, self.service.now(context))
         return PauseRequest(
-            self.hands.user(context), self._batch, self.query_one("#reason", Prompt).value.strip(), until
+            self.service.user(context), self._batch, self.query_one("#reason", Prompt).value.strip(), until
         )
 
 
@@ -190,9 +190,9 @@ def _field(schedule: Schedule, snapshot: ClusterSnapshot) -> str:
     return f"field absent, server {word}"
 
 
-def window_line(hands: ActionService, batch: str, keys: Sequence[Key]) -> str:
+def window_line(service: ActionService, batch: str, keys: Sequence[Key]) -> str:
     """A window as its next shift knows it: when, by whom, why, and how many."""
-    item = hands.item(keys[0])
+    item = service.item(keys[0])
     if not isinstance(item, Schedule):
         return batch
     parts = [item.annotation(mark) for mark in (PAUSED_AT, PAUSED_BY, PAUSED_WHY)]

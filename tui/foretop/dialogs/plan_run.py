@@ -19,14 +19,14 @@ class PlanRun:
     """Tells whoever listens that something has moved; the last word goes to `afterwards` where nobody does."""
 
     def __init__(
-        self, hands: ActionService, planned: TrackedPlan, wish: Planner, afterwards: Callable[[PlanRun], None]
+        self, service: ActionService, planned: TrackedPlan, wish: Planner, afterwards: Callable[[PlanRun], None]
     ) -> None:
         self.planned = planned
         self.told: list[StepReport] = []
         self.problem = ""
         self.is_sent = False
         self.listener: Callable[[], None] | None = None
-        self._hands = hands
+        self._hands = service
         self._wish = wish
         self._afterwards = afterwards
 

@@ -1,4 +1,4 @@
-"""Fetches the results of a backup or restore and hands them to the page that shows them."""
+"""Fetches the results of a backup or restore and gives them to the page that shows them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class ResultsViewer(DownloadScreen):
 
     file = RunFile.RESULTS
 
-    def __init__(self, hands: ActionService, key: Key, ascii: bool, keep: Keep) -> None:
-        super().__init__(hands, key, ascii)
+    def __init__(self, service: ActionService, key: Key, ascii: bool, keep: Keep) -> None:
+        super().__init__(service, key, ascii)
         self._keep = keep
         self._results = Results()
 
     async def get(self, item: Run | NonAdmin) -> None:
-        self._results = await results_of(self.hand, item, progress=self.came)
+        self._results = await results_of(self.executor, item, progress=self.came)
 
     def got(self) -> None:
         self._keep(self.key, self._results)

@@ -34,7 +34,7 @@ _HAVE_EXPRESSIONS = frozenset({SCHEDULE.plural, PRESCALED.plural, CRON_JOB.plura
 
 
 class GlobalActions:
-    """The frame's hands: its own module is about drawing and going alone."""
+    """What global keys do on the main screen."""
 
     def __init__(self, frame: MainScreen) -> None:
         self.frame = frame
@@ -61,11 +61,11 @@ class GlobalActions:
         if action_id == "previous":
             return self.frame.trail.can_go_back
         if action_id == "sign_in":
-            return self.frame.desk is not None and bool(signed_out(self.frame.desk))
+            return self.frame.state is not None and bool(signed_out(self.frame.state))
         if action_id == "next":
             return self.frame.trail.can_go_on
         if action_id == "all_namespaces":
-            return self.frame.desk is not None and bool(self.frame.desk.focus)
+            return self.frame.state is not None and bool(self.frame.state.focus)
         return True
 
     async def do_open(self) -> None:
@@ -111,13 +111,13 @@ class GlobalActions:
 
     def targets(self) -> tuple[Key, ...]:
         """Where J leads from here: only to what is there."""
-        page, desk = self.frame.page, self.frame.desk
-        if page is None or desk is None:
+        page, state = self.frame.page, self.frame.state
+        if page is None or state is None:
             return ()
         if (found := finding_under_cursor(page)) is not None:
-            return tuple(key for key in related_to_finding(found) if desk.store.get(key) is not None)
+            return tuple(key for key in related_to_finding(found) if state.store.get(key) is not None)
         key = page.subject()
-        return related(desk.store, key) if key is not None else ()
+        return related(state.store, key) if key is not None else ()
 
     def do_jump(self) -> None:
         targets = self.targets()
@@ -246,8 +246,8 @@ class GlobalActions:
                 await self.frame.action_tab(rest)
             case "do":
                 await self.frame.action_do(rest)
-            case "ns" | "ctx" if self.frame.desk is not None:
-                ScopeCommands(self.frame, self.frame.desk).obey(verb, rest.strip())
+            case "ns" | "ctx" if self.frame.state is not None:
+                ScopeCommands(self.frame, self.frame.state).obey(verb, rest.strip())
             case "q":
                 self.frame.dashboard.exit()
             case _:
@@ -255,27 +255,27 @@ class GlobalActions:
         self.frame.pulse()
 
     def do_all_namespaces(self) -> None:
-        if self.frame.desk is not None:
-            ScopeCommands(self.frame, self.frame.desk).look_at()
+        if self.frame.state is not None:
+            ScopeCommands(self.frame, self.frame.state).look_at()
 
     def do_zone(self) -> None:
-        desk = self.frame.desk
-        if desk is not None:
-            desk.zoning = desk.zoning.following(self.frame.dashboard.my_zone)
+        state = self.frame.state
+        if state is not None:
+            state.zoning = state.zoning.following(self.frame.dashboard.my_zone)
             self.frame.pulse()
-            self.frame.dashboard.notify(_told_in(desk.zoning))
+            self.frame.dashboard.notify(_told_in(state.zoning))
 
     def do_relist(self) -> None:
         self.frame.dashboard.try_again()
         self.frame.dashboard.notify("Whatever waited to try again tries now")
 
     def do_sign_in(self) -> None:
-        desk, app = self.frame.desk, self.frame.dashboard
-        contexts = signed_out(desk) if desk is not None else ()
+        state, app = self.frame.state, self.frame.dashboard
+        contexts = signed_out(state) if state is not None else ()
 
         def chosen(place: int | None) -> None:
-            if place is not None and desk is not None:
-                sign_in(app, desk, contexts[place])
+            if place is not None and state is not None:
+                sign_in(app, state, contexts[place])
 
         if len(contexts) == 1:
             chosen(0)

@@ -46,14 +46,14 @@ def _bindings() -> list[BindingType]:
 
 
 class MainScreen(Screen[None]):
-    """Holds the pages, knows which one is on the screen, and hands it the keys."""
+    """Holds the pages, knows which one is on the screen, and passes it the keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = _bindings()
 
     def __init__(self, looks: DisplayOptions) -> None:
         super().__init__()
         self.looks = looks
-        self.desk: DashboardState | None = None
+        self.state: DashboardState | None = None
         self.pages: dict[str, Page] = {}
         self.current = ""
         self.trail = NavigationHistory()
@@ -127,11 +127,11 @@ class MainScreen(Screen[None]):
         """The page has changed, a field has the focus, or a window has come above or gone."""
         self.show_frame()
 
-    def attach(self, desk: DashboardState) -> None:
+    def attach(self, state: DashboardState) -> None:
         """The session is there: every page that is mounted gets the facts."""
-        self.desk, self.trouble = desk, None
+        self.state, self.trouble = state, None
         for page in self.pages.values():
-            page.attach(desk)
+            page.attach(state)
         self.pulse()
 
     def stand_by(self, trouble: ForetopError) -> None:
@@ -148,12 +148,12 @@ class MainScreen(Screen[None]):
 
     def pulse(self) -> None:
         """Draws what is on the screen as it is at this moment."""
-        if self.desk is not None:
-            self.desk.beat()
-            self.desk.judge()
-            if self.page is not None and self.page.desk is not None:
+        if self.state is not None:
+            self.state.beat()
+            self.state.judge()
+            if self.page is not None and self.page.state is not None:
                 self.page.pulse()
-        version = self.desk.version if self.desk is not None else ()
+        version = self.state.version if self.state is not None else ()
         if version == self._version:
             self._show_top()
         else:
@@ -176,36 +176,36 @@ class MainScreen(Screen[None]):
 
     def _hint(self, page: Page) -> str:
         """How the page is narrowed, and as of when its rows are; a problem is told alone."""
-        if self.desk is None or page.has_problem:
+        if self.state is None or page.has_problem:
             return page.hint()
         from foretop.panes.stale_notice import as_of
 
-        return ", ".join(part for part in (page.hint(), as_of(self.desk)) if part)
+        return ", ".join(part for part in (page.hint(), as_of(self.state)) if part)
 
     def _show_top(self) -> None:
         cells = self.size.width
         if not cells or not self.is_mounted:
             return
-        if self.desk is None:
+        if self.state is None:
             line = header_footer.CONNECTING if self.trouble is None else header_footer.cannot_start(self.trouble, cells)
             self.query_one("#status", StyledLine).show(line)
             return
         from foretop.main_screen import status_line
 
         clock = self.query_one("#clock", StyledLine)
-        clock.show(time := status_line.time_there(self.desk))
+        clock.show(time := status_line.time_there(self.state))
         size = line_width(time)
         clock.styles.width = size
         self.query_one("#status", StyledLine).show(
-            status_line.status(self.desk, self.looks, self._scope(), cells - size)
+            status_line.status(self.state, self.looks, self._scope(), cells - size)
         )
 
     def _scope(self) -> str:
-        if self.desk is None:
+        if self.state is None:
             return ""
-        names = self.desk.places()
-        if self.desk.focus.namespace:
-            return f"namespace {self.desk.focus.namespace}"
+        names = self.state.places()
+        if self.state.focus.namespace:
+            return f"namespace {self.state.focus.namespace}"
         if not names:
             return "all namespaces"
         return f"namespace {names[0]}" if len(names) == 1 else f"{len(names)} namespaces"
@@ -245,8 +245,8 @@ class MainScreen(Screen[None]):
             await self.query_one("#pages").mount(page)
             # Only now, for whoever attaches the facts to all pages must find this one whole.
             self.pages[page_id] = page
-            if self.desk is not None:
-                page.attach(self.desk)
+            if self.state is not None:
+                page.attach(self.state)
             elif self.trouble is not None:
                 self._explain(page, self.trouble)
         return self.pages[page_id]

@@ -22,9 +22,9 @@ _TENANTS = tuple(kind.plural for kind in KINDS if kind not in BESIDE_VELERO and 
 class ScopeCommands:
     """What a person says after the colon, and the lists for one who does not know the names."""
 
-    def __init__(self, frame: MainScreen, desk: DashboardState) -> None:
+    def __init__(self, frame: MainScreen, state: DashboardState) -> None:
         self._frame = frame
-        self._desk = desk
+        self._state = state
 
     def obey(self, verb: str, name: str) -> None:
         if verb == "ns":
@@ -33,13 +33,13 @@ class ScopeCommands:
             self._context(name)
 
     def look_at(self, namespace: str = "", context: str = "") -> None:
-        set_scope(self._desk, namespace, context)
+        set_scope(self._state, namespace, context)
         if self._frame.page is not None:
             self._frame.page.refocus()
         self._frame.pulse()
 
     def _namespace(self, name: str) -> None:
-        context = self._desk.focus.context
+        context = self._state.focus.context
         if not name:
             self._offer("Which namespace", "all namespaces", self._namespaces(), lambda one: self.look_at(one, context))
         elif _NAME.fullmatch(name):
@@ -48,7 +48,7 @@ class ScopeCommands:
             self._frame.dashboard.notify(f"{name!r} is no name of a namespace", severity="warning")
 
     def _context(self, name: str) -> None:
-        names, namespace = self._desk.contexts, self._desk.focus.namespace
+        names, namespace = self._state.contexts, self._state.focus.namespace
         found = [one for one in names if one == name] or [one for one in names if name and name in one]
         if len(names) < 2:
             only = humanize.join(names) or "nothing"
@@ -72,11 +72,11 @@ class ScopeCommands:
 
     def _namespaces(self) -> list[str]:
         """Those that something was seen in."""
-        store = self._desk.store
+        store = self._state.store
         found = {
             key.namespace
-            for context in self._desk.contexts
+            for context in self._state.contexts
             for plural in _TENANTS
             for key, _ in store.items(context, plural)
         }
-        return sorted(found.union(*(store.snapshot(context).velero_namespaces for context in self._desk.contexts)))
+        return sorted(found.union(*(store.snapshot(context).velero_namespaces for context in self._state.contexts)))

@@ -26,18 +26,18 @@ class SignIn(Protocol):
     def sign_in(self, context: str) -> None: ...
 
 
-def signed_out(desk: DashboardState) -> tuple[str, ...]:
+def signed_out(state: DashboardState) -> tuple[str, ...]:
     """The clusters that wait for a person, and whose plugin can ask one."""
-    source = desk.source
+    source = state.source
     if not isinstance(source, SignIn):
         return ()
-    waiting = (name for name in desk.contexts if desk.health(name).state is WatchState.SIGNED_OUT)
+    waiting = (name for name in state.contexts if state.health(name).state is WatchState.SIGNED_OUT)
     return tuple(name for name in waiting if source.can_sign_in(name))
 
 
-def sign_in(app: Dashboard, desk: DashboardState, context: str) -> None:
+def sign_in(app: Dashboard, state: DashboardState, context: str) -> None:
     """Nothing else happens meanwhile: the terminal is the plugin's."""
-    source = desk.source
+    source = state.source
     assert isinstance(source, SignIn)
     try:
         with app.suspend(), _interrupts_left_to_the_plugin():

@@ -20,21 +20,21 @@ SKEWED = timedelta(seconds=5)
 _GRADES = ((Severity.ERROR, StatusGlyph.BROKEN), (Severity.WARNING, StatusGlyph.LOOK))
 
 
-def status(desk: DashboardState, looks: DisplayOptions, scope: str, cells: int) -> Line:
+def status(state: DashboardState, looks: DisplayOptions, scope: str, cells: int) -> Line:
     """Where we look, how well we see, what is wrong, and the time there."""
-    if not desk.contexts:
+    if not state.contexts:
         return (Span(" foretop", BOLD), span("   no context to look at"))
-    right = [*_health(desk), *_gravest(desk), *_badges(desk, looks)]
+    right = [*_health(state), *_gravest(state), *_badges(state, looks)]
     room = cells - sum(width(piece.text) for piece in right) - 1
-    left = _left(desk, scope, room)
+    left = _left(state, scope, room)
     gap = max(1, cells - sum(width(piece.text) for piece in (*left, *right)))
     return (*left, Span(" " * gap), *right)
 
 
-def _left(desk: DashboardState, scope: str, room: int) -> list[Span]:
+def _left(state: DashboardState, scope: str, room: int) -> list[Span]:
     """The context in full before the scope in full: which cluster it is matters most."""
-    one = desk.contexts[0] if len(desk.contexts) == 1 else desk.focus.context
-    name = span(one or f"{len(desk.contexts)} contexts").text
+    one = state.contexts[0] if len(state.contexts) == 1 else state.focus.context
+    name = span(one or f"{len(state.contexts)} contexts").text
     where = span(scope).text
     if width(name) + width(where) + 4 > room:
         where = where.replace("namespaces", "ns").replace("namespace", "ns")
@@ -43,39 +43,39 @@ def _left(desk: DashboardState, scope: str, room: int) -> list[Span]:
     return [Span(f" {shown}", BOLD), Span(f"   {cut(where, left)}" if left > 3 else "")]
 
 
-def _health(desk: DashboardState) -> list[Span]:
+def _health(state: DashboardState) -> list[Span]:
     versions = sorted(
         {
             server.version
-            for context in _looked_at(desk)
-            for server in desk.store.snapshot(context).servers.values()
+            for context in _looked_at(state)
+            for server in state.store.snapshot(context).servers.values()
             if server.version
         }
     )
     release = ".".join(span(versions[0]).text.split(".")[:2]) if len(versions) == 1 else ""
-    shown = f"Velero {release} " if release else "Velero " if len(_looked_at(desk)) == 1 else ""
-    boards = {context: desk.health(context) for context in _looked_at(desk)}
-    mark, said = status_line(boards, desk.clock(desk.focus.context))
+    shown = f"Velero {release} " if release else "Velero " if len(_looked_at(state)) == 1 else ""
+    boards = {context: state.health(context) for context in _looked_at(state)}
+    mark, said = status_line(boards, state.clock(state.focus.context))
     return [Span(shown), Span(f"{mark.value} ", style_of(mark.tone)), Span(cut(said, 40), style_of(mark.tone))]
 
 
-def _looked_at(desk: DashboardState) -> tuple[str, ...]:
-    return (desk.focus.context,) if desk.focus.context else desk.contexts
+def _looked_at(state: DashboardState) -> tuple[str, ...]:
+    return (state.focus.context,) if state.focus.context else state.contexts
 
 
-def _gravest(desk: DashboardState) -> list[Span]:
-    counts = desk.severities()
+def _gravest(state: DashboardState) -> list[Span]:
+    counts = state.severities()
     return [
         Span(f"   {mark.value}{counts[grade]}" if not place else f" {mark.value}{counts[grade]}", style_of(mark.tone))
         for place, (grade, mark) in enumerate(pair for pair in _GRADES if counts[pair[0]])
     ]
 
 
-def _badges(desk: DashboardState, looks: DisplayOptions) -> list[Span]:
+def _badges(state: DashboardState, looks: DisplayOptions) -> list[Span]:
     shown: list[Span] = []
     if looks.read_only:
         shown.append(Span("   READ-ONLY", BOLD))
-    skews = [skew for context in desk.contexts if (skew := desk.source.skew(context)) is not None]
+    skews = [skew for context in state.contexts if (skew := state.source.skew(context)) is not None]
     worst = max(skews, key=abs, default=timedelta())
     if looks.speed != 1.0:
         shown.append(Span(f"   demo ×{looks.speed:g}", style_of(Tone.RUNNING)))
@@ -85,12 +85,12 @@ def _badges(desk: DashboardState, looks: DisplayOptions) -> list[Span]:
     return shown
 
 
-def time_there(desk: DashboardState) -> Line:
+def time_there(state: DashboardState) -> Line:
     """On its own, for it is all that an idle screen writes."""
-    if not desk.contexts:
+    if not state.contexts:
         return ()
-    others = " cron" if desk.zoning.told is TimeZoneMode.EXPRESSION else ""
-    return (Span(f"   {clock(desk.clock().astimezone(desk.zone))}{others} "),)
+    others = " cron" if state.zoning.told is TimeZoneMode.EXPRESSION else ""
+    return (Span(f"   {clock(state.clock().astimezone(state.zone))}{others} "),)
 
 
 def clock(at: datetime) -> str:

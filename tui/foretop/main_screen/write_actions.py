@@ -53,7 +53,7 @@ class WriteActions:
         return action_id in _KNOWN
 
     def offers(self, action_id: str) -> bool:
-        if self.frame.desk is None or not clusters_of(self.frame.desk.source):
+        if self.frame.state is None or not clusters_of(self.frame.state.source):
             return False
         if action_id == RESUME:
             return bool(self._batches())
@@ -71,8 +71,8 @@ class WriteActions:
 
     def excuse(self, action_id: str) -> str:
         """Why a key that a person may well press here does nothing; "" where there is nothing to explain."""
-        desk, page = self.frame.desk, self.frame.page
-        if desk is None or page is None or not clusters_of(desk.source):
+        state, page = self.frame.state, self.frame.page
+        if state is None or page is None or not clusters_of(state.source):
             return ""
         if action_id == RESUME and self.frame.current == "schedules" and not self._batches():
             return "Nothing that foretop paused is still paused"
@@ -81,7 +81,7 @@ class WriteActions:
         if isinstance(page, TablePage) and page.table.marked:
             return "Nothing that is marked is paused" if self.frame.current == "schedules" else ""
         key = page.subject()
-        item = desk.store.get(key) if key is not None else None
+        item = state.store.get(key) if key is not None else None
         return f"{item.name} is not paused" if isinstance(item, Schedule) else ""
 
     def ask(self, action_id: str) -> None:
@@ -143,71 +143,71 @@ class WriteActions:
         return fitting[0] if len(fitting) == 1 else None
 
     def _fits(self, intent: Intent, key: Key) -> bool:
-        desk = self.frame.desk
-        if desk is None or key.context not in clusters_of(desk.source):
+        state = self.frame.state
+        if state is None or key.context not in clusters_of(state.source):
             return False
         if not any(kind.plural == key.kind for kind in intent.kinds):
             return False
-        item = desk.store.get(key)
+        item = state.store.get(key)
         return item is not None and _STATES.get(intent.id, _always)(item) and self._moves(intent, key)
 
     def _moves(self, intent: Intent, key: Key) -> bool:
         if intent is not intents.CANCEL_MOVEMENTS:
             return True
-        desk = self.frame.desk
-        return desk is not None and bool(desk.store.indexes.movements_by_backup.keys(*_label(key)))
+        state = self.frame.state
+        return state is not None and bool(state.store.indexes.movements_by_backup.keys(*_label(key)))
 
     # Dialogs
 
     def _home(self) -> Selection:
         """Where a new schedule belongs: beside the one under the cursor, else where a Velero is."""
-        desk = self.frame.desk
-        assert desk is not None
+        state = self.frame.state
+        assert state is not None
         key = self.frame.page.subject() if self.frame.page else None
-        context = key.context if key else next(iter(clusters_of(desk.source)))
-        spaces = desk.store.snapshot(context).velero_namespaces
+        context = key.context if key else next(iter(clusters_of(state.source)))
+        spaces = state.store.snapshot(context).velero_namespaces
         namespace = key.namespace if key else spaces[0] if spaces else "velero"
         return Selection((Key(context, SCHEDULE.plural, namespace, ""),))
 
     def _server(self) -> Selection:
         """The Velero that the schedule under the cursor belongs to."""
-        desk = self.frame.desk
+        state = self.frame.state
         key = self.frame.page.subject() if self.frame.page else None
-        if desk is None or key is None or key.context not in clusters_of(desk.source):
+        if state is None or key is None or key.context not in clusters_of(state.source):
             return Selection()
         return Selection(
             tuple(
                 Key(key.context, DEPLOYMENT.plural, one.namespace, one.name)
-                for one in desk.store.all(key.context, Deployment)
+                for one in state.store.all(key.context, Deployment)
                 if one.namespace == key.namespace and server(one) is not None
             )[:1]
         )
 
     @property
-    def hands(self) -> ActionService:
+    def service(self) -> ActionService:
         from foretop_core.dashboard.action_service import ActionService
 
-        assert self.frame.desk is not None
-        if self._hands is None or self._hands.source is not self.frame.desk.source:
-            self._hands = ActionService(self.frame.desk.source, os.environ)
+        assert self.frame.state is not None
+        if self._hands is None or self._hands.source is not self.frame.state.source:
+            self._hands = ActionService(self.frame.state.source, os.environ)
         return self._hands
 
     def _open(self, intent: Intent, chosen: Selection) -> None:
         from foretop.dialogs.dialog_registry import make_dialog
 
-        dialog: Screen[None] = make_dialog(self.frame, self.hands, intent, chosen.keys, chosen.hidden)
+        dialog: Screen[None] = make_dialog(self.frame, self.service, intent, chosen.keys, chosen.hidden)
         self.frame.dashboard.push_screen(dialog)
 
     def _batches(self) -> dict[tuple[str, str], list[Key]]:
         """By context and window: the schedules that it paused and that are still paused."""
         found: dict[tuple[str, str], list[Key]] = {}
-        desk = self.frame.desk
-        if desk is None or self.frame.current != "schedules":
+        state = self.frame.state
+        if state is None or self.frame.current != "schedules":
             return found
         from foretop_core.rules.pauses import PAUSED_BATCH
 
-        for context in clusters_of(desk.source):
-            for item in desk.store.all(context, Schedule):
+        for context in clusters_of(state.source):
+            for item in state.store.all(context, Schedule):
                 if item.spec.paused and (batch := item.annotation(PAUSED_BATCH)):
                     key = Key(context, SCHEDULE.plural, item.namespace, item.name)
                     found.setdefault((context, batch), []).append(key)
@@ -220,15 +220,15 @@ class WriteActions:
         from foretop_core.rules.pauses import PAUSED_BATCH
 
         batches = self._batches()
-        desk = self.frame.desk
+        state = self.frame.state
         key = self.frame.page.subject() if self.frame.page else None
-        item = desk.store.get(key) if desk and key else None
+        item = state.store.get(key) if state and key else None
         mine = (key.context, item.annotation(PAUSED_BATCH)) if key and isinstance(item, Schedule) else ("", "")
         if mine in batches:
             self._open(intents.UNPAUSE, Selection(tuple(batches[mine])))
             return
         windows = list(batches.items())
-        labels = [window_line(self.hands, batch, keys) for (_, batch), keys in windows]
+        labels = [window_line(self.service, batch, keys) for (_, batch), keys in windows]
 
         def chosen(place: int | None) -> None:
             if place is not None:

@@ -67,37 +67,37 @@ class CalendarPage(FilterablePage):
         assert isinstance(self.screen, MainScreen)
         return self.screen
 
-    def attach(self, desk: DashboardState) -> None:
-        super().attach(desk)
-        self.agenda = self.lanes.agenda = TimelineModel(desk.store, desk.contexts)
-        self.lanes.names = short_names(desk.contexts) if len(desk.contexts) > 1 else {}
+    def attach(self, state: DashboardState) -> None:
+        super().attach(state)
+        self.agenda = self.lanes.agenda = TimelineModel(state.store, state.contexts)
+        self.lanes.names = short_names(state.contexts) if len(state.contexts) > 1 else {}
         self.narrow_to(self.prompt.value)
 
     def explain(self, lines: Sequence[Line]) -> None:
         self.lanes.explain(lines)
 
     def pulse(self) -> None:
-        if self.desk is None or self.agenda is None:
+        if self.state is None or self.agenda is None:
             return
-        self.agenda.pump(self.desk.now())
-        self.lanes.draw(self.desk.now(), self.desk.zone)
+        self.agenda.pump(self.state.now())
+        self.lanes.draw(self.state.now(), self.state.zone)
         if not self.agenda.order:
-            self.lanes.explain(self._why_empty(self.desk, self.agenda))
+            self.lanes.explain(self._why_empty(self.state, self.agenda))
         self._show_crowds()
         self._show_pane()
 
-    def _why_empty(self, desk: DashboardState, agenda: TimelineModel) -> list[Line]:
+    def _why_empty(self, state: DashboardState, agenda: TimelineModel) -> list[Line]:
         if len(agenda):
-            return nothing_fits(desk.focus)
-        return why_empty(desk, {SCHEDULE.plural}) or [(span("There are no schedules.", Tone.DIM),)]
+            return nothing_fits(state.focus)
+        return why_empty(state, {SCHEDULE.plural}) or [(span("There are no schedules.", Tone.DIM),)]
 
     def shown(self) -> None:
         self.refocus()
         self.take_keys()
 
     def refocus(self) -> None:
-        if self.agenda is not None and self.desk is not None:
-            self.agenda.look_at(self.desk.focus)
+        if self.agenda is not None and self.state is not None:
+            self.agenda.look_at(self.state.focus)
             self.pulse()
 
     def take_keys(self) -> None:
@@ -120,23 +120,23 @@ class CalendarPage(FilterablePage):
 
     def _show_pane(self, *, keep_place: bool = True) -> None:
         key, pane = self.lanes.cursor, self.query_one("#pane", TextPane)
-        if self.desk is None or self.agenda is None or key is None or self.agenda.place(key) is None:
+        if self.state is None or self.agenda is None or key is None or self.agenda.place(key) is None:
             pane.show(())
             return
         said: tuple[Paragraph, ...]
         try:
-            said = lane_pane(self.agenda[key], self.lanes.load, self.desk)
+            said = lane_pane(self.agenda[key], self.lanes.load, self.state)
         except Exception as problem:
             said = (paragraph(f"{key.name} cannot be told: {type(problem).__name__}: {problem}", Tone.BAD),)
-        zone = self.desk.zone_of(key)
-        pane.show(in_zone(said, self.desk.now(key.context), zone), keep_place=keep_place)
+        zone = self.state.zone_of(key)
+        pane.show(in_zone(said, self.state.now(key.context), zone), keep_place=keep_place)
 
     def _show_crowds(self) -> None:
-        assert self.desk is not None
+        assert self.state is not None
         load = self.lanes.load
         words = [Span("─ "), Span(_LEGEND, DIM), Span(" ")] if load is not None else []
         used = sum(width(word.text) for word in words)
-        for crowd in load.crowds(self.desk.now(), _MOST_CROWDS) if load is not None else ():
+        for crowd in load.crowds(self.state.now(), _MOST_CROWDS) if load is not None else ():
             room = self.size.width - used - 4
             said = next((told for told in self._told(crowd) if width(told) <= room), "")
             if not said:
@@ -147,10 +147,10 @@ class CalendarPage(FilterablePage):
 
     def _told(self, crowd: MinuteCollision) -> list[str]:
         """Who start together, by as many names as there is room for, and in the end by their number."""
-        assert self.desk is not None
+        assert self.state is not None
         assert self.lanes.load is not None
         where = f" in {self.lanes.names.get(crowd.context, crowd.context)}" if self.lanes.names else ""
-        at = when(crowd.at, self.desk.now(), self.desk.zone)
+        at = when(crowd.at, self.state.now(), self.state.zone)
         names = [clean(key.name) for key in self.lanes.load.together(crowd.context, crowd.at)]
         named = [
             f"{at}: {join(names, most)} together{where}" for most in (4, 3, 2, 1) if most == 1 or names[most - 1 :]
@@ -197,7 +197,7 @@ class CalendarPage(FilterablePage):
         return True
 
     def hint(self) -> str:
-        return self._problem or (self.desk.focus.words if self.desk is not None else "")
+        return self._problem or (self.state.focus.words if self.state is not None else "")
 
     @property
     def has_problem(self) -> bool:

@@ -69,13 +69,13 @@ class DetailPage(Page, can_focus=True):
             if place.key != self.key:
                 self._forget()
             self.key, self.section = place.key, place.section
-            if self.desk is not None:
-                watch_events(self.desk, place.key)
+            if self.state is not None:
+                watch_events(self.state, place.key)
             self._draw(keep_place=False)
 
     def left(self) -> None:
-        if self.desk is not None and self.key is not None:
-            unwatch_events(self.desk, self.key)
+        if self.state is not None and self.key is not None:
+            unwatch_events(self.state, self.key)
         self._forget()
 
     def _forget(self) -> None:
@@ -85,8 +85,8 @@ class DetailPage(Page, can_focus=True):
     def shown(self) -> None:
         self.screen.set_focus(self, scroll_visible=False)
 
-    def attach(self, desk: DashboardState) -> None:
-        super().attach(desk)
+    def attach(self, state: DashboardState) -> None:
+        super().attach(state)
         self._draw()
 
     def pulse(self) -> None:
@@ -126,15 +126,15 @@ class DetailPage(Page, can_focus=True):
     @property
     def has_list(self) -> bool:
         """Whether results are on the screen of which there is more to fetch."""
-        if self.desk is None or self.key is None or self.section != "results":
+        if self.state is None or self.key is None or self.section != "results":
             return False
         return has_list(self._status())
 
     def keep_results(self, key: Key, results: Results) -> None:
         """They were fetched; of an object that is still open they are shown."""
         status = self._status()
-        if self.desk is not None and key == self.key and status is not None:
-            self._kept = keep(key, status, self.desk.now(key.context), results)
+        if self.state is not None and key == self.key and status is not None:
+            self._kept = keep(key, status, self.state.now(key.context), results)
             self._draw(keep_place=False)
 
     def _show(self, section: str) -> None:
@@ -147,7 +147,7 @@ class DetailPage(Page, can_focus=True):
         return cut(heading(self.key), self.app.size.width - 2)
 
     def _draw(self, *, keep_place: bool = True) -> None:
-        if self.desk is None or self.key is None:
+        if self.state is None or self.key is None:
             return
         self.query_one("#detail-head", StyledLine).show([Span(f" {self._title()}", BOLD)])
         sections = [Span("─")]
@@ -156,61 +156,61 @@ class DetailPage(Page, can_focus=True):
             sections += [Span(f" {title} ", CURSOR if section == self.section else PLAIN), Span("─")]
         self.query_one("#sections", Divider).show(sections)
         try:
-            said = self._said(self.desk, self.key)
+            said = self._said(self.state, self.key)
         except Exception as problem:
             said = [paragraph(f"It cannot be told: {type(problem).__name__}: {problem}", Tone.BAD)]
-        said = [*stale_paras(self.desk, self.key), *said]
+        said = [*stale_paras(self.state, self.key), *said]
         if self.section != "yaml":
-            said = in_zone(said, self.desk.now(self.key.context), self.desk.zone_of(self.key))
+            said = in_zone(said, self.state.now(self.key.context), self.state.zone_of(self.key))
         self.query_one("#detail-body", TextPane).show(said, keep_place=keep_place)
 
-    def _said(self, desk: DashboardState, key: Key) -> Sequence[Paragraph]:
+    def _said(self, state: DashboardState, key: Key) -> Sequence[Paragraph]:
         if self.section == "yaml":
             return self._as_yaml()
-        said = describe_object(desk, key, self.section)
-        return [*said, *self._of_list(desk, key)] if self.section == "results" else said
+        said = describe_object(state, key, self.section)
+        return [*said, *self._of_list(state, key)] if self.section == "results" else said
 
     def _status(self) -> RunStatus | None:
-        assert self.desk is not None
+        assert self.state is not None
         assert self.key is not None
-        found = self.desk.store.get(self.key)
-        return status_of(self.desk, self.key, None if isinstance(found, UnreadableObject) else found)
+        found = self.state.store.get(self.key)
+        return status_of(self.state, self.key, None if isinstance(found, UnreadableObject) else found)
 
-    def _of_list(self, desk: DashboardState, key: Key) -> Sequence[Paragraph]:
+    def _of_list(self, state: DashboardState, key: Key) -> Sequence[Paragraph]:
         status = self._status()
         if status is not None and has_list(status) and self._refusal_of != (key, status):
             self._refusal_of = (key, status)
-            self.run_worker(self._ask_whether(desk, key), group="results", exclusive=True)
-        return fetching(status, self._kept, self._refusal, desk.now(key.context))
+            self.run_worker(self._ask_whether(state, key), group="results", exclusive=True)
+        return fetching(status, self._kept, self._refusal, state.now(key.context))
 
-    async def _ask_whether(self, desk: DashboardState, key: Key) -> None:
+    async def _ask_whether(self, state: DashboardState, key: Key) -> None:
         """Whether the list may be fetched is told before a person tries."""
-        said = await may_fetch_results(desk, key)
+        said = await may_fetch_results(state, key)
         if key == self.key:
             self._refusal = said
             self._draw()
 
     def _as_yaml(self) -> Sequence[Paragraph]:
         """What was read of it at once, the whole as soon as the server has told it; made anew when it changes."""
-        assert self.desk is not None
+        assert self.state is not None
         assert self.key is not None
-        resource = self.desk.store.get(self.key)
+        resource = self.state.store.get(self.key)
         if resource is None or isinstance(resource, UnreadableObject):
-            return describe_object(self.desk, self.key, SECTIONS[0])
+            return describe_object(self.state, self.key, SECTIONS[0])
         wanted = (self.key, resource.metadata.resource_version)
         if self._asked != wanted:
             if self._asked is None or self._asked[0] != self.key:
                 self._whole = None
             self._asked = wanted
-            self.run_worker(self._fetch(self.desk, self.key), group="whole", exclusive=True)
+            self.run_worker(self._fetch(self.state, self.key), group="whole", exclusive=True)
         made_from = (self.key, resource, id(self._whole), self._folded)
         if self._yaml[0] != made_from:
             plain = self._whole or read_part(self.key, resource)
             self._yaml = (made_from, as_yaml(plain, whole=self._whole is not None, folded=self._folded))
         return self._yaml[1]
 
-    async def _fetch(self, desk: DashboardState, key: Key) -> None:
-        found = await fetch_object(desk, key)
+    async def _fetch(self, state: DashboardState, key: Key) -> None:
+        found = await fetch_object(state, key)
         if key == self.key:
             self._whole = found
             self._draw()

@@ -1,12 +1,12 @@
 """What a page of the dashboard is.
 
-To add a view: write a `Page`, name it in `foretop.pages.tabs.TABS`, and say in `foretop.pages.page_factories.PAGE_FACTORIES` how it
-is made. The frame mounts it when it is first gone to, calls `attach(desk)` once the session is there, and `pulse()` at
-most fifteen times a second while it is on the screen and something changed or a second has passed. A page draws
-from `desk.store`, `desk.scene(context)` and `desk.now(context)`, and asks no one else; it repaints only what differs
-from what is on the screen (`OneLine.show` and `ProsePane.show` see to that). For each action of `foretop.bindings` that
-it can carry out it has a method `do_<id>()`; `offers(id)` may say that there is nothing to do just now. What a
-person is to be told goes through `self.app.notify`.
+To add a page: write a `Page`, name it in `foretop.pages.tabs.TABS`, and say in
+`foretop.pages.page_factories.PAGE_FACTORIES` how it is made. The main screen mounts it when it is first opened, calls
+`attach(state)` once the session is there, and `pulse()` at most fifteen times a second while it is on the screen and
+something changed or a second has passed. A page draws from `state.store`, `state.render_context(context)` and
+`state.now(context)` only, and repaints only what differs from what is on the screen (`StyledLine.show` and
+`TextPane.show` see to that). For each action of `foretop.bindings` that it can carry out it has a method `do_<id>()`;
+`offers(id)` may say that there is nothing to do just now. Messages to the person go through `self.app.notify`.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Page(Widget):
         super().__init__(id=f"page-{page_id}")
         self.page_id = page_id
         self.looks = looks
-        self.desk: DashboardState | None = None
+        self.state: DashboardState | None = None
 
-    def attach(self, desk: DashboardState) -> None:
+    def attach(self, state: DashboardState) -> None:
         """The facts are there from now on."""
-        self.desk = desk
+        self.state = state
 
     def explain(self, lines: Sequence[Line]) -> None:
         """There are no facts at all yet, and this is why."""

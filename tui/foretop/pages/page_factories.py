@@ -57,25 +57,25 @@ def _live(
     none: str,
     least: Mapping[str, int] | None = None,
 ) -> TableSpec:
-    def tell(rows: TableModel, key: Key, desk: DashboardState) -> tuple[Paragraph, ...]:
+    def tell(rows: TableModel, key: Key, state: DashboardState) -> tuple[Paragraph, ...]:
         entry = rows.entry(key) if isinstance(rows, StoreTableModel) else None
         if entry is None:
             return ()
         if isinstance(entry, UnreadableRow):
             return (paragraph(f"{key.namespace}/{key.name} cannot be read: {entry.problem}", Tone.BAD),)
-        return pane(entry, desk.scene(key.context))
+        return pane(entry, state.render_context(key.context))
 
-    def empty(_desk: DashboardState) -> list[Line]:
+    def empty(_state: DashboardState) -> list[Line]:
         return [(span(none, Tone.DIM),)]
 
     return TableSpec(
-        lambda desk: StoreTableModel(desk, view()), tell, view.kinds, ColumnPriorities(rank, least=least or {}), empty
+        lambda state: StoreTableModel(state, view()), tell, view.kinds, ColumnPriorities(rank, least=least or {}), empty
     )
 
 
-def _finding(rows: TableModel, key: Key, desk: DashboardState) -> tuple[Paragraph, ...]:
+def _finding(rows: TableModel, key: Key, state: DashboardState) -> tuple[Paragraph, ...]:
     found = rows.table.get(key)
-    return () if found is None else finding_pane(found, desk.scene_of(found))
+    return () if found is None else finding_pane(found, state.render_context_of(found))
 
 
 TRIAGE = TableSpec(

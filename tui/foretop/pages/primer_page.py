@@ -97,8 +97,8 @@ class PrimerPage(Page, can_focus=True):
     def is_editing(self) -> bool:
         return self._expression.has_focus or self._minutes.has_focus
 
-    def attach(self, desk: DashboardState) -> None:
-        super().attach(desk)
+    def attach(self, state: DashboardState) -> None:
+        super().attach(state)
         self.pulse()
 
     def shown(self) -> None:
@@ -110,13 +110,13 @@ class PrimerPage(Page, can_focus=True):
 
     def take(self, key: Key) -> None:
         """Fills the fields from an object of the cluster."""
-        resource = self.desk.store.get(key) if self.desk else None
+        resource = self.state.store.get(key) if self.state else None
         found = taken_from(resource)
-        if found is None or self.desk is None:
+        if found is None or self.state is None:
             return
         self._dialect = Dialect.ROBFIG
         if isinstance(resource, Schedule):
-            self._dialect = self.desk.scene(key.context).snapshot.readings(resource)[-1].dialect
+            self._dialect = self.state.render_context(key.context).snapshot.readings(resource)[-1].dialect
         text, minutes = found
         self._expression.value = text
         if minutes is not None:
@@ -134,12 +134,12 @@ class PrimerPage(Page, can_focus=True):
         pane = self.query_one("#pane", TextPane)
         if shown is None:
             pane.show(introduction())
-        elif self.desk is not None:
-            pane.show(self._answer(shown, self.desk, pane))
+        elif self.state is not None:
+            pane.show(self._answer(shown, self.state, pane))
 
-    def _answer(self, shown: Preview, desk: DashboardState, pane: TextPane) -> tuple[Paragraph, ...]:
+    def _answer(self, shown: Preview, state: DashboardState, pane: TextPane) -> tuple[Paragraph, ...]:
         try:
-            return primer_pane(shown, desk.now(), desk.zone, pane.size.width - 2)
+            return primer_pane(shown, state.now(), state.zone, pane.size.width - 2)
         except Exception as problem:
             return (paragraph(f"It cannot be told: {type(problem).__name__}: {problem}", Tone.BAD),)
 
@@ -217,13 +217,13 @@ class PrimerPage(Page, can_focus=True):
         self.app.push_screen(Pick(title, labels, self.looks.ascii), chosen)
 
     def _sources(self) -> list[tuple[Key, str]]:
-        if self.desk is None:
+        if self.state is None:
             return []
         found = [
             (key, taken[0])
             for plural in SOURCES
-            for context in self.desk.contexts
-            for key, resource in self.desk.store.items(context, plural)
+            for context in self.state.contexts
+            for key, resource in self.state.store.items(context, plural)
             if (taken := taken_from(resource)) is not None
         ]
         return sorted(found, key=lambda entry: (SOURCES.index(entry[0].kind), entry[0].namespace, entry[0].name))
@@ -231,7 +231,7 @@ class PrimerPage(Page, can_focus=True):
     def _where(self, key: Key) -> str:
         kind = by_plural(key.kind)
         place = f"{key.namespace}/{key.name}"
-        context = f" {key.context}" if self.desk is not None and len(self.desk.contexts) > 1 else ""
+        context = f" {key.context}" if self.state is not None and len(self.state.contexts) > 1 else ""
         return f"{kind.name if kind else key.kind:<16} {place:<32}{context}"
 
     def action_scroll_by(self, by: int) -> None:

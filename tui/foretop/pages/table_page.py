@@ -57,10 +57,10 @@ class TablePage(FilterablePage):
     def table(self) -> Table:
         return self.query_one(Table)
 
-    def attach(self, desk: DashboardState) -> None:
-        super().attach(desk)
-        self.rows = self.spec.rows(desk)
-        if desk.focus:
+    def attach(self, state: DashboardState) -> None:
+        super().attach(state)
+        self.rows = self.spec.rows(state)
+        if state.focus:
             self.rows.renew()
         self.table.show(self.rows)
         self.narrow_to(self.prompt.value)
@@ -70,7 +70,7 @@ class TablePage(FilterablePage):
         self.table.explain(lines)
 
     def pulse(self) -> None:
-        if self.rows is not None and self.desk is not None:
+        if self.rows is not None and self.state is not None:
             self.rows.keep_up()
             self.table.pulse()
             if not len(self.rows.table):
@@ -107,23 +107,23 @@ class TablePage(FilterablePage):
         """The pane says what there is to say about the row under the cursor."""
         key = self.table.cursor
         pane = self.query_one("#pane", TextPane)
-        if self.rows is None or self.desk is None or key is None or not len(self.rows.table):
+        if self.rows is None or self.state is None or key is None or not len(self.rows.table):
             pane.show(())
             return
         moved = key != self._pane_key
         self._pane_key = key
-        rows, desk = self.rows, self.desk
-        stale = stale_paras(desk, key) if rows.is_stale(key) else ()
-        said = (*stale, *safely(lambda: self._said(rows, key, desk), key))
-        zone = desk.zone_of(rows.subject(key))
-        pane.show(in_zone(said, desk.now(key.context), zone), keep_place=not moved)
+        rows, state = self.rows, self.state
+        stale = stale_paras(state, key) if rows.is_stale(key) else ()
+        said = (*stale, *safely(lambda: self._said(rows, key, state), key))
+        zone = state.zone_of(rows.subject(key))
+        pane.show(in_zone(said, state.now(key.context), zone), keep_place=not moved)
 
     _pane_key: Key | None = None
 
-    def _said(self, rows: TableModel, key: Key, desk: DashboardState) -> tuple[Paragraph, ...]:
+    def _said(self, rows: TableModel, key: Key, state: DashboardState) -> tuple[Paragraph, ...]:
         if (head := self.table.head) is not None:
             return head_pane(head)
-        said = self.spec.pane(rows, key, desk)
+        said = self.spec.pane(rows, key, state)
         return (*said, *self._keys()) if self.spec.tells_keys and said else said
 
     def _keys(self) -> tuple[Paragraph, ...]:
@@ -136,14 +136,14 @@ class TablePage(FilterablePage):
 
     def _why_empty(self) -> list[Line]:
         assert self.rows is not None
-        assert self.desk is not None
+        assert self.state is not None
         if self.rows.table.total and (self.rows.filter_text or self.rows.faults_only):
-            return [(span(f"{self._problem}.", Tone.BAD),)] if self._problem else nothing_fits(self.desk.focus)
+            return [(span(f"{self._problem}.", Tone.BAD),)] if self._problem else nothing_fits(self.state.focus)
         nobody = (
-            [_NONE_HERE] if self.rows.table.total else [_NONE] if not self.spec.empty else self.spec.empty(self.desk)
+            [_NONE_HERE] if self.rows.table.total else [_NONE] if not self.spec.empty else self.spec.empty(self.state)
         )
-        out = ways_out(self.desk.focus) if self.desk.focus.narrows(self.spec.kinds) else []
-        return [*(why_empty(self.desk, self.spec.kinds) or nobody), *out]
+        out = ways_out(self.state.focus) if self.state.focus.narrows(self.spec.kinds) else []
+        return [*(why_empty(self.state, self.spec.kinds) or nobody), *out]
 
     # What keys do here
 
@@ -241,12 +241,12 @@ class TablePage(FilterablePage):
         if self.rows is None:
             return ""
         parts = [
-            self.rows.desk.focus.words,
+            self.rows.state.focus.words,
             "only what is faulty" if self.rows.faults_only else "",
             f"{len(self.table.marked)} marked (ctrl+\\ none)" if self.table.marked else "",
             f"no room for {', '.join(self.table.given_up)} (ctrl+w back)" if self.table.given_up else "",
-            how_far(self.rows.desk, self.spec.kinds),
-            not_allowed(self.rows.desk) if not self.spec.kinds else "",
+            how_far(self.rows.state, self.spec.kinds),
+            not_allowed(self.rows.state) if not self.spec.kinds else "",
         ]
         return ", ".join(part for part in parts if part)
 

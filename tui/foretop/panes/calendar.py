@@ -21,7 +21,7 @@ _SHOWN = 4
 _LOOKED_AT = 60
 
 
-def lane_pane(item: TimelineItem, load: StartLoad | None, desk: DashboardState) -> tuple[Paragraph, ...]:
+def lane_pane(item: TimelineItem, load: StartLoad | None, state: DashboardState) -> tuple[Paragraph, ...]:
     parsed = item.parsed
     meaning = "" if isinstance(parsed, CronError) else f", {parsed.describe()}"
     where = f" in {item.key.namespace}, " if item.key.namespace else ": "
@@ -31,7 +31,7 @@ def lane_pane(item: TimelineItem, load: StartLoad | None, desk: DashboardState) 
     )
     if item.problem:
         return head, paragraph(_refusal(item, parsed), Tone.BAD)
-    return head, *_coming(item, desk), *_company(item, load, desk), *_warming(item, desk)
+    return head, *_coming(item, state), *_company(item, load, state), *_warming(item, state)
 
 
 def _refusal(item: TimelineItem, parsed: object) -> str:
@@ -40,28 +40,28 @@ def _refusal(item: TimelineItem, parsed: object) -> str:
     return f"It has no runs to draw: {item.problem}."
 
 
-def _coming(item: TimelineItem, desk: DashboardState) -> tuple[Paragraph, ...]:
-    now, zone = desk.now(item.key.context), desk.zone_of(item.key)
+def _coming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
+    now, zone = state.now(item.key.context), state.zone_of(item.key)
     runs = next_runs(item, now, _SHOWN)
     if not runs:
         return (paragraph("No run is to come within the next five years.", Tone.WARN),)
-    listed = f"{'  '.join(when(run, now, zone) for run in runs)}{_name(runs[0], item, desk)}"
+    listed = f"{'  '.join(when(run, now, zone) for run in runs)}{_name(runs[0], item, state)}"
     if item.paused:
         return (paragraph(f"{listed}  were it not paused", Tone.DIM, label="Would"),)
     said = [paragraph(f"{times.until(runs[0] - now)}: {listed}", label="Next")]
-    resource = desk.store.get(item.key)
+    resource = state.store.get(item.key)
     if isinstance(resource, Schedule):
-        scene = desk.scene(item.key.context)
-        late = overdue(resource, now, item.dialect, scene.beat(resource.namespace), scene.snapshot.runs(resource))
+        render = state.render_context(item.key.context)
+        late = overdue(resource, now, item.dialect, render.beat(resource.namespace), render.snapshot.runs(resource))
         if late is not None:
-            since = f"due since {when(late.since, now, zone)}{_name(late.since, item, desk)}: "
+            since = f"due since {when(late.since, now, zone)}{_name(late.since, item, state)}: "
             said.append(Paragraph((span(since, Tone.BAD), span(f"{late.sentence}.")), "Late"))
     return tuple(said)
 
 
-def _company(item: TimelineItem, load: StartLoad | None, desk: DashboardState) -> tuple[Paragraph, ...]:
+def _company(item: TimelineItem, load: StartLoad | None, state: DashboardState) -> tuple[Paragraph, ...]:
     """Who starts in the minute of its first crowded run, as far as the ruler goes."""
-    now, zone = desk.now(item.key.context), desk.zone_of(item.key)
+    now, zone = state.now(item.key.context), state.zone_of(item.key)
     if load is None or not item.starts:
         return ()
     runs = [run for run in next_runs(item, now, _LOOKED_AT) if run < load.ruler.end]
@@ -69,7 +69,7 @@ def _company(item: TimelineItem, load: StartLoad | None, desk: DashboardState) -
         others = [key for key in load.together(item.key.context, run) if key != item.key]
         if others:
             names = humanize.join([key.name for key in others], 4)
-            return (paragraph(f"{when(run, now, zone)} together with {names}{_slots(item.key, desk)}", label="With"),)
+            return (paragraph(f"{when(run, now, zone)} together with {names}{_slots(item.key, state)}", label="With"),)
     if not runs:
         return ()
     told = "no other starts in that minute"
@@ -78,38 +78,38 @@ def _company(item: TimelineItem, load: StartLoad | None, desk: DashboardState) -
     return (paragraph(f"none: {told}", Tone.DIM, label="With"),)
 
 
-def _slots(key: Key, desk: DashboardState) -> str:
-    at_once = desk.store.snapshot(key.context).server(key.namespace).concurrency
+def _slots(key: Key, state: DashboardState) -> str:
+    at_once = state.store.snapshot(key.context).server(key.namespace).concurrency
     return f"; Velero takes {at_once} at a time" if at_once else ""
 
 
-def _warming(item: TimelineItem, desk: DashboardState) -> tuple[Paragraph, ...]:
-    resource = desk.store.get(item.key)
+def _warming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
+    resource = state.store.get(item.key)
     if not isinstance(resource, PreScaledCronJob):
         return ()
-    now, zone = desk.now(item.key.context), desk.zone_of(item.key)
+    now, zone = state.now(item.key.context), state.zone_of(item.key)
     try:
         pairs = warmups(item.expression, item.warm_up, item.dialect, now, 2)
     except PrimerError as problem:
         return (paragraph(str(problem), Tone.BAD, label="Warm"),)
     shown = "  ".join(f"{when(pair.warmup, now, zone)} → {pair.run.astimezone(zone):%H:%M}" for pair in pairs)
-    job = warmer(desk.store, item.key)
+    job = warmer(state.store, item.key)
     made = f"by {job.name}, {job.spec.schedule}" if job else "by no CronJob: the prescaler has made none"
     said = [
         paragraph(f"{humanize.count(item.warm_up, 'minute')} before: {shown}", label="Warm"),
         paragraph(made, Tone.PLAIN if job else Tone.WARN, label=" "),
     ]
-    for finding in desk.findings:
+    for finding in state.findings:
         subject = (finding.context, finding.subject.kind, finding.subject.namespace, finding.subject.name)
         if subject == (item.key.context, PRESCALED.name, item.key.namespace, item.key.name):
             said.append(paragraph(finding.evidence, Tone.BAD, label=" "))
     return tuple(said)
 
 
-def _name(at: datetime, item: TimelineItem, desk: DashboardState) -> str:
+def _name(at: datetime, item: TimelineItem, state: DashboardState) -> str:
     """Which zone it is, where that is not Velero's."""
-    zone = desk.zone_of(item.key)
-    return f" {at.astimezone(zone):%Z}" if desk.zoning.is_named else ""
+    zone = state.zone_of(item.key)
+    return f" {at.astimezone(zone):%Z}" if state.zoning.is_named else ""
 
 
 def when(at: datetime, now: datetime, zone: tzinfo) -> str:

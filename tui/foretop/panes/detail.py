@@ -44,8 +44,8 @@ def heading(key: Key) -> str:
     return span(f"{word} {key.namespace}/{key.name}" if key.namespace else f"{word} {key.name}").text
 
 
-def describe_object(desk: DashboardState, key: Key, section: str) -> Sequence[Paragraph]:
-    resource = desk.store.get(key)
+def describe_object(state: DashboardState, key: Key, section: str) -> Sequence[Paragraph]:
+    resource = state.store.get(key)
     if resource is None:
         return [paragraph("It is gone, or not seen any more.", Tone.WARN)]
     if isinstance(resource, UnreadableObject):
@@ -59,57 +59,57 @@ def describe_object(desk: DashboardState, key: Key, section: str) -> Sequence[Pa
         "changes": changes,
         "describe": describe,
     }
-    return sections[section](desk, key, resource)
+    return sections[section](state, key, resource)
 
 
-def overview(desk: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
-    said = [*_told(desk, key, resource)]
-    held = _conditions(resource, desk.now(key.context))[:4]
-    near = related(desk.store, key)
+def overview(state: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
+    said = [*_told(state, key, resource)]
+    held = _conditions(resource, state.now(key.context))[:4]
+    near = related(state.store, key)
     said += [paragraph(""), *held] if held else []
-    said += _tenant_facts(desk, key, resource)
+    said += _tenant_facts(state, key, resource)
     said += [paragraph("")] if near else []
     said += [
-        paragraph(_relative(desk, other), label="Near" if not place else " ") for place, other in enumerate(near[:6])
+        paragraph(_relative(state, other), label="Near" if not place else " ") for place, other in enumerate(near[:6])
     ]
     said += [paragraph(f"and {len(near) - 6} more", label=" ")] if len(near) > 6 else []
     return said
 
 
-def _told(desk: DashboardState, key: Key, resource: Resource) -> tuple[Paragraph, ...]:
-    scene = desk.scene(key.context)
+def _told(state: DashboardState, key: Key, resource: Resource) -> tuple[Paragraph, ...]:
+    render = state.render_context(key.context)
     match resource:
         case Schedule():
-            entry = SchedulesView().entry(desk.store, key, resource)
-            return schedule_pane(entry, scene) if entry else ()
+            entry = SchedulesView().entry(state.store, key, resource)
+            return schedule_pane(entry, render) if entry else ()
         case NonAdmin():
-            tenant = NonAdminView().entry(desk.store, key, resource)
-            return nonadmin_pane(tenant, scene) if tenant else ()
+            tenant = NonAdminView().entry(state.store, key, resource)
+            return nonadmin_pane(tenant, render) if tenant else ()
         case Backup():
-            head, *rest = backup_pane(resource, scene)
+            head, *rest = backup_pane(resource, render)
             return head, path(run_steps(resource)), *rest
         case Restore():
-            head, *rest = restore_pane(resource, scene)
+            head, *rest = restore_pane(resource, render)
             return head, path(run_steps(resource)), *rest
         case BackupStorageLocation():
-            return storage_pane(resource, scene)
+            return storage_pane(resource, render)
         case _:
             phase = getattr(resource, "phase", "")
             return (Paragraph((span(resource.name, bold=True), span(f": {phase}" if phase else ""))),)
 
 
-def _tenant_facts(desk: DashboardState, key: Key, resource: Resource) -> tuple[Paragraph, ...]:
-    entry = NonAdminView().entry(desk.store, key, resource)
-    return tenant_facts(entry, desk.scene(key.context)) if entry else ()
+def _tenant_facts(state: DashboardState, key: Key, resource: Resource) -> tuple[Paragraph, ...]:
+    entry = NonAdminView().entry(state.store, key, resource)
+    return tenant_facts(entry, state.render_context(key.context)) if entry else ()
 
 
-def _relative(desk: DashboardState, key: Key) -> str:
-    phase = getattr(desk.store.get(key), "phase", "")
+def _relative(state: DashboardState, key: Key) -> str:
+    phase = getattr(state.store.get(key), "phase", "")
     return f"{heading(key)}{f'  {phase}' if phase else ''}"
 
 
-def conditions(desk: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
-    return _conditions(resource, desk.now(key.context)) or [paragraph("It has no conditions.", Tone.DIM)]
+def conditions(state: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
+    return _conditions(resource, state.now(key.context)) or [paragraph("It has no conditions.", Tone.DIM)]
 
 
 def _conditions(resource: Resource, now: datetime) -> list[Paragraph]:
@@ -135,9 +135,9 @@ def _condition(entry: Condition, now: datetime) -> Paragraph:
     )
 
 
-def events(desk: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
-    found = desk.store.indexes.events_by_uid.get(key.context, resource.metadata.uid)
-    now, zone = desk.now(key.context), desk.zone_of(key)
+def events(state: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
+    found = state.store.indexes.events_by_uid.get(key.context, resource.metadata.uid)
+    now, zone = state.now(key.context), state.zone_of(key)
     dated = sorted(found, key=lambda event: event.seen.timestamp() if event.seen else 0.0, reverse=True)
     if not dated:
         return [paragraph("No events were seen.", Tone.DIM)]
@@ -159,9 +159,9 @@ def _date(at: datetime | None, now: datetime, zone: tzinfo) -> Span:
     return Span(f"{humanize.time(at, now, zone) if at else '':<{_DATE}}", DIM)
 
 
-def changes(desk: DashboardState, key: Key, _resource: Resource) -> Sequence[Paragraph]:
-    now, zone = desk.now(key.context), desk.zone_of(key)
-    seen = desk.store.history.of(key)
+def changes(state: DashboardState, key: Key, _resource: Resource) -> Sequence[Paragraph]:
+    now, zone = state.now(key.context), state.zone_of(key)
+    seen = state.store.history.of(key)
     if not seen:
         return [paragraph("Nothing of it has changed since foretop runs.", Tone.DIM)]
     return [
@@ -175,10 +175,10 @@ def changes(desk: DashboardState, key: Key, _resource: Resource) -> Sequence[Par
     ]
 
 
-def describe(desk: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
+def describe(state: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
     """Everything in one piece, as kubectl would tell it."""
-    meta, now = resource.metadata, desk.now(key.context)
-    said = [*_told(desk, key, resource), paragraph("")]
+    meta, now = resource.metadata, state.now(key.context)
+    said = [*_told(state, key, resource), paragraph("")]
     facts = (
         ("Name", meta.name),
         ("Namespace", meta.namespace),
@@ -196,5 +196,5 @@ def describe(desk: DashboardState, key: Key, resource: Resource) -> Sequence[Par
         ("Events", events),
         ("Changes", changes),
     ):
-        said += [paragraph(""), paragraph(title, bold=True), *part(desk, key, resource)]
+        said += [paragraph(""), paragraph(title, bold=True), *part(state, key, resource)]
     return said

@@ -30,10 +30,10 @@ def why_closed(trouble: ForetopError) -> list[Line]:
     return [*lines, (), (span("  foretop tries again every few seconds; "), Span("ctrl+r", BOLD), span(" tries now."))]
 
 
-def why_empty(desk: DashboardState, kinds: Collection[str]) -> list[Line]:
+def why_empty(state: DashboardState, kinds: Collection[str]) -> list[Line]:
     """What could not be seen, kind by kind, or once for a cluster out of reach; nothing where all was seen."""
-    contexts = (desk.focus.context,) if desk.focus.context else desk.contexts
-    return [line for context in contexts for line in _out_of_reach(desk, context) or _of(desk, context, kinds)]
+    contexts = (state.focus.context,) if state.focus.context else state.contexts
+    return [line for context in contexts for line in _out_of_reach(state, context) or _of(state, context, kinds)]
 
 
 def nothing_fits(focus: NamespaceScope) -> list[Line]:
@@ -53,26 +53,26 @@ def ways_out(focus: NamespaceScope) -> list[Line]:
     return [(span(f"  You look at {narrowed} only: "), Span("0", BOLD), span(" shows all again."))]
 
 
-def why_lost(desk: DashboardState, context: str) -> list[Line]:
+def why_lost(state: DashboardState, context: str) -> list[Line]:
     """Nothing of Velero can be seen: out of reach, only now coming in, not allowed, or not there at all."""
-    return _out_of_reach(desk, context) or _nothing_to_see(desk, context)
+    return _out_of_reach(state, context) or _nothing_to_see(state, context)
 
 
-def coming_in(desk: DashboardState) -> list[Line]:
+def coming_in(state: DashboardState) -> list[Line]:
     """Which kinds are still being listed, and how far those have come of which the server tells how many there are."""
-    watches = [found for found in desk.store.health.watches() if found[1].state is WatchState.SYNCING]
+    watches = [found for found in state.store.health.watches() if found[1].state is WatchState.SYNCING]
     if not watches:
         return []
-    names = [f"{_where(desk, scope.context)}{scope.kind.plural}" for scope, _ in watches]
+    names = [f"{_where(state, scope.context)}{scope.kind.plural}" for scope, _ in watches]
     cells = max(map(len, names))
     head = (Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.RUNNING)), span("Still looking.", bold=True))
     lines = {f"  {name:<{cells}}  {_come(health)}": None for name, (_, health) in zip(names, watches, strict=True)}
     return [head, *((span(line),) for line in list(lines)[:_MOST_LINES])]
 
 
-def how_far(desk: DashboardState, kinds: Collection[str]) -> str:
+def how_far(state: DashboardState, kinds: Collection[str]) -> str:
     """How much has come of these kinds while their first lists are long enough to come in pieces."""
-    watches = [health for scope, health in desk.store.health.watches() if scope.kind.plural in kinds]
+    watches = [health for scope, health in state.store.health.watches() if scope.kind.plural in kinds]
     lists = [health for health in watches if health.state is WatchState.SYNCING and health.expected]
     seen, expected = sum(health.seen for health in lists), sum(health.expected or 0 for health in lists)
     return f"{bar(seen, expected, _BAR)} {seen:,} of {expected:,}" if expected else ""
@@ -84,32 +84,33 @@ def _come(health: WatchHealth) -> str:
     return f"{bar(health.seen, health.expected, _BAR)} {health.seen:,} of {health.expected:,}"
 
 
-def _out_of_reach(desk: DashboardState, context: str) -> list[Line]:
+def _out_of_reach(state: DashboardState, context: str) -> list[Line]:
     """What goes for every kind of a cluster is said once."""
-    states = {health.state for _, health in desk.store.health.watches(context)}
-    health = desk.health(context)
-    where = _where(desk, context)
+    states = {health.state for _, health in state.store.health.watches(context)}
+    health = state.health(context)
+    where = _where(state, context)
     if not states or states == {WatchState.SYNCING}:
         return [_said(StatusGlyph.RUNNING, f"{where}Asking the cluster what there is")]
     if health.lost_at is None:
         return []
     error = f": {health.error}" if health.error else ""
     said = _said(
-        StatusGlyph.LOOK, f"{where}{health.state.value.capitalize()} for {_since(desk, context, health.lost_at)}{error}"
+        StatusGlyph.LOOK,
+        f"{where}{health.state.value.capitalize()} for {_since(state, context, health.lost_at)}{error}",
     )
-    if context in signed_out(desk):
+    if context in signed_out(state):
         how: Line = (Span("  "), Span("i", BOLD), span(" signs in on the plain terminal and comes back here."))
         return [said, how]
-    wait = health.retry_at - desk.clock(context) if health.retry_at else None
+    wait = health.retry_at - state.clock(context) if health.retry_at else None
     when = f"in {humanize.duration(wait)}" if wait is not None and wait.total_seconds() >= 1 else "by itself"
     return [said, (span(f"  foretop tries again {when}; "), Span("ctrl+r", BOLD), span(" tries now."))]
 
 
-def _nothing_to_see(desk: DashboardState, context: str) -> list[Line]:
+def _nothing_to_see(state: DashboardState, context: str) -> list[Line]:
     """Nothing may be listed at all, or of the kinds without which there is no Velero none is installed."""
-    fares = {scope.kind: health.state for scope, health in desk.store.health.watches(context)}
+    fares = {scope.kind: health.state for scope, health in state.store.health.watches(context)}
     states = {fares.get(kind) for kind in _VELERO}
-    where = _where(desk, context)
+    where = _where(state, context)
     doctor: Line = (span("  "), Span("foretop doctor", BOLD), span(" tells every right and every kind, line by line."))
     if states == {WatchState.FORBIDDEN} and set(fares.values()) <= {WatchState.FORBIDDEN, WatchState.NOT_INSTALLED}:
         kinds = humanize.join([f"{kind.plural}.{kind.group}" for kind in _VELERO])
@@ -120,21 +121,21 @@ def _nothing_to_see(desk: DashboardState, context: str) -> list[Line]:
     return []
 
 
-def _of(desk: DashboardState, context: str, kinds: Collection[str]) -> Iterable[Line]:
+def _of(state: DashboardState, context: str, kinds: Collection[str]) -> Iterable[Line]:
     """Watches that fare alike are told together; what is not installed, only where nothing else is there."""
     alike: dict[str, list[str]] = {}
     marks: dict[str, StatusGlyph] = {}
-    watches = [found for found in desk.store.health.watches(context) if _concerns(desk.focus, found[0], kinds)]
+    watches = [found for found in state.store.health.watches(context) if _concerns(state.focus, found[0], kinds)]
     passed_over = {WatchState.LIVE}
     if any(health.state is WatchState.LIVE for _, health in watches):
         passed_over.add(WatchState.NOT_INSTALLED)
     for scope, health in watches:
         if health.state not in passed_over:
-            mark, text = _told(desk, scope, health)
+            mark, text = _told(state, scope, health)
             alike.setdefault(text, []).append(_full_name(scope))
             marks[text] = mark
     for text, names in alike.items():
-        yield _said(marks[text], f"{_where(desk, context)}{text.format(humanize.join(list(dict.fromkeys(names)), 6))}")
+        yield _said(marks[text], f"{_where(state, context)}{text.format(humanize.join(list(dict.fromkeys(names)), 6))}")
     yield from _elsewhere(watches)
     if any(mark is not StatusGlyph.RUNNING for mark in marks.values()):
         yield (span("  foretop looks again every minute; "), Span("ctrl+r", BOLD), span(" looks now."))
@@ -162,7 +163,7 @@ def _elsewhere(watches: Collection[tuple[WatchScope, WatchHealth]]) -> Iterable[
         yield (span("  If you may in one namespace: "), Span("foretop --velero-namespace NAME", BOLD), span("."))
 
 
-def _told(desk: DashboardState, scope: WatchScope, health: WatchHealth) -> tuple[StatusGlyph, str]:
+def _told(state: DashboardState, scope: WatchScope, health: WatchHealth) -> tuple[StatusGlyph, str]:
     """What is said of a kind, with a place for its name."""
     place = f" in {scope.namespace}" if scope.namespace else ""
     match health.state:
@@ -184,13 +185,13 @@ def _told(desk: DashboardState, scope: WatchScope, health: WatchHealth) -> tuple
             return StatusGlyph.UNSET, "Not installed in this cluster: {}."
         case WatchState.STALE | WatchState.SIGNED_OUT:
             error = f": {_plain(health.error)}" if health.error else ""
-            since = _since(desk, scope.context, health.since)
+            since = _since(state, scope.context, health.since)
             return StatusGlyph.LOOK, f"{{}}{place}: {health.state.value} for {since}{error}"
     assert_never(health.state)
 
 
-def _since(desk: DashboardState, context: str, since: datetime) -> str:
-    return humanize.duration(desk.clock(context) - since)
+def _since(state: DashboardState, context: str, since: datetime) -> str:
+    return humanize.duration(state.clock(context) - since)
 
 
 def _full_name(scope: WatchScope) -> str:
@@ -201,8 +202,8 @@ def _plain(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _where(desk: DashboardState, context: str) -> str:
-    return f"{context}: " if len(desk.contexts) > 1 else ""
+def _where(state: DashboardState, context: str) -> str:
+    return f"{context}: " if len(state.contexts) > 1 else ""
 
 
 def _said(mark: StatusGlyph, text: str) -> Line:

@@ -22,12 +22,12 @@ _SIGNS = {
 }
 
 
-def nonadmin_pane(entry: NonAdminRow, scene: RenderContext) -> tuple[Paragraph, ...]:
-    told = lifecycle(entry.item, entry.run, scene.now)
+def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
+    told = lifecycle(entry.item, entry.run, render.now)
     head = Paragraph((span(f"{entry.item.namespace}/{entry.item.name}", bold=True), span(f": {told.why}")))
     return (
         head,
-        *(() if entry.run is None or not entry.place else waiting_for(entry.run, scene)),
+        *(() if entry.run is None or not entry.place else waiting_for(entry.run, render)),
         path(told.steps),
         paragraph(told.next, label="Next"),
         *_positions(entry),
@@ -46,7 +46,7 @@ def path(steps: Iterable[LifecycleStep]) -> Paragraph:
     return Paragraph(tuple(spans))
 
 
-def tenant_facts(entry: NonAdminRow, scene: RenderContext) -> tuple[Paragraph, ...]:
+def tenant_facts(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
     """What its detail tells besides: the Velero object, what was asked for, how far it is."""
     said: list[Paragraph] = []
     velero, run = entry.item.velero, entry.run
@@ -57,7 +57,7 @@ def tenant_facts(entry: NonAdminRow, scene: RenderContext) -> tuple[Paragraph, .
             paragraph(f"{velero.namespace}/{velero.name}  {entry.velero_phase or 'not seen'}{where}", label="Velero")
         )
     said.append(paragraph(" · ".join(_asked(entry.item)), label="Spec"))
-    return (*said, *(progress(run, scene) if run is not None else ()))
+    return (*said, *(progress(run, render) if run is not None else ()))
 
 
 def _asked(item: NonAdmin) -> tuple[str, ...]:

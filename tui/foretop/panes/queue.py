@@ -16,43 +16,43 @@ _USUAL = timedelta(seconds=15)
 """Counts come some seconds apart: until then standing still is no news."""
 
 
-def queue_pane(run: Run, scene: RenderContext) -> tuple[Paragraph, ...]:
-    found = scene.queued(run)
+def queue_pane(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
+    found = render.queued(run)
     owner = f", made for {found.owner}" if found else ""
     head = Paragraph((span(run.name, bold=True), span(f": {run.phase or 'waiting'}{owner}")))
-    return head, *waiting_for(run, scene), *_scope(run), *progress(run, scene), _totals(run, scene)
+    return head, *waiting_for(run, render), *_scope(run), *progress(run, render), _totals(run, render)
 
 
-def waiting_for(run: Run, scene: RenderContext) -> tuple[Paragraph, ...]:
+def waiting_for(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     """Who must go first, and when its turn comes."""
-    found = scene.queued(run)
+    found = render.queued(run)
     if found is None:
         return ()
     said: list[Paragraph] = []
     if found.hold is not None:
         overtaken = "; others may overtake it" if found.may_be_overtaken else ""
         said.append(paragraph(f"It {found.hold}{overtaken}.", Tone.WAITING))
-    if sentence := outlook(run, scene).sentence:
+    if sentence := outlook(run, render).sentence:
         said.append(paragraph(sentence))
     return tuple(said)
 
 
-def progress(run: Run, scene: RenderContext) -> tuple[Paragraph, ...]:
+def progress(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     done, started = run.status.progress, run.status.start_timestamp
     if done is None or not done.total_items:
         return ()
-    length = f" in {humanize.duration((run.status.completion_timestamp or scene.now) - started)}" if started else ""
-    return (paragraph(f"{done.done:,} of {done.total_items:,} items{length}{_unchanged(run, scene)}.", label="Items"),)
+    length = f" in {humanize.duration((run.status.completion_timestamp or render.now) - started)}" if started else ""
+    return (paragraph(f"{done.done:,} of {done.total_items:,} items{length}{_unchanged(run, render)}.", label="Items"),)
 
 
-def _unchanged(run: Run, scene: RenderContext) -> str:
+def _unchanged(run: Run, render: RenderContext) -> str:
     key = (type(run).__name__, run.namespace, run.name)
-    moved = scene.snapshot.seen.moved.get(key)
-    if moved is None or run.status.completion_timestamp is not None or scene.now - moved < _USUAL:
+    moved = render.snapshot.seen.moved.get(key)
+    if moved is None or run.status.completion_timestamp is not None or render.now - moved < _USUAL:
         return ""
-    if key in scene.snapshot.seen.unmoved:
-        return f"; unchanged since foretop first saw it, {humanize.duration(scene.now - moved)} ago"
-    return f"; unchanged for {humanize.duration(scene.now - moved)}"
+    if key in render.snapshot.seen.unmoved:
+        return f"; unchanged since foretop first saw it, {humanize.duration(render.now - moved)} ago"
+    return f"; unchanged for {humanize.duration(render.now - moved)}"
 
 
 def _scope(run: Run) -> tuple[Paragraph, ...]:
@@ -62,12 +62,12 @@ def _scope(run: Run) -> tuple[Paragraph, ...]:
     return (paragraph("all namespaces" if not names or "*" in names else humanize.join(names, 6), label="Takes"),)
 
 
-def _totals(run: Run, scene: RenderContext) -> Paragraph:
+def _totals(run: Run, render: RenderContext) -> Paragraph:
     """How many are at work and how many wait, of the same kind on the same server."""
-    others = [item for item in scene.unfinished(run.namespace) if type(item) is type(run)]
-    items = [found for other in others if (found := scene.queued(other)) is not None]
+    others = [item for item in render.unfinished(run.namespace) if type(item) is type(run)]
+    items = [found for other in others if (found := render.queued(other)) is not None]
     waiting = sum(item.waits for item in items)
-    slots = scene.snapshot.server(run.namespace).concurrency if isinstance(run, Backup) else 1
+    slots = render.snapshot.server(run.namespace).concurrency if isinstance(run, Backup) else 1
     at_once = f"{slots} at a time, " if slots else ""
     noun = "backup" if isinstance(run, Backup) else "restore"
     return paragraph(f"{at_once}{humanize.count(len(items) - waiting, noun)} at work, {waiting} waiting", Tone.DIM)

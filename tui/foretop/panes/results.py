@@ -42,13 +42,13 @@ def keep(key: Key, status: RunStatus, at: datetime, results: Results) -> Fetched
     return FetchedResults(key, status, at, results, tuple(_listed(results)))
 
 
-def status_of(desk: DashboardState, key: Key, resource: Resource | None) -> RunStatus | None:
+def status_of(state: DashboardState, key: Key, resource: Resource | None) -> RunStatus | None:
     """Of the Velero object itself where it was seen, else a tenant's copy of it."""
     match resource:
         case Backup() | Restore():
             return resource.status
         case NonAdmin():
-            entry = NonAdminView().entry(desk.store, key, resource)
+            entry = NonAdminView().entry(state.store, key, resource)
             run = entry.run if entry else None
             return run.status if run is not None else resource.velero.status
         case _:
@@ -60,16 +60,16 @@ def has_list(status: RunStatus | None) -> bool:
     return status is not None and status.phase in READABLE and bool(status.errors or status.warnings)
 
 
-def known_results(desk: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
+def known_results(state: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
     """What can be told without fetching anything."""
-    status = status_of(desk, key, resource)
+    status = status_of(state, key, resource)
     if status is None:
         return [paragraph(_why_none(resource), Tone.DIM)]
     said = [_head(status)]
     if status.failure_reason:
         said.append(paragraph(status.failure_reason, Tone.BAD, label="Why"))
     said += [paragraph(reason, Tone.BAD, label="Why") for reason in status.validation_errors]
-    return [*said, *_parts(status), *_volumes(desk, key, resource)]
+    return [*said, *_parts(status), *_volumes(state, key, resource)]
 
 
 def fetching(status: RunStatus | None, kept: FetchedResults | None, refusal: str, now: datetime) -> Sequence[Paragraph]:
@@ -118,8 +118,8 @@ def _parts(status: RunStatus) -> list[Paragraph]:
     return said
 
 
-def _volumes(desk: DashboardState, key: Key, resource: Resource) -> list[Paragraph]:
-    lost = [one for one in movements_of(desk, key, resource) if one.phase in _LOST]
+def _volumes(state: DashboardState, key: Key, resource: Resource) -> list[Paragraph]:
+    lost = [one for one in movements_of(state, key, resource) if one.phase in _LOST]
     if lost:
         return [_lost(one) for one in lost]
     number = sum(counts.failed + counts.canceled for counts in _counted(resource) if counts is not None)

@@ -12,21 +12,21 @@ from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
 
 
-def backup_pane(backup: Backup, scene: RenderContext) -> tuple[Paragraph, ...]:
+def backup_pane(backup: Backup, render: RenderContext) -> tuple[Paragraph, ...]:
     names = backup.spec.included_namespaces
     place = backup.spec.storage_location or "the default location"
     taken = "all namespaces" if not names or "*" in names else humanize.join(names, 6)
-    ttl = f", kept until {humanize.time(backup.status.expiration, scene.now)}" if backup.status.expiration else ""
-    return (*_run(backup, scene), paragraph(f"{taken}, to {place}{ttl}", label="Takes"))
+    ttl = f", kept until {humanize.time(backup.status.expiration, render.now)}" if backup.status.expiration else ""
+    return (*_run(backup, render), paragraph(f"{taken}, to {place}{ttl}", label="Takes"))
 
 
-def restore_pane(restore: Restore, scene: RenderContext) -> tuple[Paragraph, ...]:
+def restore_pane(restore: Restore, render: RenderContext) -> tuple[Paragraph, ...]:
     spec = restore.spec
     origin = f"backup {spec.backup_name}" if spec.backup_name else f"the newest backup of {spec.schedule_name}"
-    return (*_run(restore, scene), paragraph(origin, label="From"))
+    return (*_run(restore, render), paragraph(origin, label="From"))
 
 
-def _run(run: Run, scene: RenderContext) -> tuple[Paragraph, ...]:
+def _run(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     status = run.status
     counts = [
         humanize.count(number, noun)
@@ -42,14 +42,14 @@ def _run(run: Run, scene: RenderContext) -> tuple[Paragraph, ...]:
         said.append(paragraph(reason, Tone.BAD, label="Why"))
     elif run.phase in FAULTY and status.errors:
         said.append(paragraph("The reasons are in its results (e) and log (l).", label="Why"))
-    return (*said, *_times(run, scene), *progress(run, scene), *waiting_for(run, scene))
+    return (*said, *_times(run, render), *progress(run, render), *waiting_for(run, render))
 
 
-def _times(run: Run, scene: RenderContext) -> tuple[Paragraph, ...]:
+def _times(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     start, end = run.status.start_timestamp, run.status.completion_timestamp
     if start is None:
         return ()
-    text = f"started {humanize.time(start, scene.now)}"
+    text = f"started {humanize.time(start, render.now)}"
     if end is not None:
-        text = f"{text}, ended {humanize.time(end, scene.now)}, took {humanize.duration(end - start)}"
+        text = f"{text}, ended {humanize.time(end, render.now)}, took {humanize.duration(end - start)}"
     return (paragraph(text, label="When"),)

@@ -14,17 +14,17 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.schedules import RUN_WORDS, ScheduleRow, last_runs
 
 
-def schedule_pane(entry: ScheduleRow, scene: RenderContext) -> tuple[Paragraph, ...]:
+def schedule_pane(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
     schedule = entry.schedule
     meaning = _meaning(entry)
-    head = Paragraph((span(schedule.name, bold=True), span(f", {meaning}{_paused(entry, scene)}")))
-    body = _unpausing(entry, scene) if schedule.spec.paused else _running(entry, scene)
-    return head, *body, *_last(entry, scene), *_legend(entry, scene)
+    head = Paragraph((span(schedule.name, bold=True), span(f", {meaning}{_paused(entry, render)}")))
+    body = _unpausing(entry, render) if schedule.spec.paused else _running(entry, render)
+    return head, *body, *_last(entry, render), *_legend(entry, render)
 
 
-def _legend(entry: ScheduleRow, scene: RenderContext) -> tuple[Paragraph, ...]:
+def _legend(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
     """The signs in its strip of runs that are not good: help has them all."""
-    strip = last_runs(entry, scene)
+    strip = last_runs(entry, render)
     told = [f"{sign} {word}" for sign, word in RUN_WORDS.items() if sign in strip and sign != "."]
     return (paragraph(f"Runs   {'  '.join(told)}, oldest first", Tone.DIM),) if told else ()
 
@@ -38,22 +38,22 @@ def _meaning(entry: ScheduleRow) -> str:
     return parsed.describe()
 
 
-def _paused(entry: ScheduleRow, scene: RenderContext) -> str:
+def _paused(entry: ScheduleRow, render: RenderContext) -> str:
     if not entry.schedule.spec.paused:
         return ""
     paused = pause_info(entry.schedule)
-    since = f" since {humanize.time(paused.since, scene.now)}" if paused.since else ""
+    since = f" since {humanize.time(paused.since, render.now)}" if paused.since else ""
     who = f" {paused.who}" if paused.who else ""
     why = f" ({paused.why})" if paused.why else ""
-    return f", paused{since}{who}{why}{f', until {humanize.time(paused.until, scene.now)}' if paused.until else ''}"
+    return f", paused{since}{who}{why}{f', until {humanize.time(paused.until, render.now)}' if paused.until else ''}"
 
 
-def _unpausing(entry: ScheduleRow, scene: RenderContext) -> tuple[Paragraph, ...]:
+def _unpausing(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
     schedule = entry.schedule
-    default = scene.snapshot.server(schedule.namespace).skip_immediately
-    beat = scene.beat(schedule.namespace)
+    default = render.snapshot.server(schedule.namespace).skip_immediately
+    beat = render.beat(schedule.namespace)
     leave, skip = (
-        unpause_as_read(schedule, scene.now, choice, default, entry.readings, beat=beat, backups=entry.runs)
+        unpause_as_read(schedule, render.now, choice, default, entry.readings, beat=beat, backups=entry.runs)
         for choice in (Choice.LEAVE, Choice.SKIP)
     )
     tone = Tone.WARN if leave.at_once else Tone.PLAIN
@@ -67,9 +67,9 @@ def _unpausing(entry: ScheduleRow, scene: RenderContext) -> tuple[Paragraph, ...
     )
 
 
-def _running(entry: ScheduleRow, scene: RenderContext) -> tuple[Paragraph, ...]:
-    schedule, now = entry.schedule, scene.now
-    beat, dialect = scene.beat(schedule.namespace), entry.dialect
+def _running(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
+    schedule, now = entry.schedule, render.now
+    beat, dialect = render.beat(schedule.namespace), entry.dialect
     if dialect is None:
         return _each_reading(entry, now)
     if problem := invalid(schedule, dialect):
@@ -100,7 +100,7 @@ def _each_reading(entry: ScheduleRow, now: datetime) -> tuple[Paragraph, ...]:
     return *said, paragraph(hint, Tone.WARN)
 
 
-def _last(entry: ScheduleRow, scene: RenderContext) -> tuple[Paragraph, ...]:
+def _last(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
     if not entry.runs:
         return (paragraph("It has made no backup yet."),)
     newest = entry.runs[0]

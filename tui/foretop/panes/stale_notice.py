@@ -9,29 +9,29 @@ from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import Tone
 
 
-def as_of(desk: DashboardState) -> str:
+def as_of(state: DashboardState) -> str:
     """The clusters that are lost, and to which moment what is shown of them belongs."""
-    seen = [context for context in desk.contexts if desk.store.revision(context)]
-    lost = [(context, at) for context in seen if (at := desk.health(context).lost_at) is not None]
-    several = len(desk.contexts) > 1
+    seen = [context for context in state.contexts if state.store.revision(context)]
+    lost = [(context, at) for context in seen if (at := state.health(context).lost_at) is not None]
+    several = len(state.contexts) > 1
     return ", ".join(
-        f"{f'{context} ' if several else ''}as of {humanize.time(at, desk.clock(context))}" for context, at in lost
+        f"{f'{context} ' if several else ''}as of {humanize.time(at, state.clock(context))}" for context, at in lost
     )
 
 
-def stale_paras(desk: DashboardState, key: Key) -> tuple[Paragraph, ...]:
+def stale_paras(state: DashboardState, key: Key) -> tuple[Paragraph, ...]:
     """Above what a pane tells of an object that may be other by now."""
-    if not desk.is_stale(key):
+    if not state.is_stale(key):
         return ()
-    health = desk.health(key.context)
+    health = state.health(key.context)
     since = health.lost_at or health.since
-    at = f"As of {humanize.time(since, desk.clock(key.context))}, " if since else ""
+    at = f"As of {humanize.time(since, state.clock(key.context))}, " if since else ""
     error = f": {health.error}" if health.error else ""
     return (paragraph(f"{at}{health.state.value}{error}", Tone.WARN, yields=True),)
 
 
-def not_allowed(desk: DashboardState) -> str:
+def not_allowed(state: DashboardState) -> str:
     """The kinds that may not be seen, which the header only counts."""
-    contexts = (desk.focus.context,) if desk.focus.context else desk.contexts
-    kinds = dict.fromkeys(kind for context in contexts for kind in desk.health(context).forbidden)
+    contexts = (state.focus.context,) if state.focus.context else state.contexts
+    kinds = dict.fromkeys(kind for context in contexts for kind in state.health(context).forbidden)
     return f"not allowed to see {humanize.join(tuple(kinds), 2)}" if kinds else ""

@@ -12,10 +12,10 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.storage import StorageRow
 
 
-def place_pane(place: StorageRow, scene: RenderContext) -> tuple[Paragraph, ...]:
+def place_pane(place: StorageRow, render: RenderContext) -> tuple[Paragraph, ...]:
     item = place.resource
     if isinstance(item, BackupStorageLocation):
-        return storage_pane(item, scene)
+        return storage_pane(item, render)
     said = [Paragraph((span(item.name, bold=True), span(f": {place.phase or 'not looked at yet'}")))]
     if place.message:
         said.append(paragraph(place.message, label="Says"))
@@ -23,26 +23,26 @@ def place_pane(place: StorageRow, scene: RenderContext) -> tuple[Paragraph, ...]
         bucket = f"bucket {place.bucket}" if place.bucket else ""
         said.append(paragraph(" ".join(filter(None, (place.provider, bucket))), label="Where"))
     if place.checked:
-        said.append(paragraph(f"checked {humanize.time(place.checked, scene.now)}", label="Seen"))
+        said.append(paragraph(f"checked {humanize.time(place.checked, render.now)}", label="Seen"))
     if isinstance(item, NonAdminBackupStorageLocationRequest) and place.phase == "Pending":
         said.append(Paragraph((Span("a", BOLD), span(" approves or rejects it")), label="Do"))
     return tuple(said)
 
 
-def storage_pane(place: BackupStorageLocation, scene: RenderContext) -> tuple[Paragraph, ...]:
+def storage_pane(place: BackupStorageLocation, render: RenderContext) -> tuple[Paragraph, ...]:
     spec, status = place.spec, place.status
     bucket = f"{spec.object_storage.bucket}/{spec.object_storage.prefix}".strip("/")
-    old = unchecked_for(place, scene.now)
+    old = unchecked_for(place, render.now)
     doubt = span(f", but not checked for {humanize.duration(old)}" if old is not None else "", Tone.WARN)
     head = Paragraph((span(place.name, bold=True), span(f": {status.phase or 'not checked yet'}"), doubt))
     said = [head]
     if status.message:
         said.append(paragraph(status.message, Tone.BAD, label="Says"))
     said.append(paragraph(f"{spec.provider or 'no provider'} bucket {bucket or 'not said'}", label="Where"))
-    checked = humanize.time(status.last_validation_time, scene.now) if status.last_validation_time else "never"
-    synced = humanize.time(status.last_synced_time, scene.now) if status.last_synced_time else "never"
+    checked = humanize.time(status.last_validation_time, render.now) if status.last_validation_time else "never"
+    synced = humanize.time(status.last_synced_time, render.now) if status.last_synced_time else "never"
     said.append(paragraph(f"checked {checked}, synced {synced}", label="Seen"))
-    mine = [run for run in scene.snapshot.backups if run.namespace == place.namespace and _keeps(place, run)]
+    mine = [run for run in render.snapshot.backups if run.namespace == place.namespace and _keeps(place, run)]
     said.append(paragraph(f"{humanize.count(len(mine), 'backup')} kept there", label="Holds"))
     return tuple(said)
 

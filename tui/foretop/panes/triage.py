@@ -17,10 +17,10 @@ from foretop_core.tables.resources.findings import subject_text
 from foretop_core.tables.resources.visibility_findings import visibility_findings
 
 
-def finding_pane(finding: Finding, scene: RenderContext) -> tuple[Paragraph, ...]:
+def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ...]:
     since = ""
     if finding.since is not None:
-        since = f", since {humanize.time(finding.since, scene.now)} ({humanize.duration(scene.now - finding.since)})"
+        since = f", since {humanize.time(finding.since, render.now)} ({humanize.duration(render.now - finding.since)})"
     head = Paragraph((span(subject_text(finding), bold=True), span(f": {finding.what}{since}")))
     cause = finding.because
     because = (paragraph(f"{subject_text(cause)}: {cause.what}", label="Cause"),) if cause is not None else ()
@@ -32,16 +32,16 @@ def finding_pane(finding: Finding, scene: RenderContext) -> tuple[Paragraph, ...
     )
 
 
-def calm(desk: DashboardState) -> list[Line]:
+def calm(state: DashboardState) -> list[Line]:
     """What is healthy and what comes next, said only where all of it was seen."""
-    lost = [why_lost(desk, context) for context in desk.contexts]
+    lost = [why_lost(state, context) for context in state.contexts]
     if all(lost):
         return [line for lines in lost for line in lines]
-    if coming := coming_in(desk):
+    if coming := coming_in(state):
         return coming
-    if desk.unseen:
+    if state.unseen:
         alike: dict[str, list[str]] = {}
-        for gap in desk.unseen:
+        for gap in state.unseen:
             alike.setdefault(gap.reason, []).append(gap.kind or gap.context)
         gaps = [f"{humanize.join(names, 6)} ({reason})" for reason, names in alike.items()]
         return [
@@ -51,7 +51,7 @@ def calm(desk: DashboardState) -> list[Line]:
             ),
             (span(f"Not seen: {humanize.join(gaps, 6)}."),),
         ]
-    if not any(_is_in_use(desk.scene(context).snapshot) for context in desk.contexts):
+    if not any(_is_in_use(state.render_context(context).snapshot) for context in state.contexts):
         return [
             (
                 Span(f"{StatusGlyph.WAITING.value} ", style_of(Tone.WAITING)),
@@ -59,16 +59,16 @@ def calm(desk: DashboardState) -> list[Line]:
             ),
             (span("  There are no schedules, no backups and no storage locations here."),),
         ]
-    asleep = all(_is_asleep(desk.scene(context).snapshot) for context in desk.contexts)
+    asleep = all(_is_asleep(state.render_context(context).snapshot) for context in state.contexts)
     head = (
         (StatusGlyph.PAUSED, "Nothing wrong, and nothing to come:")
         if asleep
         else (StatusGlyph.HEALTHY, "Nothing wrong.")
     )
     lines: list[Line] = [(Span(f"{head[0].value} ", style_of(head[0].tone)), span(head[1], bold=True)), ()]
-    for context in desk.contexts:
-        lines += [(span(text),) for text in _healthy(desk, context)]
-        besides = visibility_findings(context, desk.health(context), desk.clock(context))
+    for context in state.contexts:
+        lines += [(span(text),) for text in _healthy(state, context)]
+        besides = visibility_findings(context, state.health(context), state.clock(context))
         lines += [(span(gap.evidence, Tone.WARN),) for gap in besides]
     return lines
 
@@ -81,9 +81,9 @@ def _is_asleep(snapshot: ClusterSnapshot) -> bool:
     return bool(snapshot.schedules) and all(schedule.spec.paused for schedule in snapshot.schedules)
 
 
-def _healthy(desk: DashboardState, context: str) -> list[str]:
-    scene = desk.scene(context)
-    snapshot, now = scene.snapshot, scene.now
+def _healthy(state: DashboardState, context: str) -> list[str]:
+    render = state.render_context(context)
+    snapshot, now = render.snapshot, render.now
     active = [(item, dialect) for item, dialect in snapshot.read_schedules if not item.spec.paused]
     active = [(item, dialect) for item, dialect in active if not invalid(item, dialect)]
     paused = sum(schedule.spec.paused for schedule in snapshot.schedules)
@@ -91,7 +91,7 @@ def _healthy(desk: DashboardState, context: str) -> list[str]:
         ((run, item.name) for item, dialect in active if (run := next_run(item, dialect)) is not None and run > now),
         default=None,
     )
-    name = f"{context}: " if len(desk.contexts) > 1 else ""
+    name = f"{context}: " if len(state.contexts) > 1 else ""
     also = f", {paused} paused" if paused else ""
     healthy = f"{name}{humanize.count(len(active), 'schedule')} healthy{also}"
     if _is_asleep(snapshot):
@@ -102,7 +102,7 @@ def _healthy(desk: DashboardState, context: str) -> list[str]:
     runs: tuple[Run, ...] = (*snapshot.backups, *snapshot.restores)
     waiting = sum(not has_ended(run) for run in runs)
     queue = "queue empty" if not waiting else f"{humanize.count(waiting, 'run')} in the queue"
-    beats = [scene.beat(namespace) for namespace in snapshot.velero_namespaces]
+    beats = [render.beat(namespace) for namespace in snapshot.velero_namespaces]
     pulses = [beat.pulse for beat in beats if beat.pulse is not None]
     pulse = f"Velero's pulse {humanize.duration(now - max(pulses))} ago" if pulses else "no pulse of Velero to be seen"
     return [f"{healthy}.", f"{queue[0].upper()}{queue[1:]}; {pulse}."]

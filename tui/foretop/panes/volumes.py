@@ -13,17 +13,17 @@ from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 
 
-def volumes(desk: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
-    found = movements_of(desk, key, resource)
+def volumes(state: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
+    found = movements_of(state, key, resource)
     if not found:
         return [paragraph("No data movements were seen; they are watched while a run is unfinished.", Tone.DIM)]
-    scene = desk.scene(key.context)
-    return [_volume(movement, scene) for movement in found]
+    render = state.render_context(key.context)
+    return [_volume(movement, render) for movement in found]
 
 
-def movements_of(desk: DashboardState, key: Key, resource: Resource) -> list[DataMovement]:
+def movements_of(state: DashboardState, key: Key, resource: Resource) -> list[DataMovement]:
     """Those that were seen of a backup or restore, or of the Velero object behind a tenant's."""
-    index = desk.store.indexes
+    index = state.store.indexes
     namespace, name, is_backup = _run_of(key, resource)
     source = index.movements_by_backup if is_backup else index.movements_by_restore
     found = source.get(key.context, namespace, name) if name else ()
@@ -42,18 +42,18 @@ def _run_of(key: Key, resource: Resource) -> tuple[str, str, bool]:
             return "", "", True
 
 
-def _volume(movement: DataMovement, scene: RenderContext) -> Paragraph:
+def _volume(movement: DataMovement, render: RenderContext) -> Paragraph:
     status, progress = movement.status, movement.status.progress
     node = f" on {movement.node}" if movement.node else ""
     share = f", {size(progress.bytes_done)}"
     if progress.total_bytes:
         share = f"{share} of {size(progress.total_bytes)} ({100 * progress.bytes_done // progress.total_bytes} %)"
     start = status.start_timestamp
-    length = ((status.completion_timestamp or scene.now) - start).total_seconds() if start else 0.0
+    length = ((status.completion_timestamp or render.now) - start).total_seconds() if start else 0.0
     rate = f", {size(int(progress.bytes_done / length))}/s" if length >= 1 and progress.bytes_done else ""
     waits = ""
     if status.start_timestamp is None and movement.created is not None:
-        waits = f", waiting for {humanize.duration(scene.now - movement.created)}"
+        waits = f", waiting for {humanize.duration(render.now - movement.created)}"
     tone = Tone.BAD if movement.phase in ("Failed", "Canceled") else Tone.PLAIN
     message = f": {status.message}" if status.message else ""
     return Paragraph(

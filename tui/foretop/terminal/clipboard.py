@@ -26,7 +26,7 @@ def copy(app: Dashboard, text: str) -> None:
 
 
 def _through_screen(app: Dashboard, text: str) -> None:
-    """GNU screen drops OSC 52, and hands on what is wrapped for the terminal that it runs in."""
+    """GNU screen drops OSC 52, and passes on what is wrapped for the terminal that it runs in."""
     if app._driver is not None:
         encoded = base64.b64encode(text.encode()).decode()
         app._driver.write(f"\x1bP\x1b]52;c;{encoded}\x07\x1b\\")

@@ -23,7 +23,7 @@ K9S_LETTERS = {
     "A": ("age", "started", "since", "last", "checked"),
     "S": ("phase", "severity"),
 }
-"""What hands know: name, namespace, age and status; of several columns the first that the view has."""
+"""What everybody knows: name, namespace, age and status; of several columns the first that the view has."""
 
 
 @dataclass(frozen=True, slots=True)

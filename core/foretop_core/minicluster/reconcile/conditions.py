@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from foretop_core.minicluster.reconcile.writes import merge_patch, plain, to_second
+from foretop_core.minicluster.reconcile.writes import merge_patch, to_second
 from foretop_core.models import Condition, DataMovement
 from foretop_core.models.nonadmin import NonAdminStatus, VolumeCounts
+from foretop_core.models.wire import as_json
 
 _COUNTED = {
     "New": "new",
@@ -41,7 +42,7 @@ def with_condition(conditions: tuple[Condition, ...], wanted: Condition, now: da
 
 def status_patch(before: NonAdminStatus, after: NonAdminStatus) -> dict[str, Any]:
     """What to send to turn one status into the other; empty where nothing changed."""
-    patch = merge_patch(plain(before), plain(after))
+    patch = merge_patch(as_json(before), as_json(after))
     if "queueInfo" in patch and after.queue_info is not None:
         patch["queueInfo"] = {"estimatedQueuePosition": after.queue_info.estimated_queue_position}
     return patch

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from foretop_core.cron import CronError, Dialect, parse
-from foretop_core.minicluster.reconcile.writes import Create, Patch, Reconciled, merge_patch, plain
+from foretop_core.minicluster.reconcile.writes import Create, Patch, Reconciled, merge_patch
 from foretop_core.models import CronJob, PreScaledCronJob
 from foretop_core.models.kinds import CRON_JOB, PRESCALED
-from foretop_core.models.wire import OwnerReference
+from foretop_core.models.wire import OwnerReference, as_json
 from foretop_core.rules.primer import PrimerError, prescaler
 
 PREFIX = "autogen-"
@@ -23,13 +23,13 @@ def reconcile_prescaled(prescaled: PreScaledCronJob, cron_jobs: Sequence[CronJob
         schedule = _primed(prescaled)
     except (CronError, PrimerError) as problem:
         return Reconciled(problem=str(problem))
-    wanted: dict[str, Any] = {**plain(prescaled.spec.cron_job.spec), "schedule": schedule}
+    wanted: dict[str, Any] = {**as_json(prescaled.spec.cron_job.spec), "schedule": schedule}
     name = f"{PREFIX}{prescaled.name}"
     present = next((job for job in cron_jobs if (job.namespace, job.name) == (prescaled.namespace, name)), None)
     if present is None:
         create = Create(CRON_JOB, prescaled.namespace, name, wanted, owner_references=(_owner(prescaled),))
         return Reconciled((create,))
-    patch = merge_patch(plain(present.spec), {key: wanted[key] for key in wanted if key != "jobTemplate"})
+    patch = merge_patch(as_json(present.spec), {key: wanted[key] for key in wanted if key != "jobTemplate"})
     if not patch:
         return Reconciled()
     return Reconciled((Patch(CRON_JOB, prescaled.namespace, name, {"spec": patch}),))

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from foretop_core.minicluster.reconcile.writes import plain
 from foretop_core.models import BackupSpec, NonAdminBackup, NonAdminRestore, RestoreSpec
+from foretop_core.models.wire import as_json
 
 S = TypeVar("S", BackupSpec, RestoreSpec)
 
@@ -35,7 +35,7 @@ _NEVER_RESTORED = ("volumesnapshotclasses",)
 
 def backup_fields(spec: BackupSpec) -> dict[str, Any]:
     """A backup's spec on the wire, once a controller has written it."""
-    return {**_BACKUP_ZEROS, **plain(spec)}
+    return {**_BACKUP_ZEROS, **as_json(spec)}
 
 
 def copied_backup_fields(spec: BackupSpec) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def copied_backup_fields(spec: BackupSpec) -> dict[str, Any]:
 
 
 def restore_fields(spec: RestoreSpec) -> dict[str, Any]:
-    return {**_RESTORE_ZEROS, **plain(spec)}
+    return {**_RESTORE_ZEROS, **as_json(spec)}
 
 
 def given(spec: BackupSpec | RestoreSpec) -> dict[str, object]:
@@ -60,7 +60,7 @@ def given(spec: BackupSpec | RestoreSpec) -> dict[str, object]:
 def zeros_missing(spec: BackupSpec | RestoreSpec) -> dict[str, Any]:
     """What an update by the controller adds to a spec that a person wrote."""
     zeros = _BACKUP_ZEROS if isinstance(spec, BackupSpec) else _RESTORE_ZEROS
-    present = plain(spec)
+    present = as_json(spec)
     return {key: value for key, value in zeros.items() if key not in present}
 
 

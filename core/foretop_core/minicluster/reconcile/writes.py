@@ -8,10 +8,8 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, TypeAlias
 
-import msgspec
-
 from foretop_core.models.kinds import Kind
-from foretop_core.models.wire import OwnerReference, Wire
+from foretop_core.models.wire import OwnerReference
 
 Fields: TypeAlias = Mapping[str, Any]
 
@@ -78,12 +76,6 @@ class Reconciled:
     requeue: bool = False
     problem: str = ""
     server_default_used: bool = False
-
-
-def plain(part: Wire) -> dict[str, Any]:
-    """A typed part as it travels: dicts, lists and strings, defaults left out."""
-    sent: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(part))
-    return sent
 
 
 def merge_patch(before: Fields, after: Fields) -> dict[str, Any]:

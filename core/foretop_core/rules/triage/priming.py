@@ -55,7 +55,8 @@ def _compare(prescaled: PreScaledCronJob, job: CronJob, now: datetime) -> Iterat
         prescaled,
         job,
         f"warms at the wrong time: {humanize.count(len(missed), 'warm-up')} missed",
-        f"{job.spec.schedule!r} should fire {humanize.duration(ahead)} before {prescaled.spec.cron_job.spec.schedule!r}; "
+        f"{job.spec.schedule!r} should fire {humanize.duration(ahead)} before "
+        f"{prescaled.spec.cron_job.spec.schedule!r}; "
         f"up to {humanize.time(until, now)} it misses {len(missed):,} and makes {len(extra):,} too many, "
         f"first at {humanize.time(first, now)}.",
         Severity.ERROR if missed else Severity.WARNING,

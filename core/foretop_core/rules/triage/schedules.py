@@ -89,8 +89,8 @@ def overdue_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             Subject.of(schedule),
             late.since,
             what,
-            f"Due at {humanize.time(late.since, now)}, {humanize.duration(now - late.since)} ago, and no backup was made: "
-            f"{late.sentence}.",
+            f"Due at {humanize.time(late.since, now)}, {humanize.duration(now - late.since)} ago, and no backup was "
+            f"made: {late.sentence}.",
             remedy,
             (Subject.of(late.blocker),) if late.blocker else (),
             late.reason.value,

@@ -75,8 +75,8 @@ def old_ready_to_start(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
             Subject.of(backup),
             since,
             "ReadyToStart and never started",
-            f"ReadyToStart for {humanize.duration(now - since)}, which takes milliseconds as a rule: Velero restarted in "
-            "between and has forgotten it. It holds a slot of the queue.",
+            f"ReadyToStart for {humanize.duration(now - since)}, which takes milliseconds as a rule: Velero restarted "
+            "in between and has forgotten it. It holds a slot of the queue.",
             "Delete it by a DeleteBackupRequest and back up again.",
         )
 
@@ -96,9 +96,10 @@ def stalled_queues(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             Subject(QUEUE, namespace, ""),
             stall.since,
             "the queue stands still with a free slot",
-            f"{humanize.count(len(stall.startable), 'backup')} could have started since {humanize.time(stall.since, now)} "
-            f"({humanize.count(stall.free_slots, 'slot')} free); {first.name} is next.",
-            "Velero hands over within a minute: look at its pod and log.",
+            f"{humanize.count(len(stall.startable), 'backup')} could have started since "
+            f"{humanize.time(stall.since, now)} ({humanize.count(stall.free_slots, 'slot')} free); "
+            f"{first.name} is next.",
+            "Velero normally starts the next one within a minute: look at its pod and log.",
             tuple(Subject.of(item.run) for item in stall.startable),
         )
 

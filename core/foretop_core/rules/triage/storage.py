@@ -109,7 +109,8 @@ def unsynced_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
             Subject.of(location),
             synced,
             f"not synced for {humanize.duration(now - synced)}",
-            f"Velero reads the bucket every {humanize.interval(period)}, and last did so at {humanize.time(synced, now)}.",
+            f"Velero reads the bucket every {humanize.interval(period)}, and last did so at "
+            f"{humanize.time(synced, now)}.",
             "Look at the Velero log for what the sync stumbles over; backups of other clusters are missing here.",
         )
 
@@ -151,7 +152,8 @@ def expired_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             Subject.of(backup),
             expiry,
             f"expired {humanize.duration(now - expiry)} ago and still there",
-            f"It expired at {humanize.time(expiry, now)} and Velero has not collected it: {_why_kept(snapshot, backup)}.",
+            f"It expired at {humanize.time(expiry, now)} and Velero has not collected it: "
+            f"{_why_kept(snapshot, backup)}.",
             "Mend the location, and Velero collects it at its next hourly round; or delete it yourself.",
             blames=_location_of(snapshot, backup),
         )

@@ -48,7 +48,7 @@ E = TypeVar("E")
 Shown = TypeVar("Shown", contravariant=True)
 
 
-SceneOf = Callable[[str], RenderContext]
+RenderContextOf = Callable[[str], RenderContext]
 """The moment in a cluster."""
 
 
@@ -80,9 +80,9 @@ class Column(Generic[Shown]):
     falls: bool = False
     briefs: Callable[[Shown, RenderContext], tuple[str, ...]] = _no_briefs
 
-    def cell(self, entry: Shown, scene: RenderContext) -> Cell:
-        briefs = () if self.briefs is _no_briefs else tuple(map(clean, self.briefs(entry, scene)))
-        return Cell(clean(self.text(entry, scene)), self.tone(entry, scene), briefs)
+    def cell(self, entry: Shown, render: RenderContext) -> Cell:
+        briefs = () if self.briefs is _no_briefs else tuple(map(clean, self.briefs(entry, render)))
+        return Cell(clean(self.text(entry, render)), self.tone(entry, render), briefs)
 
 
 def plain(
@@ -146,10 +146,10 @@ class View(ABC, Generic[E]):
     def resource(self, entry: E) -> Resource: ...
 
     @abstractmethod
-    def mark(self, entry: E, scene: RenderContext) -> StatusGlyph: ...
+    def mark(self, entry: E, render: RenderContext) -> StatusGlyph: ...
 
     @abstractmethod
-    def item(self, entry: E, scene: RenderContext) -> Item:
+    def item(self, entry: E, render: RenderContext) -> Item:
         """What `-o json` prints of it."""
 
     def touched(self, store: Store, key: Key, change: Change) -> Iterable[Key]:
@@ -178,15 +178,17 @@ class View(ABC, Generic[E]):
         """What the head of a group tells of it; None for what is well."""
         return run_standing(self.phase(entry))
 
-    def facets(self, key: Key, entry: E | UnreadableRow, scene_of: SceneOf | None = None) -> FilterableRow:
-        """With the scenes, also what its cells say can be asked for."""
+    def facets(
+        self, key: Key, entry: E | UnreadableRow, render_context_of: RenderContextOf | None = None
+    ) -> FilterableRow:
+        """With the render contexts, also what its cells say can be asked for."""
         if isinstance(entry, UnreadableRow):
             return _SpoiledFacets(key, entry.problem)
-        return _RowFacets(self, key, entry, scene_of)
+        return _RowFacets(self, key, entry, render_context_of)
 
-    def said(self, name: str, entry: E, scene: RenderContext) -> str:
+    def said(self, name: str, entry: E, render: RenderContext) -> str:
         """What the cell of a column says."""
-        return next((column.text(entry, scene) for column in self.columns if column.name == name), "")
+        return next((column.text(entry, render) for column in self.columns if column.name == name), "")
 
     def column(self, name: str) -> Column[E]:
         return find_column(self.columns, name, self.name)
@@ -206,15 +208,15 @@ class View(ABC, Generic[E]):
                 if entry is not None:
                     yield key, entry
 
-    def paint(self, key: Key, entry: E | UnreadableRow, scene: RenderContext) -> Row:
+    def paint(self, key: Key, entry: E | UnreadableRow, render: RenderContext) -> Row:
         if isinstance(entry, UnreadableRow):
             return Row(key, StatusGlyph.BROKEN, self._spoiled(entry))
-        return Row(key, self.mark(entry, scene), tuple(column.cell(entry, scene) for column in self.columns))
+        return Row(key, self.mark(entry, render), tuple(column.cell(entry, render) for column in self.columns))
 
-    def describe(self, key: Key, entry: E | UnreadableRow, scene: RenderContext) -> Item:
+    def describe(self, key: Key, entry: E | UnreadableRow, render: RenderContext) -> Item:
         """The item of a row; an object that cannot be read says so in its own."""
         if not isinstance(entry, UnreadableRow):
-            return self.item(entry, scene)
+            return self.item(entry, render)
         kind = by_plural(key.kind)
         names = {"context": key.context, "kind": kind.name if kind else key.kind}
         return {**names, "namespace": key.namespace, "name": key.name, "unreadable": entry.problem}
@@ -238,13 +240,13 @@ _KEY_FIELDS = {"context": 0, "namespace": 2, "name": 3}
 class _RowFacets(Generic[E]):
     """Made once for every row that a filter looks at, so it is kept light."""
 
-    __slots__ = ("entry", "key", "scene_of", "view")
+    __slots__ = ("entry", "key", "render_context_of", "view")
 
-    def __init__(self, view: View[E], key: Key, entry: E, scene_of: SceneOf | None) -> None:
+    def __init__(self, view: View[E], key: Key, entry: E, render_context_of: RenderContextOf | None) -> None:
         self.view = view
         self.key = key
         self.entry = entry
-        self.scene_of = scene_of
+        self.render_context_of = render_context_of
 
     def text(self) -> str:
         context, _, namespace, name = self.key
@@ -256,9 +258,9 @@ class _RowFacets(Generic[E]):
             return self.key[_KEY_FIELDS[name]]
         if name == "phase":
             return self.view.phase(self.entry)
-        if name in self.view.fields or self.scene_of is None:
+        if name in self.view.fields or self.render_context_of is None:
             return self.view.details(self.entry).get(name, "")
-        return self.view.said(name, self.entry, self.scene_of(self.key.context))
+        return self.view.said(name, self.entry, self.render_context_of(self.key.context))
 
     def labels(self) -> Mapping[str, str]:
         return self.view.labels(self.entry)

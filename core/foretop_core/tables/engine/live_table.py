@@ -84,10 +84,11 @@ class LiveTable(Generic[E]):
         self.reversed = reverse
         self.table.sort(self._sort_value, reverse=reverse)
 
-    def paint(self, start: int, stop: int, scene_of: Callable[[str], RenderContext]) -> list[Row]:
-        """The lines that are on the screen, at the moment of their scenes."""
+    def paint(self, start: int, stop: int, render_context_of: Callable[[str], RenderContext]) -> list[Row]:
+        """The lines that are on the screen, at the moment of their render contexts."""
         return [
-            self.view.paint(key, entry, scene_of(key.context)) for key, (_, entry) in self.table.window(start, stop)
+            self.view.paint(key, entry, render_context_of(key.context))
+            for key, (_, entry) in self.table.window(start, stop)
         ]
 
     def _sort_value(self, held: tuple[Key, E | UnreadableRow]) -> Any:

@@ -88,7 +88,7 @@ class RenderContext:
 
 
 class RenderContextFactory:
-    """Makes the scenes of one cluster, and remembers for a while what takes many objects to work out."""
+    """Makes the render contexts of one cluster, and remembers for a while what takes many objects to work out."""
 
     def __init__(self, store: Store, context: str) -> None:
         self._store = store
@@ -97,7 +97,7 @@ class RenderContextFactory:
         self._pasts: dict[str, RunHistory] = {}
         self._worked_out: datetime | None = None
 
-    def scene(self, now: datetime, zoning: TimeZoneSetting = IN_UTC) -> RenderContext:
+    def render_context(self, now: datetime, zoning: TimeZoneSetting = IN_UTC) -> RenderContext:
         if self._worked_out is None or abs(now - self._worked_out) >= REFRESH:
             self._worked_out = now
             self._beats, self._pasts = {}, {}

@@ -30,7 +30,7 @@ def key_of(finding: Finding) -> Key:
 @dataclass(frozen=True, slots=True)
 class _Facets:
     finding: Finding
-    scene: RenderContext | None
+    render: RenderContext | None
 
     def text(self) -> str:
         found = self.finding
@@ -47,15 +47,15 @@ class _Facets:
                 return str(getattr(self.finding.subject, name))
             case _:
                 column = find_column(COLUMNS, name, "findings")
-                return column.text(self.finding, self.scene) if self.scene else ""
+                return column.text(self.finding, self.render) if self.render else ""
 
     def labels(self) -> Mapping[str, str]:
         return {}
 
 
-def facets(finding: Finding, scene: RenderContext | None = None) -> FilterableRow:
-    """With the scene, also what its cells say can be asked for."""
-    return _Facets(finding, scene)
+def facets(finding: Finding, render: RenderContext | None = None) -> FilterableRow:
+    """With the render context, also what its cells say can be asked for."""
+    return _Facets(finding, render)
 
 
 def subject_text(finding: Finding) -> str:
@@ -67,9 +67,9 @@ def subject_text(finding: Finding) -> str:
     return f"{word} {place}".strip()
 
 
-def paint(finding: Finding, scene: RenderContext) -> Row:
+def paint(finding: Finding, render: RenderContext) -> Row:
     mark = _MARKS[finding.severity]
-    return Row(key_of(finding), mark, tuple(column.cell(finding, scene) for column in COLUMNS))
+    return Row(key_of(finding), mark, tuple(column.cell(finding, render) for column in COLUMNS))
 
 
 def _tone(finding: Finding, _: RenderContext) -> Tone:
@@ -81,7 +81,7 @@ COLUMNS: tuple[Column[Finding], ...] = (
     Column(
         "since",
         "SINCE",
-        lambda found, scene: times.age(found.since, scene.now),
+        lambda found, render: times.age(found.since, render.now),
         lambda found: found.since,
         right=True,
         falls=True,
@@ -109,5 +109,5 @@ class FindingsTable:
     def sort(self, name: str, *, reverse: bool = False) -> None:
         self.table.sort(find_column(COLUMNS, name, "findings").sort, reverse=reverse)
 
-    def paint(self, start: int, stop: int, scene_of: Callable[[str], RenderContext]) -> list[Row]:
-        return [paint(finding, scene_of(finding.context)) for _, finding in self.table.window(start, stop)]
+    def paint(self, start: int, stop: int, render_context_of: Callable[[str], RenderContext]) -> list[Row]:
+        return [paint(finding, render_context_of(finding.context)) for _, finding in self.table.window(start, stop)]

@@ -110,7 +110,7 @@ class NonAdminView(View[NonAdminRow]):
     def phase(self, entry: NonAdminRow) -> str:
         return entry.item.phase or "New"
 
-    def mark(self, entry: NonAdminRow, scene: RenderContext) -> StatusGlyph:
+    def mark(self, entry: NonAdminRow, render: RenderContext) -> StatusGlyph:
         if _is_going(entry.item):
             return StatusGlyph.LOOK
         if _is_refused(entry.item):
@@ -124,14 +124,14 @@ class NonAdminView(View[NonAdminRow]):
             return StatusGlyph.BROKEN, "refused"
         return run_standing(entry.velero_phase) if entry.velero_phase else (StatusGlyph.WAITING, "waiting")
 
-    def item(self, entry: NonAdminRow, scene: RenderContext) -> Item:
+    def item(self, entry: NonAdminRow, render: RenderContext) -> Item:
         where = (entry.item.velero.namespace, entry.item.velero.name)
         live = {} if entry.place is None else {where: entry.place}
-        return nonadmin_item(scene.snapshot, entry.item, Positions(estimated={}, live=live))
+        return nonadmin_item(render.snapshot, entry.item, Positions(estimated={}, live=live))
 
-    def explain(self, entry: NonAdminRow, scene: RenderContext) -> str:
+    def explain(self, entry: NonAdminRow, render: RenderContext) -> str:
         """Why it stands where it stands, for the pane below."""
-        return lifecycle(entry.item, entry.run, scene.now).why
+        return lifecycle(entry.item, entry.run, render.now).why
 
 
 def _is_going(item: NonAdmin) -> bool:
@@ -197,12 +197,12 @@ def _queue(entry: NonAdminRow) -> str:
     return f"{count}{_DIFFERS}" if entry.reports_another_place else count
 
 
-def _progress(entry: NonAdminRow, scene: RenderContext) -> str:
+def _progress(entry: NonAdminRow, render: RenderContext) -> str:
     """By items; where those are all done and only volumes are still to be moved, by their bytes."""
     status = entry.run.status if entry.run is not None else entry.item.velero.status
     progress = status.progress if status is not None else None
     all_items = progress is not None and 0 < progress.total_items <= progress.done
-    if entry.run is not None and entry.place and (data := _data(entry.run, scene, all_items)):
+    if entry.run is not None and entry.place and (data := _data(entry.run, render, all_items)):
         return data
     if progress is None or not progress.total_items:
         return ""
@@ -210,16 +210,16 @@ def _progress(entry: NonAdminRow, scene: RenderContext) -> str:
     return f"{bar(progress.done, progress.total_items, _BAR)} {share}"
 
 
-def _data(run: Run, scene: RenderContext, all_items: bool) -> str:
+def _data(run: Run, render: RenderContext, all_items: bool) -> str:
     """A data mover works after the items, a file-system backup while the run is still InProgress."""
-    movements = scene.snapshot.movements_of(run)
+    movements = render.snapshot.movements_of(run)
     unfinished = any(movement.status.completion_timestamp is None for movement in movements)
     if run.phase not in MOVES_DATA and not (all_items and unfinished):
         return ""
     total = sum(movement.status.progress.total_bytes for movement in movements)
     if total:
         return f"data {100 * sum(movement.status.progress.bytes_done for movement in movements) // total}%"
-    return "data waits" if waiting_volume(movements, scene.now) else "data moves"
+    return "data waits" if waiting_volume(movements, render.now) else "data moves"
 
 
 def _done(entry: NonAdminRow) -> float | None:
@@ -244,7 +244,7 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
     Column(
         "age",
         "AGE",
-        lambda entry, scene: times.age(entry.item.created, scene.now),
+        lambda entry, render: times.age(entry.item.created, render.now),
         lambda entry: -entry.item.created.timestamp() if entry.item.created else None,
         right=True,
     ),

@@ -48,20 +48,20 @@ class QueueView(View[Run]):
     def phase(self, entry: Run) -> str:
         return entry.phase or "New"
 
-    def mark(self, entry: Run, scene: RenderContext) -> StatusGlyph:
+    def mark(self, entry: Run, render: RenderContext) -> StatusGlyph:
         return run_mark(entry.phase)
 
-    def item(self, entry: Run, scene: RenderContext) -> Item:
-        found = scene.queued(entry)
+    def item(self, entry: Run, render: RenderContext) -> Item:
+        found = render.queued(entry)
         if found is not None:
-            return queue_item(scene.snapshot.context, found)
+            return queue_item(render.snapshot.context, found)
         nothing = dict.fromkeys(("position", "owner", "blockedBy", "expectedStart"))
-        return {**identity(scene.snapshot.context, entry), "phase": entry.phase or None, **nothing}
+        return {**identity(render.snapshot.context, entry), "phase": entry.phase or None, **nothing}
 
 
-def _position(run: Run, scene: RenderContext) -> str:
+def _position(run: Run, render: RenderContext) -> str:
     """Those at work have a sign, those that wait their place in the line, which those at work lead."""
-    found = scene.queued(run)
+    found = render.queued(run)
     return _RUNS if found is None or not found.waits else str(found.place)
 
 
@@ -74,9 +74,9 @@ def _progress(run: Run) -> str:
     return f"{bar(progress.done, progress.total_items, _BAR)} {done}" if progress and (done := percent(run)) else ""
 
 
-def _end_alone(run: Run, scene: RenderContext) -> tuple[str, ...]:
+def _end_alone(run: Run, render: RenderContext) -> tuple[str, ...]:
     """Where there is no room for how long it has run as well."""
-    _, arrow, end = outlook(run, scene).short.partition("→")
+    _, arrow, end = outlook(run, render).short.partition("→")
     return (f"{arrow}{end}",) if arrow else ()
 
 
@@ -97,6 +97,6 @@ _COLUMNS: tuple[Column[Run], ...] = (
     FROM,
     plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run)),
     Column("items", "PROGRESS", lambda run, _: _progress(run), _share, right=True),
-    Column("when", "STARTS/ENDS", lambda run, scene: outlook(run, scene).short, _kind_first, briefs=_end_alone),
-    Column("waits", "WAITS FOR", lambda run, scene: outlook(run, scene).waits_for, _kind_first),
+    Column("when", "STARTS/ENDS", lambda run, render: outlook(run, render).short, _kind_first, briefs=_end_alone),
+    Column("waits", "WAITS FOR", lambda run, render: outlook(run, render).waits_for, _kind_first),
 )

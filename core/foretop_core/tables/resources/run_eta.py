@@ -30,38 +30,39 @@ class RunEta:
     waits_for: str = ""
 
 
-def outlook(run: Run, scene: RenderContext) -> RunEta:
+def outlook(run: Run, render: RenderContext) -> RunEta:
     """A start or an end is told only where nothing speaks against it: a server without a pulse, or a run that
     waits for a volume or stands, has none."""
-    found = scene.queued(run)
+    found = render.queued(run)
     if found is None:
         return RunEta()
-    silence = scene.beat(run.namespace).silent_for(scene.now)
+    silence = render.beat(run.namespace).silent_for(render.now)
     if silence is not None:
         return RunEta(f"no pulse {times.short(silence)}", f"No time can be told: {found.note}.")
     if found.waits:
-        return _start(found, scene)
-    if (volume := waiting_volume(scene.snapshot.movements_of(run), scene.now)) is not None:
-        return _waits(volume, scene)
-    if (standing := scene.stands_for(run)) is not None:
-        least = "" if scene.was_seen_moving(run) else "at least "
+        return _start(found, render)
+    if (volume := waiting_volume(render.snapshot.movements_of(run), render.now)) is not None:
+        return _waits(volume, render)
+    if (standing := render.stands_for(run)) is not None:
+        least = "" if render.was_seen_moving(run) else "at least "
         return RunEta(
             f"stands {times.short(standing)}",
-            f"It stands: neither items nor bytes have moved for {least}{humanize.duration(standing)}, so no end can be told.",
+            f"It stands: neither items nor bytes have moved for {least}{humanize.duration(standing)}, "
+            "so no end can be told.",
         )
-    return _end(found, scene)
+    return _end(found, render)
 
 
-def _start(found: QueueItem, scene: RenderContext) -> RunEta:
+def _start(found: QueueItem, render: RenderContext) -> RunEta:
     at = found.expected_start
-    short = f"~{scene.minute(at, found.run)}" if at else "not known"
+    short = f"~{render.minute(at, found.run)}" if at else "not known"
     if at and found.hold is not None and found.hold.kind is BlockerKind.NAMESPACE:
         short = f"{short} held"
     waits_for = _hold(found.hold) if found.hold is not None else ""
     if at is None:
         return RunEta(short, f"No time can be told: {found.note}." if found.note else "", waits_for)
-    wait = humanize.duration(at - scene.now)
-    sentence = f"Expected to start about {humanize.time(at, scene.now)}, in {wait}{_basis(found)}."
+    wait = humanize.duration(at - render.now)
+    sentence = f"Expected to start about {humanize.time(at, render.now)}, in {wait}{_basis(found)}."
     return RunEta(short, sentence, waits_for)
 
 
@@ -90,29 +91,29 @@ def _called(run: Run) -> str:
     assert_never(owner.kind)
 
 
-def _waits(volume: WaitingVolume, scene: RenderContext) -> RunEta:
-    length = scene.now - volume.since
+def _waits(volume: WaitingVolume, render: RenderContext) -> RunEta:
+    length = render.now - volume.since
     where = f" on {volume.node}" if volume.node else ""
     taken = where or ", taken by no node,"
     return RunEta(
         f"waits {times.short(length)}",
-        f"It waits for volume {volume.name}: {volume.phase}{taken} for {humanize.duration(length)}, and none of it has been "
-        "moved; no end can be told before.",
+        f"It waits for volume {volume.name}: {volume.phase}{taken} for {humanize.duration(length)}, and none of it has "
+        "been moved; no end can be told before.",
         f"volume {volume.name}{where}",
     )
 
 
-def _end(found: QueueItem, scene: RenderContext) -> RunEta:
+def _end(found: QueueItem, render: RenderContext) -> RunEta:
     """How long it has run, and until when it should."""
     at = found.expected_end
     so_far = times.short(found.running_for) if found.running_for is not None else ""
     if at is None:
         short = f"{so_far} finishing" if found.phase not in HOLDS_SLOT else f"{so_far} → ?"
         return RunEta(short.lstrip(), f"No time can be told: {found.note}." if found.note else "")
-    when = f"{humanize.time(at, scene.now)}{_basis(found)}"
-    if at < scene.now:
+    when = f"{humanize.time(at, render.now)}{_basis(found)}"
+    if at < render.now:
         return RunEta(f"{so_far} late".lstrip(), f"Should have ended about {when}.")
-    return RunEta(f"{so_far} → {scene.minute(at, found.run)}".lstrip(), f"Expected to end about {when}.")
+    return RunEta(f"{so_far} → {render.minute(at, found.run)}".lstrip(), f"Expected to end about {when}.")
 
 
 def _basis(found: QueueItem) -> str:

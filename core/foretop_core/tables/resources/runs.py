@@ -46,12 +46,12 @@ class BackupsView(View[Backup]):
     def searched(self, entry: Backup) -> Iterable[str]:
         return entry.schedule_name, entry.annotation(NAB_NAMESPACE_ANNOTATION), entry.annotation(NAB_NAME_ANNOTATION)
 
-    def mark(self, entry: Backup, scene: RenderContext) -> StatusGlyph:
+    def mark(self, entry: Backup, render: RenderContext) -> StatusGlyph:
         return run_mark(entry.phase)
 
-    def item(self, entry: Backup, scene: RenderContext) -> Item:
+    def item(self, entry: Backup, render: RenderContext) -> Item:
         return {
-            **_run_item(scene.snapshot.context, entry),
+            **_run_item(render.snapshot.context, entry),
             "expires": rfc3339(entry.status.expiration),
             "schedule": entry.schedule_name or None,
             "storageLocation": entry.spec.storage_location or None,
@@ -81,12 +81,12 @@ class RestoresView(View[Restore]):
     def phase(self, entry: Restore) -> str:
         return entry.phase or "New"
 
-    def mark(self, entry: Restore, scene: RenderContext) -> StatusGlyph:
+    def mark(self, entry: Restore, render: RenderContext) -> StatusGlyph:
         return run_mark(entry.phase)
 
-    def item(self, entry: Restore, scene: RenderContext) -> Item:
+    def item(self, entry: Restore, render: RenderContext) -> Item:
         return {
-            **_run_item(scene.snapshot.context, entry),
+            **_run_item(render.snapshot.context, entry),
             "backup": entry.spec.backup_name or None,
             "schedule": entry.spec.schedule_name or None,
         }
@@ -173,8 +173,8 @@ def _done(run: Run) -> int | None:
     return run.status.progress.done if run.status.progress else None
 
 
-def _started(run: Run, scene: RenderContext) -> str:
-    return scene.time_of_day(run.status.start_timestamp, run)
+def _started(run: Run, render: RenderContext) -> str:
+    return render.time_of_day(run.status.start_timestamp, run)
 
 
 FROM: Column[Run] = Column(
@@ -185,7 +185,7 @@ FROM: Column[Run] = Column(
     briefs=lambda run, _: owner_texts(run)[1:],
 )
 _NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)
-_TOOK: Column[Run] = Column("took", "TOOK", lambda run, scene: _took(run, scene.now), _length, right=True)
+_TOOK: Column[Run] = Column("took", "TOOK", lambda run, render: _took(run, render.now), _length, right=True)
 _STATE: tuple[Column[Run], ...] = (
     plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run)),
     Column("errors", "E", lambda run, _: _counted(run.status.errors, run), lambda run: run.status.errors, right=True),
@@ -203,9 +203,9 @@ _BACKUPS: tuple[Column[Backup], ...] = (
     Column(
         "expires",
         "EXPIRES",
-        lambda run, scene: _expires(run, scene.now),
+        lambda run, render: _expires(run, render.now),
         lambda run: run.status.expiration,
-        briefs=lambda run, scene: (_expires(run, scene.now).removeprefix("in ").replace(" ", ""),),
+        briefs=lambda run, render: (_expires(run, render.now).removeprefix("in ").replace(" ", ""),),
     ),
     FROM,
     plain("storage", "LOCATION", lambda run: run.spec.storage_location, from_middle=True),

@@ -117,16 +117,16 @@ class SchedulesView(View[ScheduleRow]):
         spec = entry.schedule.spec
         return {"cron": spec.schedule, "paused": "true" if spec.paused else "false", "outcome": _outcome(entry)}
 
-    def mark(self, entry: ScheduleRow, scene: RenderContext) -> StatusGlyph:
+    def mark(self, entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
         schedule = entry.schedule
         if schedule.spec.paused:
             return StatusGlyph.PAUSED
-        beat = scene.beat(schedule.namespace)
-        late = entry.dialect and overdue(schedule, scene.now, entry.dialect, beat, entry.runs)
+        beat = render.beat(schedule.namespace)
+        late = entry.dialect and overdue(schedule, render.now, entry.dialect, beat, entry.runs)
         if entry.never_fires or late or entry.is_refused:
             return StatusGlyph.BROKEN
         newest = entry.runs[0] if entry.runs else None
-        if entry.dialect is None or scene.beat(schedule.namespace).silent_for(scene.now) is not None:
+        if entry.dialect is None or render.beat(schedule.namespace).silent_for(render.now) is not None:
             return StatusGlyph.LOOK
         if newest is not None and newest.phase in WAITING:
             return StatusGlyph.WAITING
@@ -139,14 +139,14 @@ class SchedulesView(View[ScheduleRow]):
             return StatusGlyph.BROKEN, "broken"
         return (StatusGlyph.LOOK, "failed last") if entry.runs and entry.runs[0].phase in FAULTY else None
 
-    def item(self, entry: ScheduleRow, scene: RenderContext) -> Item:
-        return schedule_item(scene.snapshot, entry.schedule, scene.now)
+    def item(self, entry: ScheduleRow, render: RenderContext) -> Item:
+        return schedule_item(render.snapshot, entry.schedule, render.now)
 
 
-def _next(entry: ScheduleRow, scene: RenderContext) -> str:
-    schedule, now = entry.schedule, scene.now
+def _next(entry: ScheduleRow, render: RenderContext) -> str:
+    schedule, now = entry.schedule, render.now
     if schedule.spec.paused:
-        return _if_unpaused(entry, scene)
+        return _if_unpaused(entry, render)
     if entry.is_refused:
         return "invalid cron" if isinstance(entry.readings[-1].parsed, CronError) else "refused"
     if entry.dialect is None:
@@ -161,44 +161,44 @@ def _next(entry: ScheduleRow, scene: RenderContext) -> str:
     return "due" if now - run <= GRACE else f"overdue {times.short(now - run)}"
 
 
-def _if_unpaused(entry: ScheduleRow, scene: RenderContext) -> str:
+def _if_unpaused(entry: ScheduleRow, render: RenderContext) -> str:
     """What unpausing it now would do: a backup at once, or the next run."""
     schedule = entry.schedule
     if entry.is_refused:
         return "paused"
-    default = scene.snapshot.server(schedule.namespace).skip_immediately
-    told = unpause_as_read(schedule, scene.now, Choice.LEAVE, default, entry.readings, backups=entry.runs)
-    if may_be_due(schedule, scene.now, entry.readings) and not told.skips:
+    default = render.snapshot.server(schedule.namespace).skip_immediately
+    told = unpause_as_read(schedule, render.now, Choice.LEAVE, default, entry.readings, backups=entry.runs)
+    if may_be_due(schedule, render.now, entry.readings) and not told.skips:
         return "paused, due"
-    return f"paused, {times.until(told.next_run - scene.now)}" if told.next_run else "paused"
+    return f"paused, {times.until(told.next_run - render.now)}" if told.next_run else "paused"
 
 
-def _last(entry: ScheduleRow, scene: RenderContext) -> str:
+def _last(entry: ScheduleRow, render: RenderContext) -> str:
     """How long ago, and how it went."""
-    when = _age(entry, scene)
+    when = _age(entry, render)
     return f"{when} {_word(entry.runs[0])}" if entry.runs else when
 
 
-def _age(entry: ScheduleRow, scene: RenderContext) -> str:
-    return times.age(entry.schedule.status.last_backup, scene.now) or "never"
+def _age(entry: ScheduleRow, render: RenderContext) -> str:
+    return times.age(entry.schedule.status.last_backup, render.now) or "never"
 
 
 def _word(run: Backup) -> str:
     return "waiting" if run.phase in WAITING else RUN_WORDS[_letter(run)]
 
 
-def _skip(entry: ScheduleRow, scene: RenderContext) -> str:
+def _skip(entry: ScheduleRow, render: RenderContext) -> str:
     field = entry.schedule.spec.skip_immediately
     if field is not None:
         return "yes, once" if field else "no"
-    default = scene.snapshot.server(entry.schedule.namespace).skip_immediately
+    default = render.snapshot.server(entry.schedule.namespace).skip_immediately
     return "server: ?" if default is None else "server: yes" if default else "server: no"
 
 
-def last_runs(entry: ScheduleRow, scene: RenderContext) -> str:
+def last_runs(entry: ScheduleRow, render: RenderContext) -> str:
     schedule = entry.schedule
     run = None if schedule.spec.paused or entry.is_refused else entry.next_run
-    late = run is not None and scene.now - run > GRACE
+    late = run is not None and render.now - run > GRACE
     return f"{entry.letters}_"[-SHOWN_RUNS:] if late else entry.letters
 
 
@@ -256,7 +256,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         lambda entry: entry.schedule.status.last_backup,
         lambda entry, _: Tone.BAD if entry.runs and entry.runs[0].phase in FAULTY else Tone.PLAIN,
         falls=True,
-        briefs=lambda entry, scene: (_age(entry, scene),),
+        briefs=lambda entry, render: (_age(entry, render),),
     ),
     Column("runs", f"LAST {SHOWN_RUNS} RUNS", last_runs, lambda entry: entry.letters),
     Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),

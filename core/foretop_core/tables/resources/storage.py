@@ -91,8 +91,8 @@ class StorageView(View[StorageRow]):
     def phase(self, entry: StorageRow) -> str:
         return entry.phase
 
-    def mark(self, entry: StorageRow, scene: RenderContext) -> StatusGlyph:
-        return _mark(entry, scene)
+    def mark(self, entry: StorageRow, render: RenderContext) -> StatusGlyph:
+        return _mark(entry, render)
 
     def standing(self, entry: StorageRow) -> StatusLabel | None:
         mark = _MARKS.get(entry.phase, StatusGlyph.UNSET)
@@ -102,9 +102,9 @@ class StorageView(View[StorageRow]):
             else None
         )
 
-    def item(self, entry: StorageRow, scene: RenderContext) -> Item:
+    def item(self, entry: StorageRow, render: RenderContext) -> Item:
         return {
-            **identity(scene.snapshot.context, entry.resource),
+            **identity(render.snapshot.context, entry.resource),
             "phase": entry.phase or None,
             "checked": rfc3339(entry.checked),
             "synced": rfc3339(entry.synced),
@@ -116,20 +116,20 @@ class StorageView(View[StorageRow]):
         }
 
 
-def unchecked(place: StorageRow, scene: RenderContext) -> timedelta | None:
+def unchecked(place: StorageRow, render: RenderContext) -> timedelta | None:
     """For how long nobody has looked whether a location that is said to be available still is."""
     item = place.resource
     if not isinstance(item, BackupStorageLocation) or item.phase != "Available":
         return None
-    return unchecked_for(item, scene.now)
+    return unchecked_for(item, render.now)
 
 
-def _mark(place: StorageRow, scene: RenderContext) -> StatusGlyph:
-    return _MARKS.get(place.phase, StatusGlyph.UNSET) if unchecked(place, scene) is None else StatusGlyph.LOOK
+def _mark(place: StorageRow, render: RenderContext) -> StatusGlyph:
+    return _MARKS.get(place.phase, StatusGlyph.UNSET) if unchecked(place, render) is None else StatusGlyph.LOOK
 
 
-def _what(place: StorageRow, scene: RenderContext) -> str:
-    silence = unchecked(place, scene)
+def _what(place: StorageRow, render: RenderContext) -> str:
+    silence = unchecked(place, render)
     old = f"not checked for {humanize.duration(silence)}" if silence is not None else ""
     return "; ".join(part for part in (old, place.message) if part)
 
@@ -197,11 +197,11 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
     plain("namespace", "NAMESPACE", lambda place: place.resource.namespace, wide=True),
     Column("name", "LOCATION", lambda place, _: place.resource.name, _locations_first, from_middle=True),
     plain("kind", "KIND", lambda place: place.kind),
-    plain("phase", "PHASE", lambda place: place.phase, tone=lambda place, scene: _mark(place, scene).tone),
+    plain("phase", "PHASE", lambda place: place.phase, tone=lambda place, render: _mark(place, render).tone),
     Column(
         "checked",
         "CHECKED",
-        lambda place, scene: times.age(place.checked, scene.now),
+        lambda place, render: times.age(place.checked, render.now),
         lambda place: place.checked,
         right=True,
         falls=True,
@@ -209,7 +209,7 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
     Column(
         "synced",
         "SYNCED",
-        lambda place, scene: times.age(place.synced, scene.now),
+        lambda place, render: times.age(place.synced, render.now),
         lambda place: place.synced,
         right=True,
         falls=True,
@@ -228,7 +228,7 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
         _what,
         lambda place: place.message or None,
         # An error tells its cause last.
-        briefs=lambda place, scene: (_what(place, scene).rpartition(": ")[2],),
+        briefs=lambda place, render: (_what(place, render).rpartition(": ")[2],),
     ),
     plain("bucket", "BUCKET", lambda place: place.bucket, wide=True),
 )
