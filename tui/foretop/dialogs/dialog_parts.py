@@ -29,7 +29,7 @@ LABEL_CELLS = 17
 class DialogButton(Widget, can_focus=True):
     """A button of one line; enter or space presses it, left and right go to its neighbour."""
 
-    DEFAULT_CSS = "Knob { width: auto; height: 1; margin: 0 0 0 2; }"
+    DEFAULT_CSS = "DialogButton { width: auto; height: 1; margin: 0 0 0 2; }"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "press", show=False)]
 
     class Pressed(Message):
@@ -67,7 +67,7 @@ class DialogButton(Widget, can_focus=True):
 class OptionCycler(Widget, can_focus=True):
     """A value out of a few: left, right and space turn through them."""
 
-    DEFAULT_CSS = "Turn { width: 1fr; height: 1; }"
+    DEFAULT_CSS = "OptionCycler { width: 1fr; height: 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "turn(-1)", show=False),
         Binding("right,space", "turn(1)", show=False),
@@ -110,7 +110,7 @@ class OptionCycler(Widget, can_focus=True):
 class DialogField(Horizontal):
     """A label and what is typed or turned beside it."""
 
-    DEFAULT_CSS = f"Field {{ height: 1; }} Field Label {{ width: {LABEL_CELLS}; }}"
+    DEFAULT_CSS = f"DialogField {{ height: 1; }} DialogField Label {{ width: {LABEL_CELLS}; }}"
 
     def __init__(self, label: str, value: Prompt | OptionCycler) -> None:
         super().__init__()
@@ -133,7 +133,7 @@ class ChoiceRow:
 class RadioList(Widget):
     """Choices one below the other; the dialog moves through them, whatever has the focus."""
 
-    DEFAULT_CSS = "Choices { height: auto; width: 1fr; }"
+    DEFAULT_CSS = "RadioList { height: auto; width: 1fr; }"
 
     class Chosen(Message):
         """Another choice was taken."""
@@ -195,7 +195,7 @@ class RadioList(Widget):
 class MessageBody(TextPane):
     """Paragraphs as high as they are long, and no higher than there is room for."""
 
-    DEFAULT_CSS = "Sentences { height: auto; }"
+    DEFAULT_CSS = "MessageBody { height: auto; }"
     _others: tuple[Sequence[Paragraph], ...] = ()
     _highest = 1
 

@@ -43,7 +43,7 @@ def explanation_strip(lines: Sequence[Line], y: int, size: Size, ascii: bool) ->
 class StyledLine(Widget):
     """A line of the frame: status, tabs, rule or keys."""
 
-    DEFAULT_CSS = "OneLine { height: 1; width: 1fr; }"
+    DEFAULT_CSS = "StyledLine { height: 1; width: 1fr; }"
 
     def __init__(self, *, ascii: bool, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -79,7 +79,7 @@ class TextPane(Widget):
     One that is not to show them `whole` cuts those that yield, until it is scrolled.
     """
 
-    DEFAULT_CSS = "ProsePane { width: 1fr; height: 1fr; }"
+    DEFAULT_CSS = "TextPane { width: 1fr; height: 1fr; }"
 
     def __init__(self, *, ascii: bool, whole: bool = True, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -36,7 +36,7 @@ _AGAIN = timedelta(seconds=1)
 class Timeline(Widget, can_focus=True):
     """The cursor belongs to a schedule, not to a line; only the lanes on the screen are ever worked out."""
 
-    DEFAULT_CSS = "Lanes { width: 1fr; height: 1fr; }"
+    DEFAULT_CSS = "Timeline { width: 1fr; height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
         Binding("down,j", "move(1)", show=False),
