@@ -51,7 +51,7 @@ def command(wishes: SessionOptions, source: str | None, at: str | None, form: st
     given = wishes.velero_versions or NONE_GIVEN
     given.check(())
     snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
-    return tell([(snapshot, now)], read.unreadable, form)
+    return report_snapshots([(snapshot, now)], read.unreadable, form)
 
 
 def report_on_clusters(wishes: SessionOptions) -> int:
@@ -64,17 +64,19 @@ async def _of_clusters(wishes: SessionOptions, at: datetime | None, form: str) -
         good, bad = await wait_synced(session)
         snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
         lost = tuple(Unreadable(problem.what, problem.why, problem.hint) for problem in bad)
-        return tell(snapshots, (*unreadable(session), *lost), form)
+        return report_snapshots(snapshots, (*unreadable(session), *lost), form)
 
 
-def tell(snapshots: Sequence[tuple[ClusterSnapshot, datetime]], unreadable: Sequence[Unreadable], form: str) -> int:
+def report_snapshots(
+    snapshots: Sequence[tuple[ClusterSnapshot, datetime]], unreadable: Sequence[Unreadable], form: str
+) -> int:
     """Prints the report on some clusters, and answers with its exit code."""
     now = snapshots[0][1]
     found = [triage(snapshot, at) for snapshot, at in snapshots]
     answer = report(snapshots, found, unreadable)
     warn(unreadable)
     if form == "text":
-        show(answer, now)
+        print_report(answer, now)
     else:
         emit(answer, form)
     return exit_code(found, unreadable)
@@ -103,7 +105,7 @@ def exit_code(found: Sequence[Triage], unreadable: Sequence[Unreadable]) -> int:
     return 3 if any(each.unseen for each in found) else 0
 
 
-def show(answer: dict[str, Any], now: datetime) -> None:
+def print_report(answer: dict[str, Any], now: datetime) -> None:
     say(f"As of {answer['at']}")
     _findings(answer["findings"], answer["notSeen"], now)
     if answer["schedules"]:
