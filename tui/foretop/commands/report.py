@@ -21,7 +21,7 @@ from foretop_core.rules.assemble import assemble
 from foretop_core.rules.dialects import NONE_GIVEN
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import Severity, Triage, triage
+from foretop_core.rules.triage import Severity, Triage, aggregated, triage
 from foretop_core.tables.resources.json_items import (
     finding_item,
     queue_items,
@@ -93,7 +93,7 @@ def report(
             for schedule in sorted(snapshot.schedules, key=lambda schedule: (schedule.namespace, schedule.name))
         ],
         "queue": [item for snapshot, at in snapshots for item in queue_items(snapshot, at)],
-        "findings": [finding_item(finding) for each in found for finding in each.findings],
+        "findings": [finding_item(finding) for each in found for finding in aggregated(each.findings)],
         "unreadable": [unreadable_item(problem) for problem in unreadable],
         "notSeen": [unseen_item(gap) for each in found for gap in each.unseen],
     }
