@@ -12,7 +12,7 @@ from foretop.dialogs.messages import MessagesScreen
 from foretop.main_screen.command_list import entries, sorting_letters
 from foretop.main_screen.navigation import PageAddress
 from foretop.main_screen.scope_commands import ScopeCommands
-from foretop.main_screen.sign_in import sign_in, signed_out
+from foretop.main_screen.sign_in import sign_in
 from foretop.pages.findings_page import finding_under_cursor, place_of
 from foretop.pages.table_page import TablePage
 from foretop.pages.tabs import DETAIL
@@ -20,6 +20,7 @@ from foretop.panes.results import HAVE_RESULTS
 from foretop.terminal.clipboard import copy
 from foretop_core.dashboard.export import ExportFormat, save
 from foretop_core.dashboard.related_objects import PAGE_OF, related, related_to_finding
+from foretop_core.dashboard.sign_in import signed_out
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.rules import humanize
 from foretop_core.store import Key

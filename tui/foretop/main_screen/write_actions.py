@@ -19,12 +19,11 @@ from foretop_core.models import Backup, Deployment, NonAdmin, Resource, Restore,
 from foretop_core.models.kinds import DEPLOYMENT, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.rules import phases
+from foretop_core.rules.results import Results
 from foretop_core.rules.servers import server
 from foretop_core.store import Key
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-
     from foretop.main_screen.main_screen import MainScreen
     from foretop_core.dashboard.action_service import ActionService
 
@@ -195,8 +194,15 @@ class WriteActions:
     def _open(self, intent: Intent, chosen: Selection) -> None:
         from foretop.dialogs.dialog_registry import make_dialog
 
-        dialog: Screen[None] = make_dialog(self.frame, self.service, intent, chosen.keys, chosen.hidden)
-        self.frame.dashboard.push_screen(dialog)
+        ascii = self.frame.looks.ascii
+        self.frame.dashboard.push_screen(
+            make_dialog(self.service, intent, chosen.keys, chosen.hidden, ascii, self._keep_results)
+        )
+
+    def _keep_results(self, key: Key, results: Results) -> None:
+        """For the page that they were asked for on, if it is still there."""
+        if isinstance(page := self.frame.page, DetailPage):
+            page.keep_results(key, results)
 
     def _batches(self) -> dict[tuple[str, str], list[Key]]:
         """By context and window: the schedules that it paused and that are still paused."""
