@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.console import RenderableType
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from foretop.main_screen.main_screen import MainScreen
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.key_queue import SerialKeyApp
+from foretop.terminal.textual_internals import has_driver, switch_mouse
 from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.text.text import clean
@@ -105,7 +105,7 @@ class Dashboard(SerialKeyApp):
             self.main_screen.attach(state)
             await self._pump(state)
         except Exception as problem:
-            self._handle_exception(problem)
+            self.fail(problem)
 
     async def _opened(self) -> ClusterSession:
         """What cannot be used is told, and tried again: somebody may mend it meanwhile."""
@@ -153,9 +153,9 @@ class Dashboard(SerialKeyApp):
                 self._last_fault = text
                 self.notify(text, severity="error")
 
-    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+    def rewritten(self, update: RenderableType | None) -> RenderableType | None:
         """Textual writes the whole of every line that it touches; we write the cells that differ."""
-        super()._display(screen, self._canvas.sparing(renderable))
+        return self._canvas.sparing(update)
 
     def notify(
         self,
@@ -172,29 +172,13 @@ class Dashboard(SerialKeyApp):
         self.told.append((f"{now:%H:%M:%S}Z", text.replace("\n", " ")))
         super().notify(text, title=title, severity=severity, timeout=timeout, markup=False)
 
-    def _fatal_error(self) -> None:
-        """The way to the fault, without the values on it: one of them may be a token."""
-        # Only a fault needs them, and the first paint is faster without.
-        from rich.segment import Segments
-        from rich.traceback import Traceback
-
-        found = self._exception or RuntimeError("no exception")
-        told = Traceback.from_exception(type(found), found, found.__traceback__, width=None, show_locals=False)
-        self._exit_renderables.append(Segments(self.console.render(told, self.console.options)))
-        self._close_messages_no_wait()
-
     def action_leave(self) -> None:
         self.exit()
 
     def toggle_mouse(self) -> None:
         """The terminal's own selection and our mouse exclude each other."""
-        driver = self._driver
-        if driver is None:
+        if not has_driver(self):
             return
         self._mouse = not self._mouse
-        switch = getattr(driver, "_enable_mouse_support" if self._mouse else "_disable_mouse_support", None)
-        if switch is not None:
-            driver._mouse = True
-            switch()
-            driver._mouse = self._mouse
+        switch_mouse(self, self._mouse)
         self.notify(f"Mouse {'on' if self._mouse else 'off'}")

@@ -9,6 +9,7 @@ from typing import Any
 
 from textual.app import App
 
+from foretop.terminal.textual_internals import write_to_terminal
 from foretop_core.tables.text.text import clean
 
 
@@ -26,9 +27,8 @@ def copy(app: App[Any], text: str) -> None:
 
 def _through_screen(app: App[Any], text: str) -> None:
     """GNU screen drops OSC 52, and passes on what is wrapped for the terminal that it runs in."""
-    if app._driver is not None:
-        encoded = base64.b64encode(text.encode()).decode()
-        app._driver.write(f"\x1bP\x1b]52;c;{encoded}\x07\x1b\\")
+    encoded = base64.b64encode(text.encode()).decode()
+    write_to_terminal(app, f"\x1bP\x1b]52;c;{encoded}\x07\x1b\\")
 
 
 def _to_tmux(text: str) -> bool:
