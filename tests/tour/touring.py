@@ -81,7 +81,7 @@ class Where(msgspec.Struct, frozen=True):
 
 
 def where(app: Dashboard, dealt: int) -> Where:
-    frame, screen = app.frame, app.screen
+    frame, screen = app.main_screen, app.screen
     focused = screen.focused
     inside = frame.page if screen is frame and frame.page is not None else screen
     seen = {
