@@ -151,7 +151,8 @@ def test_a_clock_that_is_set_while_we_run_is_noticed() -> None:
 
 
 def test_looking_at_kubeconfigs_does_not_load_aiohttp() -> None:
-    modules = ", ".join(f"foretop_core.kube.{name}" for name in ("cluster", "connect", "velero", "reflector", "access"))
+    names = ("watching.cluster_watcher", "connection.connect", "access.find_velero", "watching.reflector")
+    modules = ", ".join(f"foretop_core.kube.{name}" for name in names)
     code = f"import {modules}, sys; print('aiohttp' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"
@@ -167,7 +168,7 @@ async def start_two() -> bool:
     while "foretop_core.kube.connection.connector" not in sys.modules:
         await asyncio.sleep(0)
     await import_in_background()
-    ready = hasattr(sys.modules["foretop_core.kube.connection.connector"], "PromptConnector")
+    ready = hasattr(sys.modules["foretop_core.kube.connection.connector"], "AbortingConnector")
     await first
     return ready
 
