@@ -40,6 +40,7 @@ _LATER = (
     "kubernetes",
     "croniter",
     "yaml",
+    "wcwidth",
     "foretop_core.store",
     "foretop_core.session",
     "foretop_core.rules.triage",
