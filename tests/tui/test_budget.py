@@ -38,6 +38,7 @@ Dashboard(lambda: None).run(headless=True, size=(120, 40))
 _LATER = (
     "aiohttp",
     "kubernetes",
+    "python_socks",
     "croniter",
     "yaml",
     "wcwidth",

@@ -152,7 +152,7 @@ class ApiClient:
         content_type: str,
         silence: float,
     ) -> aiohttp.ClientResponse:
-        await import_in_background()
+        await import_in_background(self.config)
         import aiohttp
         from yarl import URL
 
