@@ -177,10 +177,15 @@ TROUBLES = {
         " clusters: [{name: k, cluster: {server: 'https://'}}]}",
         "https:// is no http or https address",
     ),
-    "SOCKS": (
+    "SOCKS of the old kind": (
         "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"
-        " clusters: [{name: k, cluster: {server: 'https://k', proxy-url: 'socks5://p:1080'}}]}",
-        "not SOCKS",
+        " clusters: [{name: k, cluster: {server: 'https://k', proxy-url: 'socks4://p:1080'}}]}",
+        "socks4 scheme (use http://, https:// or socks5://)",
+    ),
+    "SOCKS without a host": (
+        "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"
+        " clusters: [{name: k, cluster: {server: 'https://k', proxy-url: 'socks5://:1080'}}]}",
+        "it names no host",
     ),
     "a provider that is gone": (
         "{current-context: a, contexts: [{name: a, context: {cluster: k, user: u}}],"
@@ -239,6 +244,12 @@ PROXIES = [
     ("https://10.1.2.3:6443", {"HTTPS_PROXY": "http://p", "NO_PROXY": "10.1.2.3:443"}, "http://p"),
     ("https://10.1.2.3:6443", {"HTTPS_PROXY": "http://p", "NO_PROXY": "10.1.2.3:6443"}, ""),
     ("https://api.corp", {"HTTPS_PROXY": "http://p", "NO_PROXY": "*"}, ""),
+    ("https://api.corp", {"HTTPS_PROXY": "socks5://p:9"}, "socks5://p:9"),
+    ("https://api.corp", {"ALL_PROXY": "socks5://p:9"}, "socks5://p:9"),
+    ("https://api.corp", {"all_proxy": "socks5h://p"}, "socks5h://p:1080"),
+    ("https://api.corp", {"HTTPS_PROXY": "http://p", "ALL_PROXY": "socks5://s:9"}, "http://p"),
+    ("https://api.corp", {"ALL_PROXY": "socks5://p:9", "NO_PROXY": "corp"}, ""),
+    ("https://127.0.0.1:6443", {"ALL_PROXY": "socks5://p:9"}, ""),
 ]
 
 

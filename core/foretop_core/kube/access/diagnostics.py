@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -59,7 +59,7 @@ class _Version(msgspec.Struct, rename="camel"):
 
 async def diagnose(
     client: ApiClient, clock: Clock, named: NamespaceSelection, given_versions: Mapping[str, str] | None = None
-) -> AsyncIterator[Check]:
+) -> AsyncGenerator[Check, None]:
     """Everything about one context; ends early, with FAILED, where it cannot be reached."""
     config = client.config
     yield Check("context", CheckStatus.OK, f"{config.name}, {config.address}, namespace {config.namespace}")
@@ -69,6 +69,8 @@ async def diagnose(
         yield Check("connection", CheckStatus.FAILED, str(problem), "see kubectl --context with the same name")
         return
     yield Check("connection", CheckStatus.OK, f"Kubernetes {version}")
+    if client.notice:
+        yield Check("sign-in", CheckStatus.NOTE, client.notice)
     yield _tls(client)
     yield _skew(client)
     access = AccessReviewer(client, clock)

@@ -83,6 +83,11 @@ class ApiClient:
         """How far the server's clock is ahead of ours; nothing before the first answer."""
         return self._time.skew
 
+    @property
+    def notice(self) -> str:
+        """One line on what a person should know of the sign-in, though it works; mostly empty."""
+        return self._auth.notice
+
     async def request(
         self,
         method: str,
@@ -152,7 +157,7 @@ class ApiClient:
         content_type: str,
         silence: float,
     ) -> aiohttp.ClientResponse:
-        await import_in_background()
+        await import_in_background(self.config)
         import aiohttp
         from yarl import URL
 

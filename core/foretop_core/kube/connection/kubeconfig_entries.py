@@ -20,6 +20,7 @@ from foretop_core.kube.connection.config import (
     ContextConfig,
     ExecConfig,
     Impersonation,
+    OidcConfig,
 )
 from foretop_core.kube.connection.proxy import proxy_for
 
@@ -99,7 +100,7 @@ def read_context(
         insecure=insecure,
         tls_server_name=cluster.text("tls-server-name"),
         proxy=proxy_for(server, cluster.text("proxy-url"), environ),
-        identity=_identity(user, cluster) if user else AuthInfo(),
+        identity=_identity(user, cluster, environ) if user else AuthInfo(),
         impersonation=_impersonation(user, options),
     )
 
@@ -123,7 +124,7 @@ def _is_address(server: str) -> bool:
         return False
 
 
-def _identity(user: KubeconfigEntry, cluster: KubeconfigEntry) -> AuthInfo:
+def _identity(user: KubeconfigEntry, cluster: KubeconfigEntry, environ: Mapping[str, str]) -> AuthInfo:
     plugin = user.part("exec")
     return AuthInfo(
         token=user.text("token"),
@@ -133,7 +134,7 @@ def _identity(user: KubeconfigEntry, cluster: KubeconfigEntry) -> AuthInfo:
         certificate=user.content("client-certificate"),
         key=user.content("client-key"),
         plugin=_plugin(plugin, cluster) if plugin else None,
-        oidc_token=_oidc_token(user),
+        oidc=_oidc(user, environ),
     )
 
 
@@ -178,18 +179,28 @@ def _cluster_info(cluster: KubeconfigEntry) -> str:
     return json.dumps(info, default=str)
 
 
-def _oidc_token(user: KubeconfigEntry) -> str:
+def _oidc(user: KubeconfigEntry, environ: Mapping[str, str]) -> OidcConfig | None:
     provider = user.part("auth-provider")
     if provider is None:
-        return ""
+        return None
     name = provider.text("name")
     if name != "oidc":
         raise user.bad(f"auth-provider {name!r}", "Kubernetes has dropped it", "use the provider's exec plugin")
     config = provider.part("config")
-    token = config.text("id-token") if config else ""
-    if not token:
+    if config is None or not (config.text("id-token") or config.text("refresh-token")):
         raise user.bad("auth-provider oidc", "it has no id-token", "sign in with kubectl first")
-    return token
+    issuer = config.text("idp-issuer-url")
+    return OidcConfig(
+        user=user.name,
+        file=user.file,
+        id_token=config.text("id-token"),
+        refresh_token=config.text("refresh-token"),
+        issuer=issuer,
+        client_id=config.text("client-id"),
+        client_secret=config.text("client-secret"),
+        ca=_decoded(config, "idp-certificate-authority"),
+        proxy=proxy_for(issuer, "", environ) if issuer else "",
+    )
 
 
 def _impersonation(user: KubeconfigEntry | None, options: ConnectionOptions) -> Impersonation:
