@@ -134,12 +134,12 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         assert at.dialog.planned is not None
         name = at.dialog.planned.plan.steps[0].target.name
         await at.see("Into wiki:wiki-restored", "into wiki-restored", "what exists is left as it is")
-        await at.see("volumes are restored, as Velero does by itself")
+        await at.see("volumes are restored (Velero's default)")
         assert "absent" not in at.shown.text
         await at.shown.press("tab", "tab", "ctrl+u")
         await at.see("wiki exists already: what is in it stays, gaps are filled")
         await at.shown.press(*"wiki", "tab")
-        await at.see("'wiki' is no mapping (write from:to)")
+        await at.see("'wiki' is not a valid mapping (write from:to)")
         await at.shown.press("shift+tab")
         await at.paste(":wiki-old")
         await at.shown.press("tab", "right")
@@ -168,9 +168,9 @@ async def test_a_schedule_is_described_and_its_expression_told_while_it_is_typed
         await at.shown.press("tab", "tab")
         await at.paste("orders, ledger")
         await at.shown.press("tab", *"30d")
-        await at.see("The TTL '30d' is no duration")
+        await at.see("The TTL '30d' is not a valid duration")
         await at.shown.press("ctrl+u", *"48h", "tab", "right", "tab", "right", "tab", "right", "tab")
-        await at.see("no backup before it is unpaused")
+        await at.see("no backup until it is unpaused")
         await at.send()
         await at.see("✓ made 02:3", "weekly is made and paused")
         spec = at.object("Schedule", "weekly")["spec"]
@@ -246,7 +246,7 @@ async def test_read_only_opens_every_dialog_and_sends_nothing_at_all(
             await at.go(tab, key)
             for letter in letters:
                 await at.shown.press(letter)
-                await at.see("[ Read-only: nothing is sent ]")
+                await at.see("[ Read-only: not sent ]")
                 await at.send()
                 await at.shown.press("escape")
         await at.shown.press("l")

@@ -131,7 +131,7 @@ async def test_an_open_object_is_told_anew_as_it_changes() -> None:
 
 async def test_a_schedule_that_becomes_overdue_turns_up_in_triage() -> None:
     async with screen(FilledSource(calm())) as shown:
-        assert "Nothing wrong." in shown.text
+        assert "No problems." in shown.text
         shown.source.manual.advance(timedelta(minutes=22))
         for _ in range(3):
             shown.source.manual.advance(timedelta(seconds=11))
@@ -168,7 +168,7 @@ async def test_nothing_wrong_is_not_said_where_something_was_not_seen() -> None:
     source = FilledSource(calm())
     source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.FORBIDDEN, NOW))
     async with screen(source) as shown:
-        assert "Nothing wrong in what I can see." in shown.text
+        assert "No problems in what is visible." in shown.text
         assert "Not seen: Backup (not allowed)" in shown.text
 
 
@@ -190,7 +190,7 @@ async def test_nothing_is_judged_while_the_first_lists_come_in() -> None:
     source = FilledSource(troubled())
     source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.SYNCING, NOW, seen=3, expected=14))
     async with screen(source) as shown:
-        assert "Still looking." in shown.text
+        assert "Loading…" in shown.text
         assert "backups  ▇▇▇▁▁▁▁▁▁▁▁▁ 3 of 14" in shown.text
         assert "✗" not in shown.status
         source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.LIVE, NOW))

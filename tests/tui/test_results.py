@@ -90,7 +90,7 @@ async def test_who_may_not_ask_for_the_list_is_told_before_and_when_trying(
     async with stand("quiet", tmp_path, monkeypatch, user=user, read_only=read_only) as at:
         await faulty(at)
         await at.shown.press("e")
-        await at.see("3 errors and 1 warning", "The list of them cannot be fetched.", why)
+        await at.see("3 errors and 1 warning", "The list cannot be fetched.", why)
         await at.shown.press("e")
         if not read_only:
             await at.send()
@@ -106,7 +106,7 @@ async def test_a_tenant_sees_the_counts_of_a_nab_and_why_there_is_no_list(
         at.patch("Backup", velero, {"status": TROUBLED})
         await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
         await at.shown.press("e")
-        await at.see("3 errors and 1 warning", "are not given to tenants", "ask the administrator")
+        await at.see("3 errors and 1 warning", "are not available to tenants", "ask the administrator")
         assert at.writes == []
 
 
@@ -148,7 +148,12 @@ def told_by_themselves() -> list[Resource]:
     [
         ("7", BACKUP, "etl", ("Failed: 0 errors", "no bucket", "volume data-0 Failed: no space left", "nothing to")),
         ("7", BACKUP, "odd", ("FailedValidation", "no such location", "It was refused before it ran")),
-        ("3", NAB, "mine", ("3 errors and 1 warning", "failed or canceled: 2 volumes", "There is no cluster behind")),
+        (
+            "3",
+            NAB,
+            "mine",
+            ("3 errors and 1 warning", "failed or canceled: 2 volumes", "These objects are not from a cluster"),
+        ),
         ("3", NAB, "new", ("It has led to no Velero object yet",)),
     ],
 )

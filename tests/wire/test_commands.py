@@ -231,8 +231,8 @@ def change(box: MiniCluster, folder: Path, patch: str) -> None:
     ("who", "arguments", "said"),
     [
         ("admin", ("queue", "-n", "default"), "Nothing in default. Velero's objects lie in its own namespace"),
-        ("admin", ("nab", "-n", "nowhere"), "there is no namespace nowhere"),
-        ("reader", ("restores",), "Nothing that can be seen. Not seen: Restore (not allowed in default)."),
+        ("admin", ("nab", "-n", "nowhere"), "namespace nowhere does not exist"),
+        ("reader", ("restores",), "Nothing visible. Not visible: Restore (not allowed in default)."),
     ],
 )
 def test_get_says_no_more_than_it_knows_when_there_are_no_rows(

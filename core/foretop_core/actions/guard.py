@@ -55,4 +55,4 @@ async def _need(intent: Intent, access: AccessReviewer, verb: str, kind: Kind, n
     verdict = await access.verdict(permission(verb, kind, namespace))
     if not verdict.allowed:
         what = f"{verb} on {paths.title(kind)} in {namespace} is not allowed"
-        raise ActionRefused(f"Cannot {intent.title.lower()}", what, "ask for the role that has it")
+        raise ActionRefused(f"Cannot {intent.title.lower()}", what, "ask for a role with this permission")

@@ -121,7 +121,7 @@ class DownloadScreen(BaseModal[None]):
         try:
             item = self._item()
             if item is None:
-                raise FileUnavailable(f"{self.key.name} has no {self.file.noun}", "it is not there any more")
+                raise FileUnavailable(f"{self.key.name} has no {self.file.noun}", "it no longer exists")
             await self.get(item)
         except ForetopError as problem:
             self.stage = DownloadState.REFUSED
@@ -155,7 +155,7 @@ class DownloadScreen(BaseModal[None]):
         if self.stage is DownloadState.FETCHING:
             done, total = self._came_in
             come = f"{bar(done, total, _BAR)} {done:,} of {total:,} bytes" if total else f"{done:,} bytes"
-            return [paragraph(f"Asking for the {self.file.noun} … {come}")]
+            return [paragraph(f"Requesting the {self.file.noun} … {come}")]
         plan = self._plan() if self.stage is DownloadState.ASKING else None
         if plan is None:
             return self.said
@@ -163,7 +163,7 @@ class DownloadScreen(BaseModal[None]):
 
     def show_foot(self) -> None:
         foot = self.query_one("#fetch-foot", StyledLine)
-        foot.show([Span(" esc", BOLD), Span(" or ", DIM), Span("q", BOLD), Span(" leaves", DIM)])
+        foot.show([Span(" esc", BOLD), Span(" or ", DIM), Span("q", BOLD), Span(" close", DIM)])
 
     # Keys
 

@@ -251,7 +251,7 @@ class GlobalActions:
             case "q":
                 self.frame.dashboard.exit()
             case _:
-                self.frame.dashboard.notify(f"There is no command {command!r} here", severity="warning")
+                self.frame.dashboard.notify(f"Unknown command {command!r}", severity="warning")
         self.frame.pulse()
 
     def do_all_namespaces(self) -> None:
@@ -267,7 +267,7 @@ class GlobalActions:
 
     def do_relist(self) -> None:
         self.frame.dashboard.try_again()
-        self.frame.dashboard.notify("Whatever waited to try again tries now")
+        self.frame.dashboard.notify("Retrying now")
 
     def do_sign_in(self) -> None:
         state, app = self.frame.state, self.frame.dashboard
@@ -297,6 +297,6 @@ def _told_in(zoning: TimeZoneSetting) -> str:
         case TimeZoneMode.UTC:
             return "Times in UTC"
         case TimeZoneMode.MINE:
-            return f"Times in your zone, {zoning.zone}"
+            return f"Times in local time, {zoning.zone}"
         case TimeZoneMode.EXPRESSION:
-            return "Times in the zone of their cron, else UTC"
+            return "Times in the zone of their cron expression, otherwise UTC"

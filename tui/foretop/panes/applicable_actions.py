@@ -61,7 +61,7 @@ def deeds_line(deeds: Sequence[ApplicableAction], *, marked: bool = False) -> tu
         if deed.action.id == "jump" and deed.keys == subject:
             them = "its row"
         elif marked and deed.action.id not in _FIRST:
-            them = "what is marked"
+            them = "the marked rows"
         key = deed.action.shown or f":{deed.action.id}"
         spans += [Span("   ")] if spans else []
         spans += [Span(key, BOLD), span(f" {_SENTENCES[deed.action.id].format(them)}")]

@@ -65,7 +65,7 @@ class Authenticator:
         if await self.credentials() == used:
             raise Unauthenticated(
                 f"The API server does not accept the credentials of {self.config.name}",
-                hint="sign in again; foretop reads the kubeconfig anew by itself",
+                hint="sign in again; foretop reloads the kubeconfig automatically",
             )
 
     def _read_config_again(self) -> None:
@@ -96,8 +96,8 @@ class Authenticator:
         ended = self._oidc_ended()
         if ended:
             raise Unauthenticated(
-                f"The OIDC token of {self.config.name} ended at {ended:%Y-%m-%d %H:%M} UTC",
-                hint="any kubectl command on that context renews it, and foretop sees it",
+                f"The OIDC token of {self.config.name} expired at {ended:%Y-%m-%d %H:%M} UTC",
+                hint="run any kubectl command on that context to renew it; foretop picks it up",
             )
         return self.config.identity.oidc_token
 

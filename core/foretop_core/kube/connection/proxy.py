@@ -30,8 +30,8 @@ def _checked(url: str, where: str) -> str:
     if scheme.startswith("socks"):
         raise BadInput(
             f"The proxy in {where} cannot be used",
-            "foretop speaks HTTP CONNECT to proxies, not SOCKS",
-            "name an http:// proxy there, or tunnel the port with ssh -L",
+            "foretop supports HTTP CONNECT proxies, not SOCKS",
+            "use an http:// proxy there, or tunnel the port with ssh -L",
         )
     raise BadInput(f"The proxy in {where} cannot be used", f"{scheme or 'no'} scheme", "use http:// or https://")
 
