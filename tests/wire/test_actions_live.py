@@ -64,7 +64,7 @@ def test_after_maintenance_velero_takes_every_wish_up(tmp_path: Path, capsys: py
         assert run(["schedule", "unpause", "mail-30m", "--skip-immediately=false", *shared]) == 0
         assert "Velero picked it up, backup mail-30m-20261115023" in followed(capsys)
         assert run(["schedule", "create", "new", "--schedule", "0 * * * *", *shared]) == 0
-        assert followed(capsys) == "Velero took new up: Enabled"
+        assert followed(capsys) == "Velero picked up new: Enabled"
 
 
 def test_a_backup_is_made_followed_read_and_deleted_with_its_data(
@@ -125,4 +125,4 @@ def test_the_seed_s_nab_can_be_deleted_by_force(tmp_path: Path, capsys: pytest.C
         name = next(item for item in json.loads(capsys.readouterr().out)["items"] if item["veleroName"])
         target = f"{name['namespace']}/{name['name']}"
         assert run(["nab", "delete", target, "--force", "--yes", "--wait", "-o", "json", *at]) == 0
-        assert followed(capsys) == f"{name['name']} is gone"
+        assert followed(capsys) == f"{name['name']} is deleted"

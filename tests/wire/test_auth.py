@@ -158,7 +158,7 @@ async def test_an_oidc_token_that_ended_asks_a_person_and_is_not_refreshed_behin
         ended = ContextConfig("oidc", url, identity=AuthInfo(oidc_token=token(NOW - timedelta(hours=1))))
         files = [ended]
         client = client_for(ended, files, clock)
-        with pytest.raises(Unauthenticated, match="ended at 2026-11-15 02:00 UTC"):
+        with pytest.raises(Unauthenticated, match="expired at 2026-11-15 02:00 UTC"):
             await client.request("GET", "/version")
         files.append(replace(ended, identity=AuthInfo(oidc_token=fresh)))
         assert (await client.request("GET", "/version")).status == 200
@@ -245,7 +245,7 @@ async def test_a_key_that_does_not_fit_is_one_line() -> None:
     config = certified("https://127.0.0.1:1", "alice")
     broken = replace(config, identity=replace(config.identity, key=pem("bob")[1]))
     client = client_for(broken, [broken])
-    with pytest.raises(Unauthenticated, match="do not belong together"):
+    with pytest.raises(Unauthenticated, match="do not match"):
         await client.request("GET", "/version")
 
 

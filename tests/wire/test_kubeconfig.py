@@ -170,7 +170,7 @@ TROUBLES = {
     "a port that cannot be": (
         "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"
         " clusters: [{name: k, cluster: {server: 'https://k:99999'}}]}",
-        "no http or https address",
+        "not a valid http or https address",
     ),
     "no host": (
         "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"
