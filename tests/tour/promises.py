@@ -109,9 +109,9 @@ def _wishes() -> Iterator[tuple[str, Doing]]:
             yield action.id, _window(dialog.__name__, dialog.headline.partition("{}")[0])
     yield "resume", Doing(_resumes)
     for action_id in ("logs", "nonadmin-logs"):
-        yield action_id, _window("LogWindow", "Log of ")
+        yield action_id, _window("LogViewer", "Log of ")
     for action_id in ("fetch-results", "fetch-nonadmin-results"):
-        yield action_id, _window("ResultsWindow", "esults of ")
+        yield action_id, _window("ResultsViewer", "esults of ")
 
 
 PROMISES: Mapping[str, Doing] = {
@@ -145,17 +145,17 @@ PROMISES: Mapping[str, Doing] = {
     "all_namespaces": Doing(lambda before, after: "0 all" in before.text and "0 all" not in after.text, None),
     "wide": Doing(_widens, ("ctrl+w",)),
     "save": _window("Choose", "rows as"),
-    "palette": _window("Palette", "schedules  nab  queue"),
+    "palette": _window("CommandPalette", "schedules  nab  queue"),
     "previous": Doing(goes_elsewhere, ("right_square_bracket",), ("right_square_bracket",)),
     "next": Doing(goes_elsewhere, ("left_square_bracket",), ("left_square_bracket",)),
     "last": Doing(goes_elsewhere, ("minus",), ("minus",)),
     "escape": Doing(_backs_out, (), ("enter",)),
     "back": Doing(_backs_or_ends, (), ("enter",)),
-    "help": _window("Help", "Keys"),
+    "help": _window("HelpScreen", "Keys"),
     "zone": Doing(tells("Times in"), ("Z", "Z"), ("Z", "Z")),
     "relist": _toast("tries now"),
     "full": Doing(lambda before, after: before.is_framed and not after.is_framed, ("f",), ("f",)),
-    "messages": _window("Messages", "newest first"),
+    "messages": _window("MessagesScreen", "newest first"),
     "mouse": _toast("Mouse o", "ctrl+e"),
     "leave": _toast(STAYED),
 }
@@ -207,7 +207,7 @@ def own_step(key: str, action: str, here: Where) -> Step:
     if found := _BY.fullmatch(action):
         name, back = found[1], bool(found[2])
         assert name in _TO_AND_FRO, f"{key} ({action}) wants a promise"
-        promise = scrolls if here.window == "LogWindow" else _TO_AND_FRO[name]
+        promise = scrolls if here.window == "LogViewer" else _TO_AND_FRO[name]
         opposite = _opposite(action, here)
         return Step(key, action, promise, () if back else (opposite,), (opposite,) if back else ())
     if action.startswith("screen.do("):

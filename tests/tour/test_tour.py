@@ -138,7 +138,7 @@ async def _person(size: tuple[int, int], folder: Path) -> AsyncIterator[Person]:
         app = Touring(lambda: session, DisplayOptions(flash=False))
         async with app.run_test(size=size, notifications=True) as pilot:
             shown = Watching(app, pilot)
-            await shown.until(lambda: app.frame.state is not None and app.frame.size.width == size[0])
+            await shown.until(lambda: app.main_screen.state is not None and app.main_screen.size.width == size[0])
             await session.settled("minicluster")
             yield Person(shown, app, box)
     finally:

@@ -215,14 +215,14 @@ def _dialog(name: str, base: tuple[str, ...], *way: str, without: frozenset[str]
 
 
 _OF_SCHEDULES = (
-    Place("help", "help", _SCHEDULES, ("question_mark",), _window("Help")),
-    Place("messages", "messages", _SCHEDULES, ("ctrl+r", "m"), _window("Messages", "tries now")),
+    Place("help", "help", _SCHEDULES, ("question_mark",), _window("HelpScreen")),
+    Place("messages", "messages", _SCHEDULES, ("ctrl+r", "m"), _window("MessagesScreen", "tries now")),
     Place(
         "palette",
         "palette",
         _SCHEDULES,
         ("colon",),
-        _window("Palette", focus="Prompt"),
+        _window("CommandPalette", focus="Prompt"),
         extra=(
             replace(_DOWN, what="down in the palette"),
             Step("q", "a letter in the palette", changes, ("backspace",)),
@@ -233,7 +233,7 @@ _OF_SCHEDULES = (
         "list",
         _SCHEDULES,
         ("ctrl+s",),
-        _window("Choose", "rows as", focus="Options"),
+        _window("Choose", "rows as", focus="PlainOptionList"),
         extra=(_DOWN, _END, Step("enter", "saving", tells("rows saved to"), None)),
     ),
     _dialog("pause", _SCHEDULES, "s"),
@@ -289,7 +289,7 @@ _OF_THE_PRIMER = (
 )
 _FETCH = ("l", "right", "enter")
 _OF_A_SEARCH = frozenset({"next(1)", "next(-1)"})
-_LOG = _window("LogWindow", " lines ", focus="LogLines")
+_LOG = _window("LogViewer", " lines ", focus="LogLines")
 _OF_A_BACKUP = (
     _row("a backup that has ended", _ENDED, _on("etcd"), "results"),
     _dialog("restore", _ENDED, "r"),
@@ -299,7 +299,7 @@ _OF_A_BACKUP = (
         "fetching",
         _ENDED,
         ("l",),
-        _window("LogWindow", "[ Fetch ]", focus="cancel"),
+        _window("LogViewer", "[ Fetch ]", focus="cancel"),
         without=_OF_A_SEARCH | {"search", "save"},
     ),
     Place("reading a log", "log", _ENDED, _FETCH, _LOG, without=_OF_A_SEARCH, time_goes_on=True),
@@ -317,7 +317,7 @@ _OF_A_BACKUP = (
     ),
     _detail("a backup", _FAILED),
     *(_section(section, "a backup", _FAILED) for section in SECTIONS[1:]),
-    Place("asking for results", "fetching", _FAILED, ("e", "e"), _window("ResultsWindow", "[ Fetch ]", focus="cancel")),
+    Place("asking for results", "fetching", _FAILED, ("e", "e"), _window("ResultsViewer", "[ Fetch ]", focus="cancel")),
 )
 _OF_OTHERS = (
     _row("a paused schedule", _PAUSED, _on("cassandra")),
@@ -331,7 +331,7 @@ _OF_OTHERS = (
         "list",
         ("3",),
         ("colon", *typed("ns"), "enter"),
-        _window("Choose", "Which namespace", focus="Options"),
+        _window("Choose", "Which namespace", focus="PlainOptionList"),
         extra=(_DOWN, _END),
     ),
     _row("a storage request", _REQUEST, _on("storagelocationrequests")),

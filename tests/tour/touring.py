@@ -26,7 +26,7 @@ import foretop.app
 import foretop.bootstrap
 from foretop.app import Dashboard
 from foretop.commands.demo import _served
-from foretop.commands.display_flags import DisplayFlags, show
+from foretop.commands.display_flags import DisplayFlags, show_dashboard
 from foretop.main_screen.main_screen import MainScreen
 from foretop.pages.table_page import TablePage
 from foretop.widgets.column_layout import sort_keys
@@ -81,7 +81,7 @@ class Where(msgspec.Struct, frozen=True):
 
 
 def where(app: Dashboard, dealt: int) -> Where:
-    frame, screen = app.frame, app.screen
+    frame, screen = app.main_screen, app.screen
     focused = screen.focused
     inside = frame.page if screen is frame and frame.page is not None else screen
     seen = {
@@ -263,7 +263,7 @@ def main() -> int:
     foretop.bootstrap.Dashboard = Touring  # type: ignore[misc]
     box = SteppedBox()
     with _stepped(box) as kubeconfig:
-        return show(lambda: session_before(kubeconfig, box), DisplayFlags(calm=True))
+        return show_dashboard(lambda: session_before(kubeconfig, box), DisplayFlags(calm=True))
 
 
 if __name__ == "__main__":

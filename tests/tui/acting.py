@@ -155,7 +155,7 @@ async def stand(
         )
         async with app.run_test(size=size) as pilot:
             shown = Watching(app, pilot)
-            await shown.until(lambda: app.frame.state is not None and app.frame.size.width == size[0])
+            await shown.until(lambda: app.main_screen.state is not None and app.main_screen.size.width == size[0])
             await session.settled(CONTEXT)
             await shown.tick()
             made = Stand(box, session, shown, folder)

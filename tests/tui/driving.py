@@ -48,9 +48,9 @@ class Screen:
 
     def _is_drawn(self) -> bool:
         """The table of the page, if it is one, shows its rows."""
-        if not self.app.is_running or not isinstance(self.app.frame.page, TablePage):
+        if not self.app.is_running or not isinstance(self.app.main_screen.page, TablePage):
             return True
-        tables = list(self.app.frame.page.query(Table))
+        tables = list(self.app.main_screen.page.query(Table))
         rows = tables[0].rows if tables else None
         return bool(tables) and (rows is None or not len(rows.table) or bool(tables[0].window))
 
@@ -89,27 +89,27 @@ class Screen:
 
     @property
     def page(self) -> str:
-        return self.app.frame.current
+        return self.app.main_screen.current
 
     @property
     def table(self) -> Table:
-        page = self.app.frame.page
+        page = self.app.main_screen.page
         assert isinstance(page, TablePage)
         return page.table
 
     @property
     def pane(self) -> str:
-        assert self.app.frame.page is not None
-        return self.app.frame.page.query(TextPane).first().text
+        assert self.app.main_screen.page is not None
+        return self.app.main_screen.page.query(TextPane).first().text
 
     @property
     def status(self) -> str:
-        frame = self.app.frame
+        frame = self.app.main_screen
         return frame.query_one("#status", StyledLine).text + frame.query_one("#clock", StyledLine).text
 
     @property
     def footer(self) -> str:
-        return self.app.frame.query_one("#footer", StyledLine).text
+        return self.app.main_screen.query_one("#footer", StyledLine).text
 
     @property
     def faults(self) -> list[str]:
@@ -137,6 +137,6 @@ async def screen(
     app = Dashboard(lambda: filled, looks or DisplayOptions(flash=False))
     async with app.run_test(size=size) as pilot:
         shown = Screen(app, pilot, filled)
-        await shown.until(lambda: app.frame.page is not None and app.frame.page.state is not None)
+        await shown.until(lambda: app.main_screen.page is not None and app.main_screen.page.state is not None)
         await shown.tick()
         yield shown

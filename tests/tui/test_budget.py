@@ -83,7 +83,7 @@ async def test_a_second_in_which_nothing_happens_writes_the_clock_and_nothing_el
     app = Writing(source)
     async with app.run_test(size=MIDDLE) as pilot:
         shown = Driven(app, pilot, source)
-        await shown.until(lambda: app.frame.state is not None)
+        await shown.until(lambda: app.main_screen.state is not None)
         await shown.press("7")
         await shown.tick()
         app.taken()
@@ -98,7 +98,7 @@ async def test_behind_a_window_too_the_clock_alone_is_written(keys: tuple[str, .
     app = Writing(source)
     async with app.run_test(size=MIDDLE) as pilot:
         shown = Driven(app, pilot, source)
-        await shown.until(lambda: app.frame.state is not None)
+        await shown.until(lambda: app.main_screen.state is not None)
         await shown.press("7", *keys)
         for _ in range(2):
             source.manual.advance(timedelta(seconds=1))
@@ -136,7 +136,7 @@ async def test_a_changed_row_writes_the_cells_that_changed() -> None:
     app = Writing(source)
     async with app.run_test(size=MIDDLE) as pilot:
         shown = Driven(app, pilot, source)
-        await shown.until(lambda: app.frame.state is not None)
+        await shown.until(lambda: app.main_screen.state is not None)
         await shown.press("7")
         await shown.tick()
         app.taken()

@@ -45,7 +45,7 @@ async def calendar(
 ) -> AsyncIterator[tuple[Screen, Timeline]]:
     async with screen(source or FilledSource(night()), size, looks) as shown:
         await shown.press("5")
-        page = shown.app.frame.page
+        page = shown.app.main_screen.page
         assert isinstance(page, CalendarPage)
         await shown.until(lambda: _is_drawn(shown, page.lanes))
         yield shown, page.lanes
@@ -232,7 +232,7 @@ async def test_what_was_typed_before_the_facts_came_narrows_them_when_they_come(
     app = Dashboard(opened, DisplayOptions(flash=False, page="calendar"))
     async with app.run_test(size=SMALL) as pilot:
         shown = Screen(app, pilot, filled)
-        await shown.until(lambda: app.frame.page is not None)
+        await shown.until(lambda: app.main_screen.page is not None)
         await shown.press("slash", *"hourly")
         may_open.set()
         await shown.until(lambda: "etcd-hourly" in shown.text)

@@ -14,8 +14,8 @@ from tests.tui.driving import MIDDLE, Screen, screen
 
 
 def _told(shown: Screen) -> Paragraph:
-    assert shown.app.frame.page is not None
-    return shown.app.frame.page.query_one("#pane", TextPane).paragraphs[-1]
+    assert shown.app.main_screen.page is not None
+    return shown.app.main_screen.page.query_one("#pane", TextPane).paragraphs[-1]
 
 
 def _line(shown: Screen) -> str:

@@ -257,7 +257,7 @@ async def test_read_only_opens_every_dialog_and_sends_nothing_at_all(
 async def test_a_store_without_a_cluster_offers_no_wishes() -> None:
     async with screen() as shown:
         await shown.press("2")
-        offered = {action.id for action in shown.app.frame.available()}
+        offered = {action.id for action in shown.app.main_screen.available()}
         assert offered.isdisjoint({action.id for action in WRITE_ACTIONS})
         await shown.press("s", "u", "t", "ctrl+d")
         assert len(shown.app.screen_stack) == 1

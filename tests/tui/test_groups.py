@@ -67,7 +67,7 @@ async def test_nothing_can_be_done_to_a_head_but_folding_and_marking() -> None:
     async with screen() as shown:
         await shown.press("3", "b", "home")
         assert shown.table.cursor == _head("team-ml")
-        offered = {action.id for action in shown.app.frame.available()}
+        offered = {action.id for action in shown.app.main_screen.available()}
         assert {"fold", "mark", "group", "filter"} <= offered
         assert not offered & {"open", "jump", "yaml", "describe", "copy_name", "logs", "delete-nab"}
         assert "enter fold" in shown.footer

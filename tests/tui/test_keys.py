@@ -15,7 +15,7 @@ from foretop.dialogs.choose import Choose
 from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.help_screen import HelpScreen
 from foretop.dialogs.messages import MessagesScreen
-from foretop.main_screen.navigation import PageAddress
+from foretop.pages.page_address import PageAddress
 from foretop.pages.tabs import TABS, Tab
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.table_models import StoreTableModel
@@ -302,14 +302,14 @@ async def test_the_help_lists_every_key_that_works_here() -> None:
         await shown.until(lambda: len(shown.names()) == 6)
         await shown.press("question_mark")
         told = shown.app.screen.query_one("#help").text  # type: ignore[attr-defined]
-        wanted = [action for action in shown.app.frame.available() if action.shown]
+        wanted = [action for action in shown.app.main_screen.available() if action.shown]
         assert len(wanted) > 15
         assert [action.id for action in wanted if action.title not in " ".join(told.split())] == []
 
 
 async def test_what_does_nothing_here_is_not_offered() -> None:
     async with screen(FilledSource(calm())) as shown:
-        offered = {action.id for action in shown.app.frame.available()}
+        offered = {action.id for action in shown.app.main_screen.available()}
         assert not offered & {"open", "jump", "yaml", "copy_name", "mark", "save", "clear_marks", "all_namespaces"}
         assert "open" not in shown.footer
 
@@ -444,8 +444,8 @@ async def test_history_goes_back_forth_and_to_and_fro() -> None:
 async def test_to_and_fro_works_on_the_longest_of_days() -> None:
     async with screen() as shown:
         for _ in range(60):
-            await shown.app.frame.go(PageAddress("schedules"))
-            await shown.app.frame.go(PageAddress("backups"))
+            await shown.app.main_screen.go(PageAddress("schedules"))
+            await shown.app.main_screen.go(PageAddress("backups"))
         await shown.press("minus")
         assert shown.page == "schedules"
 
@@ -537,13 +537,13 @@ async def test_a_filter_typed_before_the_session_is_there_holds_once_it_is() -> 
     async with app.run_test(size=SMALL) as pilot:
         shown = Screen(app, pilot, source)
         try:
-            await shown.until(lambda: app.frame.page is not None)
+            await shown.until(lambda: app.main_screen.page is not None)
             await shown.press("slash", *"mongo", "escape")
             assert "esc clear" not in shown.footer
             await shown.press("slash", *"hourly", "enter")
-            assert app.frame.state is None
+            assert app.main_screen.state is None
         finally:
             may_open.set()
-        await shown.until(lambda: app.frame.state is not None)
+        await shown.until(lambda: app.main_screen.state is not None)
         await shown.tick()
         assert shown.names() == ["etcd-hourly", "sales-hourly"]

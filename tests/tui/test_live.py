@@ -135,9 +135,9 @@ async def test_a_schedule_that_becomes_overdue_turns_up_in_triage() -> None:
         shown.source.manual.advance(timedelta(minutes=22))
         for _ in range(3):
             shown.source.manual.advance(timedelta(seconds=11))
-            assert shown.app.frame.state is not None
-            shown.app.frame.state.beat()
-            shown.app.frame.state.judge(at_once=True)
+            assert shown.app.main_screen.state is not None
+            shown.app.main_screen.state.beat()
+            shown.app.main_screen.state.judge(at_once=True)
         await shown.tick()
         assert "Nothing wrong" not in shown.text
         assert "✗" in shown.status

@@ -19,7 +19,7 @@ from tests.tui.test_calendar import night
 
 
 def page(shown: Screen) -> PrimerPage:
-    found = shown.app.frame.page
+    found = shown.app.main_screen.page
     assert isinstance(found, PrimerPage)
     return found
 

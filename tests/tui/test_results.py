@@ -186,7 +186,7 @@ async def test_a_long_and_hostile_list_scrolls_and_stays_text() -> None:
     )
     async with screen(size=SMALL) as shown:
         await shown.press("7", "end", "e")
-        page = shown.app.frame.page
+        page = shown.app.main_screen.page
         assert isinstance(page, DetailPage)
         assert page.key is not None
         page.keep_results(page.key, found)

@@ -26,7 +26,7 @@ async def test_every_row_of_every_view_can_be_told(name: str) -> None:
     async with screen(FilledSource(objects_of(name))) as shown:
         for tab in TABS:
             await shown.press(str(tab.digit))
-            if not isinstance(shown.app.frame.page, TablePage):
+            if not isinstance(shown.app.main_screen.page, TablePage):
                 continue
             for _ in range(min(_ROWS, len(shown.table.rows.table)) if shown.table.rows else 0):
                 assert not any(stumble in shown.text for stumble in _STUMBLES), shown.text
@@ -38,7 +38,7 @@ async def test_every_kind_of_object_opens_in_all_its_parts() -> None:
     async with screen(FilledSource(objects_of("default"))) as shown:
         for tab in TABS:
             await shown.press(str(tab.digit))
-            if not isinstance(shown.app.frame.page, TablePage) or not shown.names():
+            if not isinstance(shown.app.main_screen.page, TablePage) or not shown.names():
                 continue
             await shown.press("enter")
             for _ in range(8):

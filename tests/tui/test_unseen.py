@@ -35,7 +35,7 @@ async def before(box: MiniCluster, folder: Path, user: str, *namespaces: str) ->
     app = Dashboard(opened, DisplayOptions(flash=False))
     async with app.run_test(size=SMALL) as pilot:
         shown = Screen(app, pilot, None)  # type: ignore[arg-type]  # there is no source to be changed by hand
-        await shown.until(lambda: app.frame.page is not None and app.frame.page.state is not None)
+        await shown.until(lambda: app.main_screen.page is not None and app.main_screen.page.state is not None)
         await session[0].settled("minicluster")
         await shown.tick()
         yield shown

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from foretop.commands.display_flags import DisplayFlags, show
+from foretop.commands.display_flags import DisplayFlags, show_dashboard
 from foretop_core.models.kinds import BACKUP
 from tests.tui.filled import FilledSource, backup_dict, troubled
 
@@ -30,4 +30,4 @@ class Failing(FilledSource):
 if __name__ == "__main__":
     source = (Failing if "crash" in sys.argv else Changing)(troubled())
     tastes = DisplayFlags(ascii_only="--ascii" in sys.argv, flash="--flash" in sys.argv, mouse="--mouse" in sys.argv)
-    sys.exit(show(lambda: source, tastes))
+    sys.exit(show_dashboard(lambda: source, tastes))

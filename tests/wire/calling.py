@@ -12,8 +12,8 @@ from foretop.cli import run
 from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.box import MiniCluster
 from foretop_core.models import Schedule, from_builtins
+from tests.wire.action_fixtures import Wire, a_schedule, wire
 from tests.wire.boxes import box_in_thread, kubeconfig
-from tests.wire.service import Wire, a_schedule, wire
 from tests.wire.test_commands import VELERO, obj
 
 __all__ = ["Foretop", "box", "foretop", "held", "home", "only", "still_box", "wire"]

@@ -23,7 +23,7 @@ from foretop_core.minicluster.storage import Storage
 from foretop_core.models import Schedule
 from foretop_core.rules.forecast import Choice
 from tests.objects import NOW
-from tests.wire.service import (
+from tests.wire.action_fixtures import (
     Wire,
     a_schedule,
     box_with,

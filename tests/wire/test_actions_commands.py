@@ -14,8 +14,8 @@ import pytest
 
 from foretop.cli import run
 from foretop_core.minicluster.box import MiniCluster
+from tests.wire.action_fixtures import Wire, wire
 from tests.wire.calling import Foretop, box, foretop, held, home, only
-from tests.wire.service import Wire, wire
 
 __all__ = ["box", "foretop", "home", "wire"]
 

@@ -111,7 +111,7 @@ def test_that_nobody_takes_it_up_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with living("dead", tmp_path, 1.0) as config:
-        monkeypatch.setattr("foretop.commands.write_command.TAKEN_UP_WITHIN", 0.5)
+        monkeypatch.setattr("foretop.commands.write_command.PICKED_UP_WITHIN", 0.5)
         shared = ("--yes", "--wait", "-o", "json", "--kubeconfig", config)
         assert run(["schedule", "create", "new", "--schedule", "0 * * * *", *shared]) == 1
         assert followed(capsys).startswith("Nobody has taken it up")

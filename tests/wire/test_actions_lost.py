@@ -17,7 +17,7 @@ from foretop_core.actions.send_plan import Outcome
 from foretop_core.minicluster.box import MiniCluster
 from foretop_core.minicluster.change_log import ChangeType
 from foretop_core.rules.snapshot import ClusterSnapshot
-from tests.wire.service import Wire, a_schedule, box_with, done, hand_in, named, pausing, planned, wire
+from tests.wire.action_fixtures import Wire, a_schedule, box_with, done, hand_in, named, pausing, planned, wire
 from tests.wire.test_commands import obj
 
 __all__ = ["wire"]

@@ -8,9 +8,9 @@ import pytest
 
 from foretop.cli import run
 from foretop_core.minicluster.box import MiniCluster
+from tests.wire.action_fixtures import Wire, wire
 from tests.wire.boxes import kubeconfig
 from tests.wire.calling import Foretop, box, foretop, home, still_box
-from tests.wire.service import Wire, wire
 
 __all__ = ["box", "foretop", "home", "still_box", "wire"]
 WRITES = [

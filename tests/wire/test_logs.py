@@ -20,7 +20,7 @@ from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.box import MiniCluster
 from foretop_core.minicluster.change_log import ChangeType
 from foretop_core.models import Backup, NonAdminBackup, Restore, from_builtins
-from tests.wire.service import Wire, box_with, hand_in, wire
+from tests.wire.action_fixtures import Wire, box_with, hand_in, wire
 from tests.wire.test_commands import obj
 
 __all__ = ["wire"]

@@ -9,7 +9,7 @@ import pytest
 
 from foretop_core.minicluster.controllers import Flags
 from foretop_core.minicluster.reconcile import Behaviour
-from tests.wire.state import BACKUPS, NABS, NARS, REQUESTS, RESTORES, TEAM, Desk, Raw, state
+from tests.wire.http_box import BACKUPS, NABS, NARS, REQUESTS, RESTORES, TEAM, Desk, Raw, state
 
 RELEASED, SEED = (Flags(behaviour=each) for each in Behaviour)
 BOTH = pytest.mark.parametrize("flags", [RELEASED, SEED], ids=["released", "seed"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.wire.state import CRON_JOBS, PRESCALED, state
+from tests.wire.http_box import CRON_JOBS, PRESCALED, state
 
 _VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "prescaler.jsonl"
 

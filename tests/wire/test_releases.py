@@ -18,7 +18,7 @@ from foretop_core.minicluster.controllers import Flags
 from foretop_core.session import open_session
 from tests.unit.minicluster.stage import Table
 from tests.wire.boxes import box_in_thread, kubeconfig
-from tests.wire.state import START, state
+from tests.wire.http_box import START, state
 from tests.wire.test_commands import obj
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

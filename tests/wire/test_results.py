@@ -21,7 +21,7 @@ from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins
 from foretop_core.rules.results import ResultScope, parse
 from tests.conformance.client import VELERO, Api
-from tests.wire.service import Wire, box_with, hand_in, wire
+from tests.wire.action_fixtures import Wire, box_with, hand_in, wire
 from tests.wire.test_commands import obj
 from tests.wire.test_live_box import DOWNLOADS, opened
 from tests.wire.test_logs import BACK, ONE, TENANT, location, nab, object_store

@@ -9,7 +9,7 @@ import pytest
 
 from foretop_core.minicluster.controllers import Flags
 from foretop_core.minicluster.reconcile import Behaviour
-from tests.wire.state import BACKUPS, SCHEDULES, Raw, state
+from tests.wire.http_box import BACKUPS, SCHEDULES, Raw, state
 
 ALL = tuple(product(("new", "paused"), (None, False, True), (False, True), (False, True)))
 TEN_MINUTES = {"schedule": "*/10 * * * *", "template": {"includedNamespaces": ["shop"]}}

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.console import RenderableType
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from foretop.main_screen.main_screen import MainScreen
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.key_queue import SerialKeyApp
+from foretop.terminal.textual_internals import has_driver, switch_mouse
 from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.text.text import clean
@@ -53,10 +53,10 @@ class Dashboard(SerialKeyApp):
         self._canvas = CellDiff()
 
     def get_default_screen(self) -> MainScreen:
-        return MainScreen(self.looks)
+        return MainScreen(self.looks, self)
 
     @property
-    def frame(self) -> MainScreen:
+    def main_screen(self) -> MainScreen:
         found = self.screen_stack[0]
         assert isinstance(found, MainScreen)
         return found
@@ -64,6 +64,7 @@ class Dashboard(SerialKeyApp):
     @property
     def my_zone(self) -> tzinfo:
         """The zone of the machine that foretop runs on."""
+        # When it is first asked for: the first paint needs no zone.
         from foretop_core.clock import local_zone
 
         return local_zone(os.environ)
@@ -77,13 +78,13 @@ class Dashboard(SerialKeyApp):
 
     def on_ready(self) -> None:
         """Ready is not painted yet, and what comes next takes the processor for itself."""
-        self.frame.show_frame()
+        self.main_screen.show_frame()
         self.call_after_refresh(self._begin)
 
     async def _begin(self) -> None:
         """Keys that are pressed before the first page is there wait for it in order; the screen is drawn meanwhile."""
         self._pumping = asyncio.create_task(self._run(), name="pump")
-        await self.frame.arrive()
+        await self.main_screen.arrive()
 
     async def on_unmount(self) -> None:
         if self._pumping is not None:
@@ -101,10 +102,10 @@ class Dashboard(SerialKeyApp):
 
             self._source.start()
             state = DashboardState(self._source, asyncio.get_running_loop().time)
-            self.frame.attach(state)
+            self.main_screen.attach(state)
             await self._pump(state)
         except Exception as problem:
-            self._handle_exception(problem)
+            self.fail(problem)
 
     async def _opened(self) -> ClusterSession:
         """What cannot be used is told, and tried again: somebody may mend it meanwhile."""
@@ -112,7 +113,7 @@ class Dashboard(SerialKeyApp):
             try:
                 return await asyncio.to_thread(self._open_source)
             except ForetopError as problem:
-                self.frame.stand_by(problem)
+                self.main_screen.stand_by(problem)
             self._again.clear()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(TRY_AGAIN):
@@ -145,16 +146,16 @@ class Dashboard(SerialKeyApp):
     def pulse(self) -> None:
         """Draws; a fault in drawing is told once and is not the end of the screen."""
         try:
-            self.frame.pulse()
+            self.main_screen.pulse()
         except Exception as problem:
             text = f"The screen could not be drawn: {type(problem).__name__}: {problem}"
             if text != self._last_fault:
                 self._last_fault = text
                 self.notify(text, severity="error")
 
-    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+    def rewritten(self, update: RenderableType | None) -> RenderableType | None:
         """Textual writes the whole of every line that it touches; we write the cells that differ."""
-        super()._display(screen, self._canvas.sparing(renderable))
+        return self._canvas.sparing(update)
 
     def notify(
         self,
@@ -166,33 +167,18 @@ class Dashboard(SerialKeyApp):
         markup: bool = False,
     ) -> None:
         """A toast, kept in the list of messages; nothing in it is markup."""
-        now = self.frame.state.clock() if self.frame.state else datetime.now(UTC)
+        now = self.main_screen.state.clock() if self.main_screen.state else datetime.now(UTC)
         text = "\n".join(clean(line) for line in message.splitlines())
         self.told.append((f"{now:%H:%M:%S}Z", text.replace("\n", " ")))
         super().notify(text, title=title, severity=severity, timeout=timeout, markup=False)
-
-    def _fatal_error(self) -> None:
-        """The way to the fault, without the values on it: one of them may be a token."""
-        from rich.segment import Segments
-        from rich.traceback import Traceback
-
-        found = self._exception or RuntimeError("no exception")
-        told = Traceback.from_exception(type(found), found, found.__traceback__, width=None, show_locals=False)
-        self._exit_renderables.append(Segments(self.console.render(told, self.console.options)))
-        self._close_messages_no_wait()
 
     def action_leave(self) -> None:
         self.exit()
 
     def toggle_mouse(self) -> None:
         """The terminal's own selection and our mouse exclude each other."""
-        driver = self._driver
-        if driver is None:
+        if not has_driver(self):
             return
         self._mouse = not self._mouse
-        switch = getattr(driver, "_enable_mouse_support" if self._mouse else "_disable_mouse_support", None)
-        if switch is not None:
-            driver._mouse = True
-            switch()
-            driver._mouse = self._mouse
+        switch_mouse(self, self._mouse)
         self.notify(f"Mouse {'on' if self._mouse else 'off'}")

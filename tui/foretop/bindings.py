@@ -1,18 +1,24 @@
 """Everything a key can do, as data: bindings, footer, help and palette are all made from this list.
 
-An action is carried out by the method `do_<id>` of the page on the screen, or else of the frame; an action for
-which neither has one, or whose page says `offers(id)` is false just now, is shown nowhere. To add an action, add
-it here and write that method. The wishes are made from `foretop_core.actions.intents`; each opens its dialog.
+An action is carried out by what the page on the screen has for its id in `handlers()`, or else the main screen and
+those behind it; an action for which nobody has a handler, or whose page says `offers(id)` is false just now, is shown
+nowhere. To add an action, add it here and its handler to one of those tables. The wishes are made from
+`foretop_core.actions.intents`; each opens its dialog.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
 from foretop_core.actions import intents
 from foretop_core.actions.intents import Intent
+
+Handler = Callable[[], Awaitable[None] | None]
+"""Carries an action out; what takes its time is waited for."""
+KeyHints = tuple[tuple[str, str], ...]
+"""Keys in a person's spelling, and in a word what they do."""
 
 
 class ActionGroup(Enum):

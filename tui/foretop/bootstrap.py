@@ -31,7 +31,7 @@ def detect_display(
     return DisplayOptions(plain or heard.wide, lit and not calm, mouse, read_only, speed, page, heard.typed)
 
 
-def run(open_source: Callable[[], ClusterSession], looks: DisplayOptions) -> int:
+def run_dashboard(open_source: Callable[[], ClusterSession], looks: DisplayOptions) -> int:
     """Runs until the person leaves; the exit code is that of the command line."""
     app = Dashboard(open_source, looks)
     answer = asyncio.run(_run(app, looks))

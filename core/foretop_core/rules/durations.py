@@ -7,7 +7,7 @@ from datetime import timedelta
 from foretop_core.cron.golang import GoError, parse_duration
 
 
-def duration(text: str) -> timedelta | None:
+def read_duration(text: str) -> timedelta | None:
     """None where there is none or it cannot be read: the API server has let it through, so nobody is told here."""
     try:
         return timedelta(microseconds=parse_duration(text) // 1000)

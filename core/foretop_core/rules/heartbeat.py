@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from foretop_core.models import Backup, BackupStorageLocation, Schedule
 from foretop_core.rules import humanize
-from foretop_core.rules.durations import duration
+from foretop_core.rules.durations import read_duration
 
 PERIOD = timedelta(minutes=1)
 SILENT_PERIODS = 3
@@ -75,7 +75,7 @@ def heartbeat(
 
 def unchecked_for(location: BackupStorageLocation, now: datetime) -> timedelta | None:
     """How long ago its phase was found out, where a new look has been due three times since."""
-    period = duration(location.spec.validation_frequency)
+    period = read_duration(location.spec.validation_frequency)
     every = PERIOD if period is None else period
     checked = location.status.last_validation_time
     if checked is None or not every or now - checked <= SILENT_PERIODS * max(every, PERIOD):
@@ -105,7 +105,7 @@ def _signs(location: BackupStorageLocation) -> list[Evidence]:
 def _period(location: BackupStorageLocation) -> timedelta | None:
     """How often this location shows a sign of life; each of its two checks can be switched off."""
     texts = (location.spec.validation_frequency, location.spec.backup_sync_period)
-    lengths = [PERIOD if (length := duration(text)) is None else length for text in texts]
+    lengths = [PERIOD if (length := read_duration(text)) is None else length for text in texts]
     return min((length for length in lengths if length > timedelta()), default=None)
 
 

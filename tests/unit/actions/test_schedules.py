@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from foretop_core.actions.plans import PlanStep
 from foretop_core.actions.schedules import (
     NewSchedule,
     check_schedule,
@@ -16,7 +17,7 @@ from foretop_core.actions.schedules import (
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, BackupSpec, Schedule, from_builtins
 from foretop_core.models.manifest import read
-from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from tests.objects import NOW, backup, location, schedule
 
 
@@ -136,3 +137,32 @@ def test_deleting_a_schedule_that_owns_its_backups_says_what_goes_along() -> Non
     (warning,) = step.warnings
     assert "Its 1 Backup object is deleted with it" in warning
     assert "nightly-1" in warning
+
+
+def planned(cron: str, version: str = "") -> PlanStep:
+    snapshot = ClusterSnapshot("prod", servers={"velero": VeleroInfo(False, 1, version)})
+    (step,) = plan_create_schedules(snapshot, [NewSchedule("velero", "new", cron)], NOW).steps
+    return step
+
+
+def test_an_expression_that_another_release_reads_differently_is_warned_of() -> None:
+    step = planned("0 2 1 * 1", "1.18.3")
+    assert step.changes[0].endswith("0 2 1 * 1, at 02:00 on the 1st if it is a Monday")
+    assert step.warnings == (
+        "Other releases read it differently: "
+        "Velero up to 1.18.2: at 02:00 on the 1st of the month and on every Monday.",
+    )
+    assert planned("0 2 * * *", "1.18.3").warnings == ()
+
+
+def test_where_the_release_is_open_every_reading_is_forecast() -> None:
+    step = planned("0 2 1 * 1")
+    assert step.forecast.startswith("on Velero up to 1.18.2: first backup 16 Nov 02:00Z")
+    assert "on Velero 1.18.3 and later: first backup 1 Feb 2027 02:00Z" in step.forecast
+
+
+def test_an_expression_is_refused_only_where_every_release_that_it_may_be_refuses_it() -> None:
+    assert "refuses the schedule" in planned("0 */24 * * *").forecast
+    assert planned("0 */24 * * *", "1.18.2").warnings
+    with pytest.raises(BadInput, match="step \\(24\\) must be less than range size"):
+        planned("0 */24 * * *", "1.18.3")

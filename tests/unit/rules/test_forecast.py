@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from foretop_core.cron import Dialect
+from foretop_core.rules.dialects import readings
 from foretop_core.rules.forecast import (
     Choice,
     DelayReason,
@@ -12,11 +13,13 @@ from foretop_core.rules.forecast import (
     expected_start,
     invalid,
     is_due,
+    may_be_due,
     missed_runs,
     next_run,
     overdue,
     pause,
     unpause,
+    unpause_as_read,
 )
 from foretop_core.rules.heartbeat import Heartbeat
 from tests.objects import NOW, at, backup, schedule
@@ -219,3 +222,14 @@ def test_pausing_says_what_goes_on_and_what_does_not_happen() -> None:
     assert "the run of 03:00:00Z will not start" in sentence
     assert "nightly-1 continues" in sentence
     assert "is already paused" in pause(schedule(paused=True), NOW, DIALECT)
+
+
+def test_where_the_reading_is_open_unpausing_says_what_each_release_does_and_relies_on_none() -> None:
+    paused = schedule(cron="0 2 1 * 1", last="2026-11-02T02:00:03Z", paused=True)
+    told = unpause_as_read(paused, NOW, Choice.DO_NOT_SKIP, False, readings(paused.spec.schedule))
+    assert told.sentence.startswith("on Velero up to 1.18.2: one backup starts at once: due since 9 Nov 02:00Z")
+    assert "; on Velero 1.18.3 and later: no backup now: none is due" in told.sentence
+    assert (told.at_once, told.next_run, told.predictable) == (True, None, False)
+    known = unpause_as_read(paused, NOW, Choice.DO_NOT_SKIP, False, readings(paused.spec.schedule, (DIALECT,)))
+    assert (known.at_once, known.next_run, known.predictable) == (False, at("2027-02-01T02:00:00Z"), True)
+    assert may_be_due(paused, NOW, readings(paused.spec.schedule))

@@ -85,6 +85,23 @@ def test_schedules_say_what_they_do_next_and_why_not() -> None:
     ]
 
 
+def test_a_schedule_that_releases_read_differently_has_no_single_next_run_until_the_release_is_known() -> None:
+    both = schedule("both", "0 2 1 * 1", created="2026-11-10T00:00:00Z")
+    shown = Shown("schedules", [both])
+    assert shown.text("name", "next") == [["▲", "both", "2 readings"]]
+    (item,) = shown.items()
+    assert (item["nextRun"], item["due"], item["expectedStart"]) == (None, None, None)
+    assert [(one["releases"], one["nextRun"]) for one in item["readings"]] == [
+        ("Velero up to 1.18.2", "2026-11-16T02:00:00Z"),
+        ("Velero 1.18.3 and later", "2027-02-01T02:00:00Z"),
+    ]
+    # Another schedule of the same server tells which release it is: all rows are made again.
+    shown.store.fill("prod", [both, schedule("wraps", "0 22-2 * * *")], shown.clock)
+    shown.live.pump()
+    assert shown.text("name", "next")[0] == ["●", "both", "in 77d"]
+    assert "readings" not in shown.items()[0]
+
+
 def test_the_last_runs_of_a_schedule_show_how_each_went_and_which_are_missing() -> None:
     def run(hour: int, phase: str = "Completed", **status: Any) -> Resource:
         time = f"{hour:02}:00:03"

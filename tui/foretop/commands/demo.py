@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from foretop.commands.connection import wishes_of
-from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, show
+from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, show_dashboard
 from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.reconcile import Behaviour
@@ -92,11 +92,11 @@ def command(
 
 def _report(box: SimulatedCluster) -> int:
     """The same text as `foretop report`, once the scene has settled; its findings are no fault of the demo."""
-    from foretop.commands.report import tell
+    from foretop.commands.report import report_snapshots
     from foretop_core.rules.assemble import assemble
 
     box.settle(_SETTLE)
-    tell([(assemble(box.objects(), "minicluster"), box.clock.now())], (), "text")
+    report_snapshots([(assemble(box.objects(), "minicluster"), box.clock.now())], (), "text")
     return 0
 
 
@@ -115,7 +115,7 @@ def _look(build: Callable[[], SimulatedCluster], port: int, tastes: DisplayFlags
                 box.running_clock,
             )
 
-        return show(open_source, tastes, read_only=read_only, speed=speed)
+        return show_dashboard(open_source, tastes, read_only=read_only, speed=speed)
 
 
 @contextmanager

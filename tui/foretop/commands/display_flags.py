@@ -56,12 +56,12 @@ def has_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
 
 
-def show(
+def show_dashboard(
     open_source: Callable[[], ClusterSession], tastes: DisplayFlags, *, read_only: bool = False, speed: float = 1.0
 ) -> int:
     """Runs the dashboard to its end."""
     gc.set_threshold(_SELDOM)
-    from foretop.bootstrap import detect_display, run
+    from foretop.bootstrap import detect_display, run_dashboard
 
     looks = detect_display(
         os.environ,
@@ -72,7 +72,7 @@ def show(
         read_only=read_only,
         speed=speed,
     )
-    return run(open_source, looks)
+    return run_dashboard(open_source, looks)
 
 
 def watch_clusters(wishes: SessionOptions, tastes: DisplayFlags) -> int:
@@ -81,4 +81,4 @@ def watch_clusters(wishes: SessionOptions, tastes: DisplayFlags) -> int:
 
         return open_session(replace(wishes, with_velero=True), os.environ)
 
-    return show(open_source, tastes, read_only=wishes.read_only)
+    return show_dashboard(open_source, tastes, read_only=wishes.read_only)

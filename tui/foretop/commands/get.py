@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
@@ -13,9 +14,10 @@ import click
 from foretop.commands.connection import connection_options
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, say, table, warn
+from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAB, NAR, Kind
-from foretop_core.rules.triage import Debounced, debounce
+from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.ranking import rank
 from foretop_core.session import WATCHED, Session
 from foretop_core.store import Key
@@ -131,23 +133,20 @@ class ResourceRows:
 
 
 class FindingRows:
-    """What triage finds in all contexts, settled so that nothing flickers."""
+    """The findings of all contexts exactly as Triage shows them: debounced, aggregated, with what cannot be seen."""
 
     def __init__(self, session: Session, wanted: str) -> None:
         self.changed = asyncio.Event()
         self._session = session
+        self._state = DashboardState(session, time.monotonic)
         self._feed = session.store.feed.subscribe(None, self.changed.set)
         self._wanted = parse_filter(wanted, findings.FIELDS)
-        self._settled: dict[str, Debounced] = {}
-        self._scene = _scenes(session)
         self.titles = [(column.title, column.wide) for column in findings.COLUMNS]
 
     def pump(self) -> None:
         self._feed.drain()
-        for context in self._session.contexts:
-            now = self._session.clock(context).now()
-            found = self._session.triage(context).findings
-            self._settled[context] = debounce(self._settled.get(context), found, now)
+        self._state.beat()
+        self._state.judge(at_once=True)
 
     @property
     def empty(self) -> str:
@@ -155,15 +154,14 @@ class FindingRows:
         gaps = _not_seen(self._session)
         return f"No problems in what is visible. Not visible: {gaps}." if gaps else "No problems."
 
-    def _shown(self) -> list[Any]:
-        every = [finding for state in self._settled.values() for finding in state.shown.values()]
-        return sorted((found for found in every if self._wanted(findings.facets(found))), key=rank)
+    def _shown(self) -> list[Finding]:
+        return sorted((found for found in self._state.findings if self._wanted(findings.facets(found))), key=rank)
 
     def items(self) -> dict[Key, Item]:
         return {findings.key_of(found): finding_item(found) for found in self._shown()}
 
     def rows(self) -> list[Row]:
-        return [findings.paint(found, self._scene(found.context)) for found in self._shown()]
+        return [findings.paint(found, self._state.render_context_of(found)) for found in self._shown()]
 
 
 def _not_seen(session: Session, kinds: Collection[str] | None = None) -> str:

@@ -21,7 +21,7 @@ from foretop_core.rules.assemble import assemble
 from foretop_core.rules.dialects import NONE_GIVEN
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import Severity, Triage, triage
+from foretop_core.rules.triage import Severity, Triage, aggregated, triage
 from foretop_core.tables.resources.json_items import (
     finding_item,
     queue_items,
@@ -51,7 +51,7 @@ def command(wishes: SessionOptions, source: str | None, at: str | None, form: st
     given = wishes.velero_versions or NONE_GIVEN
     given.check(())
     snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
-    return tell([(snapshot, now)], read.unreadable, form)
+    return report_snapshots([(snapshot, now)], read.unreadable, form)
 
 
 def report_on_clusters(wishes: SessionOptions) -> int:
@@ -64,17 +64,19 @@ async def _of_clusters(wishes: SessionOptions, at: datetime | None, form: str) -
         good, bad = await wait_synced(session)
         snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
         lost = tuple(Unreadable(problem.what, problem.why, problem.hint) for problem in bad)
-        return tell(snapshots, (*unreadable(session), *lost), form)
+        return report_snapshots(snapshots, (*unreadable(session), *lost), form)
 
 
-def tell(snapshots: Sequence[tuple[ClusterSnapshot, datetime]], unreadable: Sequence[Unreadable], form: str) -> int:
+def report_snapshots(
+    snapshots: Sequence[tuple[ClusterSnapshot, datetime]], unreadable: Sequence[Unreadable], form: str
+) -> int:
     """Prints the report on some clusters, and answers with its exit code."""
     now = snapshots[0][1]
     found = [triage(snapshot, at) for snapshot, at in snapshots]
     answer = report(snapshots, found, unreadable)
     warn(unreadable)
     if form == "text":
-        show(answer, now)
+        print_report(answer, now)
     else:
         emit(answer, form)
     return exit_code(found, unreadable)
@@ -91,7 +93,7 @@ def report(
             for schedule in sorted(snapshot.schedules, key=lambda schedule: (schedule.namespace, schedule.name))
         ],
         "queue": [item for snapshot, at in snapshots for item in queue_items(snapshot, at)],
-        "findings": [finding_item(finding) for each in found for finding in each.findings],
+        "findings": [finding_item(finding) for each in found for finding in aggregated(each.findings)],
         "unreadable": [unreadable_item(problem) for problem in unreadable],
         "notSeen": [unseen_item(gap) for each in found for gap in each.unseen],
     }
@@ -103,7 +105,7 @@ def exit_code(found: Sequence[Triage], unreadable: Sequence[Unreadable]) -> int:
     return 3 if any(each.unseen for each in found) else 0
 
 
-def show(answer: dict[str, Any], now: datetime) -> None:
+def print_report(answer: dict[str, Any], now: datetime) -> None:
     say(f"As of {answer['at']}")
     _findings(answer["findings"], answer["notSeen"], now)
     if answer["schedules"]:

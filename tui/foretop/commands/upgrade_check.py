@@ -59,17 +59,17 @@ def command(wishes: SessionOptions, release: str, source: str | None, at: str | 
     snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
     if not snapshot.schedules:
         raise BadInput(f"{source} contains no schedules", "it has no Schedule")
-    return tell([(snapshot, now)], read.unreadable, release, form)
+    return report_upgrades([(snapshot, now)], read.unreadable, release, form)
 
 
 async def _of_clusters(wishes: SessionOptions, release: str, at: datetime | None, form: str) -> int:
     async with running_session(replace(wishes, with_velero=True)) as session:
         good, bad = await wait_synced(session)
         snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
-        return tell(snapshots, (*unreadable(session), *bad), release, form)
+        return report_upgrades(snapshots, (*unreadable(session), *bad), release, form)
 
 
-def tell(
+def report_upgrades(
     snapshots: Sequence[tuple[ClusterSnapshot, datetime]],
     lost: Sequence[ForetopError | Unreadable],
     release: str,
@@ -82,14 +82,16 @@ def tell(
     warn(lost)
     _say_what_is_open(servers, form)
     if form == "text":
-        show(servers, unseen, str(to))
+        print_upgrades(servers, unseen, str(to))
     else:
         items = [_item(server, change, str(to)) for server in servers for change in server.changes]
         emit({**as_list(items), "notSeen": [unseen_item(gap) for gap in unseen]}, form)
-    return exit_code(servers, unseen, lost)
+    return upgrade_exit_code(servers, unseen, lost)
 
 
-def exit_code(servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], lost: Sequence[ForetopError]) -> int:
+def upgrade_exit_code(
+    servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], lost: Sequence[ForetopError]
+) -> int:
     if any(server.changes for server in servers):
         return 1
     return 3 if unseen or lost else 0
@@ -106,7 +108,7 @@ def _say_what_is_open(servers: Sequence[ServerUpgrade], form: str) -> None:
             )
 
 
-def show(servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], to: str) -> None:
+def print_upgrades(servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], to: str) -> None:
     for server in servers:
         for change in server.changes:
             _block(server, change, to, several=len(servers) > 1)

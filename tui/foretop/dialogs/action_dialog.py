@@ -9,9 +9,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 from textual import on, work
+from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
@@ -28,9 +29,6 @@ from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
 from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import Tone
-
-if TYPE_CHECKING:
-    from foretop.app import Dashboard
 
 REPLAN = 1.0
 READ_ONLY = "Read-only: not sent"
@@ -193,7 +191,7 @@ class ActionDialog(DialogBoard):
 
     def action_copy(self) -> None:
         if self.planned is not None and self.planned.plan.steps:
-            copy(self.dashboard, plan_text.commands(self.planned.plan))
+            copy(self.app, plan_text.commands(self.planned.plan))
 
     @on(DialogButton.Pressed)
     def _pressed(self, event: DialogButton.Pressed) -> None:
@@ -204,14 +202,14 @@ class ActionDialog(DialogBoard):
             self._ask_again(self.deed.rest, [told.result for told in self.deed.told])
         elif self.stage is DialogState.ASKING:
             if why := self._why_not():
-                self.dashboard.notify(why, severity="warning")
+                self.app.notify(why, severity="warning")
             elif self.planned is not None:
                 self._send(self.planned)
 
     def action_leave(self) -> None:
         """What is under way goes on, and is told in a toast; where nothing is, that is told too."""
         if self.stage is DialogState.ASKING:
-            self.dashboard.notify(NOT_DONE if self.deed is None else NO_MORE, timeout=_BRIEF)
+            self.app.notify(NOT_DONE if self.deed is None else NO_MORE, timeout=_BRIEF)
         if self.deed is not None:
             self.deed.listener = None
         super().action_leave()
@@ -220,11 +218,11 @@ class ActionDialog(DialogBoard):
 
     def _send(self, planned: TrackedPlan) -> None:
         self.stage = DialogState.SENDING
-        self.deed = PlanRun(self.service, planned, self.wish(), _toast(self.dashboard))
+        self.deed = PlanRun(self.service, planned, self.wish(), _toast(self.app))
         self.deed.listener = self._moved
         self.cancel.focus()
         self.draw()
-        self.dashboard.run_worker(self.deed.run(), exit_on_error=False)
+        self.app.run_worker(self.deed.run(), exit_on_error=False)
 
     def _moved(self) -> None:
         deed = self.deed
@@ -261,7 +259,7 @@ class ActionDialog(DialogBoard):
         self.replan()
 
 
-def _toast(app: Dashboard) -> Callable[[PlanRun], None]:
+def _toast(app: App[Any]) -> Callable[[PlanRun], None]:
     """For when the dialog is gone; the toast is kept in the messages."""
 
     def tell(deed: PlanRun) -> None:

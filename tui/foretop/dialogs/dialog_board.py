@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual import events, on
@@ -20,9 +20,6 @@ from foretop.widgets.paragraphs import Paragraph
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import to_ascii
 from foretop_core.tables.text.text import clean
-
-if TYPE_CHECKING:
-    from foretop.app import Dashboard
 
 _AROUND = 5
 """Lines that are no sentences: the border, the knobs, the blank line above them and one to breathe."""
@@ -97,13 +94,6 @@ class DialogBoard(BaseModal[None]):
     @property
     def is_confirmed(self) -> bool:
         return not self.wanted or self.query_one("#confirm", Prompt).value == self.wanted
-
-    @property
-    def dashboard(self) -> Dashboard:
-        from foretop.app import Dashboard
-
-        assert isinstance(self.app, Dashboard)
-        return self.app
 
     def show_fields(self, shown: bool) -> None:
         self.query_one("#fields").display = shown and bool(self.query("#fields > *"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual.screen import Screen
 
 from foretop.dialogs import confirm_dialogs
@@ -11,15 +9,11 @@ from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.form_dialogs import CreateScheduleDialog, RestoreDialog
 from foretop.dialogs.log_viewer import LogViewer
 from foretop.dialogs.pause_dialogs import PauseDialog, UnpauseDialog
-from foretop.dialogs.results_viewer import ResultsViewer
-from foretop.pages.detail_page import DetailPage
+from foretop.dialogs.results_viewer import Keep, ResultsViewer
 from foretop_core.actions import intents
 from foretop_core.actions.intents import Intent
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.store import Key
-
-if TYPE_CHECKING:
-    from foretop.main_screen.main_screen import MainScreen
 
 _DIALOGS: dict[str, type[ActionDialog]] = {
     intents.PAUSE.id: PauseDialog,
@@ -39,11 +33,11 @@ _DIALOGS: dict[str, type[ActionDialog]] = {
 
 
 def make_dialog(
-    frame: MainScreen, service: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int
+    service: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool, keep: Keep
 ) -> Screen[None]:
+    """`hidden` of the objects are not shown by the filter; `keep` takes results that were fetched."""
     if intent in (intents.LOGS, intents.NONADMIN_LOGS):
-        return LogViewer(service, keys[0], frame.looks.ascii)
+        return LogViewer(service, keys[0], ascii)
     if intent in (intents.RESULTS, intents.NONADMIN_RESULTS):
-        assert isinstance(frame.page, DetailPage)
-        return ResultsViewer(service, keys[0], frame.looks.ascii, frame.page.keep_results)
-    return _DIALOGS[intent.id](service, intent, keys, hidden, frame.looks.ascii)
+        return ResultsViewer(service, keys[0], ascii, keep)
+    return _DIALOGS[intent.id](service, intent, keys, hidden, ascii)

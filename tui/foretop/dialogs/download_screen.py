@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -27,9 +27,6 @@ from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.text.text import cut
-
-if TYPE_CHECKING:
-    from foretop.app import Dashboard
 
 _BAR = 30
 
@@ -90,13 +87,6 @@ class DownloadScreen(BaseModal[None]):
         else:
             self.query_one("#cancel").focus()
         self.draw()
-
-    @property
-    def dashboard(self) -> Dashboard:
-        from foretop.app import Dashboard
-
-        assert isinstance(self.app, Dashboard)
-        return self.app
 
     @property
     def executor(self) -> PlanExecutor:
@@ -182,4 +172,4 @@ class DownloadScreen(BaseModal[None]):
     def action_copy(self) -> None:
         plan = self._plan()
         if plan is not None:
-            copy(self.dashboard, plan_text.commands(plan))
+            copy(self.app, plan_text.commands(plan))

@@ -115,6 +115,6 @@ class LogViewer(DownloadScreen):
         try:
             self.fetched.save(path)
         except ForetopError as problem:
-            self.dashboard.notify(f"Not saved: {problem}", severity="error")
+            self.app.notify(f"Not saved: {problem}", severity="error")
         else:
-            self.dashboard.notify(f"{len(self.fetched.lines):,} lines saved to {path}")
+            self.app.notify(f"{len(self.fetched.lines):,} lines saved to {path}")

@@ -26,7 +26,7 @@ class PlanRun:
         self.problem = ""
         self.is_sent = False
         self.listener: Callable[[], None] | None = None
-        self._hands = service
+        self._service = service
         self._wish = wish
         self._afterwards = afterwards
 
@@ -34,7 +34,7 @@ class PlanRun:
         plan = self.planned.plan
         looks = [self._look(place) for place in range(len(plan.steps))]
         try:
-            self.problem = await self._hands.refusal(plan)
+            self.problem = await self._service.refusal(plan)
             if not self.problem:
                 await self._send()
         except ForetopError as problem:
@@ -65,18 +65,18 @@ class PlanRun:
         plan = self.planned.plan
         step = plan.steps[place]
         origin = self.planned.origins[place] if self.planned.origins else None
-        before = self._hands.item(origin) if origin else None
-        return probe_for(plan, step, before, self._hands.snapshot(step.target.context))
+        before = self._service.item(origin) if origin else None
+        return probe_for(plan, step, before, self._service.snapshot(step.target.context))
 
     async def _send(self) -> None:
-        async for result in self._hands.carry_out(self.planned.plan, self._wish):
-            self.told.append(StepReport(result, self._hands.now(result.step.target.context)))
+        async for result in self._service.carry_out(self.planned.plan, self._wish):
+            self.told.append(StepReport(result, self._service.now(result.step.target.context)))
             self._tell()
 
     async def _follow(self, place: int, look: Probe) -> None:
         context = self.told[place].result.step.target.context
         within = timeout_for(self.planned.plan.intent)
-        async for seen in follow_write(self._hands.source.store, context, look, within):
+        async for seen in follow_write(self._service.source.store, context, look, within):
             self.told[place] = self.told[place].after(seen)
             self._tell()
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -15,11 +17,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.screen import Screen
 
-from foretop.bindings import ACTIONS, Action
+from foretop.bindings import ACTIONS, Action, Handler, KeyHints
 from foretop.main_screen import header_footer
-from foretop.main_screen.key_hints import ways
-from foretop.main_screen.navigation import NavigationHistory, PageAddress
+from foretop.main_screen.key_hints import IN_A_WINDOW, footer_hints
+from foretop.main_screen.navigation import NavigationHistory
 from foretop.pages.page import Page
+from foretop.pages.page_address import PageAddress
 from foretop.pages.tabs import DETAIL, TABS
 from foretop.widgets.styles import style_of
 from foretop.widgets.text_lines import Divider, StyledLine, line_width
@@ -28,9 +31,11 @@ from foretop_core.errors import ForetopError
 from foretop_core.tables.engine.status_glyphs import Tone
 
 if TYPE_CHECKING:
-    from foretop.app import Dashboard
-    from foretop.main_screen.global_actions import GlobalActions
+    from foretop.main_screen.action_host import ActionCarrier, AppHost
+    from foretop.main_screen.object_actions import ObjectActions
+    from foretop.main_screen.screen_actions import ScreenActions
     from foretop.main_screen.write_actions import WriteActions
+    from foretop.panes.applicable_actions import ApplicableAction
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.store import Key
 
@@ -50,26 +55,18 @@ class MainScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = _bindings()
 
-    def __init__(self, looks: DisplayOptions) -> None:
+    def __init__(self, looks: DisplayOptions, app_host: AppHost) -> None:
         super().__init__()
         self.looks = looks
+        self.app_host = app_host
         self.state: DashboardState | None = None
         self.pages: dict[str, Page] = {}
         self.current = ""
-        self.trail = NavigationHistory()
-        self._errands: GlobalActions | None = None
+        self.history = NavigationHistory()
         self.trouble: ForetopError | None = None
         """What keeps the session from being opened."""
         self._version: tuple[object, ...] | None = None
         self._going = asyncio.Lock()
-        self._wishes: WriteActions | None = None
-
-    @property
-    def dashboard(self) -> Dashboard:
-        from foretop.app import Dashboard
-
-        assert isinstance(self.app, Dashboard)
-        return self.app
 
     def compose(self) -> ComposeResult:
         ascii = self.looks.ascii
@@ -94,21 +91,25 @@ class MainScreen(Screen[None]):
             if not self.current:
                 await self._go(PageAddress(self.looks.page), True)
 
-    @property
-    def wishes(self) -> WriteActions:
-        if self._wishes is None:
-            from foretop.main_screen.write_actions import WriteActions
+    # Those who carry actions out bring the dialogs with them: they are imported when the frame is already painted.
 
-            self._wishes = WriteActions(self)
-        return self._wishes
+    @cached_property
+    def write_actions(self) -> WriteActions:
+        from foretop.main_screen.write_actions import WriteActions
 
-    @property
-    def errands(self) -> GlobalActions:
-        if self._errands is None:
-            from foretop.main_screen.global_actions import GlobalActions
+        return WriteActions(self)
 
-            self._errands = GlobalActions(self)
-        return self._errands
+    @cached_property
+    def object_actions(self) -> ObjectActions:
+        from foretop.main_screen.object_actions import ObjectActions
+
+        return ObjectActions(self)
+
+    @cached_property
+    def screen_actions(self) -> ScreenActions:
+        from foretop.main_screen.screen_actions import ScreenActions
+
+        return ScreenActions(self, self.app_host)
 
     def on_resize(self, event: events.Resize) -> None:
         self._version = None
@@ -142,6 +143,7 @@ class MainScreen(Screen[None]):
         self.show_frame()
 
     def _explain(self, page: Page, trouble: ForetopError) -> None:
+        # After the first paint: it draws on the store.
         from foretop.panes.empty_state import why_closed
 
         page.explain(why_closed(trouble))
@@ -167,17 +169,18 @@ class MainScreen(Screen[None]):
             return
         self._show_top()
         page = self.page
-        under = self.trail.tab if self.current == DETAIL else self.current
+        under = self.history.tab if self.current == DETAIL else self.current
         self.query_one("#tabs", StyledLine).show(header_footer.tabs(TABS, under, cells))
         hint = self._hint(page) if page else ""
         tone = Tone.BAD if page is not None and page.has_problem else Tone.WARN
         self.query_one("#bottom-rule", Divider).show(header_footer.hint(hint, style_of(tone)))
-        self.query_one("#footer", StyledLine).show(header_footer.footer(ways(self), cells))
+        self.query_one("#footer", StyledLine).show(header_footer.footer(self._key_hints(), cells))
 
     def _hint(self, page: Page) -> str:
         """How the page is narrowed, and as of when its rows are; a problem is told alone."""
         if self.state is None or page.has_problem:
             return page.hint()
+        # After the first paint: it draws on the store.
         from foretop.panes.stale_notice import as_of
 
         return ", ".join(part for part in (page.hint(), as_of(self.state)) if part)
@@ -190,6 +193,7 @@ class MainScreen(Screen[None]):
             line = header_footer.CONNECTING if self.trouble is None else header_footer.cannot_start(self.trouble, cells)
             self.query_one("#status", StyledLine).show(line)
             return
+        # After the first paint: it draws on the store.
         from foretop.main_screen import status_line
 
         clock = self.query_one("#clock", StyledLine)
@@ -227,7 +231,7 @@ class MainScreen(Screen[None]):
             other.display = other is page
         self.current = place.page
         if remember:
-            self.trail.visit(place)
+            self.history.visit(place)
         page.shown()
         page.restore(place)
         self._version = None
@@ -235,13 +239,14 @@ class MainScreen(Screen[None]):
 
     def note_cursor(self) -> None:
         if self.page is not None:
-            self.trail.note(self.page.place())
+            self.history.note(self.page.place())
 
     async def _page(self, page_id: str) -> Page:
         if page_id not in self.pages:
+            # After the first paint: it draws on the store.
             from foretop.pages.page_factories import PAGE_FACTORIES
 
-            page = PAGE_FACTORIES[page_id](page_id, self.looks)
+            page = PAGE_FACTORIES[page_id](page_id, self.looks, self)
             await self.query_one("#pages").mount(page)
             # Only now, for whoever attaches the facts to all pages must find this one whole.
             self.pages[page_id] = page
@@ -260,43 +265,125 @@ class MainScreen(Screen[None]):
 
     # Keys
 
+    def handler(self, action_id: str) -> Handler | None:
+        """What carries an action out here and now: the page on the screen comes before all others."""
+        carriers: list[ActionCarrier] = [self.write_actions, self.object_actions, self.screen_actions, self]
+        if self.page is not None:
+            carriers.insert(0, self.page)
+        for carrier in carriers:
+            if (found := carrier.handlers().get(action_id)) is not None:
+                return found if carrier.offers(action_id) else None
+        return None
+
     def available(self) -> list[Action]:
         """What would do something here and now."""
-        return [action for action in ACTIONS if self.carrier(action.id) is not None]
+        return [action for action in ACTIONS if self.handler(action.id) is not None]
 
     def offered(self) -> list[Action]:
         """What is held out to a person: with read-only no writes, though their keys still say what would happen."""
-        return [one for one in self.available() if not (self.looks.read_only and self.wishes.knows(one.id))]
+        writes = self.write_actions.handlers() if self.looks.read_only else {}
+        return [one for one in self.available() if one.id not in writes]
 
-    def carrier(self, action_id: str) -> Page | GlobalActions | WriteActions | None:
-        """Who carries an action out: the page on the screen before the frame."""
-        page = self.page
-        if page is not None and hasattr(page, f"do_{action_id}"):
-            return page if page.offers(action_id) else None
-        if self.wishes.knows(action_id):
-            return self.wishes if self.wishes.offers(action_id) else None
-        errands = self.errands
-        return errands if hasattr(errands, f"do_{action_id}") and errands.offers(action_id) else None
+    def applicable_actions(self) -> list[ApplicableAction]:
+        """What would do something to an object here and now, and to which."""
+        # After the first paint: it draws on the store.
+        from foretop.main_screen.action_objects import applicable_actions
+
+        return applicable_actions(self.offered(), self.page, self.object_actions, self.write_actions)
+
+    def _key_hints(self) -> KeyHints:
+        """Of the window above, of the field that is typed in, or of the page."""
+        if self.app.screen is not self:
+            return IN_A_WINDOW
+        if self.page is None:
+            return ()
+        return self.page.ways_of_typing() or footer_hints(self.offered(), self.current, self.can_go_back)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What nobody carries out here leaves its key to the next action that has it."""
         if action != "do" or self.page is None:
             return True
         wanted = str(parameters[0])
-        return self.carrier(wanted) is not None or bool(self.wishes.excuse(wanted))
+        return self.handler(wanted) is not None or bool(self.write_actions.excuse(wanted))
 
     async def action_do(self, action_id: str) -> None:
         if self.page is None:
             await self._enter()
-        carrier = self.carrier(action_id)
-        if carrier is None:
-            if excuse := self.wishes.excuse(action_id):
-                self.dashboard.notify(excuse)
+        handler = self.handler(action_id)
+        if handler is None:
+            if excuse := self.write_actions.excuse(action_id):
+                self.app.notify(excuse)
             return
-        if carrier is self.wishes:
-            self.wishes.ask(action_id)
-            return
-        outcome = getattr(carrier, f"do_{action_id}")()
+        outcome = handler()
         if outcome is not None:
             await outcome
         self.show_frame()
+
+    # What keys do here
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """The ways back, forth and out."""
+        return {
+            "previous": self.do_previous,
+            "next": self.do_next,
+            "last": self.do_last,
+            "escape": self.do_escape,
+            "back": self.do_back,
+            "leave": self.do_leave,
+            "full": self.do_full,
+        }
+
+    def offers(self, action_id: str) -> bool:
+        if action_id == "previous":
+            return self.history.can_go_back
+        return self.history.can_go_on if action_id == "next" else True
+
+    async def do_previous(self) -> None:
+        await self._visit(self._step(-1))
+
+    async def do_next(self) -> None:
+        await self._visit(self._step(1))
+
+    async def do_last(self) -> None:
+        self.note_cursor()
+        await self._visit(self.history.swap())
+
+    def _step(self, by: int) -> PageAddress | None:
+        self.note_cursor()
+        return self.history.step(by)
+
+    async def _visit(self, place: PageAddress | None) -> None:
+        if place is not None:
+            await self.go(place, remember=False)
+
+    async def do_escape(self) -> None:
+        if self.has_class("-full"):
+            self.remove_class("-full")
+        elif not (self.page is not None and self.page.go_back()):
+            await self._leave_page()
+        self.pulse()
+
+    async def _leave_page(self) -> None:
+        if self.current == DETAIL:
+            await self._visit(self.history.out_of_detail())
+        elif self.history.has_jumped:
+            await self.do_previous()
+
+    async def do_back(self) -> None:
+        """`q`: as escape, and in a tab with nothing to go back from, out."""
+        if self.can_go_back:
+            await self.do_escape()
+        else:
+            self.app.exit()
+
+    @property
+    def can_go_back(self) -> bool:
+        """Whether escape would do something here."""
+        inside = self.page is not None and self.page.can_go_back()
+        return inside or self.has_class("-full") or self.current == DETAIL or self.history.has_jumped
+
+    def do_leave(self) -> None:
+        self.app.exit()
+
+    def do_full(self) -> None:
+        self.toggle_class("-full")

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
+from foretop.pages.page_address import PageAddress
 from foretop.pages.tabs import DETAIL
 
-if TYPE_CHECKING:
-    from foretop_core.store import Key
-
 _MOST = 50
-
-
-@dataclass(frozen=True, slots=True)
-class PageAddress:
-    """A page, how it was narrowed, and what was under the cursor or open."""
-
-    page: str
-    filter: str | None = None
-    key: Key | None = None
-    section: str = "overview"
-    jumped: bool = False
-    """Reached by a jump: back leads to where that came from."""
 
 
 class NavigationHistory:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from foretop.dialogs.choose import Choose
+from foretop.main_screen.action_host import ActionHost
 from foretop_core.dashboard.object_access import set_scope
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, MOVEMENTS
 from foretop_core.rules import humanize
-
-if TYPE_CHECKING:
-    from foretop.main_screen.main_screen import MainScreen
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _TENANTS = tuple(kind.plural for kind in KINDS if kind not in BESIDE_VELERO and kind not in MOVEMENTS)
@@ -22,8 +19,8 @@ _TENANTS = tuple(kind.plural for kind in KINDS if kind not in BESIDE_VELERO and 
 class ScopeCommands:
     """What a person says after the colon, and the lists for one who does not know the names."""
 
-    def __init__(self, frame: MainScreen, state: DashboardState) -> None:
-        self._frame = frame
+    def __init__(self, host: ActionHost, state: DashboardState) -> None:
+        self._host = host
         self._state = state
 
     def obey(self, verb: str, name: str) -> None:
@@ -34,9 +31,9 @@ class ScopeCommands:
 
     def look_at(self, namespace: str = "", context: str = "") -> None:
         set_scope(self._state, namespace, context)
-        if self._frame.page is not None:
-            self._frame.page.refocus()
-        self._frame.pulse()
+        if self._host.page is not None:
+            self._host.page.refocus()
+        self._host.pulse()
 
     def _namespace(self, name: str) -> None:
         context = self._state.focus.context
@@ -45,7 +42,7 @@ class ScopeCommands:
         elif _NAME.fullmatch(name):
             self.look_at(name, context)
         else:
-            self._frame.dashboard.notify(f"{name!r} is not a valid namespace name", severity="warning")
+            self._host.app.notify(f"{name!r} is not a valid namespace name", severity="warning")
 
     def _context(self, name: str) -> None:
         names, namespace = self._state.contexts, self._state.focus.namespace
@@ -53,14 +50,14 @@ class ScopeCommands:
         if len(names) < 2:
             only = humanize.join(names) or "nothing"
             said = f"foretop is connected to {only} only; start it with more --context NAME"
-            self._frame.dashboard.notify(said)
+            self._host.app.notify(said)
         elif len(found) == 1:
             self.look_at(namespace, found[0])
         elif found or not name:
             self._offer("Which context", "all contexts", found or names, lambda one: self.look_at(namespace, one))
         else:
             listed = humanize.join(names, 5)
-            self._frame.dashboard.notify(f"Unknown context {name!r}: {listed}", severity="warning")
+            self._host.app.notify(f"Unknown context {name!r}: {listed}", severity="warning")
 
     def _offer(self, title: str, everything: str, names: Sequence[str], take: Callable[[str], None]) -> None:
         def chosen(place: int | None) -> None:
@@ -68,7 +65,7 @@ class ScopeCommands:
                 take(("", *names)[place])
 
         labels = [everything, *names]
-        self._frame.dashboard.push_screen(Choose(title, labels, self._frame.looks.ascii), chosen)
+        self._host.app.push_screen(Choose(title, labels, self._host.looks.ascii), chosen)
 
     def _namespaces(self) -> list[str]:
         """Those that something was seen in."""

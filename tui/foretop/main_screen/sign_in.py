@@ -5,37 +5,16 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Any
 
-from textual.app import SuspendNotSupported
+from textual.app import App, SuspendNotSupported
 
+from foretop_core.dashboard.sign_in import SignIn
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
-from foretop_core.kube.watching.watch_sink import WatchState
-
-if TYPE_CHECKING:
-    from foretop.app import Dashboard
 
 
-@runtime_checkable
-class SignIn(Protocol):
-    """A source whose clusters may ask who we are."""
-
-    def can_sign_in(self, context: str) -> bool: ...
-
-    def sign_in(self, context: str) -> None: ...
-
-
-def signed_out(state: DashboardState) -> tuple[str, ...]:
-    """The clusters that wait for a person, and whose plugin can ask one."""
-    source = state.source
-    if not isinstance(source, SignIn):
-        return ()
-    waiting = (name for name in state.contexts if state.health(name).state is WatchState.SIGNED_OUT)
-    return tuple(name for name in waiting if source.can_sign_in(name))
-
-
-def sign_in(app: Dashboard, state: DashboardState, context: str) -> None:
+def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
     """Nothing else happens meanwhile: the terminal is the plugin's."""
     source = state.source
     assert isinstance(source, SignIn)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from foretop.bindings import RESUME, WRITE_ACTIONS
+from foretop.bindings import RESUME, WRITE_ACTIONS, Handler
+from foretop.dialogs.choose import Choose
+from foretop.main_screen.action_host import ActionHost
 from foretop.pages.detail_page import DetailPage
 from foretop.pages.findings_page import finding_under_cursor
 from foretop.pages.table_page import TablePage
@@ -19,19 +22,17 @@ from foretop_core.models import Backup, Deployment, NonAdmin, Resource, Restore,
 from foretop_core.models.kinds import DEPLOYMENT, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.rules import phases
+from foretop_core.rules.pauses import PAUSED_BATCH
+from foretop_core.rules.results import Results
 from foretop_core.rules.servers import server
 from foretop_core.store import Key
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-
-    from foretop.main_screen.main_screen import MainScreen
     from foretop_core.dashboard.action_service import ActionService
 
 _IN_ITS_RESULTS = (intents.RESULTS, intents.NONADMIN_RESULTS)
 """Can be asked only where they would be shown."""
 _BY_ID = {intent.id: intent for intent in INTENTS}
-_KNOWN = frozenset(action.id for action in WRITE_ACTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +46,28 @@ class Selection:
 class WriteActions:
     """Says what can be asked here and now, and opens the dialog that asks it."""
 
-    def __init__(self, frame: MainScreen) -> None:
-        self.frame = frame
-        self._hands: ActionService | None = None
+    def __init__(self, host: ActionHost) -> None:
+        self.host = host
+        self._service: ActionService | None = None
+        self._handlers: Mapping[str, Handler] = {
+            RESUME: self._resume,
+            **{one.id: partial(self._ask, _BY_ID[one.id]) for one in WRITE_ACTIONS if one.id != RESUME},
+        }
 
-    def knows(self, action_id: str) -> bool:
-        return action_id in _KNOWN
+    def handlers(self) -> Mapping[str, Handler]:
+        return self._handlers
 
     def offers(self, action_id: str) -> bool:
-        if self.frame.state is None or not clusters_of(self.frame.state.source):
+        if self.host.state is None or not clusters_of(self.host.state.source):
             return False
         if action_id == RESUME:
             return bool(self._batches())
         intent = _BY_ID[action_id]
         if intent is intents.CREATE_SCHEDULE:
-            return self.frame.current == "schedules"
+            return self.host.current == "schedules"
         if intent is intents.SERVER_DEFAULT:
-            return self.frame.current == "schedules" and bool(self._server().keys)
-        if intent in _IN_ITS_RESULTS and not (isinstance(page := self.frame.page, DetailPage) and page.has_list):
+            return self.host.current == "schedules" and bool(self._server().keys)
+        if intent in _IN_ITS_RESULTS and not (isinstance(page := self.host.page, DetailPage) and page.has_list):
             return False
         if not intent.key or not self._can(intent):
             return not intent.key and self._can(intent)
@@ -71,25 +76,21 @@ class WriteActions:
 
     def excuse(self, action_id: str) -> str:
         """Why a key that a person may well press here does nothing; "" where there is nothing to explain."""
-        state, page = self.frame.state, self.frame.page
+        state, page = self.host.state, self.host.page
         if state is None or page is None or not clusters_of(state.source):
             return ""
-        if action_id == RESUME and self.frame.current == "schedules" and not self._batches():
+        if action_id == RESUME and self.host.current == "schedules" and not self._batches():
             return "No schedule paused by foretop is still paused"
         if action_id != intents.UNPAUSE.id or self._can(intents.UNPAUSE):
             return ""
         if isinstance(page, TablePage) and page.table.marked:
-            return "None of the marked schedules is paused" if self.frame.current == "schedules" else ""
+            return "None of the marked schedules is paused" if self.host.current == "schedules" else ""
         key = page.subject()
         item = state.store.get(key) if key is not None else None
         return f"{item.name} is not paused" if isinstance(item, Schedule) else ""
 
-    def ask(self, action_id: str) -> None:
-        if action_id == RESUME:
-            self._resume()
-        else:
-            intent = _BY_ID[action_id]
-            self._open(intent, self._wanted(intent))
+    def _ask(self, intent: Intent) -> None:
+        self._open(intent, self._wanted(intent))
 
     def about(self, action_id: str) -> tuple[Key, ...]:
         """The objects that the dialog would be about."""
@@ -104,7 +105,7 @@ class WriteActions:
 
     def _can(self, intent: Intent) -> bool:
         """Asked for every key at every change: it looks no further than it must."""
-        page = self.frame.page
+        page = self.host.page
         if isinstance(page, TablePage) and page.rows is not None and page.table.marked:
             subject = page.rows.subject
             if not intent.many and len(page.table.marked) > 1:
@@ -114,7 +115,7 @@ class WriteActions:
 
     def _chosen(self, intent: Intent) -> Selection:
         """The marked rows, or what the cursor is on; only what the intent can be asked of."""
-        page = self.frame.page
+        page = self.host.page
         if page is None:
             return Selection()
         if isinstance(page, TablePage) and page.rows is not None and page.table.marked:
@@ -134,7 +135,7 @@ class WriteActions:
 
         A finding about a server or its queue names many: nobody can tell which of them a key would be about.
         """
-        page = self.frame.page
+        page = self.host.page
         key = page.subject() if page else None
         if key is None or self._fits(intent, key):
             return key
@@ -143,7 +144,7 @@ class WriteActions:
         return fitting[0] if len(fitting) == 1 else None
 
     def _fits(self, intent: Intent, key: Key) -> bool:
-        state = self.frame.state
+        state = self.host.state
         if state is None or key.context not in clusters_of(state.source):
             return False
         if not any(kind.plural == key.kind for kind in intent.kinds):
@@ -154,16 +155,16 @@ class WriteActions:
     def _moves(self, intent: Intent, key: Key) -> bool:
         if intent is not intents.CANCEL_MOVEMENTS:
             return True
-        state = self.frame.state
+        state = self.host.state
         return state is not None and bool(state.store.indexes.movements_by_backup.keys(*_label(key)))
 
     # Dialogs
 
     def _home(self) -> Selection:
         """Where a new schedule belongs: beside the one under the cursor, else where a Velero is."""
-        state = self.frame.state
+        state = self.host.state
         assert state is not None
-        key = self.frame.page.subject() if self.frame.page else None
+        key = self.host.page.subject() if self.host.page else None
         context = key.context if key else next(iter(clusters_of(state.source)))
         spaces = state.store.snapshot(context).velero_namespaces
         namespace = key.namespace if key else spaces[0] if spaces else "velero"
@@ -171,8 +172,8 @@ class WriteActions:
 
     def _server(self) -> Selection:
         """The Velero that the schedule under the cursor belongs to."""
-        state = self.frame.state
-        key = self.frame.page.subject() if self.frame.page else None
+        state = self.host.state
+        key = self.host.page.subject() if self.host.page else None
         if state is None or key is None or key.context not in clusters_of(state.source):
             return Selection()
         return Selection(
@@ -185,27 +186,34 @@ class WriteActions:
 
     @property
     def service(self) -> ActionService:
+        # With the first dialog and not with the first page, which would wait for all that writing takes.
         from foretop_core.dashboard.action_service import ActionService
 
-        assert self.frame.state is not None
-        if self._hands is None or self._hands.source is not self.frame.state.source:
-            self._hands = ActionService(self.frame.state.source, os.environ)
-        return self._hands
+        assert self.host.state is not None
+        if self._service is None or self._service.source is not self.host.state.source:
+            self._service = ActionService(self.host.state.source, os.environ)
+        return self._service
 
     def _open(self, intent: Intent, chosen: Selection) -> None:
+        # With the first dialog: all of them come with this, and no page needs one to be drawn.
         from foretop.dialogs.dialog_registry import make_dialog
 
-        dialog: Screen[None] = make_dialog(self.frame, self.service, intent, chosen.keys, chosen.hidden)
-        self.frame.dashboard.push_screen(dialog)
+        ascii = self.host.looks.ascii
+        self.host.app.push_screen(
+            make_dialog(self.service, intent, chosen.keys, chosen.hidden, ascii, self._keep_results)
+        )
+
+    def _keep_results(self, key: Key, results: Results) -> None:
+        """For the page that they were asked for on, if it is still there."""
+        if isinstance(page := self.host.page, DetailPage):
+            page.keep_results(key, results)
 
     def _batches(self) -> dict[tuple[str, str], list[Key]]:
         """By context and window: the schedules that it paused and that are still paused."""
         found: dict[tuple[str, str], list[Key]] = {}
-        state = self.frame.state
-        if state is None or self.frame.current != "schedules":
+        state = self.host.state
+        if state is None or self.host.current != "schedules":
             return found
-        from foretop_core.rules.pauses import PAUSED_BATCH
-
         for context in clusters_of(state.source):
             for item in state.store.all(context, Schedule):
                 if item.spec.paused and (batch := item.annotation(PAUSED_BATCH)):
@@ -215,13 +223,12 @@ class WriteActions:
 
     def _resume(self) -> None:
         """Of the window that paused the schedule under the cursor; where that is none, a person chooses one."""
-        from foretop.dialogs.choose import Choose
+        # With the first dialog, as the others.
         from foretop.dialogs.pause_dialogs import window_line
-        from foretop_core.rules.pauses import PAUSED_BATCH
 
         batches = self._batches()
-        state = self.frame.state
-        key = self.frame.page.subject() if self.frame.page else None
+        state = self.host.state
+        key = self.host.page.subject() if self.host.page else None
         item = state.store.get(key) if state and key else None
         mine = (key.context, item.annotation(PAUSED_BATCH)) if key and isinstance(item, Schedule) else ("", "")
         if mine in batches:
@@ -237,7 +244,7 @@ class WriteActions:
         if len(windows) == 1:
             chosen(0)
         elif windows:
-            self.frame.dashboard.push_screen(Choose("Resume which window", labels, self.frame.looks.ascii), chosen)
+            self.host.app.push_screen(Choose("Resume which window", labels, self.host.looks.ascii), chosen)
 
 
 def _always(_: Resource) -> bool:

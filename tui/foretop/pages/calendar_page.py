@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from foretop.main_screen.navigation import PageAddress
+from foretop.bindings import Handler
 from foretop.pages.filterable_page import FilterablePage, filter_line
+from foretop.pages.page_address import PageAddress
+from foretop.pages.page_host import PageHost
 from foretop.panes.calendar import lane_pane, when
 from foretop.panes.empty_state import nothing_fits, why_empty
 from foretop.widgets.paragraphs import Line, Paragraph, Span, in_zone, paragraph, span
@@ -30,9 +32,6 @@ from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP
 from foretop_core.tables.timeline.timeline_items import HORIZONS, MinuteCollision
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
-if TYPE_CHECKING:
-    from foretop.main_screen.main_screen import MainScreen
-
 _LEGEND = f"{WARM_UP} warm-up  {RUN} run  {PAUSED_RUN} paused"
 _MOST_CROWDS = 3
 
@@ -45,8 +44,8 @@ class CalendarPage(FilterablePage):
         Binding("shift+up", "scroll_pane(-1)", show=False),
     ]
 
-    def __init__(self, page_id: str, looks: DisplayOptions) -> None:
-        super().__init__(page_id, looks)
+    def __init__(self, page_id: str, looks: DisplayOptions, host: PageHost) -> None:
+        super().__init__(page_id, looks, host)
         self.agenda: TimelineModel | None = None
         self._problem = ""
 
@@ -59,13 +58,6 @@ class CalendarPage(FilterablePage):
     @property
     def lanes(self) -> Timeline:
         return self.query_one(Timeline)
-
-    @property
-    def frame(self) -> MainScreen:
-        from foretop.main_screen.main_screen import MainScreen
-
-        assert isinstance(self.screen, MainScreen)
-        return self.screen
 
     def attach(self, state: DashboardState) -> None:
         super().attach(state)
@@ -168,6 +160,13 @@ class CalendarPage(FilterablePage):
     def action_scroll_pane(self, by: int) -> None:
         self.query_one("#pane", TextPane).scroll_lines(by)
 
+    def handlers(self) -> Mapping[str, Handler]:
+        return {
+            **super().handlers(),
+            "horizon": self.do_horizon,
+            "jump": self.do_jump,
+        }
+
     def do_horizon(self) -> None:
         self.lanes.horizon = (self.lanes.horizon + 1) % len(HORIZONS)
         self.pulse()
@@ -178,9 +177,9 @@ class CalendarPage(FilterablePage):
         if key is None:
             return
         if key.kind == SCHEDULE.plural:
-            await self.frame.go(PageAddress("schedules", filter="", key=key, jumped=True))
+            await self.host.go(PageAddress("schedules", filter="", key=key, jumped=True))
         else:
-            await self.frame.show_object(key)
+            await self.host.show_object(key)
 
     # Narrowing
 

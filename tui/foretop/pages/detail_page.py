@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from foretop.main_screen.navigation import PageAddress
+from foretop.bindings import Handler
 from foretop.pages.page import Page
+from foretop.pages.page_address import PageAddress
+from foretop.pages.page_host import PageHost
 from foretop.panes.detail import SECTIONS, describe_object, heading
 from foretop.panes.results import HAVE_RESULTS, FetchedResults, fetching, has_list, keep, status_of
 from foretop.panes.stale_notice import stale_paras
@@ -42,8 +44,8 @@ class DetailPage(Page, can_focus=True):
         Binding("space", "fold", show=False),
     ]
 
-    def __init__(self, page_id: str, looks: DisplayOptions) -> None:
-        super().__init__(page_id, looks)
+    def __init__(self, page_id: str, looks: DisplayOptions, host: PageHost) -> None:
+        super().__init__(page_id, looks, host)
         self.key: Key | None = None
         self.section = SECTIONS[0]
         self._folded = True
@@ -101,6 +103,15 @@ class DetailPage(Page, can_focus=True):
     def action_section(self, by: int) -> None:
         self.section = SECTIONS[(SECTIONS.index(self.section) + by) % len(SECTIONS)]
         self._draw(keep_place=False)
+
+    def handlers(self) -> Mapping[str, Handler]:
+        return {
+            **super().handlers(),
+            "section": self.do_section,
+            "yaml": self.do_yaml,
+            "describe": self.do_describe,
+            "results": self.do_results,
+        }
 
     def do_section(self) -> None:
         self.action_section(1)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from textual import on
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
-from foretop.main_screen.key_hints import Ways
+from foretop.bindings import Handler, KeyHints
 from foretop.pages.page import Page
 from foretop.widgets.paragraphs import span
 from foretop.widgets.prompt import NARROWING, Prompt
@@ -45,8 +47,14 @@ class FilterablePage(Page):
         unfit.styles.width = min(width(why) + 1, self.size.width // 2) if why else 0
         unfit.show([span(why, Tone.BAD)])
 
-    def ways_of_typing(self) -> Ways:
+    def ways_of_typing(self) -> KeyHints:
         return NARROWING if self.prompt.has_focus else ()
+
+    def handlers(self) -> Mapping[str, Handler]:
+        return {
+            **super().handlers(),
+            "filter": self.do_filter,
+        }
 
     def do_filter(self) -> None:
         self.add_class("-filtering")

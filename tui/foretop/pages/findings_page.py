@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from foretop.main_screen.navigation import PageAddress
 from foretop.pages.page import Page
+from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.related_objects import PAGE_OF

@@ -5,24 +5,26 @@ To add a page: write a `Page`, name it in `foretop.pages.tabs.TABS`, and say in
 `attach(state)` once the session is there, and `pulse()` at most fifteen times a second while it is on the screen and
 something changed or a second has passed. A page draws from `state.store`, `state.render_context(context)` and
 `state.now(context)` only, and repaints only what differs from what is on the screen (`StyledLine.show` and
-`TextPane.show` see to that). For each action of `foretop.bindings` that it can carry out it has a method `do_<id>()`;
-`offers(id)` may say that there is nothing to do just now. Messages to the person go through `self.app.notify`.
+`TextPane.show` see to that). For each action of `foretop.bindings` that it can carry out it has a method in
+`handlers()`; `offers(id)` may say that there is nothing to do just now. Other pages it reaches through `self.host`;
+messages to the person go through `self.app.notify`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 from textual.widget import Widget
 
-from foretop.main_screen.key_hints import Ways
-from foretop.main_screen.navigation import PageAddress
+from foretop.bindings import Handler, KeyHints
+from foretop.pages.page_address import PageAddress
 from foretop.widgets.paragraphs import Line
 from foretop_core.dashboard.cluster_session import DisplayOptions
 
 if TYPE_CHECKING:
+    from foretop.pages.page_host import PageHost
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.store import Key
 
@@ -35,10 +37,11 @@ class Page(Widget):
     class Altered(Message):
         """Something that the frame tells of the page is different: its keys, its narrowing."""
 
-    def __init__(self, page_id: str, looks: DisplayOptions) -> None:
+    def __init__(self, page_id: str, looks: DisplayOptions, host: PageHost) -> None:
         super().__init__(id=f"page-{page_id}")
         self.page_id = page_id
         self.looks = looks
+        self.host = host
         self.state: DashboardState | None = None
 
     def attach(self, state: DashboardState) -> None:
@@ -60,11 +63,15 @@ class Page(Widget):
     def refocus(self) -> None:
         """A person looks at another namespace or cluster."""
 
+    def handlers(self) -> Mapping[str, Handler]:
+        """By the id of the action, what carries it out here."""
+        return {}
+
     def offers(self, action_id: str) -> bool:
         """Whether one of its own actions would do something now."""
         return True
 
-    def ways_of_typing(self) -> Ways:
+    def ways_of_typing(self) -> KeyHints:
         """What keys do while a field of it is typed in; nothing where none is."""
         return ()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from foretop.pages.detail_page import DetailPage
 from foretop.pages.page import Page
+from foretop.pages.page_host import PageHost
 from foretop.pages.table_page import TablePage
 from foretop.pages.table_spec import TableSpec
 from foretop.pages.tabs import DETAIL
@@ -32,22 +33,25 @@ from foretop_core.tables.resources.runs import BackupsView, RestoresView
 from foretop_core.tables.resources.schedules import SchedulesView
 from foretop_core.tables.resources.storage import StorageView
 
-
-def _table(spec: TableSpec) -> Callable[[str, DisplayOptions], Page]:
-    return lambda page_id, looks: TablePage(page_id, spec, looks)
+PageFactory = Callable[[str, DisplayOptions, PageHost], Page]
 
 
-def _calendar(page_id: str, looks: DisplayOptions) -> Page:
+def _table(spec: TableSpec) -> PageFactory:
+    return lambda page_id, looks, host: TablePage(page_id, spec, looks, host)
+
+
+def _calendar(page_id: str, looks: DisplayOptions, host: PageHost) -> Page:
+    """Brings the time axis and all schedules' runs with it, which the first page need not wait for."""
     from foretop.pages.calendar_page import CalendarPage
 
-    return CalendarPage(page_id, looks)
+    return CalendarPage(page_id, looks, host)
 
 
-def _primer(page_id: str, looks: DisplayOptions) -> Page:
-    """Brings a second cron library with it, which the first paint need not wait for."""
+def _primer(page_id: str, looks: DisplayOptions, host: PageHost) -> Page:
+    """Brings a second cron library with it, which the first page need not wait for."""
     from foretop.pages.primer_page import PrimerPage
 
-    return PrimerPage(page_id, looks)
+    return PrimerPage(page_id, looks, host)
 
 
 def _live(
@@ -123,7 +127,7 @@ STORAGE_PAGE = _live(
     {"what": 16, "mode": 4},
 )
 
-PAGE_FACTORIES: Mapping[str, Callable[[str, DisplayOptions], Page]] = {
+PAGE_FACTORIES: Mapping[str, PageFactory] = {
     "triage": _table(TRIAGE),
     "schedules": _table(SCHEDULES),
     "nonadmin": _table(NONADMIN),

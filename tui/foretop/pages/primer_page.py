@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -11,9 +12,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
+from foretop.bindings import Handler, KeyHints
 from foretop.dialogs.pick import Pick
-from foretop.main_screen.key_hints import Ways
 from foretop.pages.page import Page
+from foretop.pages.page_address import PageAddress
+from foretop.pages.page_host import PageHost
 from foretop.panes.primer import INDENT, introduction, primer_pane
 from foretop.terminal.clipboard import copy
 from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph
@@ -30,9 +33,6 @@ from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.text import clean, cut_end, pad, width
 from foretop_core.tables.timeline.primer_preview import Preview, preview, taken_from
-
-if TYPE_CHECKING:
-    from foretop.main_screen.main_screen import MainScreen
 
 SOURCES = (SCHEDULE.plural, PRESCALED.plural, CRON_JOB.plural)
 """Kinds that have an expression to take."""
@@ -52,8 +52,8 @@ class PrimerPage(Page, can_focus=True):
         Binding("pageup,ctrl+b", "scroll_by(-12)", show=False),
     ]
 
-    def __init__(self, page_id: str, looks: DisplayOptions) -> None:
-        super().__init__(page_id, looks)
+    def __init__(self, page_id: str, looks: DisplayOptions, host: PageHost) -> None:
+        super().__init__(page_id, looks, host)
         self._taken: tuple[Key, str] | None = None
         self._dialect = Dialect.ROBFIG
         """That of what is primed: a CronJob's, unless the expression was taken from a schedule of Velero."""
@@ -81,13 +81,6 @@ class PrimerPage(Page, can_focus=True):
         return self.query_one("#minutes", Prompt)
 
     @property
-    def frame(self) -> MainScreen:
-        from foretop.main_screen.main_screen import MainScreen
-
-        assert isinstance(self.screen, MainScreen)
-        return self.screen
-
-    @property
     def preview(self) -> Preview | None:
         """What the two fields come to; None where nothing was typed yet."""
         text = self._expression.value
@@ -107,6 +100,11 @@ class PrimerPage(Page, can_focus=True):
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.pulse)
+
+    def restore(self, place: PageAddress) -> None:
+        """Whoever comes from an object brings its expression along."""
+        if place.key is not None:
+            self.take(place.key)
 
     def take(self, key: Key) -> None:
         """Fills the fields from an object of the cluster."""
@@ -169,7 +167,7 @@ class PrimerPage(Page, can_focus=True):
 
     # What keys do here
 
-    def ways_of_typing(self) -> Ways:
+    def ways_of_typing(self) -> KeyHints:
         other = "minutes" if self._expression.has_focus else "expression"
         return (("enter", "done"), ("esc", "leave"), ("tab", other), *EDITING) if self.is_editing else ()
 
@@ -188,6 +186,15 @@ class PrimerPage(Page, can_focus=True):
         self._leave()
         return True
 
+    def handlers(self) -> Mapping[str, Handler]:
+        return {
+            **super().handlers(),
+            "edit": self.do_edit,
+            "edit_minutes": self.do_edit_minutes,
+            "copy_primed": self.do_copy_primed,
+            "take": self.do_take,
+        }
+
     def do_edit(self) -> None:
         self._edit(self._expression)
 
@@ -203,7 +210,7 @@ class PrimerPage(Page, can_focus=True):
     def do_copy_primed(self) -> None:
         shown = self.preview
         if shown is not None and shown.primed is not None:
-            copy(self.frame.dashboard, "\n".join(shown.primed.expressions))
+            copy(self.app, "\n".join(shown.primed.expressions))
 
     def do_take(self) -> None:
         sources = self._sources()

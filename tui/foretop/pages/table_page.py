@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual import events, on
@@ -10,9 +10,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 
-from foretop.main_screen.key_hints import deeds
-from foretop.main_screen.navigation import PageAddress
+from foretop.bindings import Handler
 from foretop.pages.filterable_page import FilterablePage, filter_line
+from foretop.pages.page_address import PageAddress
+from foretop.pages.page_host import PageHost
 from foretop.pages.table_spec import TableSpec, safely
 from foretop.panes.applicable_actions import deeds_line
 from foretop.panes.empty_state import how_far, nothing_fits, ways_out, why_empty
@@ -40,8 +41,8 @@ class TablePage(FilterablePage):
         Binding("shift+up", "scroll_pane(-1)", show=False),
     ]
 
-    def __init__(self, page_id: str, spec: TableSpec, looks: DisplayOptions) -> None:
-        super().__init__(page_id, looks)
+    def __init__(self, page_id: str, spec: TableSpec, looks: DisplayOptions, host: PageHost) -> None:
+        super().__init__(page_id, looks, host)
         self.spec = spec
         self.rows: TableModel | None = None
         self._problem = ""
@@ -128,11 +129,9 @@ class TablePage(FilterablePage):
 
     def _keys(self) -> tuple[Paragraph, ...]:
         """Only while it is on the screen: what works is a question to the page that is."""
-        from foretop.main_screen.main_screen import MainScreen
-
-        if not isinstance(self.screen, MainScreen) or self.screen.page is not self:
+        if self.host.current != self.page_id:
             return ()
-        return deeds_line(deeds(self.screen), marked=bool(self.table.marked))
+        return deeds_line(self.host.applicable_actions(), marked=bool(self.table.marked))
 
     def _why_empty(self) -> list[Line]:
         assert self.rows is not None
@@ -165,6 +164,20 @@ class TablePage(FilterablePage):
 
     def action_scroll_pane(self, by: int) -> None:
         self.query_one("#pane", TextPane).scroll_lines(by)
+
+    def handlers(self) -> Mapping[str, Handler]:
+        return {
+            **super().handlers(),
+            "mark": self.do_mark,
+            "mark_range": self.do_mark_range,
+            "mark_all": self.do_mark_all,
+            "clear_marks": self.do_clear_marks,
+            "sort_selected": self.do_sort_selected,
+            "wide": self.do_wide,
+            "group": self.do_group,
+            "fold": self.do_fold,
+            "faults": self.do_faults,
+        }
 
     def do_mark(self) -> None:
         self.table.toggle_mark()

@@ -9,8 +9,9 @@ from rich.console import Console, RenderableType
 from rich.control import Control
 from rich.segment import Segment
 from rich.style import Style
-from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.strip import Strip
+
+from foretop.terminal.textual_internals import painted_by
 
 Cell = tuple[str, Style | None]
 _WORTH_A_JUMP = 7
@@ -25,13 +26,7 @@ class CellDiff:
 
     def sparing(self, update: RenderableType | None) -> RenderableType | None:
         """The same update, written with as little as it takes."""
-        if isinstance(update, ChopsUpdate):
-            return _Sparing(self, update)
-        if isinstance(update, LayoutUpdate):
-            return _Whole(self, update)
-        if update is not None:
-            self._lines.clear()
-        return update
+        return painted_by(self, update)
 
     def forget(self) -> None:
         """Somebody else may have written to the terminal, or it has lost what it showed: all is written again."""
@@ -57,46 +52,6 @@ class CellDiff:
     def _keep(self, y: int, x: int, cells: Iterable[Cell | None]) -> None:
         known = list(cells)
         self._line(y, x + len(known))[x : x + len(known)] = known
-
-
-class _Sparing(ChopsUpdate):
-    """Looks at the canvas when it is written, for an update may also be dropped."""
-
-    def __init__(self, canvas: CellDiff, update: ChopsUpdate) -> None:
-        super().__init__(update.chops, update.spans, update.chop_ends)
-        self._canvas = canvas
-
-    def render_segments(self, console: Console) -> str:
-        return "".join(
-            piece
-            for y, first, last in self.spans
-            for x, strip in _overlapping(self, y, first, last)
-            for piece in self._canvas.paint(y, x, strip, console)
-        )
-
-
-class _Whole(LayoutUpdate):
-    """Behind an open window the toolkit lays the whole screen out each second, where only the clock has moved."""
-
-    def __init__(self, canvas: CellDiff, update: LayoutUpdate) -> None:
-        super().__init__(update.strips, update.region)
-        self._canvas = canvas
-
-    def render_segments(self, console: Console) -> str:
-        pieces: list[str] = []
-        for y, strips in enumerate(self.strips, self.region.y):
-            x = self.region.x
-            for strip in strips:
-                pieces += self._canvas.paint(y, x, strip, console)
-                x += strip.cell_length
-        return "".join(pieces)
-
-
-def _overlapping(update: ChopsUpdate, y: int, first: int, last: int) -> Iterator[tuple[int, Strip]]:
-    """The pieces of a line that are wholly or in part between two cells."""
-    for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
-        if strip is not None and x < last and end > first:
-            yield x, strip
 
 
 def _cells(strip: Strip) -> list[Cell] | None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import base64
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from typing import Any
 
+from textual.app import App
+
+from foretop.terminal.textual_internals import write_to_terminal
 from foretop_core.tables.text.text import clean
 
-if TYPE_CHECKING:
-    from foretop.app import Dashboard
 
-
-def copy(app: Dashboard, text: str) -> None:
+def copy(app: App[Any], text: str) -> None:
     """OSC 52 reaches the terminal in front of the person; tmux keeps its own buffer besides."""
     app.copy_to_clipboard(text)
     tried = "OSC 52"
@@ -25,11 +25,10 @@ def copy(app: Dashboard, text: str) -> None:
     app.notify(f"{clean(text)}\ncopied by {tried}")
 
 
-def _through_screen(app: Dashboard, text: str) -> None:
+def _through_screen(app: App[Any], text: str) -> None:
     """GNU screen drops OSC 52, and passes on what is wrapped for the terminal that it runs in."""
-    if app._driver is not None:
-        encoded = base64.b64encode(text.encode()).decode()
-        app._driver.write(f"\x1bP\x1b]52;c;{encoded}\x07\x1b\\")
+    encoded = base64.b64encode(text.encode()).decode()
+    write_to_terminal(app, f"\x1bP\x1b]52;c;{encoded}\x07\x1b\\")
 
 
 def _to_tmux(text: str) -> bool:

@@ -11,11 +11,11 @@ import asyncio
 from collections import deque
 
 from textual import events, on
-from textual._xterm_parser import XTermParser
-from textual.app import App
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
+
+from foretop.terminal.textual_internals import InternalsApp, parse_keys
 
 _LINE_FEED = "ctrl+j"
 """What becomes of enter where it is pressed while the terminal is still in line mode."""
@@ -32,7 +32,7 @@ class _KeyBarrier(Message):
         self.is_second = is_second
 
 
-class SerialKeyApp(App[int]):
+class SerialKeyApp(InternalsApp):
     """An app for people who type faster than it opens its windows."""
 
     def __init__(self, *, ansi_color: bool, typed: bytes = b"") -> None:
@@ -44,7 +44,7 @@ class SerialKeyApp(App[int]):
     def on_load(self) -> None:
         """What was typed before the driver reads comes before all that it reads."""
         if self._typed_early:
-            for event in XTermParser().feed(self._typed_early.decode(errors="replace")):
+            for event in parse_keys(self._typed_early.decode(errors="replace")):
                 self.post_message(event)
 
     async def on_event(self, event: events.Event) -> None:
@@ -83,7 +83,7 @@ class SerialKeyApp(App[int]):
         A key that led elsewhere is followed there too: what it opened may be about to take the focus.
         """
         message.stop()
-        if not self._screen_stack:
+        if not self.screen_stack:
             return
         if message.place != self._place:
             self._follow(self._place)

@@ -16,7 +16,7 @@ from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.models import Backup, BackupStorageLocation, Resource
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, POD_VOLUME_BACKUP, STORAGE
 from foretop_core.models.velero import STORAGE_LABEL
-from foretop_core.rules.durations import duration
+from foretop_core.rules.durations import read_duration
 from foretop_core.rules.queue.positions import order
 
 _HOP = timedelta(milliseconds=8)
@@ -198,4 +198,4 @@ def _filled(backup: Backup, location: str, now: datetime) -> tuple[Json, str]:
     if not backup.spec.excluded_resources and not backup.spec.included_resources:
         spec["excludedClusterScopedResources"] = ["volumesnapshotcontents.snapshot.storage.k8s.io"]
         spec["excludedNamespaceScopedResources"] = ["volumesnapshots.snapshot.storage.k8s.io"]
-    return spec, wire_time(now + (duration(ttl) or timedelta(hours=720)))
+    return spec, wire_time(now + (read_duration(ttl) or timedelta(hours=720)))

@@ -8,7 +8,7 @@ from datetime import datetime
 from foretop_core.models import Backup
 from foretop_core.models.velero import GC_FAILURE_LABEL
 from foretop_core.rules import humanize
-from foretop_core.rules.durations import duration
+from foretop_core.rules.durations import read_duration
 from foretop_core.rules.heartbeat import PERIOD, last_start
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
@@ -96,7 +96,7 @@ def restarted_servers(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
 
 def unsynced_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for location in snapshot.storage:
-        given = duration(location.spec.backup_sync_period)
+        given = read_duration(location.spec.backup_sync_period)
         period = PERIOD if given is None else given
         synced = location.status.last_synced_time or location.created
         if not period or location.phase != "Available" or synced is None:

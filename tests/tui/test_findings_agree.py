@@ -1,0 +1,56 @@
+"""`get findings` prints what Triage shows: the same findings, in every scene of the demo and where nothing comes in."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import cast
+
+import pytest
+
+from foretop.commands.get import FindingRows
+from foretop_core.dashboard.findings_table import FindingsTableModel
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.kube.watching.watch_sink import WatchState
+from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
+from foretop_core.models.kinds import BACKUP
+from foretop_core.session import Session
+from tests.tui.filled import FilledSource
+
+_HOUR = timedelta(hours=1)
+
+
+def source_of(name: str, passed: timedelta) -> FilledSource:
+    box = SimulatedCluster(SCENES[name], ScenarioOptions(seed=1), FIXED_START)
+    box.settle(passed)
+    return FilledSource(box.objects(), at=box.clock.now())
+
+
+def printed(source: FilledSource) -> list[str]:
+    rows = FindingRows(cast("Session", source), "")
+    rows.pump()
+    return sorted(item["id"] for item in rows.items().values())
+
+
+def shown(source: FilledSource) -> list[str]:
+    state = DashboardState(source, lambda: 0.0)
+    state.judge(at_once=True)
+    model = FindingsTableModel(state)
+    model.pump()
+    return sorted(finding.id for _, finding in model.table)
+
+
+@pytest.mark.parametrize("passed", [timedelta(minutes=2), _HOUR])
+@pytest.mark.parametrize("name", [name for name in SCENES if name != "large"])
+def test_the_command_line_prints_the_findings_that_triage_shows(name: str, passed: timedelta) -> None:
+    source = source_of(name, passed)
+    assert printed(source) == shown(source)
+
+
+def test_what_cannot_be_seen_is_a_finding_on_the_command_line_too() -> None:
+    source = source_of("quiet", _HOUR)
+    assert not any("velero-stale" in one for one in printed(source))
+    source.fare(BACKUP, WatchState.STALE, "connection refused")
+    source.clock("").advance(timedelta(minutes=1))
+    assert any("velero-stale" in one for one in printed(source))
+    assert printed(source) == shown(source)

@@ -1,0 +1,25 @@
+"""Every action has somebody who carries it out, and nobody carries out what is no action."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from foretop.app import Dashboard
+from foretop.bindings import ACTIONS
+from foretop.main_screen.action_host import ActionCarrier
+from foretop.pages.page_factories import PAGE_FACTORIES
+from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
+
+
+def _no_session() -> ClusterSession:
+    raise NotImplementedError
+
+
+def test_the_tables_of_handlers_and_the_actions_are_the_same() -> None:
+    screen = Dashboard(_no_session).get_default_screen()
+    behind: list[ActionCarrier] = [screen, screen.write_actions, screen.object_actions, screen.screen_actions]
+    pages: list[ActionCarrier] = [make(name, DisplayOptions(), screen) for name, make in PAGE_FACTORIES.items()]
+    handled = {action_id for carrier in (*behind, *pages) for action_id in carrier.handlers()}
+    assert handled == {action.id for action in ACTIONS}
+    twice = Counter(action_id for carrier in behind for action_id in carrier.handlers())
+    assert [action_id for action_id, times in twice.items() if times > 1] == []

@@ -1,0 +1,74 @@
+"""Between the main screen and those who carry out its actions: what each may ask of the other, and of the app."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Mapping, Sequence
+from datetime import tzinfo
+from typing import TYPE_CHECKING, Any, Protocol
+
+from foretop.bindings import Action, Handler
+from foretop.pages.page import Page
+from foretop.pages.page_host import PageHost
+from foretop_core.dashboard.cluster_session import DisplayOptions
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from foretop_core.dashboard.state import DashboardState
+
+
+class ActionCarrier(Protocol):
+    """Carries actions out: a page, the main screen itself, or one of those that stand behind it."""
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """By the id of the action, what carries it out."""
+
+    def offers(self, action_id: str) -> bool:
+        """Whether one of its own actions would do something now."""
+
+
+class AppHost(Protocol):
+    """What the dashboard does for its main screen, beyond what every Textual app does."""
+
+    @property
+    def told(self) -> Sequence[tuple[str, str]]:
+        """The messages so far, with their times."""
+
+    @property
+    def my_zone(self) -> tzinfo:
+        """The zone of the machine that foretop runs on."""
+
+    def try_again(self) -> None:
+        """Whatever waits before it is tried again is tried now."""
+
+    def toggle_mouse(self) -> None: ...
+
+
+class ActionHost(PageHost, Protocol):
+    """What the main screen is for those who carry out its actions."""
+
+    @property
+    def app(self) -> App[object]: ...
+
+    @property
+    def looks(self) -> DisplayOptions: ...
+
+    @property
+    def state(self) -> DashboardState | None:
+        """None until the session is open."""
+
+    @property
+    def page(self) -> Page | None:
+        """The page that is shown."""
+
+    def available(self) -> list[Action]:
+        """What would do something here and now."""
+
+    async def action_tab(self, page_id: str) -> None: ...
+
+    async def action_do(self, action_id: str) -> None: ...
+
+    def pulse(self) -> None:
+        """Draws what is on the screen as it is at this moment."""
+
+    def run_worker(self, work: Coroutine[Any, Any, None], /) -> object: ...

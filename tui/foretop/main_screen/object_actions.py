@@ -1,0 +1,135 @@
+"""What keys do with the object under the cursor, whichever page it is on: open it, jump from it, copy its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from foretop.bindings import Handler
+from foretop.dialogs.choose import Choose
+from foretop.main_screen.action_host import ActionHost
+from foretop.pages.findings_page import finding_under_cursor, place_of
+from foretop.pages.page_address import PageAddress
+from foretop.pages.table_page import TablePage
+from foretop.pages.tabs import DETAIL
+from foretop.panes.results import HAVE_RESULTS
+from foretop.terminal.clipboard import copy
+from foretop_core.dashboard.related_objects import PAGE_OF, related, related_to_finding
+from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
+from foretop_core.store import Key
+
+_HAVE_EXPRESSIONS = frozenset({SCHEDULE.plural, PRESCALED.plural, CRON_JOB.plural})
+
+
+class ObjectActions:
+    """Knows what the keys are about, and where they lead from there."""
+
+    def __init__(self, host: ActionHost) -> None:
+        self.host = host
+        self._handlers: Mapping[str, Handler] = {
+            "open": self.do_open,
+            "yaml": self.do_yaml,
+            "describe": self.do_describe,
+            "results": self.do_results,
+            "prime": self.do_prime,
+            "jump": self.do_jump,
+            "copy_name": self.do_copy_name,
+            "copy_namespace": self.do_copy_namespace,
+        }
+
+    def handlers(self) -> Mapping[str, Handler]:
+        return self._handlers
+
+    def offers(self, action_id: str) -> bool:
+        page, subject = self.host.page, self._subject()
+        match action_id:
+            case "open":
+                return self.host.current != DETAIL and (subject is not None or finding_under_cursor(page) is not None)
+            case "jump":
+                return bool(self.targets())
+            case "results":
+                return self._run() is not None
+            case "prime":
+                return subject is not None and subject.kind in _HAVE_EXPRESSIONS
+            case _:
+                return subject is not None
+
+    def _subject(self) -> Key | None:
+        return self.host.page.subject() if self.host.page is not None else None
+
+    async def do_open(self) -> None:
+        found = finding_under_cursor(self.host.page)
+        if found is None or self._subject() is not None:
+            await self._open("overview")
+        elif (place := place_of(found, self.targets())) is not None:
+            await self.host.go(place)
+        else:
+            self.do_jump()
+
+    async def do_yaml(self) -> None:
+        await self._open("yaml")
+
+    async def do_describe(self) -> None:
+        await self._open("describe")
+
+    async def do_results(self) -> None:
+        key = self._run()
+        if key is not None:
+            await self.host.show_object(key, "results")
+
+    def _run(self) -> Key | None:
+        """The backup or restore under the cursor, or the first that a finding names."""
+        keys = (self._subject(), *(self.targets() if finding_under_cursor(self.host.page) is not None else ()))
+        return next((key for key in keys if key is not None and key.kind in HAVE_RESULTS), None)
+
+    async def _open(self, section: str) -> None:
+        key = self._subject()
+        if key is not None:
+            await self.host.show_object(key, section)
+
+    async def do_prime(self) -> None:
+        """The primer takes the expression of what is under the cursor."""
+        await self.host.go(PageAddress("primer", key=self._subject()))
+
+    def targets(self) -> tuple[Key, ...]:
+        """Where J leads from here: only to what is there."""
+        page, state = self.host.page, self.host.state
+        if page is None or state is None:
+            return ()
+        if (found := finding_under_cursor(page)) is not None:
+            return tuple(key for key in related_to_finding(found) if state.store.get(key) is not None)
+        key = page.subject()
+        return related(state.store, key) if key is not None else ()
+
+    def do_jump(self) -> None:
+        targets = self.targets()
+        if len(targets) == 1:
+            self.host.run_worker(self._jump(targets[0]))
+        elif targets:
+            labels = [f"{key.kind.removesuffix('s')} {key.namespace}/{key.name}" for key in targets]
+            self.host.app.push_screen(Choose("Jump to", labels, self.host.looks.ascii), self._jumped(targets))
+
+    def _jumped(self, targets: tuple[Key, ...]) -> Callable[[int | None], None]:
+        def chosen(place: int | None) -> None:
+            if place is not None:
+                self.host.run_worker(self._jump(targets[place]))
+
+        return chosen
+
+    async def _jump(self, key: Key) -> None:
+        """To its row where it has one, else to its detail."""
+        page = PAGE_OF.get(key.kind)
+        if page is None or self.host.current == DETAIL:
+            await self.host.show_object(key)
+            return
+        await self.host.go(PageAddress(page, filter="", key=key, jumped=True))
+        shown = self.host.page
+        if isinstance(shown, TablePage) and shown.table.cursor != key:
+            await self.host.show_object(key)
+
+    def do_copy_name(self) -> None:
+        if key := self._subject():
+            copy(self.host.app, key.name)
+
+    def do_copy_namespace(self) -> None:
+        if key := self._subject():
+            copy(self.host.app, key.namespace)

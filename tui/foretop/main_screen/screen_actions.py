@@ -1,0 +1,147 @@
+"""What keys do for the screen as a whole: help, palette, scope, zone, signing in, and saving the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from foretop.bindings import Handler
+from foretop.dialogs.choose import Choose
+from foretop.dialogs.command_palette import CommandPalette
+from foretop.dialogs.help_screen import HelpScreen
+from foretop.dialogs.messages import MessagesScreen
+from foretop.main_screen.action_host import ActionHost, AppHost
+from foretop.main_screen.command_list import entries, sorting_letters
+from foretop.main_screen.scope_commands import ScopeCommands
+from foretop.main_screen.sign_in import sign_in
+from foretop.pages.table_page import TablePage
+from foretop_core.dashboard.export import ExportFormat, save
+from foretop_core.dashboard.sign_in import signed_out
+from foretop_core.rules import humanize
+from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
+
+
+class ScreenActions:
+    """Opens the windows that are about no object, and changes how everything is shown."""
+
+    def __init__(self, host: ActionHost, app_host: AppHost) -> None:
+        self.host = host
+        self.app_host = app_host
+        self._handlers: Mapping[str, Handler] = {
+            "save": self.do_save,
+            "help": self.do_help,
+            "messages": self.do_messages,
+            "palette": self.do_palette,
+            "all_namespaces": self.do_all_namespaces,
+            "zone": self.do_zone,
+            "relist": self.do_relist,
+            "sign_in": self.do_sign_in,
+            "mouse": self.app_host.toggle_mouse,
+            "suspend": self.do_suspend,
+        }
+
+    def handlers(self) -> Mapping[str, Handler]:
+        return self._handlers
+
+    def offers(self, action_id: str) -> bool:
+        page, state = self.host.page, self.host.state
+        match action_id:
+            case "save":
+                return isinstance(page, TablePage) and page.rows is not None and page.rows.table.total > 0
+            case "sign_in":
+                return state is not None and bool(signed_out(state))
+            case "all_namespaces":
+                return state is not None and bool(state.focus)
+            case _:
+                return True
+
+    def do_save(self) -> None:
+        page = self.host.page
+        if not isinstance(page, TablePage) or page.rows is None:
+            return
+        rows = page.rows
+
+        def chosen(place: int | None) -> None:
+            if place is None:
+                return
+            try:
+                path, count = save(rows, page.page_id, ExportFormat.CSV if place == 0 else ExportFormat.JSON)
+            except OSError as problem:
+                self.host.app.notify(f"Not saved: {problem.strerror}: {problem.filename}", severity="error")
+            else:
+                self.host.app.notify(f"{humanize.count(count, 'row')} saved to {path}")
+
+        self.host.app.push_screen(
+            Choose(f"Save {len(rows.table):,} rows as", ["CSV", "JSON"], self.host.looks.ascii), chosen
+        )
+
+    def do_help(self) -> None:
+        self.host.app.push_screen(
+            HelpScreen(self.host.available(), sorting_letters(self.host.page), self.host.looks.ascii)
+        )
+
+    def do_messages(self) -> None:
+        self.host.app.push_screen(MessagesScreen(self.app_host.told, self.host.looks.ascii))
+
+    def do_palette(self) -> None:
+        self.host.app.push_screen(CommandPalette(entries(self.host.available()), self.host.looks.ascii), self._said)
+
+    def _said(self, command: str | None) -> None:
+        if command:
+            self.host.run_worker(self.obey(command))
+
+    async def obey(self, command: str) -> None:
+        """A command of the palette: `go backups`, `do zone`, `ns team-a`, `ctx prod`, `q`."""
+        verb, _, rest = command.partition(" ")
+        match verb:
+            case "go":
+                await self.host.action_tab(rest)
+            case "do":
+                await self.host.action_do(rest)
+            case "ns" | "ctx" if self.host.state is not None:
+                ScopeCommands(self.host, self.host.state).obey(verb, rest.strip())
+            case "q":
+                self.host.app.exit()
+            case _:
+                self.host.app.notify(f"Unknown command {command!r}", severity="warning")
+        self.host.pulse()
+
+    def do_all_namespaces(self) -> None:
+        if self.host.state is not None:
+            ScopeCommands(self.host, self.host.state).look_at()
+
+    def do_zone(self) -> None:
+        state = self.host.state
+        if state is not None:
+            state.zoning = state.zoning.following(self.app_host.my_zone)
+            self.host.pulse()
+            self.host.app.notify(_told_in(state.zoning))
+
+    def do_relist(self) -> None:
+        self.app_host.try_again()
+        self.host.app.notify("Retrying now")
+
+    def do_sign_in(self) -> None:
+        state, app = self.host.state, self.host.app
+        contexts = signed_out(state) if state is not None else ()
+
+        def chosen(place: int | None) -> None:
+            if place is not None and state is not None:
+                sign_in(app, state, contexts[place])
+
+        if len(contexts) == 1:
+            chosen(0)
+        elif contexts:
+            app.push_screen(Choose("Sign in to", contexts, self.host.looks.ascii), chosen)
+
+    def do_suspend(self) -> None:
+        self.host.app.action_suspend_process()
+
+
+def _told_in(zoning: TimeZoneSetting) -> str:
+    match zoning.told:
+        case TimeZoneMode.UTC:
+            return "Times in UTC"
+        case TimeZoneMode.MINE:
+            return f"Times in local time, {zoning.zone}"
+        case TimeZoneMode.EXPRESSION:
+            return "Times in the zone of their cron expression, otherwise UTC"

@@ -1,0 +1,26 @@
+"""What a page may ask of the screen that it is on; everything else goes through Textual's own app."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from foretop.pages.page_address import PageAddress
+from foretop.panes.applicable_actions import ApplicableAction
+from foretop_core.store import Key
+
+
+class PageHost(Protocol):
+    """Leads to other pages, and knows what works on the page that is shown."""
+
+    @property
+    def current(self) -> str:
+        """The id of the page that is shown."""
+
+    async def go(self, place: PageAddress, *, remember: bool = True) -> None:
+        """Shows another page."""
+
+    async def show_object(self, key: Key, section: str = "overview") -> None:
+        """Opens the detail of an object."""
+
+    def applicable_actions(self) -> list[ApplicableAction]:
+        """What would do something to an object here and now, and to which."""

@@ -1,0 +1,155 @@
+"""Every private part of Textual that foretop touches, each with what happens where Textual no longer has it.
+
+Nothing else in foretop uses a name of Textual's that begins with an underscore. Where one is missing, Textual does
+what it does by itself: it writes whole lines, drops what was typed before it reads, and keeps its mouse as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+from rich.console import Console, RenderableType
+from textual.app import App
+from textual.message import Message
+from textual.screen import Screen
+from textual.strip import Strip
+
+
+class Painter(Protocol):
+    """Knows what the terminal shows."""
+
+    def paint(self, y: int, x: int, strip: Strip, console: Console) -> Iterator[str]:
+        """What must be written for these cells to look like this."""
+
+    def forget(self) -> None:
+        """Something is written that the painter does not see."""
+
+
+try:
+    from textual._compositor import ChopsUpdate, LayoutUpdate
+except ImportError:
+
+    def painted_by(painter: Painter, update: RenderableType | None) -> RenderableType | None:
+        """The same update, written by the painter; one of an unknown kind is left as it is."""
+        if update is not None:
+            painter.forget()
+        return update
+
+else:
+
+    class _PaintedChops(ChopsUpdate):
+        """Asks the painter when it is written, for an update may also be dropped."""
+
+        def __init__(self, painter: Painter, update: ChopsUpdate) -> None:
+            super().__init__(update.chops, update.spans, update.chop_ends)
+            self._painter = painter
+
+        def render_segments(self, console: Console) -> str:
+            return "".join(
+                piece
+                for y, first, last in self.spans
+                for x, strip in _overlapping(self, y, first, last)
+                for piece in self._painter.paint(y, x, strip, console)
+            )
+
+    class _PaintedLayout(LayoutUpdate):
+        """Behind an open window the toolkit lays the whole screen out each second, where only the clock has moved."""
+
+        def __init__(self, painter: Painter, update: LayoutUpdate) -> None:
+            super().__init__(update.strips, update.region)
+            self._painter = painter
+
+        def render_segments(self, console: Console) -> str:
+            pieces: list[str] = []
+            for y, strips in enumerate(self.strips, self.region.y):
+                x = self.region.x
+                for strip in strips:
+                    pieces += self._painter.paint(y, x, strip, console)
+                    x += strip.cell_length
+            return "".join(pieces)
+
+    def _overlapping(update: ChopsUpdate, y: int, first: int, last: int) -> Iterator[tuple[int, Strip]]:
+        """The pieces of a line that are wholly or in part between two cells."""
+        for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+            if strip is not None and x < last and end > first:
+                yield x, strip
+
+    def painted_by(painter: Painter, update: RenderableType | None) -> RenderableType | None:
+        """The same update, written by the painter; one of an unknown kind is left as it is."""
+        if isinstance(update, ChopsUpdate):
+            return _PaintedChops(painter, update)
+        if isinstance(update, LayoutUpdate):
+            return _PaintedLayout(painter, update)
+        if update is not None:
+            painter.forget()
+        return update
+
+
+try:
+    from textual._xterm_parser import XTermParser
+except ImportError:
+
+    def parse_keys(typed: str) -> Iterable[Message]:
+        """What a terminal's bytes mean: keys, mostly."""
+        return ()
+
+else:
+
+    def parse_keys(typed: str) -> Iterable[Message]:
+        """What a terminal's bytes mean: keys, mostly."""
+        return XTermParser().feed(typed)
+
+
+def has_driver(app: App[Any]) -> bool:
+    """Whether there is a terminal below the app that can be reached."""
+    return getattr(app, "_driver", None) is not None
+
+
+def write_to_terminal(app: App[Any], text: str) -> None:
+    """Past everything that Textual draws."""
+    driver = getattr(app, "_driver", None)
+    if driver is not None:
+        driver.write(text)
+
+
+def switch_mouse(app: App[Any], on: bool) -> None:
+    """A driver that has been told that there is no mouse does not switch it, not even off."""
+    driver = getattr(app, "_driver", None)
+    switch = getattr(driver, "_enable_mouse_support" if on else "_disable_mouse_support", None)
+    if driver is not None and switch is not None:
+        driver._mouse = True
+        switch()
+        driver._mouse = on
+
+
+class InternalsApp(App[int]):
+    """The places in Textual's app that are overridden; one that Textual does not know is never called."""
+
+    def rewritten(self, update: RenderableType | None) -> RenderableType | None:
+        """What is written in the place of an update of the screen."""
+        return update
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        super()._display(screen, self.rewritten(renderable))
+
+    def fail(self, problem: Exception) -> None:
+        """Ends the app as a fault of its own would."""
+        handle = getattr(super(), "_handle_exception", None)
+        if handle is not None:
+            handle(problem)
+        else:
+            self.exit(return_code=1)
+            self._tell_fault(problem)
+
+    def _fatal_error(self) -> None:
+        self._tell_fault(getattr(self, "_exception", None) or RuntimeError("no exception"))
+
+    def _tell_fault(self, problem: BaseException) -> None:
+        """The way to the fault, without the values on it: one of them may be a token."""
+        # Only a fault needs it, and the first paint is faster without.
+        from rich.traceback import Traceback
+
+        self.panic(
+            Traceback.from_exception(type(problem), problem, problem.__traceback__, width=None, show_locals=False)
+        )
