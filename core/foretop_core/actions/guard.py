@@ -1,4 +1,4 @@
-"""Whether a wish may be granted at all: read-only, rights, in that order; the state is the plan's business."""
+"""The check before a plan is sent: read-only mode, then permissions. The plan checks the state of the objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tenants' objects: ways out of the chart for a NAB, the end of a NAR, a decision about storage."""
+"""Actions on tenants' objects: delete a NAB or a NAR, approve or reject a storage request."""
 
 from __future__ import annotations
 

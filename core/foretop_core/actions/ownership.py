@@ -1,4 +1,4 @@
-"""Who else writes an object: a change made here would be undone by them, so the dialog says where to make it."""
+"""The owners of an object, such as Helm or Argo CD, that may undo a change made here."""
 
 from __future__ import annotations
 

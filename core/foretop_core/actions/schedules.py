@@ -1,4 +1,4 @@
-"""Making and removing schedules."""
+"""Plans that create or delete schedules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person typed, checked before anything is planned: each refusal says what is wrong and where."""
+"""Validation of user input before anything is planned. Each error says what is wrong and where."""
 
 from __future__ import annotations
 

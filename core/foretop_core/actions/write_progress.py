@@ -1,4 +1,4 @@
-"""Afterwards: whether Velero has taken up what was written, told from the store as its watches bring it in."""
+"""The progress of a write: whether Velero has picked it up. Read from the store only, no requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table widget is handed: rows in order, kept up to date, filtered and sorted, and painted on demand."""
+"""The model of a table widget: rows in order, kept up to date, filtered and sorted, and rendered on demand."""
 
 from __future__ import annotations
 

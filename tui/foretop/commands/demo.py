@@ -1,4 +1,4 @@
-"""`foretop demo`: a cluster in a box, to look at or to serve."""
+"""`foretop demo`: a simulated cluster, on the dashboard or served to kubectl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`foretop nab`: the ways out for a non-admin backup, its log and results."""
+"""`foretop nab`: delete a non-admin backup, read its log and results."""
 
 from __future__ import annotations
 

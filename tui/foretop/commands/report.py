@@ -1,4 +1,4 @@
-"""`foretop report`: what there is to know about clusters, or the objects in a file, as of one moment."""
+"""`foretop report`: next runs, queue and findings of clusters or of a file, as of one time."""
 
 from __future__ import annotations
 

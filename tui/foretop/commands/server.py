@@ -1,4 +1,4 @@
-"""`foretop server`: Velero's own default for skipping what is due."""
+"""`foretop server`: Velero's default for skipImmediately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`foretop storage-request`: an administrator's word on the storage that tenants ask for."""
+"""`foretop storage-request`: approve or reject storage requested by tenants."""
 
 from __future__ import annotations
 

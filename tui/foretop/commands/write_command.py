@@ -1,4 +1,4 @@
-"""How every command that writes goes: plan, show, ask, send, tell; and the exit codes of all that."""
+"""The sequence of every command that writes: plan, show, ask, send, report; and its exit codes."""
 
 from __future__ import annotations
 

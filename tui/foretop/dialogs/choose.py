@@ -1,4 +1,4 @@
-"""One of a few."""
+"""A picker for a few choices."""
 
 from __future__ import annotations
 

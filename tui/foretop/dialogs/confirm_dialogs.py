@@ -1,4 +1,4 @@
-"""Dialogs with nothing to choose: what will happen is said, and dangerous things want the name typed."""
+"""Dialogs that only confirm: they show what will happen; dangerous actions need the name typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The window of a dialog: fields, sentences and two knobs, of which the one that cancels has the focus on arrival."""
+"""The window of a dialog: fields, sentences and two buttons. The cancel button has the focus at first."""
 
 from __future__ import annotations
 

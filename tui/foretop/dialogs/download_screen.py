@@ -1,4 +1,4 @@
-"""A window that fetches a file of a backup or restore: it says what that takes, asks, and shows how it comes in."""
+"""A window that downloads a file of a backup or restore: it shows what will be written, asks, and shows progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dialogs in which something is described before it is made: a restore, a schedule."""
+"""Dialogs with a form: create a restore or a schedule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said in toasts, newest first."""
+"""The history of toasts, newest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pausing and unpausing."""
+"""Dialogs that pause and unpause schedules."""
 
 from __future__ import annotations
 

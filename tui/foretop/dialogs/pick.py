@@ -1,4 +1,4 @@
-"""One of many: type to narrow, the arrows and enter to choose."""
+"""A picker for many choices: type to filter, arrows and enter to select."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One plan on its way: sent object by object, then followed; it outlives the dialog that it was asked in."""
+"""One plan being executed: sent object by object, then followed. It outlives its dialog."""
 
 from __future__ import annotations
 

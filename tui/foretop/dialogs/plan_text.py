@@ -1,4 +1,4 @@
-"""What a dialog says: about the plan before it is sent, and about every object afterwards."""
+"""The text of a dialog: the plan before it is sent, and the result for each object afterwards."""
 
 from __future__ import annotations
 

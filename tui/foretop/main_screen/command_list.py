@@ -1,4 +1,4 @@
-"""What the palette and the help list."""
+"""The commands that palette and help list."""
 
 from __future__ import annotations
 

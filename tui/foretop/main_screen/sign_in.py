@@ -1,4 +1,4 @@
-"""Signing in where a plugin needs a person: the screen steps aside, the plugin asks, the screen comes back."""
+"""Interactive sign-in: the screen is suspended while the exec plugin prompts in the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a key to the dialog that carries an intent out: of which objects it is asked, and whether it can be."""
+"""Keys that open a dialog: the objects that the action applies to, and why it may be disabled."""
 
 from __future__ import annotations
 

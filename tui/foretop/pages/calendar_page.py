@@ -1,4 +1,4 @@
-"""What is to come: every schedule a lane, the load of all of them above, and the one under the cursor below."""
+"""The calendar: a lane for each schedule, the load above, and the details of the selected one below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is behind the tabs."""
+"""The factories of the pages behind the tabs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page that is a table with a pane: what most of the tabs are."""
+"""A page with a table and a pane; most tabs are one."""
 
 from __future__ import annotations
 

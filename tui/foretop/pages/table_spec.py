@@ -1,4 +1,4 @@
-"""What makes one table page different from another."""
+"""The settings of a table page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which keys act on what a finding is about, in words: taken from what works here and now, as the footer is."""
+"""The keys that act on the objects of a finding, in sentences. The same actions as in the footer."""
 
 from __future__ import annotations
 

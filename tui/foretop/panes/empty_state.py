@@ -1,4 +1,4 @@
-"""Why a table has no rows: still coming, not allowed and by which right, not installed, or out of reach."""
+"""The reason why a table has no rows: loading, not allowed, not installed, or unreachable."""
 
 from __future__ import annotations
 

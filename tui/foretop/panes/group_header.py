@@ -1,4 +1,4 @@
-"""The pane of the head of a group: how many are below it, and what its keys do."""
+"""The pane of a group header: number of rows, and its keys."""
 
 from __future__ import annotations
 

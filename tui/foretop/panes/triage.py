@@ -1,4 +1,4 @@
-"""The pane of Triage: what shows it, and what to do; and the calm screen."""
+"""The pane of Triage: evidence and remedy of a finding; and the all-clear text."""
 
 from __future__ import annotations
 

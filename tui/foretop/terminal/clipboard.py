@@ -1,4 +1,4 @@
-"""Copying by every way there is from inside a terminal, perhaps far away, and saying which were tried."""
+"""Copying to the clipboard from a terminal, local or over SSH. Reports the methods tried."""
 
 from __future__ import annotations
 

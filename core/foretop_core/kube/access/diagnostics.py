@@ -1,4 +1,4 @@
-"""What a cluster lets foretop see and do, found out line by line, each with how to mend it."""
+"""The checks of `foretop doctor`: what a cluster lets foretop see and do, each with a remedy."""
 
 from __future__ import annotations
 

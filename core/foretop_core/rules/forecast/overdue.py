@@ -1,4 +1,4 @@
-"""A run that should have been made, and what keeps it."""
+"""An overdue run, and why it has not started."""
 
 from __future__ import annotations
 

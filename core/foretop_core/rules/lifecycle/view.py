@@ -1,4 +1,4 @@
-"""Where an object stands, in words that an operator or a team can act on."""
+"""The current state of a NAB or NAR and its next step, in sentences for an operator or a team."""
 
 from __future__ import annotations
 

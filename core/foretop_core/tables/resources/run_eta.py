@@ -1,4 +1,4 @@
-"""What is to be expected of an unfinished run: the same for its row and for its pane."""
+"""The estimated start or end of an unfinished run. The same for its row and its pane."""
 
 from __future__ import annotations
 

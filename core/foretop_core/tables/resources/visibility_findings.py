@@ -1,4 +1,4 @@
-"""What is not seen, as findings: a cluster out of reach, kinds that stand still or are not allowed."""
+"""Findings about what is not visible: an unreachable cluster, kinds that are stale or not allowed."""
 
 from __future__ import annotations
 
