@@ -68,7 +68,7 @@ async def test_a_backup_now_and_its_schedule_keeps_its_rhythm(tmp_path: Path, mo
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
         await at.shown.press("t")
-        await at.see("Back up mail now", "one backup starts at once; the next run of mail stays as it is")
+        await at.see("Back up mail now", "one backup starts at once; the next run of mail does not change")
         first = at.dialog.planned
         assert first is not None
         name = first.plan.steps[0].target.name
@@ -100,7 +100,7 @@ async def test_a_name_that_nobody_can_type_is_meant_by_its_end(tmp_path: Path, m
         assert len(name) > 50
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("ctrl+d")
-        await at.see(f"Type {name[-6:]} below to show that it is meant: its name ends so.")
+        await at.see(f"Type {name[-6:]} to confirm (the end of its name).")
         await at.send()
         assert at.shown.app.told[-1][1] == f"Type {name[-6:]} first"
         await at.shown.press("left", "up")
@@ -172,7 +172,7 @@ async def test_a_schedule_is_described_and_its_expression_told_while_it_is_typed
         await at.shown.press("ctrl+u", *"48h", "tab", "right", "tab", "right", "tab", "right", "tab")
         await at.see("no backup until it is unpaused")
         await at.send()
-        await at.see("✓ made 02:3", "weekly is made and paused")
+        await at.see("✓ made 02:3", "weekly is created and paused")
         spec = at.object("Schedule", "weekly")["spec"]
         assert (spec["schedule"], spec["paused"], spec["skipImmediately"]) == ("0 4 * * 1", True, True)
         assert spec["template"]["includedNamespaces"] == ["orders", "ledger"]

@@ -139,7 +139,7 @@ async def test_the_servers_default_of_a_calm_cluster_kills_nothing_and_can_be_no
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await by_palette(at, "server-default")
-        await at.see("Velero restarts. Nothing is running that this would kill")
+        await at.see("Velero restarts. No running backup is affected")
         await at.shown.press("tab", "tab", "right")
         await at.see("It is skipped: its default is already false.", "Nothing to send.")
         assert at.writes == []
@@ -221,7 +221,7 @@ async def test_a_nab_is_deleted_with_its_data_once_its_name_is_typed(
         behind = at.object("NonAdminBackup", name, team)["status"]["veleroBackup"]["name"]
         await at.go("3", at.key(NAB, name, team))
         await at.shown.press("ctrl+d")
-        await at.see("Delete NAB before-release-0", "spec.deleteBackup absent → true", "go for good")
+        await at.see("Delete NAB before-release-0", "spec.deleteBackup absent → true", "are permanently deleted")
         await left_by_enter(at)
         await at.shown.press("ctrl+d")
         await confirm_wrongly_then(at, name)

@@ -34,7 +34,7 @@ async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
             "Do not skip one backup starts at once",
             "Schedule's own setting field false: one at once",
             "spec.paused true → false spec.skipImmediately false → true",
-            "no backup now: skips what is due since 01:00:00Z, 2 runs missed",
+            "no backup now: skips the run due since 01:00:00Z, 2 runs missed",
             "kubectl --context minicluster -n openshift-adp patch",
         )
 
@@ -165,7 +165,7 @@ async def test_unpausing_without_skip_names_the_backup_that_starts(
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u", "down")
-        await at.see("one backup starts at once: due since 01:00:00Z, 2 runs missed, one will be made")
+        await at.see("one backup starts at once: due since 01:00:00Z, 2 runs missed")
         await at.send()
         await at.see("Velero picked it up, backup etcd-hourly-20261115023")
 
@@ -190,7 +190,7 @@ async def test_read_only_shows_forecast_and_line_and_sends_nothing(
     async with stand("maintenance", tmp_path, monkeypatch, read_only=True) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
-        await at.see("[ Read-only: not sent ]", "skips what is due since 01:00:00Z", "kubectl --context")
+        await at.see("[ Read-only: not sent ]", "skips the run due since 01:00:00Z", "kubectl --context")
         await at.send()
         assert at.shown.app.told[-1][1] == "Not sent: read-only is on"
         assert at.has_dialog

@@ -139,14 +139,14 @@ async def test_a_schedule_that_becomes_overdue_turns_up_in_triage() -> None:
             shown.app.main_screen.state.beat()
             shown.app.main_screen.state.judge(at_once=True)
         await shown.tick()
-        assert "Nothing wrong" not in shown.text
+        assert "No problems" not in shown.text
         assert "✗" in shown.status
 
 
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        (WatchState.FORBIDDEN, "you need the right to list and watch schedules.velero.io"),
+        (WatchState.FORBIDDEN, "you need permission to list and watch schedules.velero.io"),
         (WatchState.NOT_INSTALLED, "Not installed in this cluster: schedules.velero.io"),
         (WatchState.SYNCING, "Syncing schedules.velero.io: ▇▇▇▇▁▁▁▁▁▁▁▁ 12 of 40"),
         (WatchState.STALE, "schedules.velero.io: stale for 40 seconds: connection refused"),
@@ -232,7 +232,7 @@ async def test_what_keeps_the_session_from_opening_is_said_and_the_keys_work_mea
     from foretop_core.errors import ForetopError
 
     def refuse() -> ClusterSession:
-        raise ForetopError("Cannot read the kubeconfig", "it is not there", "set KUBECONFIG")
+        raise ForetopError("Cannot read the kubeconfig", "it no longer exists", "set KUBECONFIG")
 
     app = Dashboard(refuse, DisplayOptions())
     async with app.run_test(size=SMALL) as pilot:

@@ -15,7 +15,7 @@ from tests.wire.test_cluster import make
 
 _READ = ("get", "list", "watch")
 _TENANT = User("tenant", rules=(Rule(_READ, ("oadp.openshift.io",), ("*",), ("team-pay",)),))
-_MATTER = "Velero has nothing to do", "Nothing to look after"
+_MATTER = "The queue is empty", "Nothing to monitor"
 
 
 @asynccontextmanager
@@ -91,7 +91,7 @@ async def test_one_namespace_stays_on_every_tab_until_0_shows_all() -> None:
 async def test_a_namespace_of_velero_narrows_veleros_own_too() -> None:
     async with screen() as shown:
         await shown.press("3", ":", *"ns velero", "enter")
-        assert "You look at namespace velero only: 0 shows all again." in told(shown)
+        assert "Only namespace velero is shown: 0 shows all." in told(shown)
         await shown.press("2")
         assert "etcd-hourly" in shown.names()
 

@@ -96,7 +96,7 @@ async def test_a_tab_narrowed_to_a_cluster_that_was_never_seen_says_why_it_is_em
         await shown.press("3", ":", *"ctx us", "enter")
         said = " ".join(shown.text.split())
         assert "prod-us: Stale for 40 seconds: Cannot reach https://api.example: the connection was refused" in said
-        assert "You look at context prod-us only: 0 shows all again." in said
+        assert "Only context prod-us is shown: 0 shows all." in said
         await shown.press("1")
         await wait_until_judged(shown)
         assert "not visible" in " ".join(shown.text.split())
@@ -136,4 +136,4 @@ async def test_a_calm_page_names_the_kinds_that_it_does_without() -> None:
         await shown.tick()
         said = " ".join(shown.text.split())
         assert "No problems." in said
-        assert "You may not list and watch deployments.apps" in said
+        assert "You are not allowed to list and watch deployments.apps" in said

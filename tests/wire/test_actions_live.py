@@ -114,7 +114,7 @@ def test_that_nobody_takes_it_up_is_told(
         monkeypatch.setattr("foretop.commands.write_command.PICKED_UP_WITHIN", 0.5)
         shared = ("--yes", "--wait", "-o", "json", "--kubeconfig", config)
         assert run(["schedule", "create", "new", "--schedule", "0 * * * *", *shared]) == 1
-        assert followed(capsys).startswith("Nobody has taken it up")
+        assert followed(capsys).startswith("Not picked up yet")
 
 
 def test_the_seed_s_nab_can_be_deleted_by_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,7 +83,7 @@ def test_a_missing_right_refuses_every_write(
         (("schedule", "pause", "--yes"), "give names, or -l, or --all"),
         (("schedule", "pause", "nightly", "--all", "--yes"), "not several"),
         (("schedule", "pause", "nightly"), "give --yes"),
-        (("schedule", "pause", "nightly", "--until", "2020-01-01T00:00:00Z", "--yes"), "lies in the past"),
+        (("schedule", "pause", "nightly", "--until", "2020-01-01T00:00:00Z", "--yes"), "is in the past"),
         (("schedule", "unpause", "resting", "--skip-immediately", "--yes"), "--skip-immediately"),
         (("schedule", "unpause", "resting", "--skip-immediately=maybe", "--yes"), "'maybe' is not one of"),
         (("schedule", "pause", "nightly", "--dry-run=maybe"), "'maybe' is not one of"),
@@ -100,7 +100,7 @@ def test_a_missing_right_refuses_every_write(
         (("backup", "logs", "nosuch"), "Backup nosuch not found"),
         (("restore", "results", "nosuch"), "Restore nosuch not found"),
         (("nar", "results", "nosuch"), "NonAdminRestore nosuch not found"),
-        (("schedule", "pause", "a", "--context", "a", "--context", "b", "--yes"), "one --context at a time"),
+        (("schedule", "pause", "a", "--context", "a", "--context", "b", "--yes"), "exactly one --context"),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_sent(

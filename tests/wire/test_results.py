@@ -145,10 +145,10 @@ async def test_what_stands_against_it_is_told_and_nothing_is_written(
     ("body", "problem", "why"),
     [
         (b"<html>login</html>", DownloadFailed, "it is not gzip data"),
-        (gzip.compress(b"<html>login</html>"), Unreadable, "they are no JSON"),
-        (PACKED[:40], Unreadable, "they are no JSON"),
+        (gzip.compress(b"<html>login</html>"), Unreadable, "not valid JSON"),
+        (PACKED[:40], Unreadable, "not valid JSON"),
     ],
-    ids=["no gzip", "no results", "cut off"],
+    ids=["not gzip data", "no results", "cut off"],
 )
 async def test_what_is_no_results_is_refused(body: bytes, problem: type[Exception], why: str, tmp_path: Path) -> None:
     async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as executor, object_store(box, body=body):
