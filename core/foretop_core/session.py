@@ -100,7 +100,7 @@ class Session:
         """An object as the server has it, with the fields that foretop does not read."""
         kind = by_plural(plural)
         if kind is None:
-            raise ForetopError(f"{plural} are no kind that foretop knows")
+            raise ForetopError(f"{plural} are not a kind that foretop knows")
         answer = await self.clusters[context].client.request("GET", paths.item(kind, namespace, name))
         return answer.read(dict[str, Any])
 

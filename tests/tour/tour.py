@@ -78,7 +78,7 @@ def _in(page: str) -> Callable[[Seen], bool]:
         and not seen.where.window
         and (bool(seen.where.cursor) or page == "primer")
         and "● live" in seen.lines[0]
-        and "Still looking" not in seen.text
+        and "Loading…" not in seen.text
     )
 
 
@@ -137,7 +137,7 @@ _ROWS = (
     _row("a backup whose volumes are on their way", _filtered("7", "videos phase:InP"), _on("videos")),
     _row("a tenant's restore", _filtered("3", "lost-one"), _on("lost-one")),
     replace(
-        _situation("a table that is filtered", _filtered("2", "zz"), (), _reading("Nothing fits"), "escape", "back"),
+        _situation("a table that is filtered", _filtered("2", "zz"), (), _reading("No matches"), "escape", "back"),
         otherwise={"escape": _UNFILTERED, "back": _UNFILTERED},
     ),
     replace(

@@ -32,7 +32,7 @@ async def test_wide_says_which_columns_went_for_the_further_ones() -> None:
         await shown.press("ctrl+w")
         assert "NAMESPACE" in shown.lines[3]
         assert "no room for" in shown.text
-        assert "(ctrl+w back)" in shown.text
+        assert "(ctrl+w shows)" in shown.text
         await shown.press("ctrl+w")
         assert shown.lines[3] == head
         assert "no room for" not in shown.text

@@ -68,7 +68,7 @@ async def test_a_backup_now_and_its_schedule_keeps_its_rhythm(tmp_path: Path, mo
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
         await at.shown.press("t")
-        await at.see("Back up mail now", "one backup starts at once; the next run of mail stays as it is")
+        await at.see("Back up mail now", "one backup starts at once; the next run of mail does not change")
         first = at.dialog.planned
         assert first is not None
         name = first.plan.steps[0].target.name
@@ -100,7 +100,7 @@ async def test_a_name_that_nobody_can_type_is_meant_by_its_end(tmp_path: Path, m
         assert len(name) > 50
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("ctrl+d")
-        await at.see(f"Type {name[-6:]} below to show that it is meant: its name ends so.")
+        await at.see(f"Type {name[-6:]} to confirm (the end of its name).")
         await at.send()
         assert at.shown.app.told[-1][1] == f"Type {name[-6:]} first"
         await at.shown.press("left", "up")
@@ -134,12 +134,12 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         assert at.dialog.planned is not None
         name = at.dialog.planned.plan.steps[0].target.name
         await at.see("Into wiki:wiki-restored", "into wiki-restored", "what exists is left as it is")
-        await at.see("volumes are restored, as Velero does by itself")
+        await at.see("volumes are restored (Velero's default)")
         assert "absent" not in at.shown.text
         await at.shown.press("tab", "tab", "ctrl+u")
         await at.see("wiki exists already: what is in it stays, gaps are filled")
         await at.shown.press(*"wiki", "tab")
-        await at.see("'wiki' is no mapping (write from:to)")
+        await at.see("'wiki' is not a valid mapping (write from:to)")
         await at.shown.press("shift+tab")
         await at.paste(":wiki-old")
         await at.shown.press("tab", "right")
@@ -168,11 +168,11 @@ async def test_a_schedule_is_described_and_its_expression_told_while_it_is_typed
         await at.shown.press("tab", "tab")
         await at.paste("orders, ledger")
         await at.shown.press("tab", *"30d")
-        await at.see("The TTL '30d' is no duration")
+        await at.see("The TTL '30d' is not a valid duration")
         await at.shown.press("ctrl+u", *"48h", "tab", "right", "tab", "right", "tab", "right", "tab")
-        await at.see("no backup before it is unpaused")
+        await at.see("no backup until it is unpaused")
         await at.send()
-        await at.see("✓ made 02:3", "weekly is made and paused")
+        await at.see("✓ made 02:3", "weekly is created and paused")
         spec = at.object("Schedule", "weekly")["spec"]
         assert (spec["schedule"], spec["paused"], spec["skipImmediately"]) == ("0 4 * * 1", True, True)
         assert spec["template"]["includedNamespaces"] == ["orders", "ledger"]
@@ -246,7 +246,7 @@ async def test_read_only_opens_every_dialog_and_sends_nothing_at_all(
             await at.go(tab, key)
             for letter in letters:
                 await at.shown.press(letter)
-                await at.see("[ Read-only: nothing is sent ]")
+                await at.see("[ Read-only: not sent ]")
                 await at.send()
                 await at.shown.press("escape")
         await at.shown.press("l")

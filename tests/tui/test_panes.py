@@ -9,7 +9,7 @@ from tests.tui.driving import screen
 
 def test_a_long_error_keeps_its_cause_where_there_is_no_room_for_all_of_it() -> None:
     words = " ".join(f"word{place}" for place in range(60))
-    folded = wrap([paragraph(f"begins {words} NoSuchBucket", label="Seen", yields=True), paragraph("next")], 40, 5)
+    folded = wrap([paragraph(f"begins {words} NoSuchBucket", label="Status", yields=True), paragraph("next")], 40, 5)
     told = ["".join(piece.text for piece in line) for line in folded]
     assert len(told) == 5
     assert "begins" in told[0]

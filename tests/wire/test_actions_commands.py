@@ -171,7 +171,7 @@ def test_a_plan_that_changes_under_way_has_its_own_exit_code(
 
 def test_the_journal_lists_what_was_written(foretop: Foretop, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["journal"]) == 0
-    assert "Nothing has been written yet" in capsys.readouterr().out
+    assert "No writes yet" in capsys.readouterr().out
     assert foretop("schedule", "pause", "nightly", "--yes") == 0
     capsys.readouterr()
     assert run(["journal", "-o", "json"]) == 0
@@ -229,5 +229,5 @@ def test_a_plan_that_changed_is_asked_again_on_a_terminal(
     wire.cut = meddle
     types(b"y\ny\n")
     assert foretop("schedule", "unpause", "resting", "--skip-immediately=true") == 0
-    assert "this is what would be done now" in capsys.readouterr().err
+    assert "The updated plan" in capsys.readouterr().err
     assert held(box, "resting").spec.paused is False

@@ -226,7 +226,7 @@ async def test_a_key_that_does_not_fit_is_one_line() -> None:
     config = certified("https://127.0.0.1:1", "alice")
     broken = replace(config, identity=replace(config.identity, key=pem("bob")[1]))
     client = client_for(broken, [broken])
-    with pytest.raises(Unauthenticated, match="do not belong together"):
+    with pytest.raises(Unauthenticated, match="do not match"):
         await client.request("GET", "/version")
 
 

@@ -149,10 +149,10 @@ def test_nothing_secret_is_in_the_printed_form(tmp_path: Path) -> None:
 
 TROUBLES = {
     "not yaml": ("contexts: [", "Cannot read the kubeconfig"),
-    "a list": ("- a", "it holds no mapping"),
+    "a list": ("- a", "it does not contain a mapping"),
     "no current context": ("contexts: [{name: a, context: {cluster: k}}]", "give --context: a"),
-    "nothing at all": ("{}", "No cluster to look at"),
-    "unknown current": ("current-context: gone", "There is no context 'gone'"),
+    "nothing at all": ("{}", "No cluster to connect to"),
+    "unknown current": ("current-context: gone", "Context 'gone' does not exist"),
     "no such cluster": (
         "{current-context: a, contexts: [{name: a, context: {cluster: k}}]}",
         "its cluster 'k' is not in",
@@ -170,12 +170,12 @@ TROUBLES = {
     "a port that cannot be": (
         "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"
         " clusters: [{name: k, cluster: {server: 'https://k:99999'}}]}",
-        "no http or https address",
+        "not a valid http or https address",
     ),
     "no host": (
         "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"
         " clusters: [{name: k, cluster: {server: 'https://'}}]}",
-        "https:// is no http or https address",
+        "https:// is not a valid http or https address",
     ),
     "SOCKS of the old kind": (
         "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"

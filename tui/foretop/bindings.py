@@ -25,10 +25,10 @@ class ActionGroup(Enum):
     """The headings of the help."""
 
     OBJECT = "The object under the cursor"
-    ACT = "Acting on it, or on what is marked"
+    ACT = "Actions on it, or on the marked rows"
     PAGE = "This page"
     TABLE = "The table"
-    GO = "Going somewhere"
+    GO = "Navigation"
     SCREEN = "The screen"
 
 
@@ -58,7 +58,7 @@ RESUME = "resume"
 WRITE_ACTIONS: tuple[Action, ...] = (
     _wish(intents.PAUSE, "pause", 2),
     _wish(intents.UNPAUSE, "unpause", 2, intents.PAUSE.key),
-    Action(RESUME, ("U",), "U", "unpause what one window paused, and nothing else", ActionGroup.ACT, "resume", 13),
+    Action(RESUME, ("U",), "U", "unpause exactly what one window paused", ActionGroup.ACT, "resume", 13),
     _wish(intents.BACK_UP_NOW, "back up now", 13),
     _wish(intents.RUN_AGAIN, "run again", 13),
     _wish(intents.RESTORE_FROM, "restore", 2),
@@ -80,14 +80,14 @@ WRITE_ACTIONS: tuple[Action, ...] = (
 ACTIONS: tuple[Action, ...] = (
     Action("open", ("enter",), "enter", "open it: overview, conditions, events, YAML", ActionGroup.OBJECT, "open", 1),
     *WRITE_ACTIONS,
-    Action("jump", ("J",), "J", "jump to its owner, or to what belongs to it", ActionGroup.OBJECT, "jump", 4),
+    Action("jump", ("J",), "J", "jump to its owner or to related objects", ActionGroup.OBJECT, "jump", 4),
     Action("yaml", ("y",), "y", "its YAML", ActionGroup.OBJECT, "yaml", 10),
     Action("describe", ("d",), "d", "describe it", ActionGroup.OBJECT, "describe", 9, ("details",)),
     Action(
         "results",
         ("e",),
         "e",
-        "its results: what failed in it",
+        "its results: what failed",
         ActionGroup.OBJECT,
         "results",
         13,
@@ -97,10 +97,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("copy_namespace", ("n",), "n", "copy its namespace", ActionGroup.OBJECT),
     Action("prime", ("p",), "p", "its expression in the primer", ActionGroup.OBJECT, "primer", 13, ("warm-up",)),
     Action("horizon", ("z",), "z", "how far ahead: 6 h, 24 h or 7 d", ActionGroup.PAGE, "6h 24h 7d", 2),
-    Action("edit", (), "enter", "edit the expression; esc leaves the field", ActionGroup.PAGE, "edit", 1),
+    Action("edit", (), "enter", "edit the expression; esc closes the field", ActionGroup.PAGE, "edit", 1),
     Action("edit_minutes", (), "tab", "edit the minutes", ActionGroup.PAGE, "minutes", 2),
-    Action("section", (), "left right", "another section of it", ActionGroup.PAGE, "section", 2),
-    Action("take", ("o",), "o", "take the expression of an object of the cluster", ActionGroup.PAGE, "take from", 3),
+    Action("section", (), "left right", "another section", ActionGroup.PAGE, "section", 2),
+    Action("take", ("o",), "o", "use the expression of an object in the cluster", ActionGroup.PAGE, "take from", 3),
     Action("copy_primed", (), "c", "copy the primed expressions", ActionGroup.PAGE, "copy", 4),
     Action(
         "filter",
@@ -111,53 +111,57 @@ ACTIONS: tuple[Action, ...] = (
         "filter",
         3,
     ),
-    Action("mark", ("space",), "space", "mark it, and go on to the next", ActionGroup.TABLE, "mark", 6),
+    Action("mark", ("space",), "space", "mark it and move to the next", ActionGroup.TABLE, "mark", 6),
     Action(
-        "mark_range", ("ctrl+@", "ctrl+space"), "ctrl+space", "mark all from the last mark to here", ActionGroup.TABLE
+        "mark_range",
+        ("ctrl+@", "ctrl+space"),
+        "ctrl+space",
+        "mark all rows from the last mark to here",
+        ActionGroup.TABLE,
     ),
-    Action("mark_all", ("asterisk",), "*", "mark all rows that are shown", ActionGroup.TABLE),
+    Action("mark_all", ("asterisk",), "*", "mark all visible rows", ActionGroup.TABLE),
     Action("clear_marks", ("ctrl+backslash",), "ctrl+\\", "clear all marks", ActionGroup.TABLE),
     Action("sort_selected", ("O",), "O", "sort by the selected column (left and right select one)", ActionGroup.TABLE),
-    Action("fold", ("enter",), "enter", "fold the group, or open it again", ActionGroup.TABLE, "fold", 1),
-    Action("group", ("b",), "b", "by namespace, or in one list again", ActionGroup.TABLE, "group", 13),
-    Action("faults", ("ctrl+z",), "ctrl+z", "only what is faulty, or all again", ActionGroup.TABLE, "faults", 12),
-    Action("all_namespaces", ("0",), "0", "all namespaces and contexts again", ActionGroup.TABLE, "show all", 2),
-    Action("wide", ("ctrl+w",), "ctrl+w", "more columns, or fewer", ActionGroup.TABLE),
+    Action("fold", ("enter",), "enter", "fold or unfold the group", ActionGroup.TABLE, "fold", 1),
+    Action("group", ("b",), "b", "group by namespace, or one list", ActionGroup.TABLE, "group", 13),
+    Action("faults", ("ctrl+z",), "ctrl+z", "only problems, or all", ActionGroup.TABLE, "faults", 12),
+    Action("all_namespaces", ("0",), "0", "show all namespaces and contexts", ActionGroup.TABLE, "show all", 2),
+    Action("wide", ("ctrl+w",), "ctrl+w", "more or fewer columns", ActionGroup.TABLE),
     Action("save", ("ctrl+s",), "ctrl+s", "save the table as CSV or JSON", ActionGroup.TABLE),
-    Action("palette", ("colon", "ctrl+p"), ":", "go to a view, or find any command", ActionGroup.GO, "go to", 5),
-    Action("previous", ("left_square_bracket",), "[", "back to where you were", ActionGroup.GO),
+    Action("palette", ("colon", "ctrl+p"), ":", "go to a view or run a command", ActionGroup.GO, "go to", 5),
+    Action("previous", ("left_square_bracket",), "[", "back", ActionGroup.GO),
     Action("next", ("right_square_bracket",), "]", "forward again", ActionGroup.GO),
-    Action("last", ("minus",), "-", "to and fro between the last two places", ActionGroup.GO),
-    Action("escape", ("escape",), "esc", "back: out of the filter, the detail, the narrowing", ActionGroup.GO),
-    Action("back", ("q",), "q", "back, and in a tab out of foretop", ActionGroup.GO, "back", 8),
+    Action("last", ("minus",), "-", "toggle between the last two views", ActionGroup.GO),
+    Action("escape", ("escape",), "esc", "back: close the detail, clear the filter", ActionGroup.GO),
+    Action("back", ("q",), "q", "back; on a main page, quit", ActionGroup.GO, "back", 8),
     Action("help", ("question_mark",), "?", "this help", ActionGroup.SCREEN, "help", 7),
-    Action("zone", ("Z",), "Z", "zone of the times: UTC, mine, the cron expression's", ActionGroup.SCREEN),
-    Action("relist", ("ctrl+r",), "ctrl+r", "list again: whatever waits to try again tries now", ActionGroup.SCREEN),
+    Action("zone", ("Z",), "Z", "time zone: UTC, local, or the cron expression's", ActionGroup.SCREEN),
+    Action("relist", ("ctrl+r",), "ctrl+r", "reload: retry failed connections now", ActionGroup.SCREEN),
     Action(
         "sign_in",
         ("i",),
         "i",
-        "sign in: the plugin asks you on the plain terminal",
+        "sign in: the plugin prompts you in the terminal",
         ActionGroup.SCREEN,
         "sign in",
         1,
         ("login",),
     ),
-    Action("full", ("f",), "f", "full screen, without the frame", ActionGroup.SCREEN),
-    Action("messages", ("m",), "m", "the messages so far", ActionGroup.SCREEN, words=("log", "toasts")),
+    Action("full", ("f",), "f", "full screen, without header and footer", ActionGroup.SCREEN),
+    Action("messages", ("m",), "m", "message history", ActionGroup.SCREEN, words=("log", "toasts")),
     Action(
         "mouse",
         ("ctrl+e",),
         "ctrl+e",
-        "mouse on or off (on takes the terminal's own selection away)",
+        "mouse on or off (on disables the terminal's own selection)",
         ActionGroup.SCREEN,
     ),
-    Action("suspend", (), "", "to the shell; fg comes back", ActionGroup.SCREEN),
+    Action("suspend", (), "", "suspend to the shell; fg returns", ActionGroup.SCREEN),
     Action(
         "leave",
         ("ctrl+c",),
         "ctrl+c",
-        "out of a dialog, else out of foretop",
+        "close the dialog, or quit",
         ActionGroup.SCREEN,
         words=("quit", "exit"),
     ),
@@ -166,7 +170,7 @@ ACTIONS: tuple[Action, ...] = (
 BY_ID = {action.id: action for action in ACTIONS}
 
 UNLISTED = (
-    ("up down j k", "move; page up and down, g and G for the ends"),
+    ("up down j k", "move; page up and down; g and G go to the ends"),
     ("shift+up down", "scroll the pane"),
     ("left right", "select a column"),
     ("1 … 9", "the tabs"),

@@ -1,4 +1,4 @@
-"""Whether a wish may be granted at all: read-only, rights, in that order; the state is the plan's business."""
+"""The check before a plan is sent: read-only mode, then permissions. The plan checks the state of the objects."""
 
 from __future__ import annotations
 
@@ -55,4 +55,4 @@ async def _need(intent: Intent, access: AccessReviewer, verb: str, kind: Kind, n
     verdict = await access.verdict(permission(verb, kind, namespace))
     if not verdict.allowed:
         what = f"{verb} on {paths.title(kind)} in {namespace} is not allowed"
-        raise ActionRefused(f"Cannot {intent.title.lower()}", what, "ask for the role that has it")
+        raise ActionRefused(f"Cannot {intent.title.lower()}", what, "ask for a role with this permission")

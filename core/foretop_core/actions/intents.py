@@ -1,4 +1,4 @@
-"""What a person can ask for, as data: bindings, palette, help, guards and commands are all made from these."""
+"""The actions a person can ask for, as data. Bindings, palette, help, guards and commands are all built from these."""
 
 from __future__ import annotations
 

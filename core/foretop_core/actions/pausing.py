@@ -43,7 +43,7 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], wish: P
     for schedule in schedules:
         where = target(snapshot, SCHEDULE, schedule)
         if schedule.spec.paused:
-            refused.append(Refusal(where, "it is paused already"))
+            refused.append(Refusal(where, "it is already paused"))
             continue
         runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
         left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))

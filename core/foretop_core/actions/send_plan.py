@@ -98,7 +98,7 @@ class PlanSender:
                     current = fresh
                 elif problem.status == 404 and step.write.method == "DELETE":
                     # Also where the transport has repeated a delete whose first answer was lost.
-                    return self._noted(current, Result(step, Outcome.DONE, "it was gone already")), ""
+                    return self._noted(current, Result(step, Outcome.DONE, "it was already deleted")), ""
                 else:
                     return self._noted(current, Result(step, Outcome.FAILED, refusal, problem.status)), ""
             except asyncio.CancelledError:
@@ -122,7 +122,7 @@ class PlanSender:
             gone = str(problem) if isinstance(problem, Unreachable) else ""
             return Result(agreed, Outcome.NOT_SENT, str(problem)), gone
         if fresh is None or not fresh.same_as(agreed):
-            return Result(agreed, Outcome.CHANGED, "it was changed by somebody else meanwhile", 0, fresh), ""
+            return Result(agreed, Outcome.CHANGED, "modified by someone else in the meantime", 0, fresh), ""
         return fresh
 
     async def _lost(self, step: PlanStep, problem: ForetopError) -> tuple[Result, str]:
@@ -178,5 +178,5 @@ class PlanSender:
 
 def _in_words(problem: ApiError) -> str:
     if problem.status == 403:
-        return f"{problem.message or problem} (ask for the role that has this right)"
+        return f"{problem.message or problem} (ask for a role with this permission)"
     return problem.message or str(problem)

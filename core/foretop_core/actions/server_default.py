@@ -46,14 +46,14 @@ def plan_server_default(
 def _why_not(deployment: Deployment, skip: bool) -> str:
     known = server(deployment)
     if known is None:
-        return "it runs no Velero server"
+        return "it does not run a Velero server"
     if _is_oadps(deployment):
-        return f"the OADP operator owns it and would put the flag back: {OADP_WAY}"
+        return f"the OADP operator owns it and would revert the flag: {OADP_WAY}"
     owner = next((one for one in deployment.metadata.owner_references if one.controller), None)
     if owner is not None:
-        return f"{owner.kind} {owner.name} owns it and would put the flag back: set it there"
+        return f"{owner.kind} {owner.name} owns it and would revert the flag: set it there"
     if known.skip_immediately is skip and (_has_flag(deployment) or not skip):
-        return f"its default is {said(skip)} already"
+        return f"its default is already {said(skip)}"
     return ""
 
 
@@ -73,8 +73,8 @@ def _step(snapshot: ClusterSnapshot, where: ActionTarget, deployment: Deployment
     if owned := owner_warning(deployment):
         warnings.append(owned)
     forecast = (
-        f"Velero restarts; schedules without skipImmediately {'skip' if skip else 'do not skip'} what is due when they "
-        "are made or unpaused (releases up to mid-2026 forget the default after its first use)"
+        f"Velero restarts; schedules without skipImmediately {'skip' if skip else 'do not skip'} due runs when they "
+        "are created or unpaused (releases up to mid-2026 ignore the default after its first use)"
     )
     write = Write("PATCH", patch, before, "strategic")
     return PlanStep(where, write, (f"{FLAG} {old} → {said(skip)}",), forecast, line, tuple(warnings))
@@ -86,9 +86,9 @@ def _restart(snapshot: ClusterSnapshot, deployment: Deployment) -> str:
     running = [backup.name for backup in backups if backup.phase == "InProgress"]
     running += [restore.name for restore in restores if restore.phase == "InProgress"]
     if not running:
-        return "Velero restarts. Nothing is running that this would kill; its beat gets a new second."
+        return "Velero restarts. No running backup is affected; its reconcile offset will change."
     return (
-        f"Velero restarts, which kills {humanize.join(running, most=10)} (they end as Failed); waiting ones go on "
+        f"Velero restarts, which kills {humanize.join(running, most=10)} (they end as Failed); waiting ones continue "
         "afterwards."
     )
 

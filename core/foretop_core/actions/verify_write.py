@@ -1,4 +1,4 @@
-"""Whether a write whose answer was lost was made: the object itself is asked, nothing is sent a second time."""
+"""The check whether a write with a lost response was made. Reads the object; nothing is sent a second time."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class ActionService:
         for key in keys:
             item = self.item(key)
             if item is None:
-                refused.append(Refusal(_target(key), "it is gone"))
+                refused.append(Refusal(_target(key), "it no longer exists"))
                 continue
             part = wish(
                 self.snapshot(key.context), [item], at if key.context == keys[0].context else self.now(key.context)
@@ -95,7 +95,7 @@ class ActionService:
             except ActionRefused as problem:
                 return str(problem)
             except ForetopError as problem:
-                return f"Cannot ask {context} for your rights: {problem}"
+                return f"Cannot check your permissions in {context}: {problem}"
         return ""
 
     async def carry_out(self, plan: Plan, wish: Planner) -> AsyncIterator[Result]:
@@ -135,5 +135,5 @@ def _part(plan: Plan, context: str) -> Plan:
 
 def _target(key: Key) -> ActionTarget:
     kind = by_plural(key.kind)
-    assert kind is not None, f"{key.kind} is no kind that foretop knows"
+    assert kind is not None, f"{key.kind} is not a kind that foretop knows"
     return ActionTarget(key.context, kind, key.namespace, key.name)

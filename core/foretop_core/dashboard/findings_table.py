@@ -84,7 +84,7 @@ class FindingsTableModel(TableModel):
     def item(self, key: Key) -> Item:
         found = self.table.get(key)
         if found is None:
-            raise BadInput(f"{key.name} is gone")
+            raise BadInput(f"{key.name} no longer exists")
         return finding_item(found)
 
     def subject(self, key: Key) -> Key | None:

@@ -57,9 +57,9 @@ async def may_fetch_results(state: DashboardState, key: Key) -> str:
     service = ActionService(state.source, os.environ)
     item = service.item(key)
     if not service.reach(key.context):
-        return "There is no cluster behind these objects."
+        return "These objects are not from a cluster."
     if not isinstance(item, Backup | Restore | NonAdmin):
-        return "It is gone."
+        return "It no longer exists."
     return await refusal(service.executor(key.context), item, RunFile.RESULTS)
 
 

@@ -1,4 +1,4 @@
-"""What all pages look at: the store, the moment of each cluster, its render context, and the findings."""
+"""The state shared by all pages: the store, the time of each cluster, its render context, and the findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table widget is handed: rows in order, kept up to date, filtered and sorted, and painted on demand."""
+"""The model of a table widget: rows in order, kept up to date, filtered and sorted, and rendered on demand."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ class StoreTableModel(TableModel):
     def item(self, key: Key) -> Item:
         held = self.table.get(key)
         if held is None:
-            raise BadInput(f"{key.name} is gone")
+            raise BadInput(f"{key.name} no longer exists")
         return self.view.describe(key, held[1], self.state.render_context(key.context))
 
     def entry(self, key: Key) -> Any | UnreadableRow | None:

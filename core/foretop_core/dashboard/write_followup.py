@@ -1,4 +1,4 @@
-"""What to look out for after a write, so that a person sees whether Velero has taken it up."""
+"""The probes and timeouts that show after a write whether Velero has picked it up."""
 
 from __future__ import annotations
 

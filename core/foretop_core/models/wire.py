@@ -113,7 +113,9 @@ def from_builtins(model: type[R], value: object) -> R:
     except msgspec.ValidationError as problem:
         raise _unreadable(model, value, problem) from None
     except RecursionError:
-        raise Unreadable(f"{model.__name__} {object_name(value)} cannot be read", "it is nested without end") from None
+        raise Unreadable(
+            f"{model.__name__} {object_name(value)} cannot be read", "it is nested too deeply or contains itself"
+        ) from None
     return made
 
 

@@ -262,7 +262,7 @@ def named_evidence(snapshot: ClusterSnapshot, namespace: str) -> Iterator[Eviden
     yield from _named(known.version, f"the tag {known.version} of its image")
     for request in snapshot.server_status:
         if request.namespace == namespace and (version := request.status.server_version):
-            yield from _named(version, f"its own word: {version} (ServerStatusRequest {request.name})")
+            yield from _named(version, f"its own report: {version} (ServerStatusRequest {request.name})")
     for oadp in (known.oadp_version, snapshot.oadp_releases.get(namespace, "")):
         if release := velero_of_oadp(oadp):
             yield Evidence(release.dialects, f"OADP {oadp}, which has Velero {release}", release)

@@ -232,7 +232,7 @@ def test_locations_that_may_not_be_read_are_not_called_missing() -> None:
     [
         ({"velero.io/gc-failure": "BSLReadOnly"}, {}, "read-only"),
         ({}, {"phase": "Unavailable", "message": "no"}, "unavailable"),
-        ({}, {}, "no reason can be seen"),
+        ({}, {}, "no visible reason"),
     ],
 )
 def test_an_expired_backup_that_is_still_there_says_why(
@@ -372,7 +372,7 @@ def test_a_frozen_place_in_the_queue() -> None:
     )
     found = only(location(), ahead, mine, tenant)
     assert (found.code, found.severity) == ("position-off", Severity.NOTE)
-    assert "reports place 1, is at 2" in found.what
+    assert "reports position 1, is at 2" in found.what
 
 
 def test_a_delete_request_that_was_processed_with_errors() -> None:
@@ -420,7 +420,7 @@ def test_a_nab_refused_for_storage_that_waits_for_approval_is_the_administrators
     assert "Decide about the request team-a-own-7" in refused.remedy
     other = {"backupSpec": {"storageLocation": "typo"}}
     _, typo = findings(location(), request, nab(phase="BackingOff", spec=other, conditions=[refusal]))
-    assert "Tell the owner in team-a what to change" in typo.remedy
+    assert "Ask the owner in team-a to change it" in typo.remedy
     assert typo.because is None
 
 

@@ -127,6 +127,6 @@ def test_places_that_are_reported_wrongly_are_one_note_on_the_screen() -> None:
         ("prod", "", "position-off"),
         ("prod-us", "NonAdminBackup", "position-off"),
     ]
-    assert shown[1].what == "3 tenants' backups or restores report a wrong place"
+    assert shown[1].what == "3 tenants' backups or restores report a wrong queue position"
     assert "team-a/a reports place 9, is at 4" in shown[1].evidence
     assert [subject.name for subject in shown[1].related] == ["a", "b", "c"]

@@ -284,7 +284,7 @@ def test_a_lane_whose_reading_is_open_draws_nothing_and_says_both() -> None:
     assert made is not None
     assert lane(made, SIX_HOURS, NOW).strip() == ""
     assert made.problem == (
-        "it depends on the release of Velero, which is not known (Velero up to 1.18.2: at 03:00 on the 1st of the "
+        "it depends on the Velero release, which is unknown (Velero up to 1.18.2: at 03:00 on the 1st of the "
         "month and on every Monday; Velero 1.18.3 and later: at 03:00 on the 1st if it is a Monday)"
     )
 

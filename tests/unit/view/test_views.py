@@ -222,7 +222,7 @@ def test_a_backup_that_stands_still_says_for_how_long() -> None:
     moving = upload(of="slow", phase="InProgress")
     shown = Shown("queue", [backup("slow", "InProgress", created="02:00:00", started="02:00:01"), moving])
     shown.clock.set(at("03:19:07"))
-    assert shown.text("name", "when") == [["◐", "slow", "stands 38m"]]
+    assert shown.text("name", "when") == [["◐", "slow", "stalled 38m"]]
 
 
 def test_backups_come_newest_first_with_how_they_ended() -> None:

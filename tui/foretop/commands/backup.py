@@ -42,7 +42,7 @@ KINDS = (SCHEDULE, BACKUP, RESTORE, DELETE_REQUEST, STORAGE, DEPLOYMENT)
 
 @click.group("backup")
 def command() -> None:
-    """Make, delete and cancel backups, and read their logs and results.
+    """Create, delete and cancel backups, and read their logs and results.
 
     Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
     """
@@ -50,9 +50,9 @@ def command() -> None:
 
 @command.command("create", cls=WriteCommand)
 @click.argument("name", required=False)
-@click.option("--from-schedule", metavar="SCHEDULE", help="Back up now what this schedule backs up.")
-@click.option("--same-as", metavar="BACKUP", help="Run an ended backup again with the same spec.")
-@click.option("--labels", multiple=True, metavar="KEY=VALUE", help="More labels for the backup.")
+@click.option("--from-schedule", metavar="SCHEDULE", help="Back up now with the template of this schedule.")
+@click.option("--same-as", metavar="BACKUP", help="Run a finished backup again with the same spec.")
+@click.option("--labels", multiple=True, metavar="KEY=VALUE", help="Additional labels for the backup.")
 @wait_option
 @connection_options
 @acting_options

@@ -1,4 +1,4 @@
-"""`foretop doctor`: what was found, line by line, and how to mend what is missing."""
+"""`foretop doctor`: checks of a cluster, one per line, and how to fix what is missing."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ _EACH = 0.1
 @click.option(
     "-o", "--output", "form", type=click.Choice(["text", "wide", "json", "yaml"]), default="text", show_default=True
 )
-@click.option("-w", "--watch", is_flag=True, help="Go on and tell what changes; with -o json one event a line.")
+@click.option("-w", "--watch", is_flag=True, help="Watch for changes; with -o json, one event per line.")
 def command(what: str, wanted: tuple[str, ...], wishes: SessionOptions, form: str, watch: bool) -> int:
     """The rows of a view: schedules, backups, restores, nab, nar, queue, storage or findings.
 
@@ -110,11 +110,11 @@ class ResourceRows:
         """What was not seen may be there all the same, and Velero's own objects are in no team's namespace."""
         gaps = _not_seen(self._session, {"", *(kind.name for kind in self._kinds)})
         if gaps:
-            return f"Nothing that can be seen. Not seen: {gaps}."
+            return f"Nothing visible. Not visible: {gaps}."
         places = ", ".join(self._session.namespaces)
         if places and self._kinds <= BESIDE_VELERO:
-            return f"Nothing in {places}. Velero's objects lie in its own namespace: name that one, or leave -n away."
-        return f"Nothing in {places}." if places else "Nothing there."
+            return f"Nothing in {places}. Velero's objects are in its own namespace: name that one, or omit -n."
+        return f"Nothing in {places}." if places else "No resources found."
 
     def pump(self) -> None:
         self._live.pump()
@@ -152,7 +152,7 @@ class FindingRows:
     def empty(self) -> str:
         """What was not seen never counts as healthy."""
         gaps = _not_seen(self._session)
-        return f"Nothing wrong in what can be seen. Not seen: {gaps}." if gaps else "Nothing wrong."
+        return f"No problems in what is visible. Not visible: {gaps}." if gaps else "No problems."
 
     def _shown(self) -> list[Finding]:
         return sorted((found for found in self._state.findings if self._wanted(findings.facets(found))), key=rank)

@@ -1,4 +1,4 @@
-"""`foretop nab`: the ways out for a non-admin backup, its log and results."""
+"""`foretop nab`: delete a non-admin backup, read its log and results."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def command() -> None:
 
 @command.command("delete", cls=WriteCommand)
 @choosing_options
-@click.option("--force", is_flag=True, help="By spec.forceDeleteBackup, where the cluster has it: the data stays.")
+@click.option("--force", is_flag=True, help="Use spec.forceDeleteBackup if the cluster supports it: the data stays.")
 @wait_option
 @connection_options
 @acting_options

@@ -1,4 +1,4 @@
-"""`foretop nar`: the end of a non-admin restore, and what went wrong in it."""
+"""`foretop nar`: delete a non-admin restore, read its results."""
 
 from __future__ import annotations
 

@@ -52,8 +52,10 @@ def command() -> None:
 @click.argument("name", required=False)
 @click.option("--from-backup", required=True, metavar="BACKUP", help="The backup to restore from.")
 @click.option("--namespace-mappings", multiple=True, metavar="FROM:TO", help="Restore into other namespaces.")
-@click.option("--existing-resource-policy", "existing", default="", metavar="none|update", help="What exists already.")
-@click.option("--restore-volumes", "volumes", type=TRUTH, metavar="true|false", help="Restore volumes too.")
+@click.option(
+    "--existing-resource-policy", "existing", default="", metavar="none|update", help="Policy for existing resources."
+)
+@click.option("--restore-volumes", "volumes", type=TRUTH, metavar="true|false", help="Also restore volumes.")
 @click.option("--include-namespaces", multiple=True, metavar="LIST")
 @click.option("--exclude-namespaces", multiple=True, metavar="LIST")
 @click.option("--include-resources", multiple=True, metavar="LIST")

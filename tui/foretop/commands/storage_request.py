@@ -1,4 +1,4 @@
-"""`foretop storage-request`: an administrator's word on the storage that tenants ask for."""
+"""`foretop storage-request`: approve or reject storage requested by tenants."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 @click.group("storage-request")
 def command() -> None:
-    """Approve or reject the storage that tenants ask for.
+    """Approve or reject storage requested by tenants.
 
     Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
     """

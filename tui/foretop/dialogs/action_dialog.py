@@ -31,7 +31,7 @@ from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import Tone
 
 REPLAN = 1.0
-READ_ONLY = "Read-only: nothing is sent"
+READ_ONLY = "Read-only: not sent"
 NOT_DONE = "Nothing was changed"
 NO_MORE = "Nothing more was changed"
 _LONGEST_TYPED, _END_TYPED = 36, 6
@@ -112,8 +112,8 @@ class ActionDialog(DialogBoard):
     @property
     def wanted_is(self) -> str:
         if len(self.keys) > 1:
-            return ": how many they are"
-        return "" if self.wanted == self.keys[0].name else ": its name ends so"
+            return " (the number of objects)"
+        return "" if self.wanted == self.keys[0].name else " (the end of its name)"
 
     @property
     def contexts(self) -> list[str]:
@@ -182,11 +182,11 @@ class ActionDialog(DialogBoard):
     def _why_not(self) -> str:
         """Why the knob does nothing just now."""
         if self.service.is_read_only(self.contexts):
-            return "Nothing is sent: read-only is on"
+            return "Not sent: read-only is on"
         if self.problem or self._refusal:
-            return "Nothing is sent: the dialog says why"
+            return "Not sent; see the error above"
         if self.planned is None or not self.planned.plan.steps:
-            return "There is nothing to send"
+            return "Nothing to send"
         return "" if self.is_confirmed else f"Type {self.wanted} first"
 
     def action_copy(self) -> None:

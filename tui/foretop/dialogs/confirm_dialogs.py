@@ -1,4 +1,4 @@
-"""Dialogs with nothing to choose: what will happen is said, and dangerous things want the name typed."""
+"""Dialogs that only confirm: they show what will happen; dangerous actions need the name typed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class DeleteScheduleDialog(ActionDialog):
 
 
 class DeleteBackupDialog(ActionDialog):
-    verb: ClassVar[str] = "Delete for good"
+    verb: ClassVar[str] = "Delete permanently"
     headline: ClassVar[str] = "Delete backup {}"
 
     def wish(self) -> Planner:
@@ -71,7 +71,7 @@ class DeleteNarDialog(ActionDialog):
 
 
 class CancelMovementsDialog(ActionDialog):
-    verb: ClassVar[str] = "Give them up"
+    verb: ClassVar[str] = "Cancel transfers"
     headline: ClassVar[str] = "Cancel the data movements of {}"
 
     def wish(self) -> Planner:
@@ -81,7 +81,7 @@ class CancelMovementsDialog(ActionDialog):
 class DeleteNabDialog(ActionDialog):
     """By the chart's paths; the second one is offered where the cluster's definition has its field."""
 
-    verb: ClassVar[str] = "Delete for good"
+    verb: ClassVar[str] = "Delete permanently"
     headline: ClassVar[str] = "Delete NAB {}"
     _WAYS: ClassVar[tuple[str, ...]] = ("with its data (spec.deleteBackup)", "by force (spec.forceDeleteBackup)")
 

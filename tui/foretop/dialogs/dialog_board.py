@@ -1,4 +1,4 @@
-"""The window of a dialog: fields, sentences and two knobs, of which the one that cancels has the focus on arrival."""
+"""The window of a dialog: fields, sentences and two buttons. The cancel button has the focus at first."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class DialogBoard(BaseModal[None]):
         window.border_title = Content(to_ascii(title, self.ascii))
         window.border_subtitle = Content(to_ascii(self._ways(), self.ascii))
         if self.wanted:
-            text = clean(f"Type {self.wanted} below to show that it is meant{self.wanted_is}.")
+            text = clean(f"Type {self.wanted} to confirm{self.wanted_is}.")
             self.query_one("#wanted", Label).update(Text(text, no_wrap=True))
         said = self.query_one(MessageBody)
         said.styles.max_height = max(3, self.size.height - self._above() - _AROUND)
@@ -126,10 +126,10 @@ class DialogBoard(BaseModal[None]):
     def _ways(self) -> str:
         """The keys that work here."""
         if not self.is_asking:
-            return "esc or q leaves"
+            return "esc/q close"
         fields = self.query("#fields Prompt, #fields Turn")
         moves = "up down choose · " if self.query(RadioList) else "tab to the fields · " if fields else ""
-        return f"{moves}left right, enter · esc or q leaves"
+        return f"{moves}left right, enter · esc/q close"
 
     # Keys
 

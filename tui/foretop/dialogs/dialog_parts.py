@@ -1,4 +1,4 @@
-"""What dialogs are made of: knobs to press, values to turn through, lines to type in, choices with their outlook."""
+"""The parts of dialogs: buttons, option cyclers, text fields, and radio lists with a forecast for each choice."""
 
 from __future__ import annotations
 

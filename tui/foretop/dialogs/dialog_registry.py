@@ -1,4 +1,4 @@
-"""Which dialog carries out which intent."""
+"""The dialog of each intent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A window that fetches a file of a backup or restore: it says what that takes, asks, and shows how it comes in."""
+"""A window that downloads a file of a backup or restore: it shows what will be written, asks, and shows progress."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class DownloadScreen(BaseModal[None]):
         try:
             item = self._item()
             if item is None:
-                raise FileUnavailable(f"{self.key.name} has no {self.file.noun}", "it is not there any more")
+                raise FileUnavailable(f"{self.key.name} has no {self.file.noun}", "it no longer exists")
             await self.get(item)
         except ForetopError as problem:
             self.stage = DownloadState.REFUSED
@@ -145,7 +145,7 @@ class DownloadScreen(BaseModal[None]):
         if self.stage is DownloadState.FETCHING:
             done, total = self._came_in
             come = f"{bar(done, total, _BAR)} {done:,} of {total:,} bytes" if total else f"{done:,} bytes"
-            return [paragraph(f"Asking for the {self.file.noun} … {come}")]
+            return [paragraph(f"Requesting the {self.file.noun} … {come}")]
         plan = self._plan() if self.stage is DownloadState.ASKING else None
         if plan is None:
             return self.said
@@ -153,7 +153,7 @@ class DownloadScreen(BaseModal[None]):
 
     def show_foot(self) -> None:
         foot = self.query_one("#fetch-foot", StyledLine)
-        foot.show([Span(" esc", BOLD), Span(" or ", DIM), Span("q", BOLD), Span(" leaves", DIM)])
+        foot.show([Span(" esc", BOLD), Span(" or ", DIM), Span("q", BOLD), Span(" close", DIM)])
 
     # Keys
 

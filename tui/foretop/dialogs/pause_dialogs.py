@@ -1,4 +1,4 @@
-"""Pausing and unpausing."""
+"""Dialogs that pause and unpause schedules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
 _LABELS = {
     Choice.SKIP: "Skip what is overdue",
     Choice.DO_NOT_SKIP: "Do not skip",
-    Choice.LEAVE: "Leave it to the schedule",
+    Choice.LEAVE: "Schedule's own setting",
 }
 _FEW = 12
 """Of more than these the sentences fill the dialog, whichever way is chosen."""
@@ -100,8 +100,10 @@ class PauseDialog(ActionDialog):
         self.replan()
 
     def fields(self) -> Iterable[Widget]:
-        yield DialogField("Reason", Prompt(placeholder="for the next shift, may be left out", id="reason"))
-        yield DialogField("Until", Prompt(placeholder="04:30 or 2h, a note: nothing resumes by itself", id="until"))
+        yield DialogField("Reason", Prompt(placeholder="for the next shift, optional", id="reason"))
+        yield DialogField(
+            "Until", Prompt(placeholder="04:30 or 2h, reminder only, nothing resumes automatically", id="until")
+        )
 
     def wish(self) -> Planner:
         wish = self._noted = self._window()
@@ -114,7 +116,7 @@ class PauseDialog(ActionDialog):
         wish, now = self._noted, self.service.now(self.keys[0].context)
         until = f", until {humanize.time(wish.until, now)}" if wish.until else ""
         why = f", {wish.reason}" if wish.reason else ""
-        text = f"paused by {wish.by}{why}{until}; U resumes what this window ({wish.batch}) pauses, and nothing else"
+        text = f"paused by {wish.by}{why}{until}; U resumes exactly what this window ({wish.batch}) pauses"
         return [paragraph(text, label="Note")]
 
     def _window(self) -> PauseRequest:
@@ -136,7 +138,7 @@ def end_of_pause(text: str, now: datetime) -> datetime | None:
     try:
         return now + timedelta(microseconds=parse_duration(wanted) // 1000)
     except (GoError, OverflowError):
-        raise BadInput(f"{wanted!r} is no end", "", "write 04:30 (UTC) or 2h") from None
+        raise BadInput(f"{wanted!r} is not a valid end", "", "write 04:30 (UTC) or 2h") from None
 
 
 def _brief(schedules: Sequence[tuple[ClusterSnapshot, Schedule, datetime]], choice: Choice) -> str:

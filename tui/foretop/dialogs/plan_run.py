@@ -1,4 +1,4 @@
-"""One plan on its way: sent object by object, then followed; it outlives the dialog that it was asked in."""
+"""One plan being executed: sent object by object, then followed. It outlives its dialog."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PlanRun:
         except ForetopError as problem:
             self.problem = str(problem)
         except Exception as problem:
-            self.problem = f"foretop failed here, which is its own fault: {type(problem).__name__}: {problem}"
+            self.problem = f"Internal error in foretop: {type(problem).__name__}: {problem}"
         self.is_sent = True
         was_heard = self.listener is not None
         self._tell()

@@ -1,4 +1,4 @@
-"""What a dialog says: about the plan before it is sent, and about every object afterwards."""
+"""The text of a dialog: the plan before it is sent, and the result for each object afterwards."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def proposal(plan: Plan, hidden: int, cells: int) -> list[Paragraph]:
         said += _one(plan.steps[0])
     elif plan.steps:
         said += _many(plan.steps)
-    said += [look(f"{_name(refusal.target, plan)} is left alone: {refusal.why}.") for refusal in plan.refused]
+    said += [look(f"{_name(refusal.target, plan)} is skipped: {refusal.why}.") for refusal in plan.refused]
     said += [look(warning) for warning in plan.warnings]
     if not plan.steps:
-        return [*said, paragraph("There is nothing to send.")]
+        return [*said, paragraph("Nothing to send.")]
     return [*said, command_line(plan.steps, cells)]
 
 
@@ -69,7 +69,7 @@ def command_line(steps: Sequence[PlanStep], cells: int) -> Paragraph:
     if len(steps) > 1:
         line = f"({len(steps)} lines) {line}"
     room = cells - LABEL - len(_COPY)
-    return Paragraph((Span(cut_end(line, room), DIM), Span(_COPY, BOLD)), "Line")
+    return Paragraph((Span(cut_end(line, room), DIM), Span(_COPY, BOLD)), "Command")
 
 
 def commands(plan: Plan) -> str:
@@ -79,9 +79,9 @@ def commands(plan: Plan) -> str:
 
 def changed(before: PlanStep, after: PlanStep | None) -> list[Paragraph]:
     """Why a person is asked again."""
-    said = [look(f"{before.target} was changed by somebody else meanwhile. Nothing was sent for it.")]
+    said = [look(f"{before.target} was modified by someone else in the meantime. Nothing was sent for it.")]
     if after is None:
-        return [*said, paragraph("What was asked for it can no longer be done.")]
+        return [*said, paragraph("The requested change is no longer possible.")]
     for old, new in ((before.changes, after.changes), ((before.forecast,), (after.forecast,))):
         if old != new:
             said += [paragraph(", ".join(old), label="Was"), paragraph(", ".join(new), label="Now", bold=True)]
@@ -105,11 +105,11 @@ def summary(told: Sequence[StepReport], problem: str) -> str:
     if len(told) == 1:
         return f"{told[0].result.step.target.name}: {_result(told[0])}"
     well = sum(one.result.outcome is Outcome.DONE and (one.seen is None or one.seen.well) for one in told)
-    return f"{well} of {len(told)} done and taken up"
+    return f"{well} of {len(told)} done, picked up"
 
 
 def _one(step: PlanStep) -> list[Paragraph]:
-    said = [*_changes(step), paragraph(step.forecast, label="Then")]
+    said = [*_changes(step), paragraph(step.forecast, label="Result")]
     return [*said, *(look(warning) for warning in step.warnings)]
 
 
@@ -153,11 +153,11 @@ def _result(told: StepReport) -> str:
         case Outcome.FAILED:
             return f"failed: {result.error}"
         case Outcome.CHANGED:
-            return "changed by somebody else meanwhile, nothing was sent"
+            return "modified by someone else in the meantime, nothing was sent"
         case Outcome.NOT_SENT:
             return f"not sent: {result.error}"
         case Outcome.UNKNOWN:
-            return f"nobody knows whether it was done: {result.error}"
+            return f"result unknown: {result.error}"
         case _:
             assert_never(result.outcome)
 

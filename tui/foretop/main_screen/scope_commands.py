@@ -42,14 +42,14 @@ class ScopeCommands:
         elif _NAME.fullmatch(name):
             self.look_at(name, context)
         else:
-            self._host.app.notify(f"{name!r} is no name of a namespace", severity="warning")
+            self._host.app.notify(f"{name!r} is not a valid namespace name", severity="warning")
 
     def _context(self, name: str) -> None:
         names, namespace = self._state.contexts, self._state.focus.namespace
         found = [one for one in names if one == name] or [one for one in names if name and name in one]
         if len(names) < 2:
             only = humanize.join(names) or "nothing"
-            said = f"foretop looks at {only} alone; --context NAME, repeated, starts it with others"
+            said = f"foretop is connected to {only} only; start it with more --context NAME"
             self._host.app.notify(said)
         elif len(found) == 1:
             self.look_at(namespace, found[0])
@@ -57,7 +57,7 @@ class ScopeCommands:
             self._offer("Which context", "all contexts", found or names, lambda one: self.look_at(namespace, one))
         else:
             listed = humanize.join(names, 5)
-            self._host.app.notify(f"There is no context {name!r} here: {listed}", severity="warning")
+            self._host.app.notify(f"Unknown context {name!r}: {listed}", severity="warning")
 
     def _offer(self, title: str, everything: str, names: Sequence[str], take: Callable[[str], None]) -> None:
         def chosen(place: int | None) -> None:

@@ -1,4 +1,4 @@
-"""From a key to the dialog that carries an intent out: of which objects it is asked, and whether it can be."""
+"""Keys that open a dialog: the objects that the action applies to, and why it may be disabled."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ class WriteActions:
         if state is None or page is None or not clusters_of(state.source):
             return ""
         if action_id == RESUME and self.host.current == "schedules" and not self._batches():
-            return "Nothing that foretop paused is still paused"
+            return "No schedule paused by foretop is still paused"
         if action_id != intents.UNPAUSE.id or self._can(intents.UNPAUSE):
             return ""
         if isinstance(page, TablePage) and page.table.marked:
-            return "Nothing that is marked is paused" if self.host.current == "schedules" else ""
+            return "None of the marked schedules is paused" if self.host.current == "schedules" else ""
         key = page.subject()
         item = state.store.get(key) if key is not None else None
         return f"{item.name} is not paused" if isinstance(item, Schedule) else ""

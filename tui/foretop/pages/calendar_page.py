@@ -1,4 +1,4 @@
-"""What is to come: every schedule a lane, the load of all of them above, and the one under the cursor below."""
+"""The calendar: a lane for each schedule, the load above, and the details of the selected one below."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class CalendarPage(FilterablePage):
     def _why_empty(self, state: DashboardState, agenda: TimelineModel) -> list[Line]:
         if len(agenda):
             return nothing_fits(state.focus)
-        return why_empty(state, {SCHEDULE.plural}) or [(span("There are no schedules.", Tone.DIM),)]
+        return why_empty(state, {SCHEDULE.plural}) or [(span("No schedules.", Tone.DIM),)]
 
     def shown(self) -> None:
         self.refocus()
@@ -119,7 +119,7 @@ class CalendarPage(FilterablePage):
         try:
             said = lane_pane(self.agenda[key], self.lanes.load, self.state)
         except Exception as problem:
-            said = (paragraph(f"{key.name} cannot be told: {type(problem).__name__}: {problem}", Tone.BAD),)
+            said = (paragraph(f"{key.name} cannot be shown: {type(problem).__name__}: {problem}", Tone.BAD),)
         zone = self.state.zone_of(key)
         pane.show(in_zone(said, self.state.now(key.context), zone), keep_place=keep_place)
 

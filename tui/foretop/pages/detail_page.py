@@ -169,7 +169,7 @@ class DetailPage(Page, can_focus=True):
         try:
             said = self._said(self.state, self.key)
         except Exception as problem:
-            said = [paragraph(f"It cannot be told: {type(problem).__name__}: {problem}", Tone.BAD)]
+            said = [paragraph(f"Cannot be shown: {type(problem).__name__}: {problem}", Tone.BAD)]
         said = [*stale_paras(self.state, self.key), *said]
         if self.section != "yaml":
             said = in_zone(said, self.state.now(self.key.context), self.state.zone_of(self.key))

@@ -1,4 +1,4 @@
-"""The finding that a key is about, and where it leads to from there."""
+"""The triage page: the selected finding, and the objects that it leads to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a person is: which page, how it is narrowed, and what is under the cursor."""
+"""The address of a page: its name, its filter, and the selected row."""
 
 from __future__ import annotations
 

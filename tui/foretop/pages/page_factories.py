@@ -1,4 +1,4 @@
-"""What is behind the tabs."""
+"""The factories of the pages behind the tabs."""
 
 from __future__ import annotations
 
@@ -89,41 +89,41 @@ SCHEDULES = _live(
     SchedulesView,
     schedule_pane,
     ("next", "runs", "cron", "skip", "last", "meaning"),
-    "There are no schedules.",
+    "No schedules.",
     {"last": 6, "cron": 12, "next": 12},
 )
 NONADMIN = _live(
     NonAdminView,
     nonadmin_pane,
     ("namespace", "phase", "velero", "queue", "conditions", "progress", "age"),
-    "There are no non-admin backups or restores.",
+    "No non-admin backups or restores.",
     {"name": 10},
 )
 QUEUE = _live(
     QueueView,
     queue_pane,
     ("position", "phase", "when", "items", "from", "waits"),
-    "The queue is empty: Velero has nothing to do.",
+    "The queue is empty.",
     {"name": 20, "from": 12, "when": 11, "waits": 16},
 )
 BACKUPS = _live(
     BackupsView,
     backup_pane,
     ("phase", "started", "errors", "warnings", "took", "expires", "from", "storage"),
-    "There are no backups.",
+    "No backups.",
     {"name": 24, "expires": 7, "storage": 8},
 )
 RESTORES = _live(
     RestoresView,
     restore_pane,
     ("phase", "backup", "started", "errors", "warnings", "items", "took", "from"),
-    "There are no restores.",
+    "No restores.",
 )
 STORAGE_PAGE = _live(
     StorageView,
     place_pane,
     ("phase", "what", "checked", "synced", "default", "mode", "kind"),
-    "There are no storage locations.",
+    "No storage locations.",
     {"what": 16, "mode": 4},
 )
 

@@ -139,7 +139,7 @@ class PrimerPage(Page, can_focus=True):
         try:
             return primer_pane(shown, state.now(), state.zone, pane.size.width - 2)
         except Exception as problem:
-            return (paragraph(f"It cannot be told: {type(problem).__name__}: {problem}", Tone.BAD),)
+            return (paragraph(f"Cannot be shown: {type(problem).__name__}: {problem}", Tone.BAD),)
 
     def _under(self, shown: Preview | None) -> Line:
         """Below the field: what it means, or a sign under the place where it goes wrong."""
@@ -151,14 +151,14 @@ class PrimerPage(Page, can_focus=True):
             return (Span(f"{before}{' ' * at}^ here", style_of(Tone.BAD)),)
         zone = f"zone {'UTC' if shown.zone in (None, UTC) else clean(str(shown.zone))}" if shown.meaning else ""
         if shown.problem_in_minutes:
-            zone = "look at the minutes"
+            zone = "check the minutes"
         room = max(8, self.size.width - len(before) - width(zone) - 3)
         meaning = pad(cut_end(clean(shown.meaning), room), room)
         return (Span(f"{before}{meaning}  "), Span(zone, style_of(Tone.BAD) if shown.problem_in_minutes else DIM))
 
     def hint(self) -> str:
         if self.is_editing:
-            return "typing: enter or esc leaves the field, tab goes to the other one"
+            return "editing: enter/esc close the field, tab next field"
         if self._taken is not None and self._taken[1] == self._expression.value:
             key = self._taken[0]
             kind = by_plural(key.kind)
@@ -215,7 +215,7 @@ class PrimerPage(Page, can_focus=True):
     def do_take(self) -> None:
         sources = self._sources()
         labels = [f"{self._where(key)}  {text}" for key, text in sources]
-        title = f"Take the expression of one of {humanize.count(len(sources), 'object')}"
+        title = f"Use the expression of one of {humanize.count(len(sources), 'object')}"
 
         def chosen(place: int | None) -> None:
             if place is not None:

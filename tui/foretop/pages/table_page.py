@@ -1,4 +1,4 @@
-"""A page that is a table with a pane: what most of the tabs are."""
+"""A page with a table and a pane; most tabs are one."""
 
 from __future__ import annotations
 
@@ -255,9 +255,9 @@ class TablePage(FilterablePage):
             return ""
         parts = [
             self.rows.state.focus.words,
-            "only what is faulty" if self.rows.faults_only else "",
-            f"{len(self.table.marked)} marked (ctrl+\\ none)" if self.table.marked else "",
-            f"no room for {', '.join(self.table.given_up)} (ctrl+w back)" if self.table.given_up else "",
+            "only problems" if self.rows.faults_only else "",
+            f"{len(self.table.marked)} marked (ctrl+\\ clears)" if self.table.marked else "",
+            f"hidden: {', '.join(self.table.given_up)} (ctrl+w shows)" if self.table.given_up else "",
             how_far(self.rows.state, self.spec.kinds),
             not_allowed(self.rows.state) if not self.spec.kinds else "",
         ]
@@ -287,5 +287,5 @@ class TablePage(FilterablePage):
             self.post_message(self.Altered())
 
 
-_NONE: Line = (span("There are none.", Tone.DIM),)
-_NONE_HERE: Line = (span("There are none here.", Tone.DIM),)
+_NONE: Line = (span("None.", Tone.DIM),)
+_NONE_HERE: Line = (span("None here.", Tone.DIM),)

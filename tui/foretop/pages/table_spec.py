@@ -1,4 +1,4 @@
-"""What makes one table page different from another."""
+"""The settings of a table page."""
 
 from __future__ import annotations
 
@@ -32,4 +32,4 @@ def safely(make: Callable[[], tuple[Paragraph, ...]], key: Key) -> tuple[Paragra
     try:
         return make()
     except Exception as problem:
-        return (Paragraph((span(f"{key.name} cannot be told: {type(problem).__name__}: {problem}", Tone.BAD),)),)
+        return (Paragraph((span(f"{key.name} cannot be shown: {type(problem).__name__}: {problem}", Tone.BAD),)),)

@@ -1,4 +1,4 @@
-"""Which keys act on what a finding is about, in words: taken from what works here and now, as the footer is."""
+"""The keys that act on the objects of a finding, in sentences. The same actions as in the footer."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def deeds_line(deeds: Sequence[ApplicableAction], *, marked: bool = False) -> tu
         if deed.action.id == "jump" and deed.keys == subject:
             them = "its row"
         elif marked and deed.action.id not in _FIRST:
-            them = "what is marked"
+            them = "the marked rows"
         key = deed.action.shown or f":{deed.action.id}"
         spans += [Span("   ")] if spans else []
         spans += [Span(key, BOLD), span(f" {_SENTENCES[deed.action.id].format(them)}")]

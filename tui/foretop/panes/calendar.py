@@ -37,17 +37,17 @@ def lane_pane(item: TimelineItem, load: StartLoad | None, state: DashboardState)
 def _refusal(item: TimelineItem, parsed: object) -> str:
     if isinstance(parsed, CronError):
         return f"It does not run: {item.problem}."
-    return f"It has no runs to draw: {item.problem}."
+    return f"No runs to show: {item.problem}."
 
 
 def _coming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
     now, zone = state.now(item.key.context), state.zone_of(item.key)
     runs = next_runs(item, now, _SHOWN)
     if not runs:
-        return (paragraph("No run is to come within the next five years.", Tone.WARN),)
+        return (paragraph("No upcoming run within the next five years.", Tone.WARN),)
     listed = f"{'  '.join(when(run, now, zone) for run in runs)}{_name(runs[0], item, state)}"
     if item.paused:
-        return (paragraph(f"{listed}  were it not paused", Tone.DIM, label="Would"),)
+        return (paragraph(f"{listed}  if it were not paused", Tone.DIM, label="Would"),)
     said = [paragraph(f"{times.until(runs[0] - now)}: {listed}", label="Next")]
     resource = state.store.get(item.key)
     if isinstance(resource, Schedule):
@@ -72,9 +72,9 @@ def _company(item: TimelineItem, load: StartLoad | None, state: DashboardState) 
             return (paragraph(f"{when(run, now, zone)} together with {names}{_slots(item.key, state)}", label="With"),)
     if not runs:
         return ()
-    told = "no other starts in that minute"
+    told = "no other schedule starts in that minute"
     if len(runs) > 1:
-        told = f"it starts alone each time until {when(runs[-1], now, zone)}"
+        told = f"no collision until {when(runs[-1], now, zone)}"
     return (paragraph(f"none: {told}", Tone.DIM, label="With"),)
 
 
@@ -94,7 +94,7 @@ def _warming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]
         return (paragraph(str(problem), Tone.BAD, label="Warm"),)
     shown = "  ".join(f"{when(pair.warmup, now, zone)} → {pair.run.astimezone(zone):%H:%M}" for pair in pairs)
     job = warmer(state.store, item.key)
-    made = f"by {job.name}, {job.spec.schedule}" if job else "by no CronJob: the prescaler has made none"
+    made = f"by {job.name}, {job.spec.schedule}" if job else "no CronJob: the prescaler has not created one"
     said = [
         paragraph(f"{humanize.count(item.warm_up, 'minute')} before: {shown}", label="Warm"),
         paragraph(made, Tone.PLAIN if job else Tone.WARN, label=" "),

@@ -47,7 +47,7 @@ def heading(key: Key) -> str:
 def describe_object(state: DashboardState, key: Key, section: str) -> Sequence[Paragraph]:
     resource = state.store.get(key)
     if resource is None:
-        return [paragraph("It is gone, or not seen any more.", Tone.WARN)]
+        return [paragraph("It no longer exists or is no longer visible.", Tone.WARN)]
     if isinstance(resource, UnreadableObject):
         return [paragraph(f"It cannot be read: {resource.problem}", Tone.BAD)]
     sections: dict[str, Callable[[DashboardState, Key, Resource], Sequence[Paragraph]]] = {
@@ -70,7 +70,8 @@ def overview(state: DashboardState, key: Key, resource: Resource) -> Sequence[Pa
     said += _tenant_facts(state, key, resource)
     said += [paragraph("")] if near else []
     said += [
-        paragraph(_relative(state, other), label="Near" if not place else " ") for place, other in enumerate(near[:6])
+        paragraph(_relative(state, other), label="Related" if not place else " ")
+        for place, other in enumerate(near[:6])
     ]
     said += [paragraph(f"and {len(near) - 6} more", label=" ")] if len(near) > 6 else []
     return said
@@ -140,7 +141,7 @@ def events(state: DashboardState, key: Key, resource: Resource) -> Sequence[Para
     now, zone = state.now(key.context), state.zone_of(key)
     dated = sorted(found, key=lambda event: event.seen.timestamp() if event.seen else 0.0, reverse=True)
     if not dated:
-        return [paragraph("No events were seen.", Tone.DIM)]
+        return [paragraph("No events.", Tone.DIM)]
     return [
         Paragraph(
             (
@@ -163,7 +164,7 @@ def changes(state: DashboardState, key: Key, _resource: Resource) -> Sequence[Pa
     now, zone = state.now(key.context), state.zone_of(key)
     seen = state.store.history.of(key)
     if not seen:
-        return [paragraph("Nothing of it has changed since foretop runs.", Tone.DIM)]
+        return [paragraph("No changes since foretop started.", Tone.DIM)]
     return [
         Paragraph(
             (

@@ -81,14 +81,14 @@ def fetching(status: RunStatus | None, kept: FetchedResults | None, refusal: str
     if not has_list(status):
         return [paragraph(""), paragraph(_nothing(status), Tone.DIM)]
     if refusal:
-        return [paragraph(""), paragraph(f"The list of them cannot be fetched. {refusal}", Tone.WARN)]
+        return [paragraph(""), paragraph(f"The list cannot be fetched. {refusal}", Tone.WARN)]
     return [
         paragraph(""),
         Paragraph(
             (
                 Span(RESULTS.key, BOLD),
-                span(" fetches the list of them, by namespace and resource. It lies in the storage, so this makes a "),
-                span("DownloadRequest: a write, which is asked about first. Velero removes it after ten minutes."),
+                span(" fetches the list, by namespace and resource. It is in object storage, so this creates a "),
+                span("DownloadRequest: a write, so foretop asks first. Velero removes it after ten minutes."),
             )
         ),
     ]
@@ -128,7 +128,7 @@ def _volumes(state: DashboardState, key: Key, resource: Resource) -> list[Paragr
 
 def _lost(movement: DataMovement) -> Paragraph:
     name = span(f"volume {movement.volume or movement.name}  ", bold=True)
-    why = movement.status.message or "no reason was given"
+    why = movement.status.message or "no reason given"
     return Paragraph((name, span(f"{movement.phase}: ", Tone.BAD), span(why)), indent=2)
 
 
@@ -145,16 +145,16 @@ def _counted(resource: Resource) -> tuple[VolumeCounts | None, ...]:
 
 def _why_none(resource: Resource) -> str:
     if isinstance(resource, NonAdmin):
-        return "It has led to no Velero object yet, so nothing is known of its results."
-    return "It has no results: backups and restores have them."
+        return "It has no Velero object yet, so it has no results."
+    return "No results: only backups and restores have them."
 
 
 def _nothing(status: RunStatus) -> str:
     if status.phase in READABLE:
-        return "There is nothing to fetch: no errors and no warnings were counted."
+        return "Nothing to fetch: no errors and no warnings."
     if status.phase == "FailedValidation":
-        return "It was refused before it ran: there is no list to fetch."
-    return "The list can be fetched when it has ended."
+        return "It was refused before it ran, so it has no list."
+    return "The list is available when it has ended."
 
 
 def _fetched(status: RunStatus, kept: FetchedResults, now: datetime) -> Paragraph:
@@ -167,7 +167,7 @@ def _fetched(status: RunStatus, kept: FetchedResults, now: datetime) -> Paragrap
     differs = ""
     if listed != (status.errors, status.warnings):
         counts = humanize.join([humanize.count(listed[0], "error"), humanize.count(listed[1], "warning")])
-        differs = f" The list has {counts}, which is not what the status counts."
+        differs = f" The list has {counts}, which differs from the status."
     return paragraph(f"Fetched at {at}{again}{differs}", Tone.DIM)
 
 
@@ -198,6 +198,6 @@ def _title(group: ResultGroup) -> Paragraph:
 
 def _problem(problem: Problem) -> Paragraph:
     times = f" ({problem.times:,} times)" if problem.times > 1 else ""
-    said = problem.message or "nothing was said of it"
+    said = problem.message or "no message"
     lead = (span(f"    {problem.subject}  ", bold=True),) if problem.subject else (Span("    "),)
     return Paragraph((*lead, span(f"{said}{times}")), indent=6)

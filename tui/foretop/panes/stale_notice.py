@@ -1,4 +1,4 @@
-"""What is said beside rows of which nothing new comes in: as of when they are, and why."""
+"""The notice beside stale rows: the time of the last update, and why there is none since."""
 
 from __future__ import annotations
 

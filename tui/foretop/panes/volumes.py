@@ -16,7 +16,7 @@ from foretop_core.tables.engine.status_glyphs import Tone
 def volumes(state: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
     found = movements_of(state, key, resource)
     if not found:
-        return [paragraph("No data movements were seen; they are watched while a run is unfinished.", Tone.DIM)]
+        return [paragraph("No data movements; they are watched while a run is unfinished.", Tone.DIM)]
     render = state.render_context(key.context)
     return [_volume(movement, render) for movement in found]
 

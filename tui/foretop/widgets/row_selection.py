@@ -1,4 +1,4 @@
-"""Which rows of a table are marked."""
+"""The marked rows of a table."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Authenticator:
         if await self.credentials() == used:
             raise Unauthenticated(
                 f"The API server does not accept the credentials of {self.config.name}",
-                hint="sign in again; foretop reads the kubeconfig anew by itself",
+                hint="sign in again; foretop reloads the kubeconfig automatically",
             )
 
     def _read_config_again(self) -> None:

@@ -61,7 +61,7 @@ class KubeconfigEntry:
             try:
                 return base64.b64decode(data, validate=True)
             except binascii.Error:
-                raise self.bad(f"{key}-data", "it is not base64", "write the entry again") from None
+                raise self.bad(f"{key}-data", "it is not base64", "recreate the entry") from None
         path = self.path(key)
         if not path:
             return b""
@@ -112,7 +112,7 @@ def _server(cluster: KubeconfigEntry, secure: bool) -> str:
     if "://" not in server:
         server = f"{'https' if secure else 'http'}://{server}"
     if not _is_address(server):
-        raise cluster.bad("server", f"{server} is no http or https address", "see kubectl config set-cluster")
+        raise cluster.bad("server", f"{server} is not a valid http or https address", "see kubectl config set-cluster")
     return server.rstrip("/")
 
 
@@ -185,7 +185,7 @@ def _oidc(user: KubeconfigEntry, environ: Mapping[str, str]) -> OidcConfig | Non
         return None
     name = provider.text("name")
     if name != "oidc":
-        raise user.bad(f"auth-provider {name!r}", "Kubernetes has dropped it", "use the provider's exec plugin")
+        raise user.bad(f"auth-provider {name!r}", "Kubernetes no longer supports it", "use the provider's exec plugin")
     config = provider.part("config")
     if config is None or not (config.text("id-token") or config.text("refresh-token")):
         raise user.bad("auth-provider oidc", "it has no id-token", "sign in with kubectl first")
@@ -206,7 +206,7 @@ def _oidc(user: KubeconfigEntry, environ: Mapping[str, str]) -> OidcConfig | Non
 def _impersonation(user: KubeconfigEntry | None, options: ConnectionOptions) -> Impersonation:
     if options.as_user or options.as_groups:
         if not options.as_user:
-            raise BadInput("--as-group cannot stand alone", "a group needs a user to be in it", "add --as")
+            raise BadInput("--as-group cannot be used alone", "a group needs a user", "add --as")
         return Impersonation(options.as_user, options.as_groups)
     if user is None:
         return Impersonation()

@@ -95,7 +95,7 @@ def load_certificate(context: ssl.SSLContext, name: str, credentials: Credential
     except (ssl.SSLError, _EncryptedKey):
         raise Unauthenticated(
             f"The client certificate of {name} cannot be used",
-            "certificate and key do not belong together, are not PEM, or the key has a passphrase",
+            "certificate and key do not match, are not PEM, or the key has a passphrase",
             "see kubectl config view --raw",
         ) from None
 
@@ -130,7 +130,7 @@ def explain(server: str, problem: Exception) -> Unreachable:
         case aiohttp.ClientConnectorSSLError():
             return NotConnected(what, f"TLS: {problem.strerror or problem}", "is it really an https server?")
         case aiohttp.ClientConnectorDNSError():
-            return NotConnected(what, "its name is not known", "check the server's name, the network or the VPN")
+            return NotConnected(what, "its name cannot be resolved", "check the server's name, the network or the VPN")
         case aiohttp.ClientProxyConnectionError():
             return NotConnected(what, "the proxy does not answer", "check proxy-url, HTTPS_PROXY and ALL_PROXY")
         case aiohttp.ClientHttpProxyError():

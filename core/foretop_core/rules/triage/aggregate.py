@@ -32,9 +32,9 @@ def _together(context: str, namespace: str, notes: list[Finding]) -> Finding:
         Severity.NOTE,
         Subject(QUEUE, namespace, ""),
         None,
-        f"{len(notes)} tenants' backups or restores report a wrong place",
-        f"{humanize.join(told)}. The controller estimates the place, and looks again mainly when some backup ends.",
-        "Trust the queue, not the estimate; nothing needs to be done.",
+        f"{len(notes)} tenants' backups or restores report a wrong queue position",
+        f"{humanize.join(told)}. The controller estimates the position and mostly updates it when a backup ends.",
+        "Trust the queue, not the estimate. No action is needed.",
         tuple(note.subject for note in notes),
         context=context,
     )

@@ -54,15 +54,17 @@ def _note(
     what, evidence = "", []
     if unclear:
         number = humanize.count(len(unclear), "schedule")
-        what = f"its release is open, and {number} {'depends' if len(unclear) == 1 else 'depend'} on it"
+        what = f"its release is unknown, and {number} {'depends' if len(unclear) == 1 else 'depend'} on it"
         names = humanize.join([schedule.name for schedule in unclear])
-        evidence.append(f"{_either(candidates)} read {number} differently: {names}. Which of them runs here is open.")
+        evidence.append(
+            f"{_either(candidates)} read {number} differently: {names}. Which of them runs here is unknown."
+        )
     if changed:
         number = humanize.count(len(changed), "schedule")
         what = what or f"an upgrade to {release} changes {number}"
         effects = humanize.join([f"{schedule.name} ({_EFFECTS[kind]})" for schedule, kind in changed])
         evidence.append(f"Velero {release} reads {number} differently: {effects}.")
-    remedy = "See foretop upgrade-check for what changes and what to write instead."
+    remedy = "Run foretop upgrade-check to see what changes and what to write instead."
     if unclear:
         remedy = f"Give the release with --velero-version. {remedy}"
     return Finding(
@@ -96,7 +98,7 @@ def stopped_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             found.missed,
             f"{effect.runs_before:,} runs a year before an upgrade, {effect.runs_after:,} now",
             f"Its run of {humanize.time(found.last_run, now)} was due to {_before(effect.before)}: "
-            f"{effect.meaning_before}. The one of {humanize.time(found.missed, now)} was not made: "
+            f"{effect.meaning_before}. The one of {humanize.time(found.missed, now)} was missed: "
             f"{_before(effect.after)} reads {effect.expression!r} as {effect.meaning_after}.",
             _remedy(found),
         )

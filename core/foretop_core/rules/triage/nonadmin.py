@@ -53,15 +53,16 @@ def _refusal(
     if request is None:
         return (
             f"refused: {_FIELD_PREFIX.sub('', message)}",
-            "It waits until its owner changes it.",
-            f"Tell the owner in {item.namespace} what to change; {meanwhile} meanwhile.",
+            "It stays refused until its owner changes it.",
+            f"Ask the owner in {item.namespace} to change it; until then, {meanwhile}.",
         )
     name = request.status.non_admin_backup_storage_location.name
     asked = f" since {humanize.time(request.created, now)}" if request.created else ""
     return (
         f"refused: its storage {name} waits for your approval",
         f"Its storage location {name} waits for an administrator's decision{asked}.",
-        f"Decide about the request {request.name} (9 Storage); the owner need change nothing; {meanwhile} meanwhile.",
+        f"Decide about the request {request.name} (9 Storage). "
+        f"The owner does not need to change anything; until then, {meanwhile}.",
     )
 
 
@@ -99,9 +100,9 @@ def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> I
             since,
             f"went back from {before} to {item.phase}",
             f"A phase only moves forward, yet this one went from {before} to {item.phase}{why}.",
-            "Its Velero object is gone: make a new one, and find out who deleted it."
+            "Its Velero object no longer exists: create a new one, and find out who deleted it."
             if vanished
-            else "Look at the non-admin controller's log.",
+            else "Check the log of the non-admin controller.",
         )
 
 
@@ -146,7 +147,7 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             f"Created, but Velero's {'backup' if isinstance(item, NonAdminBackup) else 'restore'} "
             f"{OUTCOMES[status.phase]}",
             f"The phase stays Created; {item.velero.name} {OUTCOMES[status.phase]}: {why}.",
-            "Read its logs, mend the cause, and let the owner make a new one.",
+            "Read its logs, fix the cause, and ask the owner to create a new one.",
             (Subject.of(live),) if live is not None else (),
             status.phase,
             blamed_location(snapshot, live) if isinstance(live, Backup) else None,
@@ -174,7 +175,7 @@ def waiting_storage_requests(snapshot: ClusterSnapshot, now: datetime, limits: T
             request.created,
             f"{asker} waits for the administrator",
             f"{asker} asked for a storage location at {humanize.time(request.created, now)}; backups that use it are "
-            "refused until somebody decides.",
+            "refused until an administrator decides.",
             "Set spec.approvalDecision of the request to approve or reject.",
             (Subject("NonAdminBackupStorageLocation", source.namespace, source.name),) if source.name else (),
         )
@@ -210,18 +211,19 @@ def _off(
         return
     where = "has ended" if found.live == 0 else f"is number {found.live} in Velero's order"
     why = (
-        f"it has not looked since, and would report {found.recomputed} now"
+        f"has not updated it since and would report {found.recomputed} now"
         if found.is_stale
-        else "it counts by the second of creation alone"
+        else "orders by creation second only"
     )
     yield Finding(
         "position-off",
         Severity.NOTE,
         Subject.of(item),
         None,
-        f"reports place {found.reported}, is at {found.live}",
-        f"The controller reports place {found.reported}, but {live.name} {where} ({live.phase or 'waiting'}): {why}.",
-        "Trust the queue, not the estimate; nothing needs to be done.",
+        f"reports position {found.reported}, is at {found.live}",
+        f"It reports position {found.reported}, but {live.name} {where} ({live.phase or 'waiting'}): "
+        f"the controller {why}.",
+        "Trust the queue, not the estimate. No action is needed.",
         (Subject.of(live),),
     )
 
@@ -249,23 +251,23 @@ def _way_out(snapshot: ClusterSnapshot, item: NonAdmin) -> tuple[str, str]:
     if isinstance(item, NonAdminBackup) and not (item.spec.delete_backup or item.spec.force_delete_backup):
         return (
             "It was deleted without spec.deleteBackup, so the controller keeps it and the data.",
-            "Set spec.deleteBackup to true to delete the data too, or remove the finalizer to let go of the object.",
+            "Set spec.deleteBackup to true to delete the data too, or remove the finalizer to release the object.",
         )
     request = item.status.velero_delete_backup_request if isinstance(item, NonAdminBackup) else None
     if request and request.status and request.status.errors:
         return (
             f"Velero could not delete the data: {'; '.join(request.status.errors)}.",
-            "Mend the cause; the controller tries again.",
+            "Fix the cause; the controller retries.",
         )
     backup = snapshot.velero_backup(item) if isinstance(item, NonAdminBackup) else None
     location = snapshot.location(backup.namespace, backup.spec.storage_location) if backup else None
     if location is not None and location.phase == "Unavailable":
         return (
-            f"Its data lies in {location.name}, which is unavailable: {location.status.message}.",
-            f"Mend storage location {location.name}; the deletion then goes on by itself.",
+            f"Its data is in {location.name}, which is unavailable: {location.status.message}.",
+            f"Fix storage location {location.name}; the deletion then continues automatically.",
         )
     return (
         "The controller has accepted the deletion and waits for Velero.",
-        "Look at the DeleteBackupRequest and the Velero log; removing the finalizer lets go of the object and "
-        "leaves the data.",
+        "Check the DeleteBackupRequest and the Velero log. Removing the finalizer releases the object but "
+        "keeps the data.",
     )

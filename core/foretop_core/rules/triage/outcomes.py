@@ -66,7 +66,7 @@ def delete_errors(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             request.created,
             f"deletion of {request.spec.backup_name} had errors",
             f"Processed is not success: {'; '.join(request.status.errors)}.",
-            "Mend the cause and delete the backup again; the data is still in the bucket, at least in part.",
+            "Fix the cause and delete the backup again; at least part of the data is still in the bucket.",
             (Subject("Backup", request.namespace, request.spec.backup_name),),
         )
 
@@ -112,6 +112,6 @@ def reason(run: Backup | Restore) -> str:
 
 def _remedy(run: Backup | Restore) -> str:
     if run.phase == "FailedValidation":
-        return "Mend what the message names; Velero does not try this one again."
+        return "Fix the cause named in the message; Velero does not retry this one."
     again = "run it again" if isinstance(run, Backup) else "restore again"
-    return f"Read its logs for the errors, mend them and {again}."
+    return f"Read its logs for the errors, fix them and {again}."

@@ -27,7 +27,7 @@ def wrong_warmups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
                 prescaled,
                 None,
                 "has no primed cron job",
-                f"The prescaler has made no CronJob autogen-{prescaled.name}: it may refuse "
+                f"The prescaler has not created CronJob autogen-{prescaled.name}: it may refuse "
                 f"{prescaled.spec.cron_job.spec.schedule!r}.",
             )
             continue
@@ -54,10 +54,10 @@ def _compare(prescaled: PreScaledCronJob, job: CronJob, now: datetime) -> Iterat
     yield _finding(
         prescaled,
         job,
-        f"warms at the wrong time: {humanize.count(len(missed), 'warm-up')} missed",
+        f"warms up at the wrong time: {humanize.count(len(missed), 'warm-up')} missed",
         f"{job.spec.schedule!r} should fire {humanize.duration(ahead)} before "
         f"{prescaled.spec.cron_job.spec.schedule!r}; "
-        f"up to {humanize.time(until, now)} it misses {len(missed):,} and makes {len(extra):,} too many, "
+        f"up to {humanize.time(until, now)} it misses {len(missed):,} and makes {len(extra):,} unneeded ones, "
         f"first at {humanize.time(first, now)}.",
         Severity.ERROR if missed else Severity.WARNING,
     )
@@ -82,7 +82,7 @@ def _finding(
         None,
         what,
         evidence,
-        f"See `foretop primer '{prescaled.spec.cron_job.spec.schedule}' --warmup {minutes}` for expressions that are "
-        "right, and set spec.primerSchedule to one that covers it.",
+        f"See `foretop primer '{prescaled.spec.cron_job.spec.schedule}' --warmup {minutes}` for correct "
+        "expressions, and set spec.primerSchedule to one that covers it.",
         (Subject.of(job),) if job else (),
     )

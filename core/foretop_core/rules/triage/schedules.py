@@ -33,7 +33,7 @@ def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         problem = invalid(schedule, dialect)
         if not problem:
             continue
-        paused = " It is paused, so Velero has not looked at it yet." if schedule.spec.paused else ""
+        paused = " It is paused, so Velero has not checked it yet." if schedule.spec.paused else ""
         upgrade, instead = refusal_by_upgrade(snapshot, schedule, now)
         yield Finding(
             "schedule-invalid",
@@ -42,8 +42,8 @@ def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             schedule.created,
             "invalid cron, makes no backups",
             f"{schedule.spec.schedule!r} is refused: {problem}.{paused}{upgrade}",
-            f"{instead or 'Mend spec.schedule.'} Mending it starts a backup at once where a run lay between its "
-            "creation and now, unless spec.skipImmediately is set to true in the same change.",
+            f"{instead or 'Fix spec.schedule.'} Fixing it starts a backup at once if a run was due between its "
+            "creation and now, unless the same change sets spec.skipImmediately to true.",
         )
 
 
@@ -60,10 +60,10 @@ def never_firing(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -
             Subject.of(schedule),
             schedule.created,
             f"matches no date{when}, so it runs every minute",
-            f"No date{when} matches {schedule.spec.schedule!r}; Velero takes that for always due and makes a backup at "
-            f"nearly every look, once a minute. {humanize.count(made, 'backup')} of it are here now."
+            f"No date{when} matches {schedule.spec.schedule!r}; Velero treats it as always due and starts a backup "
+            f"almost every minute. {humanize.count(made, 'backup')} of it exist now."
             f"{runaway_by_upgrade(snapshot, schedule, now)}",
-            "Pause the schedule, then mend its expression.",
+            "Pause the schedule, then fix its expression.",
         )
 
 
@@ -76,12 +76,12 @@ def overdue_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         late = overdue(schedule, now, dialect, beat, held_by, grace=limits.overdue)
         if late is None or late.reason in {DelayReason.INVALID, DelayReason.NEVER_FIRES}:
             continue
-        what = "overdue, held by its last backup" if late.blocker else "overdue"
-        look = f" at its first look (:{beat.second:02d}) after that" if beat.second is not None else " within a minute"
+        what = "overdue, blocked by its last backup" if late.blocker else "overdue"
+        look = f" at Velero's next check (second :{beat.second:02d})" if beat.second is not None else " within a minute"
         remedy = (
-            f"Look at {late.blocker.name}: one backup is made{look} once it has ended; missed runs are not made up."
+            f"Check {late.blocker.name}: once it has ended, one backup starts{look}; missed runs are not repeated."
             if late.blocker
-            else "Look at the Velero pod and its log; pause the schedule if the backup is not wanted."
+            else "Check the Velero pod and its log; pause the schedule if you do not want the backup."
         )
         yield Finding(
             "schedule-overdue",
@@ -89,8 +89,8 @@ def overdue_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             Subject.of(schedule),
             late.since,
             what,
-            f"Due at {humanize.time(late.since, now)}, {humanize.duration(now - late.since)} ago, and no backup was "
-            f"made: {late.sentence}.",
+            f"Due at {humanize.time(late.since, now)}, {humanize.duration(now - late.since)} ago, but no backup was "
+            f"started: {late.sentence}.",
             remedy,
             (Subject.of(late.blocker),) if late.blocker else (),
             late.reason.value,
@@ -155,7 +155,7 @@ def all_paused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> 
             since,
             f"all {len(paused)} schedules are paused, {len(due)} due",
             f"No schedule in {namespace} makes a backup.{lasts}{at_once}",
-            "Unpause them when the work is done, with skip where a backup at once would come at a bad time.",
+            "Unpause them when the work is done; choose skip if an immediate backup would be a problem.",
             tuple(Subject.of(schedule) for schedule in paused),
         )
 
@@ -208,12 +208,12 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         if should is None or made >= should:
             continue
         if good is None:
-            evidence = f"None of its backups has completed since it was made at {humanize.time(made, now)}."
+            evidence = f"None of its backups has completed since it was created at {humanize.time(made, now)}."
             yield _gap(schedule, made, "no good backup at all", evidence, None)
         elif good.started is not None and good.started < should:
             evidence = (
                 f"{good.name}, started {humanize.time(good.started, now)}, is the newest good backup; "
-                "at least two runs since then should have made a newer one."
+                "at least two later runs should have made a newer one."
             )
             yield _gap(
                 schedule,
@@ -261,6 +261,6 @@ def _gap(schedule: Schedule, since: datetime | None, what: str, evidence: str, g
         since,
         what,
         evidence,
-        "Find out why its runs fail or are not made, and back up now; until then a restore goes back that far.",
+        "Find out why its runs fail or do not start, and back up now; until then, a restore uses that older data.",
         (Subject.of(good),) if good else (),
     )

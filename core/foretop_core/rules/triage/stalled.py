@@ -31,10 +31,10 @@ def stuck_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             Severity.WARNING,
             Subject.of(backup),
             moved,
-            f"nothing moves, {_percent(backup)}",
+            f"no progress, {_percent(backup)}",
             f"{_progress(backup, movements)}, unchanged for {least}{humanize.duration(now - moved)}.",
-            "Read its logs and look at the node agent of the volume that stands; cancel its data movements if it "
-            "cannot go on.",
+            "Read its logs and check the node agent of the stalled volume; cancel its data movements if it "
+            "cannot continue.",
             tuple(Subject.of(movement) for movement in waiting or movements),
             blames=Subject.of(waiting[0]) if waiting else None,
         )
@@ -50,7 +50,7 @@ def waiting_movements(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             continue
         if movement.backup_name and (movement.namespace, movement.backup_name) not in unfinished:
             continue
-        node = f" on node {movement.node}" if movement.node else ", no node has taken it"
+        node = f" on node {movement.node}" if movement.node else ", no node has picked it up"
         yield Finding(
             "movement-waiting",
             Severity.WARNING,
@@ -58,8 +58,8 @@ def waiting_movements(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             since,
             f"volume {movement.volume or movement.name} waits{node}",
             f"{movement.phase or 'New'} since {humanize.time(since, now)}{node}; "
-            f"{movement.backup_name or movement.restore_name} cannot end before it.",
-            "Look at the node agent's pod there and whether its data mover pod can be scheduled.",
+            f"{movement.backup_name or movement.restore_name} waits for it.",
+            "Check the node agent pod there and whether its data mover pod can be scheduled.",
             (Subject("Backup", movement.namespace, movement.backup_name),) if movement.backup_name else (),
         )
 
@@ -75,9 +75,9 @@ def old_ready_to_start(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
             Subject.of(backup),
             since,
             "ReadyToStart and never started",
-            f"ReadyToStart for {humanize.duration(now - since)}, which takes milliseconds as a rule: Velero restarted "
-            "in between and has forgotten it. It holds a slot of the queue.",
-            "Delete it by a DeleteBackupRequest and back up again.",
+            f"ReadyToStart for {humanize.duration(now - since)}, which normally takes milliseconds: Velero restarted "
+            "in between and lost track of it. It occupies a queue slot.",
+            "Delete it with a DeleteBackupRequest and back up again.",
         )
 
 
@@ -95,11 +95,11 @@ def stalled_queues(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             Severity.ERROR,
             Subject(QUEUE, namespace, ""),
             stall.since,
-            "the queue stands still with a free slot",
+            "the queue is stalled with a free slot",
             f"{humanize.count(len(stall.startable), 'backup')} could have started since "
             f"{humanize.time(stall.since, now)} ({humanize.count(stall.free_slots, 'slot')} free); "
             f"{first.name} is next.",
-            "Velero normally starts the next one within a minute: look at its pod and log.",
+            "Velero normally starts the next one within a minute: check its pod and log.",
             tuple(Subject.of(item.run) for item in stall.startable),
         )
 

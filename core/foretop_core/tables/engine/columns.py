@@ -110,7 +110,7 @@ def find_column(columns: Sequence[Column[Shown]], name: str, view: str) -> Colum
     found = next((column for column in columns if column.name == name.lower()), None)
     if found is None:
         known = ", ".join(column.name for column in columns)
-        raise BadInput(f"There is no column {name!r} in {view}", f"the columns are {known}")
+        raise BadInput(f"{name!r} is not a column of {view}", f"the columns are {known}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""What is not seen, as findings: a cluster out of reach, kinds that stand still or are not allowed."""
+"""Findings about what is not visible: an unreachable cluster, kinds that are stale or not allowed."""
 
 from __future__ import annotations
 
@@ -34,11 +34,13 @@ def visibility_findings(
 def _lost(context: str, health: ContextHealth, since: datetime, now: datetime, seen_before: bool) -> Finding:
     signed_out = health.state is WatchState.SIGNED_OUT
     at = humanize.time(since, now)
-    known = f"seen last at {at}" if seen_before else "nothing of it is seen"
+    known = f"last seen at {at}" if seen_before else "not visible"
     reason = "signed out" if signed_out else _reason(health.error)
-    still = f" What is shown of it is of {at}: ages, countdowns and forecasts stand still." if seen_before else ""
+    still = f" Its data is from {at}: ages, countdowns and forecasts do not advance." if seen_before else ""
     sign_in = (
-        "Sign in anew: i does it where a plugin can ask you. " if signed_out else "See whether its API server runs. "
+        "Sign in again: press i if your exec plugin can prompt you. "
+        if signed_out
+        else "Check that its API server is running. "
     )
     return _finding(
         "velero-signed-out" if signed_out else "velero-out-of-reach",
@@ -47,7 +49,7 @@ def _lost(context: str, health: ContextHealth, since: datetime, now: datetime, s
         since,
         f"{reason}; {known}",
         f"{health.error or 'It does not answer'}.{still}",
-        f"{sign_in}foretop tries again by itself; ctrl+r tries now.",
+        f"{sign_in}foretop retries automatically; ctrl+r retries now.",
     )
 
 
@@ -64,9 +66,9 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             Severity.WARNING,
             context,
             health.since,
-            f"nothing new comes in of {kinds}",
-            f"{health.error or 'The API server does not answer'}. What is shown of {kinds} may have changed since.",
-            "foretop tries again by itself; ctrl+r tries now.",
+            f"no updates for {kinds}",
+            f"{health.error or 'The API server does not answer'}. The {kinds} shown may be out of date.",
+            "foretop retries automatically; ctrl+r retries now.",
         )
     if health.missing:
         names = humanize.join(health.missing)
@@ -75,9 +77,9 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             Severity.WARNING,
             context,
             None,
-            f"there is no namespace {names}",
-            f"foretop was told to look into {names}, which this cluster has not.",
-            "Look into another with :ns NAME, or start with another -n.",
+            f"namespace {names} does not exist",
+            f"Namespace {names} does not exist in this cluster.",
+            "Switch to another with :ns NAME, or start with another -n.",
         )
     if health.forbidden:
         kinds = _titles(health.forbidden)
@@ -87,8 +89,8 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             context,
             None,
             f"not allowed to see {kinds}",
-            f"You may not list and watch {kinds}: what they would tell is missing from every page.",
-            "Ask for list and watch on them; foretop doctor tells every right, line by line.",
+            f"You are not allowed to list and watch {kinds}: every page is missing their data.",
+            "Ask for list and watch on them; foretop doctor lists every permission and resource.",
         )
 
 

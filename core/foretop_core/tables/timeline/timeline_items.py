@@ -97,7 +97,7 @@ def _open(found: tuple[Reading, ...]) -> str:
     if len(found) == 1:
         return ""
     listed = "; ".join(f"{reading.releases}: {reading.meaning}" for reading in found)
-    return f"it depends on the release of Velero, which is not known ({listed})"
+    return f"it depends on the Velero release, which is unknown ({listed})"
 
 
 def _never(parsed: CronSchedule | CronError) -> str:
@@ -221,7 +221,7 @@ def _bits_of(parsed: CronSchedule | CronError, base: datetime | None, ruler: Tim
 
 
 def next_runs(item: TimelineItem, now: datetime, count: int) -> tuple[datetime, ...]:
-    """The runs to come, were it not paused; none where it cannot run."""
+    """The runs to come, if it were not paused; none where it cannot run."""
     parsed = item.parsed
     if item.problem or isinstance(parsed, CronError) or (parsed.every is not None and item.base is None):
         return ()
