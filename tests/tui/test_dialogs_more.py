@@ -88,7 +88,7 @@ async def test_a_tenants_storage_is_approved_and_on_second_thoughts_rejected(
 
         await at.shown.press("a")
         await at.see("spec.approvalDecision pending → approve", "the storage location team-iot/iot-minio is made")
-        await at.see("[ Approve ]")
+        await at.see("[ Approve ]", "tab to the fields")
         await at.send()
         await at.see("✓ patched 02:3")
         await at.shown.until(lambda: _phase(at, name) == "Approved")

@@ -123,12 +123,17 @@ class DialogBoard(BaseModal[None]):
             prompt.value = ""
         self.cancel.focus()
 
+    @property
+    def _has_fields(self) -> bool:
+        """Whether there is something to type, or to turn."""
+        fields = self.query_one("#fields")
+        return bool(fields.query(Prompt)) or bool(fields.query(OptionCycler))
+
     def _ways(self) -> str:
         """The keys that work here."""
         if not self.is_asking:
             return "esc/q close"
-        fields = self.query("#fields Prompt, #fields Turn")
-        moves = "up down choose · " if self.query(RadioList) else "tab to the fields · " if fields else ""
+        moves = "up down choose · " if self.query(RadioList) else "tab to the fields · " if self._has_fields else ""
         return f"{moves}left right, enter · esc/q close"
 
     # Keys
@@ -137,7 +142,7 @@ class DialogBoard(BaseModal[None]):
         choices = self.query(RadioList)
         if self.is_asking and choices:
             choices.first().move(by)
-        elif self.is_asking and self.query("#fields Prompt, #fields Turn"):
+        elif self.is_asking and self._has_fields:
             self._next(by)
         else:
             self.action_scroll_by(by)
