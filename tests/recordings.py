@@ -44,7 +44,7 @@ class Event:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        return self.kind.plural, self.object.namespace, self.object.name
+        return self.kind.name, self.object.namespace, self.object.name
 
 
 @cache

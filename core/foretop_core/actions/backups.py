@@ -8,12 +8,13 @@ from typing import Any
 
 from foretop_core.actions import validation
 from foretop_core.actions.intents import BACK_UP_NOW, CANCEL_MOVEMENTS, DELETE_BACKUP, RUN_AGAIN
-from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
-from foretop_core.actions.steps import create_step, patch_step, stamped, target, velero, wire
+from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.actions.steps import create_step, patch_step, stamped, velero, wire
 from foretop_core.models import Backup, DataMovement, Schedule
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, MOVEMENTS, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
+from foretop_core.models.refs import ObjectRef
 from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.pauses import ANNOTATIONS
@@ -53,9 +54,9 @@ def plan_run_again(
     refused: list[Refusal] = []
     for backup in backups:
         if not has_ended(backup):
-            refused.append(Refusal(target(snapshot, BACKUP, backup), f"it has not ended ({backup.phase or 'New'})"))
+            refused.append(Refusal(snapshot.ref(backup), f"it has not ended ({backup.phase or 'New'})"))
             continue
-        where = ActionTarget(snapshot.context, BACKUP, backup.namespace, stamped(backup.name, named_at or now))
+        where = ObjectRef(snapshot.context, BACKUP.name, backup.namespace, stamped(backup.name, named_at or now))
         schedule = {SCHEDULE_LABEL: backup.schedule_name} if backup.schedule_name else {}
         meta = {
             "labels": {**_without_veleros(backup.metadata.labels), **schedule},
@@ -73,7 +74,7 @@ def plan_delete_backup(snapshot: ClusterSnapshot, backups: Iterable[Backup], now
     for backup in backups:
         why = _why_not_deleted(snapshot, backup)
         if why:
-            refused.append(Refusal(target(snapshot, BACKUP, backup), why))
+            refused.append(Refusal(snapshot.ref(backup), why))
         else:
             steps.append(_delete_request(snapshot, backup))
     return Plan(DELETE_BACKUP, now, tuple(steps), tuple(refused))
@@ -88,7 +89,7 @@ def plan_cancel_movements(snapshot: ClusterSnapshot, backups: Iterable[Backup], 
         running = [one for one in moving if one.phase not in _ENDED_MOVEMENTS and not one.spec.cancel]
         if not running:
             why = "its data movements are already being cancelled" if moving else "it has no active data movements"
-            refused.append(Refusal(target(snapshot, BACKUP, backup), why))
+            refused.append(Refusal(snapshot.ref(backup), why))
         steps += [_cancel(snapshot, backup, movement) for movement in running]
     return Plan(CANCEL_MOVEMENTS, now, tuple(steps), tuple(refused))
 
@@ -108,7 +109,7 @@ def _from_schedule(
     snapshot: ClusterSnapshot, schedule: Schedule, now: datetime, named: str, labels: Mapping[str, str]
 ) -> PlanStep:
     template = schedule.spec.template
-    where = ActionTarget(snapshot.context, BACKUP, schedule.namespace, named)
+    where = ObjectRef(snapshot.context, BACKUP.name, schedule.namespace, named)
     own = template.metadata.get("labels") or schedule.metadata.labels
     notes = {key: text for key, text in schedule.metadata.annotations.items() if not key.startswith(ANNOTATIONS)}
     meta: dict[str, Any] = {"labels": {**own, SCHEDULE_LABEL: schedule.name, **labels}, "annotations": notes}
@@ -147,7 +148,7 @@ def _why_not_deleted(snapshot: ClusterSnapshot, backup: Backup) -> str:
 
 
 def _delete_request(snapshot: ClusterSnapshot, backup: Backup) -> PlanStep:
-    where = ActionTarget(snapshot.context, DELETE_REQUEST, backup.namespace, backup.name)
+    where = ObjectRef(snapshot.context, DELETE_REQUEST.name, backup.namespace, backup.name)
     labels = {BACKUP_LABEL: label_value(backup.name), BACKUP_UID_LABEL: backup.metadata.uid}
     meta = {"generateName": f"{backup.name}-", "labels": labels}
     changes = (f"a DeleteBackupRequest for backup {backup.namespace}/{backup.name} is created",)
@@ -173,7 +174,7 @@ def _is_from(backup_name: str, namespace: str, backup: Backup) -> bool:
 
 def _cancel(snapshot: ClusterSnapshot, backup: Backup, movement: DataMovement) -> PlanStep:
     kind = _KIND_OF_MOVEMENT[type(movement)]
-    where = target(snapshot, kind, movement)
+    where = snapshot.ref(movement)
     progress = movement.status.progress
     share = f", {progress.bytes_done * 100 // progress.total_bytes} % moved" if progress.total_bytes else ""
     forecast = f"volume {movement.volume or '?'} is cancelled{share}; {backup.name} ends as PartiallyFailed or Failed"

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from foretop_core.actions.download import MOST_BYTES, Progress, TlsTrust, fetch
 from foretop_core.actions.intents import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESULTS, Intent
 from foretop_core.actions.plan_executor import PlanExecutor
-from foretop_core.actions.plans import ActionTarget, Plan
+from foretop_core.actions.plans import Plan
 from foretop_core.actions.send_plan import Outcome
 from foretop_core.actions.steps import create_step, kubectl, velero
 from foretop_core.errors import ForetopError, Unreadable
@@ -19,7 +19,9 @@ from foretop_core.kube.connection import paths
 from foretop_core.kube.connection.failures import Unreachable
 from foretop_core.kube.watching.list_watch_codec import read_event
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, decode
-from foretop_core.models.download import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, DownloadRequest, NonAdminDownloadRequest
+from foretop_core.models.download import DownloadRequest, NonAdminDownloadRequest
+from foretop_core.models.kinds import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, kind_of_ref
+from foretop_core.models.refs import ObjectRef
 from foretop_core.rules.phases import READABLE
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -152,7 +154,7 @@ def file_plan(executor: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> Pl
     of_tenant = isinstance(item, NonAdmin)
     word = "Backup" if isinstance(item, Backup | NonAdminBackup) else "Restore"
     kind = NONADMIN_DOWNLOAD if of_tenant else DOWNLOAD_REQUEST
-    target = ActionTarget(context, kind, item.namespace, f"{item.name[:240]}-{secrets.token_hex(5)}")
+    target = ObjectRef(context, kind.name, item.namespace, f"{item.name[:240]}-{secrets.token_hex(5)}")
     spec = {"target": {"kind": f"{word}{file.value}", "name": item.name}}
     changes = (f"a {kind.name} for the {file.noun} of {item.name} is created; Velero removes it after ten minutes",)
     forecast = f"Velero signs a URL from which the {file.noun} {'is' if file is RunFile.LOG else 'are'} fetched"
@@ -175,11 +177,11 @@ async def _ask(
     return await fetch(url, trust or TlsTrust(), progress or (lambda done, total: None), file.most_bytes)
 
 
-async def _address(executor: PlanExecutor, target: ActionTarget, file: RunFile) -> str:
+async def _address(executor: PlanExecutor, target: ObjectRef, file: RunFile) -> str:
     """Watches the request until it has an address; a broken storage location never gives one."""
-    read = _url_of_nonadmin if target.kind is NONADMIN_DOWNLOAD else _url_of
+    read = _url_of_nonadmin if target.kind == NONADMIN_DOWNLOAD.name else _url_of
     params = {"watch": "1", "fieldSelector": f"metadata.name={target.name}", "timeoutSeconds": str(int(URL_WITHIN))}
-    collection = paths.collection(target.kind, target.namespace)
+    collection = paths.collection(kind_of_ref(target), target.namespace)
     try:
         async with asyncio.timeout(URL_WITHIN), executor.client.stream(collection, params, URL_WITHIN) as lines:
             async for line in lines:

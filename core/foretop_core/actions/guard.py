@@ -8,7 +8,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
 from foretop_core.kube.connection import paths
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.models.kinds import Kind
+from foretop_core.models.kinds import Kind, kind_of_ref
 
 _ASKED_BY_NAME = 10
 
@@ -29,7 +29,7 @@ async def guard_plan(plan: Plan, client: ApiClient, access: AccessReviewer) -> N
     hold_read_only(plan.intent, client)
     groups: dict[tuple[str, Kind, str], list[str]] = {}
     for step in plan.steps:
-        place = (VERBS[step.write.method], step.target.kind, step.target.namespace)
+        place = (VERBS[step.write.method], kind_of_ref(step.target), step.target.namespace)
         groups.setdefault(place, []).append(step.target.name)
     for (verb, kind, namespace), names in groups.items():
         if verb == "create" or not await _may_by_name(access, verb, kind, namespace, names):

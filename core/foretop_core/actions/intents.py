@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from foretop_core.models.download import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD
 from foretop_core.models.kinds import (
     BACKUP,
     DELETE_REQUEST,
     DEPLOYMENT,
+    DOWNLOAD_REQUEST,
     MOVEMENTS,
     NAB,
     NABSL_REQUEST,
     NAR,
+    NONADMIN_DOWNLOAD,
     RESTORE,
     SCHEDULE,
     Kind,

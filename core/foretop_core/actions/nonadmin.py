@@ -8,10 +8,9 @@ from typing import Literal
 
 from foretop_core.actions.intents import DECIDE_STORAGE, DELETE_NAB, DELETE_NAR
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.steps import delete_step, patch_step, said, target, wire
+from foretop_core.actions.steps import delete_step, patch_step, said, wire
 from foretop_core.errors import BadInput
 from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationRequest, NonAdminRestore
-from foretop_core.models.kinds import NAB, NABSL_REQUEST, NAR
 from foretop_core.rules import humanize
 from foretop_core.rules.lifecycle.paths import Path, path_of
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -45,7 +44,7 @@ def plan_delete_nab(
         path = path_of(nab, serves_force)
         taken = path is Path.FORCE_DELETE or (path is Path.DELETE and not force)
         if taken:
-            refused.append(Refusal(target(snapshot, NAB, nab), f"it is already being deleted ({path.value})"))
+            refused.append(Refusal(snapshot.ref(nab), f"it is already being deleted ({path.value})"))
         else:
             steps.append(_force(snapshot, nab) if force else _delete(snapshot, nab))
     return Plan(DELETE_NAB, now, tuple(steps), tuple(refused), _ways(serves_force))
@@ -58,7 +57,7 @@ def plan_delete_nar(snapshot: ClusterSnapshot, nars: Iterable[NonAdminRestore], 
         velero = nar.velero.name
         also = f"its Velero restore {velero} is deleted with it; " if velero else ""
         forecast = f"{also}restored objects stay"
-        steps.append(delete_step(target(snapshot, NAR, nar), nar, wire(nar.spec), forecast))
+        steps.append(delete_step(snapshot.ref(nar), nar, wire(nar.spec), forecast))
     return Plan(DELETE_NAR, now, tuple(steps))
 
 
@@ -72,7 +71,7 @@ def plan_decide(
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for request in requests:
-        where = target(snapshot, NABSL_REQUEST, request)
+        where = snapshot.ref(request)
         if request.spec.approval_decision == decision:
             refused.append(Refusal(where, f"already decided ({decision})"))
             continue
@@ -120,7 +119,7 @@ def _patch(
 ) -> PlanStep:
     held = {"deleteBackup": nab.spec.delete_backup, "forceDeleteBackup": nab.spec.force_delete_backup}
     before = {"spec": {name: held[name]}}
-    return patch_step(target(snapshot, NAB, nab), nab, {"spec": {name: True}}, before, changes, forecast)
+    return patch_step(snapshot.ref(nab), nab, {"spec": {name: True}}, before, changes, forecast)
 
 
 def _from(nar: NonAdminRestore, nab: NonAdminBackup) -> bool:

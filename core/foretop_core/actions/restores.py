@@ -8,11 +8,12 @@ from datetime import datetime
 
 from foretop_core.actions import validation
 from foretop_core.actions.intents import RESTORE_FROM
-from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
-from foretop_core.actions.steps import create_step, said, stamped, target, velero, wire
+from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.actions.steps import create_step, said, stamped, velero, wire
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, RestoreSpec
-from foretop_core.models.kinds import BACKUP, RESTORE
+from foretop_core.models.kinds import RESTORE
+from foretop_core.models.refs import ObjectRef
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -79,7 +80,7 @@ def plan_restore(
     for backup in backups:
         if backup.phase not in phases.USABLE:
             why = f"nothing can be restored from it: it is {backup.phase or 'New'}"
-            refused.append(Refusal(target(snapshot, BACKUP, backup), why))
+            refused.append(Refusal(snapshot.ref(backup), why))
         else:
             steps.append(_step(snapshot, backup, wish, now, present))
     return Plan(RESTORE_FROM, now, tuple(steps), tuple(refused))
@@ -102,7 +103,7 @@ def _step(
     snapshot: ClusterSnapshot, backup: Backup, wish: RestoreRequest, now: datetime, present: frozenset[str] | None
 ) -> PlanStep:
     name = wish.name or stamped(backup.name, now)
-    where = ActionTarget(snapshot.context, RESTORE, backup.namespace, name)
+    where = ObjectRef(snapshot.context, RESTORE.name, backup.namespace, name)
     spec = {"includedNamespaces": ["*"], **wire(wish.more), "backupName": backup.name}
     if wish.mapping:
         spec["namespaceMapping"] = dict(wish.mapping)

@@ -10,11 +10,12 @@ from typing import Any
 
 from foretop_core.actions import validation
 from foretop_core.actions.intents import CREATE_SCHEDULE, DELETE_SCHEDULE
-from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
-from foretop_core.actions.steps import create_step, delete_step, target, wire
+from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.actions.steps import create_step, delete_step, wire
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import BackupSpec, Schedule
 from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.refs import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import ALL_DIALECTS, differences, readings
 from foretop_core.rules.forecast import Readings
@@ -99,7 +100,7 @@ def plan_create_schedules(snapshot: ClusterSnapshot, wishes: Iterable[NewSchedul
     refused: list[Refusal] = []
     for wish in wishes:
         read = check_schedule(wish, snapshot.verdict(wish.namespace).candidates)
-        where = ActionTarget(snapshot.context, SCHEDULE, wish.namespace, wish.name)
+        where = ObjectRef(snapshot.context, SCHEDULE.name, wish.namespace, wish.name)
         if any((item.namespace, item.name) == (wish.namespace, wish.name) for item in snapshot.schedules):
             refused.append(Refusal(where, "a schedule with that name already exists"))
         else:
@@ -112,7 +113,7 @@ def plan_delete_schedule(snapshot: ClusterSnapshot, schedules: Iterable[Schedule
 
 
 def _create_step(
-    snapshot: ClusterSnapshot, where: ActionTarget, wish: NewSchedule, read: Readings, now: datetime
+    snapshot: ClusterSnapshot, where: ObjectRef, wish: NewSchedule, read: Readings, now: datetime
 ) -> PlanStep:
     spec: dict[str, Any] = {"schedule": wish.cron, "template": wire(wish.template)}
     if wish.paused:
@@ -188,4 +189,4 @@ def _delete_step(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -
     running = [run.name for run in runs if run.status.completion_timestamp is None and run.phase == "InProgress"]
     goes_on = f"; {humanize.join(running)} continues" if running else ""
     forecast = f"no further backup of {schedule.name}{kept}{goes_on}"
-    return delete_step(target(snapshot, SCHEDULE, schedule), schedule, wire(schedule.spec), forecast, warnings)
+    return delete_step(snapshot.ref(schedule), schedule, wire(schedule.spec), forecast, warnings)

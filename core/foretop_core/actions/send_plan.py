@@ -15,6 +15,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection import paths
 from foretop_core.kube.connection.client import JSON, MERGE_PATCH, ApiClient, Response
 from foretop_core.kube.connection.failures import ApiError, NotConnected, Unreachable
+from foretop_core.models.kinds import kind_of_ref
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import OWN_MANAGER
 
@@ -142,9 +143,9 @@ class PlanSender:
         # Without Strict a release that lacks a field drops it without a word: an unpause would lose its skip.
         managed = {"fieldManager": OWN_MANAGER, "fieldValidation": "Strict", **dry}
         if write.method == "POST":
-            path = paths.collection(target.kind, target.namespace)
+            path = paths.collection(kind_of_ref(target), target.namespace)
             return await self.client.request("POST", path, managed, write.body)
-        path = paths.item(target.kind, target.namespace, target.name)
+        path = paths.item(kind_of_ref(target), target.namespace, target.name)
         if write.method == "DELETE":
             return await self.client.request("DELETE", path, dry, write.body, JSON)
         form = MERGE_PATCH if write.form == "merge" else STRATEGIC_PATCH
@@ -166,7 +167,7 @@ class PlanSender:
             at=rfc3339(self.clock.now()) or "",
             user=self.user,
             context=target.context,
-            kind=target.kind.name,
+            kind=target.kind,
             namespace=target.namespace,
             name=target.name,
             method=step.write.method,

@@ -9,10 +9,10 @@ from typing import Any
 
 from foretop_core.actions.intents import SERVER_DEFAULT
 from foretop_core.actions.ownership import owner_warning
-from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal, Write
-from foretop_core.actions.steps import kubectl, said, target
+from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
+from foretop_core.actions.steps import kubectl, said
 from foretop_core.models import Deployment
-from foretop_core.models.kinds import DEPLOYMENT
+from foretop_core.models.refs import ObjectRef
 from foretop_core.models.workload import Container
 from foretop_core.rules import humanize
 from foretop_core.rules.servers import server
@@ -34,7 +34,7 @@ def plan_server_default(
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for deployment in deployments:
-        where = target(snapshot, DEPLOYMENT, deployment)
+        where = snapshot.ref(deployment)
         why = _why_not(deployment, skip)
         if why:
             refused.append(Refusal(where, why))
@@ -57,7 +57,7 @@ def _why_not(deployment: Deployment, skip: bool) -> str:
     return ""
 
 
-def _step(snapshot: ClusterSnapshot, where: ActionTarget, deployment: Deployment, skip: bool) -> PlanStep:
+def _step(snapshot: ClusterSnapshot, where: ObjectRef, deployment: Deployment, skip: bool) -> PlanStep:
     container = _container(deployment)
     args = _with_flag(container.args, skip)
     patch: dict[str, Any] = {

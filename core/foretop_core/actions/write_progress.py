@@ -43,7 +43,7 @@ async def follow_write(
     """
     news = asyncio.Event()
     kinds = (SCHEDULE, BACKUP, RESTORE, DELETE_REQUEST, NAB, NAR)
-    feed = store.feed.subscribe([kind.plural for kind in kinds], news.set)
+    feed = store.feed.subscribe([kind.name for kind in kinds], news.set)
     loop = asyncio.get_running_loop()
     end = None if within is None else loop.time() + within
     told: ProgressReport | None = None

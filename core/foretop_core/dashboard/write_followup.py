@@ -41,7 +41,7 @@ def probe_for(plan: Plan, step: PlanStep, before: Resource | None, snapshot: Clu
     if intent is DELETE_BACKUP:
         return write_progress.deletion_probe(target.namespace, target.name)
     if intent in (DELETE_NAB, DELETE_NAR):
-        return write_progress.nonadmin_deletion_probe(target.kind.name, target.namespace, target.name)
+        return write_progress.nonadmin_deletion_probe(target.kind, target.namespace, target.name)
     return None
 
 

@@ -136,7 +136,7 @@ def test_cancelling_touches_only_the_movements_that_still_run() -> None:
         backups=(running,), movements=(moving, upload("up-2", "Completed"), upload("up-3", of="other"))
     )
     (step,) = plan_cancel_movements(snapshot, [running], NOW).steps
-    assert (step.target.kind.name, step.target.name) == ("DataUpload", "up-1")
+    assert (step.target.kind, step.target.name) == ("DataUpload", "up-1")
     assert step.write.body["spec"] == {"cancel": True}
     assert "25 % moved" in step.forecast
     (again,) = replan_cancel(snapshot, [moving], NOW).steps

@@ -27,7 +27,7 @@ from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.send_plan import Outcome, Result
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
-from foretop_core.store import Key
+from foretop_core.models.refs import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
 
 REPLAN = 1.0
@@ -52,7 +52,9 @@ class ActionDialog(DialogBoard):
     headline: ClassVar[str] = ""
     """What the title says; `{}` stands for the name, or for how many."""
 
-    def __init__(self, service: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool) -> None:
+    def __init__(
+        self, service: ActionService, intent: Intent, keys: tuple[ObjectRef, ...], hidden: int, ascii: bool
+    ) -> None:
         super().__init__(ascii)
         self.service = service
         self.intent = intent
@@ -246,7 +248,7 @@ class ActionDialog(DialogBoard):
             self.show_fields(False)
             self.draw()
 
-    def _ask_again(self, keys: tuple[Key, ...], results: list[Result]) -> None:
+    def _ask_again(self, keys: tuple[ObjectRef, ...], results: list[Result]) -> None:
         """With what has changed, and with nothing agreed to."""
         changed = [one for one in results if one.outcome is Outcome.CHANGED]
         self._news = [line for one in changed for line in plan_text.changed(one.step, one.again)]

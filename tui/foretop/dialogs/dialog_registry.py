@@ -13,7 +13,7 @@ from foretop.dialogs.results_viewer import Keep, ResultsViewer
 from foretop_core.actions import intents
 from foretop_core.actions.intents import Intent
 from foretop_core.dashboard.action_service import ActionService
-from foretop_core.store import Key
+from foretop_core.models.refs import ObjectRef
 
 _DIALOGS: dict[str, type[ActionDialog]] = {
     intents.PAUSE.id: PauseDialog,
@@ -33,7 +33,7 @@ _DIALOGS: dict[str, type[ActionDialog]] = {
 
 
 def make_dialog(
-    service: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool, keep: Keep
+    service: ActionService, intent: Intent, keys: tuple[ObjectRef, ...], hidden: int, ascii: bool, keep: Keep
 ) -> Screen[None]:
     """`hidden` of the objects are not shown by the filter; `keep` takes results that were fetched."""
     if intent in (intents.LOGS, intents.NONADMIN_LOGS):

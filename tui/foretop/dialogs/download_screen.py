@@ -23,7 +23,7 @@ from foretop_core.actions.plans import Plan
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, NonAdmin, Restore
-from foretop_core.store import Key
+from foretop_core.models.refs import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.text.text import cut
@@ -47,7 +47,7 @@ class DownloadScreen(BaseModal[None]):
     ]
     file: ClassVar[RunFile]
 
-    def __init__(self, service: ActionService, key: Key, ascii: bool) -> None:
+    def __init__(self, service: ActionService, key: ObjectRef, ascii: bool) -> None:
         super().__init__(ascii)
         self.service = service
         self.key = key

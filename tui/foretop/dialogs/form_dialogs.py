@@ -21,8 +21,8 @@ from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.models import Backup, BackupSpec
+from foretop_core.models.refs import ObjectRef
 from foretop_core.rules.dialects import differences
-from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import Tone
 
 _POLICIES = ("stay unchanged", "are overwritten")
@@ -36,7 +36,9 @@ class RestoreDialog(ActionDialog):
     verb: ClassVar[str] = "Restore"
     headline: ClassVar[str] = "Restore from {}"
 
-    def __init__(self, service: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool) -> None:
+    def __init__(
+        self, service: ActionService, intent: Intent, keys: tuple[ObjectRef, ...], hidden: int, ascii: bool
+    ) -> None:
         super().__init__(service, intent, keys, hidden, ascii)
         self._there: frozenset[str] | None = None
         item = self.service.item(self.keys[0])

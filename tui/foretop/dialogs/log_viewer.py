@@ -22,7 +22,7 @@ from foretop_core.actions.logs import RunLog, log_of
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
 from foretop_core.models import NonAdmin
-from foretop_core.store import Key
+from foretop_core.models.refs import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
 
 
@@ -37,7 +37,7 @@ class LogViewer(DownloadScreen):
     ]
     file = RunFile.LOG
 
-    def __init__(self, service: ActionService, key: Key, ascii: bool) -> None:
+    def __init__(self, service: ActionService, key: ObjectRef, ascii: bool) -> None:
         super().__init__(service, key, ascii)
         self.fetched: RunLog | None = None
 

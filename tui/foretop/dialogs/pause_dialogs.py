@@ -21,11 +21,11 @@ from foretop_core.cron.golang import GoError, parse_duration
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput
 from foretop_core.models import Schedule
+from foretop_core.models.refs import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.forecast import Choice, UnpauseForecast, may_be_due, unpause_as_read
 from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BY, PAUSED_WHY
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.store import Key
 
 _CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
 _LABELS = {
@@ -192,7 +192,7 @@ def _field(schedule: Schedule, snapshot: ClusterSnapshot) -> str:
     return f"field absent, server {word}"
 
 
-def window_line(service: ActionService, batch: str, keys: Sequence[Key]) -> str:
+def window_line(service: ActionService, batch: str, keys: Sequence[ObjectRef]) -> str:
     """A window as its next shift knows it: when, by whom, why, and how many."""
     item = service.item(keys[0])
     if not isinstance(item, Schedule):

@@ -12,7 +12,7 @@ from foretop_core.actions.write_progress import Probe, follow_write
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.write_followup import probe_for, timeout_for
 from foretop_core.errors import ForetopError
-from foretop_core.store import Key
+from foretop_core.models.refs import ObjectRef
 
 
 class PlanRun:
@@ -54,7 +54,7 @@ class PlanRun:
             self._afterwards(self)
 
     @property
-    def rest(self) -> tuple[Key, ...]:
+    def rest(self) -> tuple[ObjectRef, ...]:
         """What was not done and may be tried again; where nobody knows, nothing is done twice."""
         left = [one.result.step for one in self.told if one.result.outcome not in (Outcome.DONE, Outcome.UNKNOWN)]
         origins = (self.planned.origin(step) for step in left)

@@ -9,11 +9,11 @@ from typing import assert_never
 
 from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of_mark
-from foretop_core.actions.plans import VERBS, ActionTarget, Plan, PlanStep
+from foretop_core.actions.plans import VERBS, Plan, PlanStep
 from foretop_core.actions.send_plan import Outcome, Result
 from foretop_core.actions.write_progress import ProgressReport
+from foretop_core.models.refs import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from foretop_core.tables.text.text import clean, cut, cut_end, width
 
@@ -35,7 +35,7 @@ class StepReport:
         return replace(self, seen=seen)
 
 
-def title(headline: str, keys: Sequence[Key], cells: int) -> str:
+def title(headline: str, keys: Sequence[ObjectRef], cells: int) -> str:
     """Where it happens comes first, then what happens; `{}` in the headline stands for the name or the number.
 
     A name that is too long loses its middle: the time at its end tells it apart.
@@ -180,7 +180,7 @@ def _mark(told: StepReport) -> StatusGlyph:
             assert_never(told.result.outcome)
 
 
-def _name(target: ActionTarget, plan: Plan) -> str:
+def _name(target: ObjectRef, plan: Plan) -> str:
     return "It" if not plan.steps and len(plan.refused) == 1 else target.name
 
 

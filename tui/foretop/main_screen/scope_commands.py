@@ -13,7 +13,7 @@ from foretop_core.models.kinds import BESIDE_VELERO, KINDS, MOVEMENTS
 from foretop_core.rules import humanize
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-_TENANTS = tuple(kind.plural for kind in KINDS if kind not in BESIDE_VELERO and kind not in MOVEMENTS)
+_TENANTS = tuple(kind.name for kind in KINDS if kind not in BESIDE_VELERO and kind not in MOVEMENTS)
 
 
 class ScopeCommands:
@@ -73,7 +73,7 @@ class ScopeCommands:
         found = {
             key.namespace
             for context in self._state.contexts
-            for plural in _TENANTS
-            for key, _ in store.items(context, plural)
+            for kind in _TENANTS
+            for key, _ in store.items(context, kind)
         }
         return sorted(found.union(*(store.snapshot(context).velero_namespaces for context in self._state.contexts)))

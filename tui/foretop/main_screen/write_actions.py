@@ -21,11 +21,11 @@ from foretop_core.dashboard.related_objects import related_to_finding
 from foretop_core.models import Backup, Deployment, NonAdmin, Resource, Restore, Schedule
 from foretop_core.models.kinds import DEPLOYMENT, SCHEDULE
 from foretop_core.models.movement import label_value
+from foretop_core.models.refs import ObjectRef
 from foretop_core.rules import phases
 from foretop_core.rules.pauses import PAUSED_BATCH
 from foretop_core.rules.results import Results
 from foretop_core.rules.servers import server
-from foretop_core.store import Key
 
 if TYPE_CHECKING:
     from foretop_core.dashboard.action_service import ActionService
@@ -39,7 +39,7 @@ _BY_ID = {intent.id: intent for intent in INTENTS}
 class Selection:
     """The objects that a wish is about, and how many of them the filter hides."""
 
-    keys: tuple[Key, ...] = ()
+    keys: tuple[ObjectRef, ...] = ()
     hidden: int = 0
 
 
@@ -92,7 +92,7 @@ class WriteActions:
     def _ask(self, intent: Intent) -> None:
         self._open(intent, self._wanted(intent))
 
-    def about(self, action_id: str) -> tuple[Key, ...]:
+    def about(self, action_id: str) -> tuple[ObjectRef, ...]:
         """The objects that the dialog would be about."""
         return () if action_id == RESUME else self._wanted(_BY_ID[action_id]).keys
 
@@ -130,7 +130,7 @@ class WriteActions:
         key = self._under_cursor(intent)
         return Selection((key,) if key is not None else ())
 
-    def _under_cursor(self, intent: Intent) -> Key | None:
+    def _under_cursor(self, intent: Intent) -> ObjectRef | None:
         """The object; for a finding also what it names besides, where that is one object and no other.
 
         A finding about a server or its queue names many: nobody can tell which of them a key would be about.
@@ -143,16 +143,16 @@ class WriteActions:
         fitting = [other for other in related_to_finding(finding) if self._fits(intent, other)] if finding else []
         return fitting[0] if len(fitting) == 1 else None
 
-    def _fits(self, intent: Intent, key: Key) -> bool:
+    def _fits(self, intent: Intent, key: ObjectRef) -> bool:
         state = self.host.state
         if state is None or key.context not in clusters_of(state.source):
             return False
-        if not any(kind.plural == key.kind for kind in intent.kinds):
+        if not any(kind.name == key.kind for kind in intent.kinds):
             return False
         item = state.store.get(key)
         return item is not None and _STATES.get(intent.id, _always)(item) and self._moves(intent, key)
 
-    def _moves(self, intent: Intent, key: Key) -> bool:
+    def _moves(self, intent: Intent, key: ObjectRef) -> bool:
         if intent is not intents.CANCEL_MOVEMENTS:
             return True
         state = self.host.state
@@ -168,7 +168,7 @@ class WriteActions:
         context = key.context if key else next(iter(clusters_of(state.source)))
         spaces = state.store.snapshot(context).velero_namespaces
         namespace = key.namespace if key else spaces[0] if spaces else "velero"
-        return Selection((Key(context, SCHEDULE.plural, namespace, ""),))
+        return Selection((ObjectRef(context, SCHEDULE.name, namespace, ""),))
 
     def _server(self) -> Selection:
         """The Velero that the schedule under the cursor belongs to."""
@@ -178,7 +178,7 @@ class WriteActions:
             return Selection()
         return Selection(
             tuple(
-                Key(key.context, DEPLOYMENT.plural, one.namespace, one.name)
+                ObjectRef(key.context, DEPLOYMENT.name, one.namespace, one.name)
                 for one in state.store.all(key.context, Deployment)
                 if one.namespace == key.namespace and server(one) is not None
             )[:1]
@@ -203,21 +203,21 @@ class WriteActions:
             make_dialog(self.service, intent, chosen.keys, chosen.hidden, ascii, self._keep_results)
         )
 
-    def _keep_results(self, key: Key, results: Results) -> None:
+    def _keep_results(self, key: ObjectRef, results: Results) -> None:
         """For the page that they were asked for on, if it is still there."""
         if isinstance(page := self.host.page, DetailPage):
             page.keep_results(key, results)
 
-    def _batches(self) -> dict[tuple[str, str], list[Key]]:
+    def _batches(self) -> dict[tuple[str, str], list[ObjectRef]]:
         """By context and window: the schedules that it paused and that are still paused."""
-        found: dict[tuple[str, str], list[Key]] = {}
+        found: dict[tuple[str, str], list[ObjectRef]] = {}
         state = self.host.state
         if state is None or self.host.current != "schedules":
             return found
         for context in clusters_of(state.source):
             for item in state.store.all(context, Schedule):
                 if item.spec.paused and (batch := item.annotation(PAUSED_BATCH)):
-                    key = Key(context, SCHEDULE.plural, item.namespace, item.name)
+                    key = ObjectRef(context, SCHEDULE.name, item.namespace, item.name)
                     found.setdefault((context, batch), []).append(key)
         return found
 
@@ -286,5 +286,5 @@ _STATES: dict[str, Callable[[Resource], bool]] = {
 """Beyond the kind: where asking would only be refused, the key is not offered."""
 
 
-def _label(key: Key) -> tuple[str, str, str]:
+def _label(key: ObjectRef) -> tuple[str, str, str]:
     return key.context, key.namespace, label_value(key.name)

@@ -23,8 +23,8 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
 from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.refs import ObjectRef
 from foretop_core.rules.humanize import join
-from foretop_core.store import Key
 from foretop_core.tables.engine.contexts import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.text import clean, width
@@ -151,7 +151,7 @@ class CalendarPage(FilterablePage):
 
     # What keys do here
 
-    def subject(self) -> Key | None:
+    def subject(self) -> ObjectRef | None:
         return self.lanes.cursor
 
     def offers(self, action_id: str) -> bool:
@@ -176,7 +176,7 @@ class CalendarPage(FilterablePage):
         key = self.lanes.cursor
         if key is None:
             return
-        if key.kind == SCHEDULE.plural:
+        if key.kind == SCHEDULE.name:
             await self.host.go(PageAddress("schedules", filter="", key=key, jumped=True))
         else:
             await self.host.show_object(key)

@@ -23,7 +23,7 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel, TableModel
-from foretop_core.store import Key
+from foretop_core.models.refs import ObjectRef
 from foretop_core.tables.engine.columns import UnreadableRow, View
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -61,7 +61,7 @@ def _live(
     none: str,
     least: Mapping[str, int] | None = None,
 ) -> TableSpec:
-    def tell(rows: TableModel, key: Key, state: DashboardState) -> tuple[Paragraph, ...]:
+    def tell(rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
         entry = rows.entry(key) if isinstance(rows, StoreTableModel) else None
         if entry is None:
             return ()
@@ -77,7 +77,7 @@ def _live(
     )
 
 
-def _finding(rows: TableModel, key: Key, state: DashboardState) -> tuple[Paragraph, ...]:
+def _finding(rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
     found = rows.table.get(key)
     return () if found is None else finding_pane(found, state.render_context_of(found))
 

@@ -26,7 +26,7 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
 from foretop_core.errors import BadInput
-from foretop_core.store import Key
+from foretop_core.models.refs import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
 
 BESIDE = 172
@@ -119,9 +119,9 @@ class TablePage(FilterablePage):
         zone = state.zone_of(rows.subject(key))
         pane.show(in_zone(said, state.now(key.context), zone), keep_place=not moved)
 
-    _pane_key: Key | None = None
+    _pane_key: ObjectRef | None = None
 
-    def _said(self, rows: TableModel, key: Key, state: DashboardState) -> tuple[Paragraph, ...]:
+    def _said(self, rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
         if (head := self.table.head) is not None:
             return head_pane(head)
         said = self.spec.pane(rows, key, state)
@@ -146,7 +146,7 @@ class TablePage(FilterablePage):
 
     # What keys do here
 
-    def subject(self) -> Key | None:
+    def subject(self) -> ObjectRef | None:
         if self.rows is None or self.table.cursor is None:
             return None
         return self.rows.subject(self.table.cursor)

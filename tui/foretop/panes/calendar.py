@@ -9,10 +9,10 @@ from foretop_core.cron import CronError
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import PreScaledCronJob, Schedule
 from foretop_core.models.kinds import PRESCALED
+from foretop_core.models.refs import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.forecast import overdue
 from foretop_core.rules.primer import PrimerError, warmups
-from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.timeline.timeline_items import StartLoad, TimelineItem, next_runs, warmer
@@ -25,7 +25,7 @@ def lane_pane(item: TimelineItem, load: StartLoad | None, state: DashboardState)
     parsed = item.parsed
     meaning = "" if isinstance(parsed, CronError) else f", {parsed.describe()}"
     where = f" in {item.key.namespace}, " if item.key.namespace else ": "
-    kind = "PreScaledCronJob " if item.key.kind == PRESCALED.plural else ""
+    kind = "PreScaledCronJob " if item.key.kind == PRESCALED.name else ""
     head = Paragraph(
         (span(f"{kind}{item.key.name}", bold=True), span(where), span(item.expression, bold=True), span(meaning))
     )
@@ -78,7 +78,7 @@ def _company(item: TimelineItem, load: StartLoad | None, state: DashboardState) 
     return (paragraph(f"none: {told}", Tone.DIM, label="With"),)
 
 
-def _slots(key: Key, state: DashboardState) -> str:
+def _slots(key: ObjectRef, state: DashboardState) -> str:
     at_once = state.store.snapshot(key.context).server(key.namespace).concurrency
     return f"; Velero takes {at_once} at a time" if at_once else ""
 
@@ -100,8 +100,7 @@ def _warming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]
         paragraph(made, Tone.PLAIN if job else Tone.WARN, label=" "),
     ]
     for finding in state.findings:
-        subject = (finding.context, finding.subject.kind, finding.subject.namespace, finding.subject.name)
-        if subject == (item.key.context, PRESCALED.name, item.key.namespace, item.key.name):
+        if finding.subject == item.key:
             said.append(paragraph(finding.evidence, Tone.BAD, label=" "))
     return tuple(said)
 

@@ -72,7 +72,7 @@ def coming_in(state: DashboardState) -> list[Line]:
 
 def how_far(state: DashboardState, kinds: Collection[str]) -> str:
     """How much has come of these kinds while their first lists are long enough to come in pieces."""
-    watches = [health for scope, health in state.store.health.watches() if scope.kind.plural in kinds]
+    watches = [health for scope, health in state.store.health.watches() if scope.kind.name in kinds]
     lists = [health for health in watches if health.state is WatchState.SYNCING and health.expected]
     seen, expected = sum(health.seen for health in lists), sum(health.expected or 0 for health in lists)
     return f"{bar(seen, expected, _BAR)} {seen:,} of {expected:,}" if expected else ""
@@ -143,9 +143,9 @@ def _of(state: DashboardState, context: str, kinds: Collection[str]) -> Iterable
 
 def _concerns(focus: NamespaceScope, scope: WatchScope, kinds: Collection[str]) -> bool:
     """Whether a page with these kinds shows what this watch sees."""
-    if scope.kind.plural not in kinds:
+    if scope.kind.name not in kinds:
         return False
-    return not scope.namespace or focus.keeps(scope.context, scope.kind.plural, scope.namespace)
+    return not scope.namespace or focus.keeps(scope.context, scope.kind.name, scope.namespace)
 
 
 def _elsewhere(watches: Collection[tuple[WatchScope, WatchHealth]]) -> Iterable[Line]:

@@ -46,7 +46,7 @@ def progress(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
 
 
 def _unchanged(run: Run, render: RenderContext) -> str:
-    key = (type(run).__name__, run.namespace, run.name)
+    key = render.snapshot.ref(run)
     moved = render.snapshot.seen.moved.get(key)
     if moved is None or run.status.completion_timestamp is not None or render.now - moved < _USUAL:
         return ""

@@ -14,15 +14,15 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, NonAdminRestore, Resource, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import VolumeCounts
+from foretop_core.models.refs import ObjectRef
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import READABLE
 from foretop_core.rules.results import Problem, ResultGroup, Results
-from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.resources.nonadmin import NonAdminView
 
-HAVE_RESULTS = frozenset(kind.plural for kind in (BACKUP, RESTORE, NAB, NAR))
+HAVE_RESULTS = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR))
 _LOST = ("Failed", "Canceled")
 _MOST_SHOWN = 2_000
 
@@ -31,18 +31,18 @@ _MOST_SHOWN = 2_000
 class FetchedResults:
     """Results that were fetched, when, and what the status was then; told in paragraphs once, for lists can be long."""
 
-    key: Key
+    key: ObjectRef
     status: RunStatus
     at: datetime
     results: Results
     said: tuple[Paragraph, ...]
 
 
-def keep(key: Key, status: RunStatus, at: datetime, results: Results) -> FetchedResults:
+def keep(key: ObjectRef, status: RunStatus, at: datetime, results: Results) -> FetchedResults:
     return FetchedResults(key, status, at, results, tuple(_listed(results)))
 
 
-def status_of(state: DashboardState, key: Key, resource: Resource | None) -> RunStatus | None:
+def status_of(state: DashboardState, key: ObjectRef, resource: Resource | None) -> RunStatus | None:
     """Of the Velero object itself where it was seen, else a tenant's copy of it."""
     match resource:
         case Backup() | Restore():
@@ -60,7 +60,7 @@ def has_list(status: RunStatus | None) -> bool:
     return status is not None and status.phase in READABLE and bool(status.errors or status.warnings)
 
 
-def known_results(state: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
+def known_results(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
     """What can be told without fetching anything."""
     status = status_of(state, key, resource)
     if status is None:
@@ -118,7 +118,7 @@ def _parts(status: RunStatus) -> list[Paragraph]:
     return said
 
 
-def _volumes(state: DashboardState, key: Key, resource: Resource) -> list[Paragraph]:
+def _volumes(state: DashboardState, key: ObjectRef, resource: Resource) -> list[Paragraph]:
     lost = [one for one in movements_of(state, key, resource) if one.phase in _LOST]
     if lost:
         return [_lost(one) for one in lost]

@@ -7,12 +7,13 @@ from datetime import datetime
 
 from foretop_core.cron import Dialect
 from foretop_core.models import Schedule
+from foretop_core.models.refs import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import releases_of
 from foretop_core.rules.dialects.aftermath import Aftermath, every_minute_since, refused_since, stopped
 from foretop_core.rules.dialects.upgrade import UpgradeKind, first_release, next_dialect, upgrade_kind
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
 _EFFECTS = {
     UpgradeKind.REFUSED: "refused",
@@ -70,12 +71,12 @@ def _note(
     return Finding(
         "velero-cron-dialect",
         Severity.NOTE,
-        Subject(QUEUE, namespace, ""),
+        ObjectRef(snapshot.context, QUEUE, namespace, ""),
         None,
         what,
         " ".join(evidence),
         remedy,
-        tuple(Subject.of(schedule) for schedule in (*unclear, *(schedule for schedule, _ in changed))),
+        tuple(snapshot.ref(schedule) for schedule in (*unclear, *(schedule for schedule, _ in changed))),
     )
 
 
@@ -94,7 +95,7 @@ def stopped_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         yield Finding(
             "schedule-stopped",
             Severity.ERROR,
-            Subject.of(schedule),
+            snapshot.ref(schedule),
             found.missed,
             f"{effect.runs_before:,} runs a year before an upgrade, {effect.runs_after:,} now",
             f"Its run of {humanize.time(found.last_run, now)} was due to {_before(effect.before)}: "

@@ -8,11 +8,12 @@ from datetime import datetime, timedelta
 from itertools import chain
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminBackupStorageLocationRequest, Restore
+from foretop_core.models.refs import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.queue import Positions, disagreement
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresholds
+from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 from foretop_core.rules.triage.outcomes import OUTCOMES, blamed_location, reason
 
 _FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
@@ -34,14 +35,14 @@ def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Ite
         yield Finding(
             "nonadmin-refused",
             Severity.WARNING,
-            Subject.of(item),
+            snapshot.ref(item),
             accepted.last_transition_time if accepted else item.created,
             what,
             f"The controller does not accept it ({accepted.reason if accepted else 'no condition'}): {message}. {wait}",
             remedy,
-            (Subject.of(request),) if request else (),
+            (snapshot.ref(request),) if request else (),
             accepted.reason if accepted else "",
-            Subject.of(request) if request else None,
+            snapshot.ref(request) if request else None,
         )
 
 
@@ -80,12 +81,12 @@ def _is_decided(request: NonAdminBackupStorageLocationRequest) -> bool:
 
 def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """The phase may only go forward; the released controller breaks that when the Velero object vanishes."""
-    watched = {(namespace, name) for _, namespace, name in snapshot.seen.went_back}
+    watched = {(ref.namespace, ref.name) for ref in snapshot.seen.went_back}
     for item in (*snapshot.nabs, *snapshot.nars):
         if item.phase != "BackingOff" and (not watched or (item.namespace, item.name) not in watched):
             continue
-        subject = Subject.of(item)
-        seen = snapshot.seen.went_back.get((subject.kind, subject.namespace, subject.name))
+        subject = snapshot.ref(item)
+        seen = snapshot.seen.went_back.get(subject)
         accepted = item.condition("Accepted")
         vanished = item.phase == "BackingOff" and accepted is not None and accepted.reason in _VANISHED
         if not vanished and (seen is None or seen.after != item.phase):
@@ -118,7 +119,7 @@ def stuck_deleting(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
         yield Finding(
             "nonadmin-stuck-deleting",
             Severity.WARNING,
-            Subject.of(item),
+            snapshot.ref(item),
             since,
             f"deleting for {humanize.duration(now - since)}",
             evidence,
@@ -142,13 +143,13 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
         yield Finding(
             "nonadmin-velero-failed",
             Severity.WARNING if status.phase == "PartiallyFailed" else Severity.ERROR,
-            Subject.of(item),
+            snapshot.ref(item),
             since,
             f"Created, but Velero's {'backup' if isinstance(item, NonAdminBackup) else 'restore'} "
             f"{OUTCOMES[status.phase]}",
             f"The phase stays Created; {item.velero.name} {OUTCOMES[status.phase]}: {why}.",
             "Read its logs, fix the cause, and ask the owner to create a new one.",
-            (Subject.of(live),) if live is not None else (),
+            (snapshot.ref(live),) if live is not None else (),
             status.phase,
             blamed_location(snapshot, live) if isinstance(live, Backup) else None,
         )
@@ -158,8 +159,8 @@ def positions_off(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
     """The reported place in the queue is an estimate that freezes; say where it misleads."""
     backups = _reporting((nab, snapshot.velero_backup(nab)) for nab in snapshot.nabs)
     restores = _reporting((nar, snapshot.velero_restore(nar)) for nar in snapshot.nars)
-    yield from _all_off(backups, snapshot.backups, now, limits)
-    yield from _all_off(restores, snapshot.restores, now, limits)
+    yield from _all_off(snapshot, backups, snapshot.backups, now, limits)
+    yield from _all_off(snapshot, restores, snapshot.restores, now, limits)
 
 
 def waiting_storage_requests(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -171,13 +172,15 @@ def waiting_storage_requests(snapshot: ClusterSnapshot, now: datetime, limits: T
         yield Finding(
             "storage-request-waiting",
             Severity.WARNING,
-            Subject.of(request),
+            snapshot.ref(request),
             request.created,
             f"{asker} waits for the administrator",
             f"{asker} asked for a storage location at {humanize.time(request.created, now)}; backups that use it are "
             "refused until an administrator decides.",
             "Set spec.approvalDecision of the request to approve or reject.",
-            (Subject("NonAdminBackupStorageLocation", source.namespace, source.name),) if source.name else (),
+            (ObjectRef(snapshot.context, "NonAdminBackupStorageLocation", source.namespace, source.name),)
+            if source.name
+            else (),
         )
 
 
@@ -193,16 +196,25 @@ def _reporting(pairs: Iterable[tuple[NonAdmin, Backup | Restore | None]]) -> lis
 
 
 def _all_off(
-    pairs: list[Pair], runs: Iterable[Backup | Restore], now: datetime, limits: Thresholds
+    snapshot: ClusterSnapshot,
+    pairs: list[Pair],
+    runs: Iterable[Backup | Restore],
+    now: datetime,
+    limits: Thresholds,
 ) -> Iterator[Finding]:
     ended = [live for _, live in pairs if live.status.completion_timestamp is not None]
     positions = Positions.of([*ended, *(run for run in runs if run.status.completion_timestamp is None)])
     for item, live in pairs:
-        yield from _off(item, live, positions, now, limits)
+        yield from _off(snapshot, item, live, positions, now, limits)
 
 
 def _off(
-    item: NonAdmin, live: Backup | Restore, positions: Positions, now: datetime, limits: Thresholds
+    snapshot: ClusterSnapshot,
+    item: NonAdmin,
+    live: Backup | Restore,
+    positions: Positions,
+    now: datetime,
+    limits: Thresholds,
 ) -> Iterator[Finding]:
     found = disagreement(item, positions)
     if found is None or found.reported == found.live or item.phase != "Created":
@@ -218,13 +230,13 @@ def _off(
     yield Finding(
         "position-off",
         Severity.NOTE,
-        Subject.of(item),
+        snapshot.ref(item),
         None,
         f"reports position {found.reported}, is at {found.live}",
         f"It reports position {found.reported}, but {live.name} {where} ({live.phase or 'waiting'}): "
         f"the controller {why}.",
         "Trust the queue, not the estimate. No action is needed.",
-        (Subject.of(live),),
+        (snapshot.ref(live),),
     )
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
+from foretop_core.models.refs import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.collisions import collisions
 from foretop_core.rules.dialects import expression
@@ -25,7 +26,7 @@ from foretop_core.rules.history import newest_good
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.dialects import refusal_by_upgrade, runaway_by_upgrade
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
 
 def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -38,7 +39,7 @@ def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         yield Finding(
             "schedule-invalid",
             Severity.ERROR,
-            Subject.of(schedule),
+            snapshot.ref(schedule),
             schedule.created,
             "invalid cron, makes no backups",
             f"{schedule.spec.schedule!r} is refused: {problem}.{paused}{upgrade}",
@@ -57,7 +58,7 @@ def never_firing(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -
         yield Finding(
             "schedule-never-fires",
             Severity.ERROR,
-            Subject.of(schedule),
+            snapshot.ref(schedule),
             schedule.created,
             f"matches no date{when}, so it runs every minute",
             f"No date{when} matches {schedule.spec.schedule!r}; Velero treats it as always due and starts a backup "
@@ -86,15 +87,15 @@ def overdue_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         yield Finding(
             "schedule-overdue",
             Severity.ERROR,
-            Subject.of(schedule),
+            snapshot.ref(schedule),
             late.since,
             what,
             f"Due at {humanize.time(late.since, now)}, {humanize.duration(now - late.since)} ago, but no backup was "
             f"started: {late.sentence}.",
             remedy,
-            (Subject.of(late.blocker),) if late.blocker else (),
+            (snapshot.ref(late.blocker),) if late.blocker else (),
             late.reason.value,
-            Subject.of(late.blocker) if late.blocker else None,
+            snapshot.ref(late.blocker) if late.blocker else None,
         )
 
 
@@ -127,7 +128,7 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
         yield Finding(
             "schedule-paused-long",
             Severity.WARNING,
-            Subject.of(schedule),
+            snapshot.ref(schedule),
             since,
             f"paused for {humanize.duration(now - since)}{due}",
             f"Paused since {humanize.time(since, now)} at the latest{who}. Unpausing now: {choices[0].sentence}.{kept}",
@@ -151,12 +152,12 @@ def all_paused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> 
         yield Finding(
             "velero-all-paused",
             Severity.WARNING,
-            Subject(QUEUE, namespace, ""),
+            ObjectRef(snapshot.context, QUEUE, namespace, ""),
             since,
             f"all {len(paused)} schedules are paused, {len(due)} due",
             f"No schedule in {namespace} makes a backup.{lasts}{at_once}",
             "Unpause them when the work is done; choose skip if an immediate backup would be a problem.",
-            tuple(Subject.of(schedule) for schedule in paused),
+            tuple(snapshot.ref(schedule) for schedule in paused),
         )
 
 
@@ -174,13 +175,13 @@ def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresh
             yield Finding(
                 "schedules-collide",
                 Severity.NOTE,
-                Subject(QUEUE, namespace, ""),
+                ObjectRef(snapshot.context, QUEUE, namespace, ""),
                 None,
                 f"{len(names)} schedules start together, next {when}",
                 f"{humanize.join(names)} are due in the same minute{rhythm}, next at {when}, and Velero works on "
                 f"{humanize.count(slots, 'backup')} at a time: the others wait.",
                 "Give them different minutes, or raise --concurrent-backups.",
-                tuple(Subject.of(schedule) for schedule in crowd.schedules),
+                tuple(snapshot.ref(schedule) for schedule in crowd.schedules),
                 f"{crowd.at:%H:%M}",
             )
 
@@ -199,7 +200,7 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         if good and (expires := _expires_first(schedule, dialect, good, now, limits)):
             what = "last good backup expires with none after it"
             evidence = f"{good.name} is the newest good backup and expires at {humanize.time(expires, now)}."
-            yield _gap(schedule, good.started, what, evidence, good)
+            yield _gap(snapshot, schedule, good.started, what, evidence, good)
             continue
         made = schedule.created
         if schedule.spec.paused or made is None or _last_run_was_good(schedule, good):
@@ -209,13 +210,14 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             continue
         if good is None:
             evidence = f"None of its backups has completed since it was created at {humanize.time(made, now)}."
-            yield _gap(schedule, made, "no good backup at all", evidence, None)
+            yield _gap(snapshot, schedule, made, "no good backup at all", evidence, None)
         elif good.started is not None and good.started < should:
             evidence = (
                 f"{good.name}, started {humanize.time(good.started, now)}, is the newest good backup; "
                 "at least two later runs should have made a newer one."
             )
             yield _gap(
+                snapshot,
                 schedule,
                 good.started,
                 f"newest good backup {humanize.duration(now - good.started)} old",
@@ -253,14 +255,16 @@ def _expires_first(
     return expires if expires - now <= soon and (run is None or run > expires) else None
 
 
-def _gap(schedule: Schedule, since: datetime | None, what: str, evidence: str, good: Backup | None) -> Finding:
+def _gap(
+    snapshot: ClusterSnapshot, schedule: Schedule, since: datetime | None, what: str, evidence: str, good: Backup | None
+) -> Finding:
     return Finding(
         "protection-gap",
         Severity.ERROR,
-        Subject.of(schedule),
+        snapshot.ref(schedule),
         since,
         what,
         evidence,
         "Find out why its runs fail or do not start, and back up now; until then, a restore uses that older data.",
-        (Subject.of(good),) if good else (),
+        (snapshot.ref(good),) if good else (),
     )

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from foretop_core.models import Backup
+from foretop_core.models.refs import ObjectRef
 from foretop_core.models.velero import GC_FAILURE_LABEL
 from foretop_core.rules import humanize
 from foretop_core.rules.durations import read_duration
 from foretop_core.rules.heartbeat import PERIOD, last_start
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
 _GC_FAILURES = {
     "BSLNotFound": "its storage location no longer exists",
@@ -29,8 +30,8 @@ def unavailable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thre
         yield Finding(
             "storage-unavailable",
             Severity.ERROR,
-            Subject.of(location),
-            snapshot.seen.phase_since.get(("BackupStorageLocation", location.namespace, location.name))
+            snapshot.ref(location),
+            snapshot.seen.phase_since.get(snapshot.ref(location))
             or location.status.last_synced_time
             or location.created,
             f"unavailable: {message.rpartition(': ')[2]}",
@@ -64,7 +65,7 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
         yield Finding(
             "velero-no-pulse",
             Severity.ERROR,
-            Subject(QUEUE, namespace, ""),
+            ObjectRef(snapshot.context, QUEUE, namespace, ""),
             beat.pulse,
             f"no sign of activity from Velero: {what}",
             f"Velero checks its storage every {humanize.interval(beat.period or PERIOD)} and last did so at "
@@ -85,12 +86,12 @@ def restarted_servers(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         yield Finding(
             "velero-restarted",
             Severity.NOTE,
-            Subject(QUEUE, namespace, ""),
+            ObjectRef(snapshot.context, QUEUE, namespace, ""),
             at,
             "Velero has restarted",
             f"It restarted at {humanize.time(at, now)}.{lost} Queued backups continue, due schedules start at once.",
             "Run the lost backups again; if it happens again, find out why the pod restarts (memory, eviction).",
-            tuple(Subject.of(backup) for backup in recent),
+            tuple(snapshot.ref(backup) for backup in recent),
         )
 
 
@@ -106,7 +107,7 @@ def unsynced_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
         yield Finding(
             "storage-not-synced",
             Severity.WARNING,
-            Subject.of(location),
+            snapshot.ref(location),
             synced,
             f"not synced for {humanize.duration(now - synced)}",
             f"Velero reads the bucket every {humanize.interval(period)}, and last did so at "
@@ -132,12 +133,12 @@ def unusable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
         yield Finding(
             code,
             Severity.ERROR,
-            Subject.of(schedule),
+            snapshot.ref(schedule),
             None,
             what,
             f"Every backup of {schedule.name} is refused: {why}.",
             "Give spec.template.storageLocation a location that can be written to, or make this one writable.",
-            (Subject.of(location),) if location else (),
+            (snapshot.ref(location),) if location else (),
         )
 
 
@@ -149,7 +150,7 @@ def expired_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         yield Finding(
             "backup-expired",
             Severity.WARNING,
-            Subject.of(backup),
+            snapshot.ref(backup),
             expiry,
             f"expired {humanize.duration(now - expiry)} ago and still there",
             f"It expired at {humanize.time(expiry, now)} and Velero has not deleted it: {_why_kept(snapshot, backup)}.",
@@ -158,9 +159,9 @@ def expired_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         )
 
 
-def _location_of(snapshot: ClusterSnapshot, backup: Backup) -> Subject | None:
+def _location_of(snapshot: ClusterSnapshot, backup: Backup) -> ObjectRef | None:
     location = snapshot.location(backup.namespace, backup.spec.storage_location)
-    return Subject.of(location) if location is not None else None
+    return snapshot.ref(location) if location is not None else None
 
 
 def _why_kept(snapshot: ClusterSnapshot, backup: Backup) -> str:

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 
 from foretop_core.kube.connection import paths
 from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.models.kinds import by_plural
+from foretop_core.models.kinds import by_name
+from foretop_core.models.refs import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.triage import Finding, Severity, Subject
+from foretop_core.rules.triage import Finding, Severity
 from foretop_core.store import ContextHealth
 from foretop_core.tables.engine.namespace_scope import A_CONTEXT
 
@@ -97,10 +98,10 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
 def _finding(
     code: str, severity: Severity, context: str, since: datetime | None, what: str, evidence: str, remedy: str
 ) -> Finding:
-    subject = Subject(A_CONTEXT, "", context)
-    return Finding(code, severity, subject, since, what, evidence, remedy, context=context)
+    subject = ObjectRef(context, A_CONTEXT, "", context)
+    return Finding(code, severity, subject, since, what, evidence, remedy)
 
 
-def _titles(plurals: Iterable[str]) -> str:
-    kinds = [by_plural(plural) for plural in plurals]
-    return humanize.join([paths.title(kind) for kind in kinds if kind is not None], 6)
+def _titles(names: Iterable[str]) -> str:
+    kinds = [by_name(name) for name in names]
+    return humanize.join(sorted(paths.title(kind) for kind in kinds if kind is not None), 6)
