@@ -81,7 +81,7 @@ def test_a_missing_right_refuses_every_write(
         (("schedule", "pause", "-l", "tier=tin", "--yes"), "No schedule has the labels tier=tin"),
         (("schedule", "pause", "-l", "tier=(", "--yes"), "Label selector"),
         (("schedule", "pause", "--yes"), "give names, or -l, or --all"),
-        (("schedule", "pause", "nightly", "--all", "--yes"), "not several"),
+        (("schedule", "pause", "nightly", "--all", "--yes"), "give only one of"),
         (("schedule", "pause", "nightly"), "give --yes"),
         (("schedule", "pause", "nightly", "--until", "2020-01-01T00:00:00Z", "--yes"), "is in the past"),
         (("schedule", "unpause", "resting", "--skip-immediately", "--yes"), "--skip-immediately"),
