@@ -126,7 +126,6 @@ BESIDE_VELERO = frozenset({*(kind for kind in KINDS if kind.group == VELERO), NA
 """What lies in the namespace of a Velero server; the other kinds are in the namespaces of those who use it."""
 
 _BY_GROUP_AND_NAME = {(kind.group, kind.name): kind for kind in KINDS}
-_BY_PLURAL = {kind.plural: kind for kind in KINDS}
 _BY_NAME = {kind.name: kind for kind in (*KINDS, DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD)}
 
 
@@ -144,7 +143,3 @@ def by_name(name: str) -> Kind | None:
 def kind_of_ref(ref: ObjectRef) -> Kind:
     """The kind of an object of the API."""
     return _BY_NAME[ref.kind]
-
-
-def by_plural(plural: str) -> Kind | None:
-    return _BY_PLURAL.get(plural)

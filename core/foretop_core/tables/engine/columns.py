@@ -127,7 +127,7 @@ class View(ABC, Generic[E]):
 
     name: ClassVar[str]
     kinds: ClassVar[frozenset[str]]
-    """The plurals of the kinds whose objects are rows here."""
+    """The names of the kinds whose objects are rows here."""
     watched: ClassVar[frozenset[str]]
     """Those and the ones whose changes show in the rows."""
     beside: ClassVar[frozenset[str]] = frozenset()
