@@ -14,16 +14,16 @@ from foretop.commands.movements import movements_of
 from foretop.commands.object_selection import choosing_options, pairs, select_objects, select_one
 from foretop.commands.results import add_results
 from foretop.commands.write_command import (
-    WriteCommand,
     WriteOptions,
     acting_options,
     open_session,
     run_action,
     run_async,
+    verb_of,
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import write_progress
+from foretop_core.actions import intents, write_progress
 from foretop_core.actions.backups import (
     plan_back_up_now,
     plan_cancel_movements,
@@ -48,7 +48,7 @@ def command() -> None:
     """
 
 
-@command.command("create", cls=WriteCommand)
+@verb_of(command, intents.BACK_UP_NOW)
 @click.argument("name", required=False)
 @click.option("--from-schedule", metavar="SCHEDULE", help="Back up now what this schedule backs up.")
 @click.option("--same-as", metavar="BACKUP", help="Run an ended backup again with the same spec.")
@@ -99,7 +99,7 @@ async def _create(
         return await run_action(at, plan_run_again, [backup], manner, look=follows, to_the_end=True)
 
 
-@command.command("delete", cls=WriteCommand)
+@verb_of(command, intents.DELETE_BACKUP)
 @choosing_options
 @wait_option
 @connection_options
@@ -132,7 +132,7 @@ async def _delete(
         return await run_action(at, plan_delete_backup, items, manner, look=look if wait else None)
 
 
-@command.command("cancel", cls=WriteCommand)
+@verb_of(command, intents.CANCEL_MOVEMENTS)
 @click.argument("name")
 @connection_options
 @acting_options

@@ -1,6 +1,8 @@
-"""Which dialog carries out which intent."""
+"""Which dialog carries out which intent; that none is missing is checked when this is imported."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
 
 from textual.screen import Screen
 
@@ -30,6 +32,16 @@ _DIALOGS: dict[str, type[ActionDialog]] = {
     intents.RESTORE_FROM.id: RestoreDialog,
     intents.CREATE_SCHEDULE.id: CreateScheduleDialog,
 }
+
+
+def check_dialogs(dialogs: Mapping[str, type[ActionDialog]], records: Iterable[Intent]) -> None:
+    """Every record has its dialog, but those that fetch a file, and every dialog its record."""
+    wanted = {record.id for record in records if not record.fetches}
+    if odd := wanted ^ dialogs.keys():
+        raise LookupError(f"without a dialog or without a record: {', '.join(sorted(odd))}")
+
+
+check_dialogs(_DIALOGS, intents.INTENTS)
 
 
 def make_dialog(
