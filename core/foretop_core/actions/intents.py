@@ -132,6 +132,13 @@ def _is_usable(item: Resource, _moves: Callable[[], bool]) -> str:
     return "" if isinstance(item, Backup) and item.phase in phases.USABLE else "there is nothing to restore from it"
 
 
+def _is_kept(item: Resource, _moves: Callable[[], bool]) -> str:
+    phase = item.phase if isinstance(item, Backup) else ""
+    if item.metadata.deletion_timestamp is not None or phase == "Deleting":
+        return "it is being deleted"
+    return "" if phase in phases.USABLE else f"there is nothing to keep in it ({phase or 'New'})"
+
+
 def _has_begun(item: Resource, _moves: Callable[[], bool]) -> str:
     begun = isinstance(item, Backup | Restore) and item.phase not in phases.WAITING
     return "" if begun else "it has not begun"
@@ -318,6 +325,20 @@ DELETE_BACKUP = Intent(
     commands=("backup delete",),
     purpose="delete backups",
 )
+EXTEND_BACKUP = Intent(
+    "extend-backup",
+    "Extend its life",
+    "v",
+    (BACKUP,),
+    (RequiredPermission("patch", BACKUP),),
+    many=True,
+    applies=_is_kept,
+    short="extend",
+    footer=13,
+    words=("ttl", "expiration", "keep"),
+    commands=("backup extend",),
+    purpose="extend the life of backups",
+)
 DELETE_NAB = Intent(
     "delete-nab",
     "Delete the NAB",
@@ -384,6 +405,7 @@ INTENTS = (
     CREATE_SCHEDULE,
     DELETE_SCHEDULE,
     DELETE_BACKUP,
+    EXTEND_BACKUP,
     DELETE_NAB,
     DELETE_NAR,
     DECIDE_STORAGE,

@@ -9,6 +9,7 @@ from textual.screen import Screen
 from foretop.dialogs import confirm_dialogs
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.form_dialogs import CreateScheduleDialog, RestoreDialog
+from foretop.dialogs.lifetime_dialog import ExtendBackupDialog
 from foretop.dialogs.log_viewer import LogViewer
 from foretop.dialogs.pause_dialogs import PauseDialog, UnpauseDialog
 from foretop.dialogs.results_viewer import Keep, ResultsViewer
@@ -25,6 +26,7 @@ _DIALOGS: dict[str, type[ActionDialog]] = {
     intents.CANCEL_MOVEMENTS.id: confirm_dialogs.CancelMovementsDialog,
     intents.DELETE_SCHEDULE.id: confirm_dialogs.DeleteScheduleDialog,
     intents.DELETE_BACKUP.id: confirm_dialogs.DeleteBackupDialog,
+    intents.EXTEND_BACKUP.id: ExtendBackupDialog,
     intents.DELETE_NAB.id: confirm_dialogs.DeleteNabDialog,
     intents.DELETE_NAR.id: confirm_dialogs.DeleteNarDialog,
     intents.DECIDE_STORAGE.id: confirm_dialogs.DecideStorageDialog,
