@@ -294,6 +294,7 @@ _OF_A_BACKUP = (
     _row("a backup that has ended", _ENDED, _on("etcd"), "results"),
     _dialog("restore", _ENDED, "r"),
     _dialog("delete", _ENDED, "ctrl+d"),
+    _dialog("extend", _ENDED, "v", without=frozenset({"copy"})),
     Place(
         "asking for a log",
         "fetching",

@@ -17,15 +17,8 @@ class ActionRefused(ForetopError):
     """The wish was not granted, and nothing was sent."""
 
 
-async def guard(intent: Intent, client: ApiClient, access: AccessReviewer, namespace: str) -> None:
-    """Raises Refused with the reason and what to do; returns where the wish may go on."""
-    hold_read_only(intent, client)
-    for needed in intent.rights:
-        await _need(intent, access, needed.verb, needed.kind, namespace)
-
-
 async def guard_plan(plan: Plan, client: ApiClient, access: AccessReviewer) -> None:
-    """The same for exactly the writes of a plan, wherever its objects are."""
+    """Raises ActionRefused with the reason and what to do; asks for exactly the writes of the plan, where they go."""
     hold_read_only(plan.intent, client)
     groups: dict[tuple[str, Kind, str], list[str]] = {}
     for step in plan.steps:

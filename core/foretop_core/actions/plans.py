@@ -70,6 +70,13 @@ class Plan:
     refused: tuple[Refusal, ...] = ()
     warnings: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """The rights that are asked for are those of the writes: none of them may be missing in the record."""
+        declared = {(needed.verb, needed.kind.name) for needed in self.intent.rights}
+        for step in self.steps:
+            if (right := (VERBS[step.write.method], step.target.kind)) not in declared:
+                raise ValueError(f"{self.intent.id} writes what its record does not declare: {right[0]} {right[1]}")
+
 
 Planner: TypeAlias = Callable[[ClusterSnapshot, Iterable[Any], datetime], Plan]
 """An intent with all that a person has chosen: what it comes to for these objects of that snapshot, as of a moment."""

@@ -17,16 +17,16 @@ from foretop.commands.output import say_to
 from foretop.commands.write_command import (
     DONE,
     CommandSession,
-    WriteCommand,
     WriteOptions,
     acting_options,
     open_session,
     run_action,
     run_async,
+    verb_of,
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import write_progress
+from foretop_core.actions import intents, write_progress
 from foretop_core.actions.pausing import PauseRequest, of_batch, plan_pause, plan_unpause
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.schedules import (
@@ -55,7 +55,7 @@ def command() -> None:
     """
 
 
-@command.command("pause", cls=WriteCommand)
+@verb_of(command, intents.PAUSE)
 @choosing_options
 @click.option("--reason", default="", help="Reason, shown to the next shift.")
 @click.option("--until", metavar="TIME", help="Planned end; a reminder only, nothing resumes automatically.")
@@ -103,7 +103,7 @@ async def _pause(
         return code
 
 
-@command.command("unpause", cls=WriteCommand)
+@verb_of(command, intents.UNPAUSE)
 @choosing_options
 @click.option("--batch", metavar="ID", help="Exactly the schedules that this window paused.")
 @click.option(
@@ -169,7 +169,7 @@ def _look(at: CommandSession, item: Schedule, choice: Choice) -> write_progress.
     return write_progress.unpause_probe(item, tuple(run.name for run in runs), nothing_due)
 
 
-@command.command("create", cls=WriteCommand)
+@verb_of(command, intents.CREATE_SCHEDULE)
 @click.argument("name", required=False)
 @click.option("--schedule", "cron", metavar="CRON", help="When to run: a cron expression.")
 @click.option("-f", "--file", "source", metavar="FILE", help="Read the schedules from a manifest instead.")
@@ -232,7 +232,7 @@ async def _create(wishes: SessionOptions, manner: WriteOptions, wanted: list[New
         return await run_action(at, wish, placed, manner, look=look if wait else None)
 
 
-@command.command("delete", cls=WriteCommand)
+@verb_of(command, intents.DELETE_SCHEDULE)
 @choosing_options
 @connection_options
 @acting_options

@@ -10,13 +10,14 @@ import click
 from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
 from foretop.commands.write_command import (
-    WriteCommand,
     WriteOptions,
     acting_options,
     open_session,
     run_action,
     run_async,
+    verb_of,
 )
+from foretop_core.actions import intents
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plans import Plan
 from foretop_core.actions.server_default import plan_server_default
@@ -35,7 +36,7 @@ def command() -> None:
     """
 
 
-@command.command("set", cls=WriteCommand)
+@verb_of(command, intents.SERVER_DEFAULT)
 @click.option("--schedule-skip-immediately", "skip", type=TRUTH, required=True, metavar="true|false")
 @connection_options
 @acting_options

@@ -10,13 +10,14 @@ import click
 from foretop.commands.connection import connection_options
 from foretop.commands.object_selection import select_one
 from foretop.commands.write_command import (
-    WriteCommand,
     WriteOptions,
     acting_options,
     open_session,
     run_action,
     run_async,
+    verb_of,
 )
+from foretop_core.actions import intents
 from foretop_core.actions.nonadmin import Decision, plan_decide
 from foretop_core.actions.plans import Plan
 from foretop_core.kube.connection.config import SessionOptions
@@ -32,7 +33,7 @@ def command() -> None:
     """
 
 
-@command.command("approve", cls=WriteCommand)
+@verb_of(command, intents.DECIDE_STORAGE)
 @click.argument("names", nargs=-1, required=True)
 @connection_options
 @acting_options
@@ -41,7 +42,7 @@ def approve(names: tuple[str, ...], wishes: SessionOptions, manner: WriteOptions
     return run_async(_decide(wishes, manner, names, "approve"))
 
 
-@command.command("reject", cls=WriteCommand)
+@verb_of(command, intents.DECIDE_STORAGE, 1)
 @click.argument("names", nargs=-1, required=True)
 @connection_options
 @acting_options

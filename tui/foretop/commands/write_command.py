@@ -18,6 +18,7 @@ from foretop.commands.action_reporter import ActionReporter
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import say_to, warn
 from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.intents import Intent
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, login, whoami
 from foretop_core.actions.plans import Plan, Planner, PlanStep
@@ -83,6 +84,14 @@ class WriteCommand(click.Command):
         until = args.index("--") if "--" in args else len(args)
         spelled = [f"{_DRY}=client" if arg == _DRY and at < until else arg for at, arg in enumerate(args)]
         return super().parse_args(ctx, spelled)
+
+
+def verb_of(group: click.Group, intent: Intent, place: int = 0) -> Callable[[Callable[..., Any]], click.Command]:
+    """Adds a command that writes under the name that its record has, in the group that is named there."""
+    where, verb = intent.commands[place].split()
+    if where != group.name:
+        raise LookupError(f"the record of {intent.id} puts {verb} under {where}, not under {group.name}")
+    return group.command(verb, cls=WriteCommand)
 
 
 def acting_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,14 +15,13 @@ from foretop.pages.detail_page import DetailPage
 from foretop.pages.findings_page import finding_under_cursor
 from foretop.pages.table_page import TablePage
 from foretop_core.actions import intents
-from foretop_core.actions.intents import INTENTS, Intent
+from foretop_core.actions.intents import INTENTS, AskedOf, Intent
 from foretop_core.dashboard.cluster_session import clusters_of
 from foretop_core.dashboard.related_objects import related_to_finding
-from foretop_core.models import Backup, Deployment, NonAdmin, Resource, Restore, Schedule
+from foretop_core.models import Deployment, Schedule
 from foretop_core.models.kinds import DEPLOYMENT, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.models.refs import ObjectRef
-from foretop_core.rules import phases
 from foretop_core.rules.pauses import PAUSED_BATCH
 from foretop_core.rules.results import Results
 from foretop_core.rules.servers import server
@@ -30,8 +29,6 @@ from foretop_core.rules.servers import server
 if TYPE_CHECKING:
     from foretop_core.dashboard.action_service import ActionService
 
-_IN_ITS_RESULTS = (intents.RESULTS, intents.NONADMIN_RESULTS)
-"""Can be asked only where they would be shown."""
 _BY_ID = {intent.id: intent for intent in INTENTS}
 
 
@@ -63,11 +60,11 @@ class WriteActions:
         if action_id == RESUME:
             return bool(self._batches())
         intent = _BY_ID[action_id]
-        if intent is intents.CREATE_SCHEDULE:
-            return self.host.current == "schedules"
-        if intent is intents.SERVER_DEFAULT:
-            return self.host.current == "schedules" and bool(self._server().keys)
-        if intent in _IN_ITS_RESULTS and not (isinstance(page := self.host.page, DetailPage) and page.has_list):
+        if intent.page and self.host.current != intent.page:
+            return False
+        if intent.asked_of is not AskedOf.CHOSEN:
+            return intent.asked_of is AskedOf.NEW or bool(self._server().keys)
+        if intent.only_in_results and not (isinstance(page := self.host.page, DetailPage) and page.has_list):
             return False
         if not intent.key or not self._can(intent):
             return not intent.key and self._can(intent)
@@ -99,9 +96,9 @@ class WriteActions:
     # Of what it is asked
 
     def _wanted(self, intent: Intent) -> Selection:
-        if intent is intents.CREATE_SCHEDULE:
+        if intent.asked_of is AskedOf.NEW:
             return self._home()
-        return self._server() if intent is intents.SERVER_DEFAULT else self._chosen(intent)
+        return self._server() if intent.asked_of is AskedOf.SERVER else self._chosen(intent)
 
     def _can(self, intent: Intent) -> bool:
         """Asked for every key at every change: it looks no further than it must."""
@@ -150,13 +147,8 @@ class WriteActions:
         if not any(kind.name == key.kind for kind in intent.kinds):
             return False
         item = state.store.get(key)
-        return item is not None and _STATES.get(intent.id, _always)(item) and self._moves(intent, key)
-
-    def _moves(self, intent: Intent, key: ObjectRef) -> bool:
-        if intent is not intents.CANCEL_MOVEMENTS:
-            return True
-        state = self.host.state
-        return state is not None and bool(state.store.indexes.movements_by_backup.keys(*_label(key)))
+        movements = state.store.indexes.movements_by_backup
+        return item is not None and not intent.applies(item, lambda: bool(movements.keys(*_label(key))))
 
     # Dialogs
 
@@ -245,45 +237,6 @@ class WriteActions:
             chosen(0)
         elif windows:
             self.host.app.push_screen(Choose("Resume which window", labels, self.host.looks.ascii), chosen)
-
-
-def _always(_: Resource) -> bool:
-    return True
-
-
-def _is_unpaused(item: Resource) -> bool:
-    return isinstance(item, Schedule) and not item.spec.paused
-
-
-def _is_paused(item: Resource) -> bool:
-    return isinstance(item, Schedule) and item.spec.paused
-
-
-def _has_ended(item: Resource) -> bool:
-    return isinstance(item, Backup) and item.phase in phases.ENDED and item.phase != "Deleting"
-
-
-def _is_usable(item: Resource) -> bool:
-    return isinstance(item, Backup) and item.phase in phases.USABLE
-
-
-def _has_begun(item: Resource) -> bool:
-    return isinstance(item, Backup | Restore) and item.phase not in phases.WAITING
-
-
-def _has_led_somewhere(item: Resource) -> bool:
-    return isinstance(item, NonAdmin) and bool(item.velero.name)
-
-
-_STATES: dict[str, Callable[[Resource], bool]] = {
-    intents.PAUSE.id: _is_unpaused,
-    intents.UNPAUSE.id: _is_paused,
-    intents.RUN_AGAIN.id: _has_ended,
-    intents.RESTORE_FROM.id: _is_usable,
-    intents.LOGS.id: _has_begun,
-    intents.NONADMIN_LOGS.id: _has_led_somewhere,
-}
-"""Beyond the kind: where asking would only be refused, the key is not offered."""
 
 
 def _label(key: ObjectRef) -> tuple[str, str, str]:

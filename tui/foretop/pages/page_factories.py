@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from foretop.bindings import ACTIONS, check_letters
 from foretop.pages.detail_page import DetailPage
 from foretop.pages.page import Page
 from foretop.pages.page_host import PageHost
@@ -17,16 +18,17 @@ from foretop.panes.runs import backup_pane, restore_pane
 from foretop.panes.schedules import schedule_pane
 from foretop.panes.storage import place_pane
 from foretop.panes.triage import calm, finding_pane
-from foretop.widgets.column_layout import ColumnPriorities
+from foretop.widgets.column_layout import ColumnPriorities, sort_keys
 from foretop.widgets.paragraphs import Line, Paragraph, paragraph, span
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.dashboard.table_models import StoreTableModel, TableModel
+from foretop_core.dashboard.table_models import CONTEXT, StoreTableModel, TableModel
 from foretop_core.models.refs import ObjectRef
-from foretop_core.tables.engine.columns import UnreadableRow, View
+from foretop_core.tables.engine.columns import Column, UnreadableRow, View
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.queue import QueueView
 from foretop_core.tables.resources.runs import BackupsView, RestoresView
@@ -140,3 +142,16 @@ PAGE_FACTORIES: Mapping[str, PageFactory] = {
     DETAIL: DetailPage,
 }
 """By the id of its tab, how a page is made."""
+
+_COLUMNS: Mapping[str, Sequence[Column[Any]]] = {
+    "triage": findings.COLUMNS,
+    "schedules": SchedulesView().columns,
+    "nonadmin": NonAdminView().columns,
+    "queue": QueueView().columns,
+    "backups": BackupsView().columns,
+    "restores": RestoresView().columns,
+    "storage": StorageView().columns,
+}
+for _view, _columns in _COLUMNS.items():
+    check_letters(ACTIONS, _view, sort_keys((CONTEXT, *_columns)))
+    check_letters(ACTIONS, _view, sort_keys(_columns))

@@ -18,17 +18,12 @@ _SENTENCES = {
     "open": "open {}",
     "jump": "go to {}",
     "prime": "{} in the primer",
-    intents.LOGS.id: "logs of {}",
-    intents.NONADMIN_LOGS.id: "logs of {}",
-    intents.PAUSE.id: "pause {}",
-    intents.UNPAUSE.id: "unpause {}",
-    intents.BACK_UP_NOW.id: "back {} up now",
-    intents.RUN_AGAIN.id: "run {} again",
-    intents.RESTORE_FROM.id: "restore from {}",
-    intents.CANCEL_MOVEMENTS.id: "cancel the data movements of {}",
-    intents.DECIDE_STORAGE.id: "approve or reject {}",
+    **{one.id: one.hint for one in sorted(intents.INTENTS, key=lambda one: not one.fetches) if one.hint},
 }
-"""In the order of telling. Deleting is never the remedy, so it is not among them; its key works all the same."""
+"""In the order of telling: what only reads before what changes something.
+
+Deleting is never the remedy, so it is not among them; its key works all the same.
+"""
 _ORDER = tuple(_SENTENCES)
 _NOUNS = {
     NAB.name: "NAB",

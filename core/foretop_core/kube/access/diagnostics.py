@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -20,7 +20,7 @@ from foretop_core.kube.connection import paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.kube.watching.discovery import served_version
-from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, KINDS, MOVEMENTS, RESTORE, SCHEDULE, STORAGE, Kind
+from foretop_core.models.kinds import BACKUP, KINDS, MOVEMENTS, SCHEDULE, STORAGE, Kind
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import NEWEST_KNOWN, releases_of
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -28,12 +28,8 @@ from foretop_core.rules.upgrading import server_upgrades, target
 
 LARGE_SKEW = timedelta(seconds=5)
 _NEEDED = frozenset({SCHEDULE, BACKUP, STORAGE})
-_ACTIONS = (
-    ("patch", SCHEDULE, "pause and unpause schedules"),
-    ("create", BACKUP, "back up now"),
-    ("create", RESTORE, "restore"),
-    ("create", DELETE_REQUEST, "delete backups"),
-)
+ToldRight = tuple[str, Kind, str]
+"""A verb on a kind in Velero's namespace, and what one can do with it."""
 
 
 class CheckStatus(StrEnum):
@@ -58,10 +54,15 @@ class _Version(msgspec.Struct, rename="camel"):
 
 
 async def diagnose(
-    client: ApiClient, clock: Clock, named: NamespaceSelection, given_versions: Mapping[str, str] | None = None
+    client: ApiClient,
+    clock: Clock,
+    named: NamespaceSelection,
+    rights: Iterable[ToldRight],
+    given_versions: Mapping[str, str] | None = None,
 ) -> AsyncGenerator[Check, None]:
     """Everything about one context; ends early, with FAILED, where it cannot be reached."""
     config = client.config
+    told = tuple(rights)
     yield Check("context", CheckStatus.OK, f"{config.name}, {config.address}, namespace {config.namespace}")
     try:
         version = await _version(client)
@@ -84,7 +85,7 @@ async def diagnose(
     for server in servers:
         yield _cron(await server_snapshot(client, server, given_versions or {}), server.namespace, clock.now())
     for place in [server.namespace for server in servers] or [config.namespace]:
-        for verb, kind, purpose in _ACTIONS:
+        for verb, kind, purpose in told:
             yield await _action(access, verb, kind, purpose, place)
 
 
