@@ -35,6 +35,8 @@ class RestoreDialog(ActionDialog):
 
     verb: ClassVar[str] = "Restore"
     headline: ClassVar[str] = "Restore from {}"
+    deeds: ClassVar[tuple[str, str]] = ("Restore from {}", "Restore from {}")
+    noun: ClassVar[str] = "backup"
 
     def __init__(self, service: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool) -> None:
         super().__init__(service, intent, keys, hidden, ascii)
@@ -76,7 +78,7 @@ class RestoreDialog(ActionDialog):
 class CreateScheduleDialog(ActionDialog):
     """The expression is told in words and its next runs while it is typed."""
 
-    verb: ClassVar[str] = "Create"
+    verb: ClassVar[str] = "Create the schedule"
     headline: ClassVar[str] = "Create a schedule"
 
     def fields(self) -> Iterable[Widget]:
