@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
@@ -45,6 +46,7 @@ class DialogButton(Widget, can_focus=True):
         self.label = label
         self.is_dead = False
         self._look = style_of(Tone.BAD) if dangerous else BOLD
+        self._dead_look = DIM + Style(color="red") if dangerous else DIM
 
     def say(self, label: str, *, dead: bool = False) -> None:
         """A dead knob can still be reached, and then the dialog says why it does nothing."""
@@ -56,7 +58,7 @@ class DialogButton(Widget, can_focus=True):
         return width(self.label) + 4
 
     def render(self) -> Text:
-        style = CURSOR + self._look if self.has_focus else DIM if self.is_dead else self._look
+        style = CURSOR + self._look if self.has_focus else self._dead_look if self.is_dead else self._look
         return Text(f"[ {self.label} ]", style=style, no_wrap=True)
 
     def action_press(self) -> None:
