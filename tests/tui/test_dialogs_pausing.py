@@ -51,9 +51,7 @@ async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeyp
         assert at.writes == []
 
 
-async def test_every_way_out_sends_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_every_way_out_sends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         for way in (("tab", "enter"), ("escape",), ("q",), ("ctrl+c",)):
