@@ -214,6 +214,8 @@ def _dialog(name: str, base: tuple[str, ...], *way: str, without: frozenset[str]
     )
 
 
+_TYPED = frozenset({"leave_by_letter"})
+"""Where there is a field, q is a letter."""
 _OF_SCHEDULES = (
     Place("help", "help", _SCHEDULES, ("question_mark",), _window("HelpScreen")),
     Place("messages", "messages", _SCHEDULES, ("ctrl+r", "m"), _window("MessagesScreen", "tries now")),
@@ -237,9 +239,9 @@ _OF_SCHEDULES = (
         extra=(_DOWN, _END, Step("enter", "saving", tells("rows saved to"), None)),
     ),
     _dialog("pause", _SCHEDULES, "s"),
-    _dialog("pause, in a field of it", _SCHEDULES, "s", "up"),
+    _dialog("pause, on the knob that cancels", _SCHEDULES, "s", "tab", "tab", without=_TYPED),
     _dialog("create", _SCHEDULES, "a", without=frozenset({"copy"})),
-    _dialog("the server's default", _SCHEDULES, "colon", *typed("server-d"), "enter"),
+    _dialog("the server's default", _SCHEDULES, "colon", *typed("server-d"), "enter", without=_TYPED),
     Place(
         "typing a filter",
         "filter",
@@ -337,7 +339,7 @@ _OF_OTHERS = (
     ),
     _row("a storage request", _REQUEST, _on("storagelocationrequests")),
     _dialog("decide about a storage request", _REQUEST, "a"),
-    _dialog("decide, at what turns", _REQUEST, "a", "up"),
+    _dialog("decide, on the knob that cancels", _REQUEST, "a", "tab"),
 )
 PLACES: tuple[Place, ...] = (*_TABS, *_ROWS, *_OF_SCHEDULES, *_OF_THE_PRIMER, *_OF_A_BACKUP, *_OF_OTHERS)
 

@@ -16,6 +16,7 @@ from textual.pilot import Pilot
 
 from foretop.app import Dashboard
 from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.dialog_parts import DialogButton
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
@@ -107,8 +108,14 @@ class Stand:
         await self.shown.pilot.pause()
 
     async def send(self) -> None:
-        """From the knob that cancels to the one that sends, and presses it."""
-        await self.shown.press("right", "enter")
+        """On to the knob that sends, from whatever has the focus, and presses it."""
+        go = self.shown.app.screen.query_one("#go", DialogButton)
+        for _ in self.shown.app.screen.focus_chain:
+            if go.has_focus:
+                break
+            await self.shown.press("tab")
+        assert go.has_focus, f"tab does not come to {go.label}:\n{self.shown.text}"
+        await self.shown.press("enter")
 
 
 def unfolded(lines: Sequence[str]) -> str:

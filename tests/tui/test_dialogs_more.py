@@ -49,16 +49,19 @@ async def by_palette(at: Stand, command: str) -> None:
 
 
 async def left_by_enter(at: Stand) -> None:
-    """The knob that cancels has the focus on arrival."""
-    assert at.dialog.cancel.has_focus
+    """On the knob that cancels, which comes before the one that does it."""
+    while not at.dialog.cancel.has_focus:
+        assert not at.dialog.go.has_focus
+        await at.shown.press("tab")
     await at.shown.press("enter")
     assert not at.has_dialog
     assert at.writes == []
 
 
 async def confirm(at: Stand, name: str) -> None:
-    """Types into the line above the knobs, and comes back to the one that cancels."""
-    await at.shown.press("up")
+    """Types into the line above the knobs."""
+    while not at.dialog.query_one("#confirm").has_focus:
+        await at.shown.press("tab")
     await at.paste(name)
     await at.shown.press("enter")
 
@@ -97,9 +100,8 @@ async def test_a_tenants_storage_is_approved_and_on_second_thoughts_rejected(
 
         await at.shown.press("a")
         await at.see("It is skipped: already decided (approve).", "Nothing to send.")
-        await at.shown.press("tab", "tab", "right")
+        await at.shown.press("right")
         await at.see("spec.approvalDecision approve → reject", "NABs that use it are refused", "[ Reject ]")
-        await at.shown.press("tab")
         await at.send()
         await at.see("✓ patched 02:3")
         await at.shown.until(lambda: _phase(at, name) == "Rejected")
@@ -140,7 +142,7 @@ async def test_the_servers_default_of_a_calm_cluster_kills_nothing_and_can_be_no
         await at.go("2", at.key(SCHEDULE, "mail"))
         await by_palette(at, "server-default")
         await at.see("Velero restarts. No running backup is affected")
-        await at.shown.press("tab", "tab", "right")
+        await at.shown.press("right")
         await at.see("It is skipped: its default is already false.", "Nothing to send.")
         assert at.writes == []
 

@@ -51,15 +51,13 @@ async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeyp
         assert at.writes == []
 
 
-async def test_enter_on_arrival_and_every_other_way_out_sends_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_every_way_out_sends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
-        for way in ("enter", "escape", "q", "ctrl+c"):
+        for way in (("tab", "enter"), ("escape",), ("q",), ("ctrl+c",)):
             await at.shown.press("s")
             assert at.has_dialog
-            await at.shown.press(way)
+            await at.shown.press(*way)
             assert not at.has_dialog
         assert at.shown.app.is_running
         assert at.writes == []
@@ -70,24 +68,26 @@ async def test_leaving_without_doing_it_says_that_nothing_was_changed(
 ) -> None:
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
-        await at.shown.press("u")
+        await at.shown.press("u", "tab")
         assert at.dialog.cancel.has_focus
         await at.shown.press("enter")
         assert at.shown.app.told[-1][1] == "Nothing was changed"
         assert at.writes == []
 
 
-async def test_who_has_chosen_a_way_stands_on_the_knob_that_does_it(
+async def test_who_has_chosen_a_way_is_led_to_the_knob_that_does_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
-        await at.shown.press("u", "down")
+        await at.shown.press("u", "down", "enter")
         assert at.dialog.go.has_focus
         await at.shown.press("left")
         assert at.dialog.cancel.has_focus
         await at.shown.press("up", "up")
         await at.see("▸ Skip what is overdue")
+        await at.shown.press("enter")
+        assert at.writes == []
         await at.shown.press("enter")
         await at.see("✓ patched 02:3", "lastSkipped set")
         assert len(at.writes) == 1
@@ -134,7 +134,7 @@ async def test_enter_after_the_last_field_leads_to_the_knob_that_pauses(
 ) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
-        await at.shown.press("s", "up", "up", *"upgrade", "enter", *"2h", "enter")
+        await at.shown.press("s", *"upgrade", "enter", *"2h", "enter")
         assert at.dialog.go.has_focus
         await at.shown.press("enter")
         await at.see("✓ patched")
@@ -310,7 +310,7 @@ async def test_pausing_leaves_word_for_the_next_shift_and_resuming_takes_exactly
             await at.shown.press("space")
         await at.shown.press("s")
         await at.see("Pause 2 objects", "spec.paused false → true")
-        await at.shown.press("up", "up", *"upgrade", "tab", *"25:00")
+        await at.shown.press(*"upgrade", "tab", *"25:00")
         await at.see("'25:00' is not a valid end")
         await at.shown.press("backspace", "backspace", "backspace", "backspace", "backspace", *"2h", "tab")
         await at.send()

@@ -33,6 +33,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 class BackUpNowDialog(ActionDialog):
     verb: ClassVar[str] = "Back up"
     headline: ClassVar[str] = "Back up {} now"
+    deeds: ClassVar[tuple[str, str]] = ("Back up {} now", "Back up {} now")
 
     def wish(self) -> Planner:
         return partial(plan_back_up_now, named_at=self.opened)
@@ -41,6 +42,8 @@ class BackUpNowDialog(ActionDialog):
 class RunAgainDialog(ActionDialog):
     verb: ClassVar[str] = "Run again"
     headline: ClassVar[str] = "Run {} again"
+    deeds: ClassVar[tuple[str, str]] = ("Run {} again", "Run {} again")
+    noun: ClassVar[str] = "backup"
 
     def wish(self) -> Planner:
         return partial(plan_run_again, named_at=self.opened)
@@ -49,6 +52,7 @@ class RunAgainDialog(ActionDialog):
 class DeleteScheduleDialog(ActionDialog):
     verb: ClassVar[str] = "Delete"
     headline: ClassVar[str] = "Delete schedule {}"
+    deeds: ClassVar[tuple[str, str]] = ("Delete schedule {}", "Delete {}")
 
     def wish(self) -> Planner:
         return plan_delete_schedule
@@ -57,6 +61,8 @@ class DeleteScheduleDialog(ActionDialog):
 class DeleteBackupDialog(ActionDialog):
     verb: ClassVar[str] = "Delete permanently"
     headline: ClassVar[str] = "Delete backup {}"
+    deeds: ClassVar[tuple[str, str]] = ("Delete backup {} permanently", "Delete {} permanently")
+    noun: ClassVar[str] = "backup"
 
     def wish(self) -> Planner:
         return plan_delete_backup
@@ -65,6 +71,8 @@ class DeleteBackupDialog(ActionDialog):
 class DeleteNarDialog(ActionDialog):
     verb: ClassVar[str] = "Delete"
     headline: ClassVar[str] = "Delete restore {}"
+    deeds: ClassVar[tuple[str, str]] = ("Delete restore {}", "Delete {}")
+    noun: ClassVar[str] = "restore"
 
     def wish(self) -> Planner:
         return plan_delete_nar
@@ -73,6 +81,8 @@ class DeleteNarDialog(ActionDialog):
 class CancelMovementsDialog(ActionDialog):
     verb: ClassVar[str] = "Cancel transfers"
     headline: ClassVar[str] = "Cancel the data movements of {}"
+    deeds: ClassVar[tuple[str, str]] = ("Give up the data movements of {}", "Give up the data movements of {}")
+    noun: ClassVar[str] = "backup"
 
     def wish(self) -> Planner:
         return _cancel
@@ -83,6 +93,8 @@ class DeleteNabDialog(ActionDialog):
 
     verb: ClassVar[str] = "Delete permanently"
     headline: ClassVar[str] = "Delete NAB {}"
+    deeds: ClassVar[tuple[str, str]] = ("Delete NAB {} permanently", "Delete {} permanently")
+    noun: ClassVar[str] = "NAB"
     _WAYS: ClassVar[tuple[str, ...]] = ("with its data (spec.deleteBackup)", "by force (spec.forceDeleteBackup)")
 
     def on_mount(self) -> None:

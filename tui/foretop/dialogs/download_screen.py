@@ -153,7 +153,10 @@ class DownloadScreen(BaseModal[None]):
 
     def show_foot(self) -> None:
         foot = self.query_one("#fetch-foot", StyledLine)
-        foot.show([Span(" esc", BOLD), Span(" or ", DIM), Span("q", BOLD), Span(" close", DIM)])
+        asks = self.stage is DownloadState.ASKING
+        ways = (Span(" left right", BOLD), Span(" or ", DIM), Span("tab", BOLD), Span(", then ", DIM))
+        press = (*ways, Span("enter", BOLD), Span(" · ", DIM)) if asks else (Span(" ", DIM),)
+        foot.show([*press, Span("esc", BOLD), Span(" or ", DIM), Span("q", BOLD), Span(" close", DIM)])
 
     # Keys
 

@@ -35,6 +35,8 @@ class RestoreDialog(ActionDialog):
 
     verb: ClassVar[str] = "Restore"
     headline: ClassVar[str] = "Restore from {}"
+    deeds: ClassVar[tuple[str, str]] = ("Restore from {}", "Restore from {}")
+    noun: ClassVar[str] = "backup"
 
     def __init__(
         self, service: ActionService, intent: Intent, keys: tuple[ObjectRef, ...], hidden: int, ascii: bool
@@ -78,7 +80,7 @@ class RestoreDialog(ActionDialog):
 class CreateScheduleDialog(ActionDialog):
     """The expression is told in words and its next runs while it is typed."""
 
-    verb: ClassVar[str] = "Create"
+    verb: ClassVar[str] = "Create the schedule"
     headline: ClassVar[str] = "Create a schedule"
 
     def fields(self) -> Iterable[Widget]:

@@ -43,6 +43,7 @@ class UnpauseDialog(ActionDialog):
 
     verb: ClassVar[str] = "Unpause"
     headline: ClassVar[str] = "Unpause {}"
+    deeds: ClassVar[tuple[str, str]] = ("Unpause {}", "Unpause {}")
 
     def fields(self) -> Iterable[Widget]:
         yield RadioList(len(_CHOICES), self.ascii)
@@ -85,6 +86,7 @@ class PauseDialog(ActionDialog):
 
     verb: ClassVar[str] = "Pause"
     headline: ClassVar[str] = "Pause {}"
+    deeds: ClassVar[tuple[str, str]] = ("Pause {}", "Pause {}")
     _noted: PauseRequest
     """What the plan on the screen was made with: the fields may have moved on by a letter."""
 

@@ -48,8 +48,8 @@ def title(headline: str, keys: Sequence[ObjectRef], cells: int) -> str:
     return where + headline.format(cut(name, max(12, cells - width(where) - len(headline) + 2)))
 
 
-def proposal(plan: Plan, hidden: int, cells: int) -> list[Paragraph]:
-    """The changes, what they lead to, the warnings, and the line that does the same."""
+def proposal(plan: Plan, hidden: int, cells: int, *, copies: bool = True) -> list[Paragraph]:
+    """The changes, what they lead to, the warnings, and the line that does the same, with the key that copies it."""
     said: list[Paragraph] = []
     if hidden:
         said.append(look(f"{hidden} of these {'is' if hidden == 1 else 'are'} hidden by the filter."))
@@ -61,15 +61,16 @@ def proposal(plan: Plan, hidden: int, cells: int) -> list[Paragraph]:
     said += [look(warning) for warning in plan.warnings]
     if not plan.steps:
         return [*said, paragraph("Nothing to send.")]
-    return [*said, command_line(plan.steps, cells)]
+    return [*said, command_line(plan.steps, cells, copies=copies)]
 
 
-def command_line(steps: Sequence[PlanStep], cells: int) -> Paragraph:
+def command_line(steps: Sequence[PlanStep], cells: int, *, copies: bool = True) -> Paragraph:
     line = clean(steps[0].command)
     if len(steps) > 1:
         line = f"({len(steps)} lines) {line}"
     room = cells - LABEL - len(_COPY)
-    return Paragraph((Span(cut_end(line, room), DIM), Span(_COPY, BOLD)), "Command")
+    how = (Span(_COPY, BOLD),) if copies else ()
+    return Paragraph((Span(cut_end(line, room), DIM), *how), "Command")
 
 
 def commands(plan: Plan) -> str:
