@@ -21,7 +21,7 @@ from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models import Backup, Resource, Restore
 from foretop_core.models.kinds import BACKUP, KINDS, MOVEMENTS, RESTORE, Kind, by_name
 from foretop_core.models.kinds import EVENT as EVENTS
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.snapshot import ClusterSnapshot

@@ -28,7 +28,7 @@ from foretop_core.minicluster.scenarios.scenario_builder import ScenarioOptions 
 from foretop_core.minicluster.server import ApiServer
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models.kinds import Kind
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.session import Session, open_session
 from tests.tui.driving import SMALL, Screen
 

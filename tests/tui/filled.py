@@ -19,7 +19,7 @@ from foretop_core.models import (
     from_builtins,
 )
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE, Kind
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.store import Store
 from tests.objects import NOW
 

@@ -59,7 +59,7 @@ def test_the_frame_is_painted_before_anything_that_knows_of_clusters_is_imported
 
 
 def test_the_version_is_told_without_the_libraries_that_few_need() -> None:
-    code = "import sys; from foretop.cli import main\ntry: main(['--version'])\nfinally: print(*sys.modules)"
+    code = "import sys; from foretop.cli import run\ntry: run(['--version'])\nfinally: print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"kubernetes", "python_socks", "wcwidth", "aiohttp", "textual"} & set(done.stdout.split())
 

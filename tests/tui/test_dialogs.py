@@ -85,7 +85,7 @@ async def test_deleting_a_schedule_wants_its_name(tmp_path: Path, monkeypatch: p
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
         await at.shown.press("ctrl+d")
-        await at.see("Type mail below", "no further backup of mail")
+        await at.see("Type mail to confirm", "no further backup of mail")
         await at.send()
         assert at.shown.app.told[-1][1] == "Type mail first"
         assert at.writes == []
@@ -135,7 +135,7 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         await at.shown.press("r")
         assert at.dialog.planned is not None
         name = at.dialog.planned.plan.steps[0].target.name
-        await at.see("Into wiki:wiki-restored", "into wiki-restored", "what exists is left as it is")
+        await at.see("Into wiki:wiki-restored", "into wiki-restored", "existing resources stay unchanged")
         await at.see("volumes are restored (Velero's default)")
         assert "absent" not in at.shown.text
         await at.shown.press("ctrl+u")
@@ -145,7 +145,7 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         await at.shown.press("shift+tab")
         await at.paste(":wiki-old")
         await at.shown.press("tab", "right")
-        await at.see("what exists is overwritten")
+        await at.see("existing resources are overwritten")
         await at.shown.press("tab", "tab")
         await at.send()
         await at.see("✓ made", "Completed")
@@ -195,7 +195,7 @@ async def test_a_nab_is_deleted_by_the_charts_own_path_or_by_force_where_the_clu
         await at.paste(nab["name"])
         await at.shown.press("enter")
         await at.send()
-        await at.see(f"{nab['name']} is gone")
+        await at.see(f"{nab['name']} is deleted")
 
 
 async def test_data_movements_of_a_running_backup_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

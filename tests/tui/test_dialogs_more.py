@@ -90,8 +90,8 @@ async def test_a_tenants_storage_is_approved_and_on_second_thoughts_rejected(
         await left_by_enter(at)
 
         await at.shown.press("a")
-        await at.see("spec.approvalDecision pending → approve", "the storage location team-iot/iot-minio is made")
-        await at.see("[ Approve ]", "tab to the fields")
+        await at.see("spec.approvalDecision pending → approve", "the storage location team-iot/iot-minio is created")
+        await at.see("[ Approve ]", "left/right/space change")
         await at.send()
         await at.see("✓ patched 02:3")
         await at.shown.until(lambda: _phase(at, name) == "Approved")
@@ -205,12 +205,12 @@ async def test_a_nar_is_deleted_with_its_velero_restore_once_its_name_is_typed(
         await at.shown.until(has_ended)
         await at.go("3", key)
         await at.shown.press("ctrl+d")
-        await at.see("Delete restore bring-it-back", "restored objects stay", "Type bring-it-back below")
+        await at.see("Delete restore bring-it-back", "restored objects stay", "Type bring-it-back to confirm")
         await left_by_enter(at)
         await at.shown.press("ctrl+d")
         await confirm_wrongly_then(at, name)
         await at.send()
-        await at.see("bring-it-back is gone")
+        await at.see("bring-it-back is deleted")
         await at.shown.until(lambda: not listed(at, "Restore"))
         assert at.writes == [f"DELETE {OADP}/{team}/nonadminrestores/{name}"]
 
@@ -228,7 +228,7 @@ async def test_a_nab_is_deleted_with_its_data_once_its_name_is_typed(
         await at.shown.press("ctrl+d")
         await confirm_wrongly_then(at, name)
         await at.send()
-        await at.see("before-release-0 is gone")
+        await at.see("before-release-0 is deleted")
         assert behind not in [item["metadata"]["name"] for item in listed(at, "Backup")]
         assert at.writes == [f"PATCH {OADP}/{team}/nonadminbackups/{name}"]
 
@@ -242,7 +242,7 @@ async def test_every_movement_of_the_backup_is_given_up_and_no_other(
         await at.shown.until(lambda: len(index.keys(CONTEXT, HOME, backup)) == 2)
         await at.go("7", at.key(BACKUP, backup))
         await at.shown.press("x")
-        await at.see("Cancel the data movements of mon", "volume mongo-0 is given up", "volume mongo-1 is given up")
+        await at.see("Cancel the data movements of mon", "volume mongo-0 is cancelled", "volume mongo-1 is cancelled")
         await left_by_enter(at)
         await at.shown.press("x")
         await confirm_wrongly_then(at, backup)
@@ -276,11 +276,11 @@ async def test_a_log_is_searched_both_ways_and_saved_once_over_nothing_that_is_t
         await at.shown.press("enter")
         wanted = [number for number, line in enumerate(lines.lines) if "level=info" in line]
         assert list(lines.matches) == wanted
-        await at.see(f"{len(wanted)} with it")
+        await at.see(f"{len(wanted)} matches")
         await at.shown.press("/", "ctrl+u")
         await at.paste("no such words")
         await at.shown.press("enter")
-        await at.see("0 with it")
+        await at.see("0 matches")
         await at.shown.press("s")
         path = tmp_path / f"{name}.log"
         assert path.read_text().splitlines() == list(lines.lines)

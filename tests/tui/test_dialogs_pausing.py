@@ -115,7 +115,7 @@ async def test_where_nothing_is_due_nothing_is_written_to_skip_it(
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "audit-weekly"))
         await at.shown.press("u")
-        await at.see("▸ Schedule's own setting", "Write spec.paused true → false Then no backup now: none is due")
+        await at.see("▸ Schedule's own setting", "Write spec.paused true → false Result no backup now: none is due")
         await at.send()
         await at.shown.until(lambda: schedule(at, "audit-weekly")["paused"] is False)
         assert len(at.writes) == 1
@@ -125,7 +125,7 @@ async def test_what_stays_as_it_is_is_not_shown_as_a_write(tmp_path: Path, monke
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u", "down")
-        await at.see("▸ Do not skip", "Write spec.paused true → false Then one backup starts at once")
+        await at.see("▸ Do not skip", "Write spec.paused true → false Result one backup starts at once")
         assert "false → false" not in at.shown.text
 
 
@@ -251,7 +251,7 @@ async def test_somebody_else_changes_the_schedule_under_way_and_the_person_is_as
             "Now spec.paused true → false",
         )
         assert schedule(at, DUE)["paused"] is True
-        await at.shown.until(lambda: "Write spec.paused true → false Then" in unfolded(at.shown.lines))
+        await at.shown.until(lambda: "Write spec.paused true → false Result" in unfolded(at.shown.lines))
         await at.send()
         await at.see("lastSkipped set")
 

@@ -13,7 +13,7 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models import NonAdminBackup, Resource, from_builtins
 from foretop_core.models.kinds import NAB
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD
 from tests.tui.driving import MIDDLE, SMALL, Screen, screen
 from tests.tui.filled import FilledSource, calm, meta, troubled

@@ -249,7 +249,7 @@ async def test_the_palette_leads_to_a_view_by_its_name(typed: str, page: str) ->
 
 async def test_the_palette_finds_actions_by_what_they_do() -> None:
     async with screen() as shown:
-        await shown.press("2", "ctrl+p", *"faulty", "enter")
+        await shown.press("2", "ctrl+p", *"only problems", "enter")
         await shown.until(lambda: shown.names() == ["broken", "etcd-hourly"])
 
 
@@ -515,7 +515,7 @@ async def test_the_messages_are_kept_and_can_be_read_again() -> None:
     async with screen() as shown:
         await shown.press("ctrl+r", "m")
         assert isinstance(shown.app.screen, MessagesScreen)
-        assert "tries now" in shown.text
+        assert "Retrying now" in shown.text
 
 
 async def test_choosing_by_hand_in_the_palette_works_with_the_arrows() -> None:

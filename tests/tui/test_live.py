@@ -169,7 +169,7 @@ async def test_nothing_wrong_is_not_said_where_something_was_not_seen() -> None:
     source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.FORBIDDEN, NOW))
     async with screen(source) as shown:
         assert "No problems in what is visible." in shown.text
-        assert "Not seen: Backup (not allowed)" in shown.text
+        assert "Not visible: Backup (not allowed)" in shown.text
 
 
 async def test_a_long_list_shows_how_far_it_has_come_while_its_rows_come_in() -> None:
@@ -237,7 +237,7 @@ async def test_what_keeps_the_session_from_opening_is_said_and_the_keys_work_mea
     app = Dashboard(refuse, DisplayOptions())
     async with app.run_test(size=SMALL) as pilot:
         shown = Screen(app, pilot, FilledSource([]))
-        await shown.until(lambda: "Cannot read the kubeconfig: it is not there" in shown.text)
+        await shown.until(lambda: "Cannot read the kubeconfig: it no longer exists" in shown.text)
         await shown.press("2")
         assert shown.page == "schedules"
         assert "Set KUBECONFIG." in shown.text

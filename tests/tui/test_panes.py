@@ -42,7 +42,7 @@ async def test_the_detail_of_a_tenants_backup_names_its_velero_object_both_queue
         await shown.press("3")
         await shown.on(shown.source.key(NAB, "team-pay", "ledger"))
         await shown.press("enter")
-        for label in ("Velero ", "in Velero's line", "Spec   namespaces team-pay · TTL"):
+        for label in ("Velero ", "in Velero's queue", "Spec     namespaces team-pay · TTL"):
             assert label in shown.text
 
 

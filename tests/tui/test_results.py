@@ -146,7 +146,7 @@ def told_by_themselves() -> list[Resource]:
 @pytest.mark.parametrize(
     ("tab", "kind", "name", "wanted"),
     [
-        ("7", BACKUP, "etl", ("Failed: 0 errors", "no bucket", "volume data-0 Failed: no space left", "nothing to")),
+        ("7", BACKUP, "etl", ("Failed: 0 errors", "no bucket", "volume data-0 Failed: no space left", "Nothing to")),
         ("7", BACKUP, "odd", ("FailedValidation", "no such location", "It was refused before it ran")),
         (
             "3",

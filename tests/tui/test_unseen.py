@@ -51,7 +51,7 @@ async def test_a_person_without_rights_reads_on_every_tab_which_one_is_missing(t
             await shown.press(digit)
             await shown.tick()
             told = " ".join(shown.text.split())
-            assert "Not allowed: you need permission to list and watch" in told
+            assert "Not allowed: you need permission to list and watch" in told, shown.text
             assert f"{plural}." in told.partition("list and watch")[2], shown.text
 
 

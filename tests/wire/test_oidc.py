@@ -295,7 +295,7 @@ async def test_a_sign_in_that_came_meanwhile_is_not_overwritten(tmp_path: Path) 
 async def until_the_clock(client: ApiClient, clock: ManualClock) -> list[Check]:
     """What doctor says before it asks for things that only a cluster has."""
     checks = []
-    async with aclosing(diagnose(client, clock, NamespaceSelection())) as diagnosis:
+    async with aclosing(diagnose(client, clock, NamespaceSelection(), ())) as diagnosis:
         async for check in diagnosis:
             checks.append(check)
             if check.about == "clock":

@@ -14,8 +14,8 @@ from foretop_core.models import Backup, DataMovement, Schedule
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, MOVEMENTS, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
-from foretop_core.models.refs import ObjectRef
 from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.queue import has_ended

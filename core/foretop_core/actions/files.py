@@ -21,7 +21,7 @@ from foretop_core.kube.watching.list_watch_codec import read_event
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, decode
 from foretop_core.models.download import DownloadRequest, NonAdminDownloadRequest
 from foretop_core.models.kinds import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, kind_of_ref
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.phases import READABLE
 from foretop_core.rules.snapshot import ClusterSnapshot
 

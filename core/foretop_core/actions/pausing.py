@@ -11,7 +11,7 @@ from foretop_core.actions.intents import PAUSE, UNPAUSE
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import patch_step, said
 from foretop_core.models import Schedule
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.forecast import Choice, pause_as_read, unpause_as_read
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import MARKS, PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY

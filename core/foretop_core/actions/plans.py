@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from foretop_core.actions.intents import Intent
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 Method = Literal["PATCH", "POST", "DELETE"]

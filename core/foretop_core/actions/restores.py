@@ -13,7 +13,7 @@ from foretop_core.actions.steps import create_step, said, stamped, velero, wire
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, RestoreSpec
 from foretop_core.models.kinds import RESTORE
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.snapshot import ClusterSnapshot
 

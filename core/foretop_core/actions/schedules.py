@@ -15,7 +15,7 @@ from foretop_core.actions.steps import create_step, delete_step, wire
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import BackupSpec, Schedule
 from foretop_core.models.kinds import SCHEDULE
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import ALL_DIALECTS, differences, readings
 from foretop_core.rules.forecast import Readings

@@ -12,7 +12,7 @@ from foretop_core.actions.ownership import owner_warning
 from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
 from foretop_core.actions.steps import kubectl, said
 from foretop_core.models import Deployment
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.models.workload import Container
 from foretop_core.rules import humanize
 from foretop_core.rules.servers import server

@@ -14,8 +14,7 @@ from foretop_core.actions.plans import PlanStep, Write
 from foretop_core.kube.connection import paths
 from foretop_core.models import Resource
 from foretop_core.models.kinds import kind_of_ref
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import as_json
+from foretop_core.models.wire import ObjectRef, as_json
 
 _STAMP = re.compile(r"-\d{14}$")
 _LONGEST_NAME = 253

@@ -17,7 +17,7 @@ from foretop_core.dashboard.cluster_session import ClusterSession, clusters_of
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.models import Resource
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store.objects import UnreadableObject
 

@@ -9,7 +9,7 @@ from foretop_core.dashboard.related_objects import object_of
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import FAULTS, TableModel
 from foretop_core.errors import BadInput
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding
 from foretop_core.tables.engine.columns import Cell, Row
 from foretop_core.tables.engine.filter import FilterableRow

@@ -10,7 +10,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import by_name
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.namespace_scope import NamespaceScope
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import NAB, NAR
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.rules.triage import Debounced, Finding, Severity, aggregated, debounce, triage
 from foretop_core.store import ContextHealth, Store

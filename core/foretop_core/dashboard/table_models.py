@@ -9,7 +9,7 @@ from typing import Any
 
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.columns import Cell, Column, Row, UnreadableRow, View
 from foretop_core.tables.engine.contexts import short_names
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from foretop_core.models import download, movement, nonadmin, velero, workload
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 
 VELERO = "velero.io"
 OADP = "oadp.openshift.io"

@@ -27,7 +27,7 @@ from foretop_core.models import (
 )
 from foretop_core.models.movement import label_value
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
 from foretop_core.rules.dialects.behaviour import behaviour
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackupStorageLocation, Restore, Schedule
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 
 PER_OBJECT = 32
 OVERALL = 1000

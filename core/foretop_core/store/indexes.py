@@ -12,8 +12,7 @@ from foretop_core.models.nonadmin import (
     NAR_NAMESPACE_ANNOTATION,
     NAR_UUID_LABEL,
 )
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.queue import has_ended
 
 M = TypeVar("M", bound=Resource)

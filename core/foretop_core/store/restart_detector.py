@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from foretop_core.models import BackupStorageLocation
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 
 _REMEMBERED = 16
 _LONGEST_WAIT = timedelta(minutes=5)

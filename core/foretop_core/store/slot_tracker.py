@@ -6,8 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from foretop_core.models import Backup
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.phases import HOLDS_SLOT
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from foretop_core.models import Deployment, Resource
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.assemble import servers_of, snapshot_of
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap

@@ -9,8 +9,7 @@ from typing import TypeVar
 from foretop_core.clock import Clock
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import Kind
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store.feed import Feed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, Severity, Thresholds, debounce
 from tests.objects import NOW
 

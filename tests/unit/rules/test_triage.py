@@ -15,7 +15,7 @@ from foretop_core.models import (
     Resource,
     from_builtins,
 )
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.assemble import assemble
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, Triage, triage

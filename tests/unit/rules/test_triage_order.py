@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foretop_core.models import Schedule
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.snapshot import ObservedChanges
 from foretop_core.rules.triage import Finding, Severity, aggregated
 from foretop_core.tables.resources.json_items import finding_item

@@ -8,8 +8,7 @@ from foretop_core.clock import ManualClock
 from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup, NonAdminBackup, Schedule
 from foretop_core.models.kinds import BACKUP, Kind
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import Metadata, Resource, from_builtins
+from foretop_core.models.wire import Metadata, ObjectRef, Resource, from_builtins
 from foretop_core.store import Store
 from foretop_core.store.sink import WatchSink
 

@@ -9,8 +9,7 @@ from foretop_core.clock import ManualClock
 from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, DataUpload, Deployment
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, DEPLOYMENT, NAB, SCHEDULE, STORAGE
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import from_builtins
+from foretop_core.models.wire import ObjectRef, from_builtins
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.store import Store
 from tests import recordings

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from foretop_core.kube.watching.watch_sink import EventType, WatchScope
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.store import Change, Store
 from foretop_core.store.sink import WatchSink
 from tests.unit.store.making import Watched, backup

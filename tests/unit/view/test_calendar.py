@@ -13,7 +13,7 @@ from foretop_core.clock import ManualClock
 from foretop_core.cron import CronSchedule, Dialect, parse
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import Reading, readings
 from foretop_core.rules.primer import warmups
 from foretop_core.store import Store

@@ -6,7 +6,7 @@ import pytest
 
 from foretop_core.clock import ManualClock
 from foretop_core.errors import BadInput
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, Severity, triage
 from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory

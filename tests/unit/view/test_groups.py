@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader, head_key
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
 from foretop_core.tables.engine.table import SortedRows

@@ -10,8 +10,7 @@ from foretop_core.clock import ManualClock
 from foretop_core.errors import BadInput
 from foretop_core.kube.watching.watch_sink import EventType, WatchScope
 from foretop_core.models.kinds import BACKUP, by_name
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Row
 from foretop_core.tables.engine.live_table import LiveTable

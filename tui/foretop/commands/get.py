@@ -17,7 +17,7 @@ from foretop.commands.output import emit, say, table, warn
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAB, NAR, Kind
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.ranking import rank
 from foretop_core.session import WATCHED, Session

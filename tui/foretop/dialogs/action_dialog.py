@@ -28,7 +28,7 @@ from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.send_plan import Outcome, Result
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.text import clean, cut, width

@@ -16,7 +16,7 @@ from foretop.dialogs.results_viewer import Keep, ResultsViewer
 from foretop_core.actions import intents
 from foretop_core.actions.intents import Intent
 from foretop_core.dashboard.action_service import ActionService
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 
 _DIALOGS: dict[str, type[ActionDialog]] = {
     intents.PAUSE.id: PauseDialog,

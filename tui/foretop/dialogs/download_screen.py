@@ -23,7 +23,7 @@ from foretop_core.actions.plans import Plan
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, NonAdmin, Restore
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.text.text import cut

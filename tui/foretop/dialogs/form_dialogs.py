@@ -21,7 +21,7 @@ from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.models import Backup, BackupSpec
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import differences
 from foretop_core.tables.engine.status_glyphs import Tone
 

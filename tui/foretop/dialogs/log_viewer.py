@@ -22,7 +22,7 @@ from foretop_core.actions.logs import RunLog, log_of
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
 from foretop_core.models import NonAdmin
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
 
 

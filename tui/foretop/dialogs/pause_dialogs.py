@@ -21,7 +21,7 @@ from foretop_core.cron.golang import GoError, parse_duration
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput
 from foretop_core.models import Schedule
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.forecast import Choice, UnpauseForecast, may_be_due, unpause_as_read
 from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BY, PAUSED_WHY

@@ -12,7 +12,7 @@ from foretop_core.actions.write_progress import Probe, follow_write
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.write_followup import probe_for, timeout_for
 from foretop_core.errors import ForetopError
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 
 
 class PlanRun:

@@ -9,7 +9,7 @@ from foretop_core.actions.files import Run, RunFile
 from foretop_core.actions.results import results_of
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.models import NonAdmin
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.results import Results
 
 Keep = Callable[[ObjectRef, Results], None]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from foretop.main_screen.write_actions import WriteActions
     from foretop.panes.applicable_actions import ApplicableAction
     from foretop_core.dashboard.state import DashboardState
-    from foretop_core.models.refs import ObjectRef
+    from foretop_core.models.wire import ObjectRef
 
 
 def _bindings() -> list[BindingType]:

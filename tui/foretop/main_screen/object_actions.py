@@ -15,7 +15,7 @@ from foretop.panes.results import HAVE_RESULTS
 from foretop.terminal.clipboard import copy
 from foretop_core.dashboard.related_objects import PAGE_OF, related, related_to_finding
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 
 _HAVE_EXPRESSIONS = frozenset({SCHEDULE.name, PRESCALED.name, CRON_JOB.name})
 

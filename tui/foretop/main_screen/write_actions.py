@@ -21,7 +21,7 @@ from foretop_core.dashboard.related_objects import related_to_finding
 from foretop_core.models import Deployment, Schedule
 from foretop_core.models.kinds import DEPLOYMENT, SCHEDULE
 from foretop_core.models.movement import label_value
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.pauses import PAUSED_BATCH
 from foretop_core.rules.results import Results
 from foretop_core.rules.servers import server

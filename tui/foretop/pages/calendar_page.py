@@ -23,7 +23,7 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
 from foretop_core.models.kinds import SCHEDULE
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.humanize import join
 from foretop_core.tables.engine.contexts import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -81,7 +81,7 @@ class CalendarPage(FilterablePage):
     def _why_empty(self, state: DashboardState, agenda: TimelineModel) -> list[Line]:
         if len(agenda):
             return nothing_fits(state.focus)
-        return why_empty(state, {SCHEDULE.plural}) or [(span("No schedules.", Tone.DIM),)]
+        return why_empty(state, {SCHEDULE.name}) or [(span("No schedules.", Tone.DIM),)]
 
     def shown(self) -> None:
         self.refocus()

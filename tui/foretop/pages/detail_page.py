@@ -22,8 +22,8 @@ from foretop.widgets.text_lines import Divider, StyledLine, TextPane
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.object_access import fetch_object, may_fetch_results, unwatch_events, watch_events
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.models.refs import ObjectRef
 from foretop_core.models.velero import RunStatus
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.results import Results
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import Tone

@@ -26,7 +26,7 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 if TYPE_CHECKING:
     from foretop.pages.page_host import PageHost
     from foretop_core.dashboard.state import DashboardState
-    from foretop_core.models.refs import ObjectRef
+    from foretop_core.models.wire import ObjectRef
 
 
 class Page(Widget):

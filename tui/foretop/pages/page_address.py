@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from foretop_core.models.refs import ObjectRef
+    from foretop_core.models.wire import ObjectRef
 
 
 @dataclass(frozen=True, slots=True)

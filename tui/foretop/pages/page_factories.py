@@ -24,7 +24,7 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import CONTEXT, StoreTableModel, TableModel
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.columns import Column, UnreadableRow, View
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from foretop.pages.page_address import PageAddress
 from foretop.panes.applicable_actions import ApplicableAction
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 
 
 class PageHost(Protocol):

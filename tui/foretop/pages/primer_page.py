@@ -28,7 +28,7 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.text import clean, cut_end, pad, width

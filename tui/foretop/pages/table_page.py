@@ -26,7 +26,7 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
 from foretop_core.errors import BadInput
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
 
 BESIDE = 172

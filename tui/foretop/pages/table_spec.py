@@ -9,7 +9,7 @@ from foretop.widgets.column_layout import ColumnPriorities
 from foretop.widgets.paragraphs import Line, Paragraph, span
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
 
 

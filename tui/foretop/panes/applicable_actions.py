@@ -11,7 +11,7 @@ from foretop.widgets.styles import BOLD
 from foretop_core.actions import intents
 from foretop_core.dashboard.related_objects import PAGE_OF
 from foretop_core.models.kinds import NAB, NABSL, NABSL_REQUEST, NAR, PRESCALED, STORAGE
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 
 _SENTENCES = {

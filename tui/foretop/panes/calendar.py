@@ -9,7 +9,7 @@ from foretop_core.cron import CronError
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import PreScaledCronJob, Schedule
 from foretop_core.models.kinds import PRESCALED
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.forecast import overdue
 from foretop_core.rules.primer import PrimerError, warmups

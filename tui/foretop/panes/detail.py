@@ -26,7 +26,7 @@ from foretop_core.models import (
     Schedule,
 )
 from foretop_core.models.kinds import by_name
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.lifecycle import run_steps
 from foretop_core.store import UnreadableObject

@@ -14,8 +14,8 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, NonAdminRestore, Resource, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import VolumeCounts
-from foretop_core.models.refs import ObjectRef
 from foretop_core.models.velero import RunStatus
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import READABLE
 from foretop_core.rules.results import Problem, ResultGroup, Results

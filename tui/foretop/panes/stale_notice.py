@@ -5,7 +5,7 @@ from __future__ import annotations
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models.kinds import by_name
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
 

@@ -10,8 +10,7 @@ from msgspec import to_builtins
 
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models.kinds import by_name
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.tables.engine.status_glyphs import Tone
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from foretop_core.dashboard.table_models import TableModel
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD
 
 

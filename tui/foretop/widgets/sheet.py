@@ -18,7 +18,7 @@ from foretop.widgets.styles import PLAIN
 from foretop.widgets.table_strips import LEFT, HeaderState, RowState, group_strip, head_strip, row_strip
 from foretop.widgets.text_lines import explanation_strip
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.columns import Row
 
 _FLASHED = 0.6

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from foretop.widgets.column_layout import sort_keys
 from foretop.widgets.sheet import TableBase
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD
 
 

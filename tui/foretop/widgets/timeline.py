@@ -16,7 +16,7 @@ from textual.widget import Widget
 from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import CURSOR, DIM, HEAD, PLAIN, style_of
 from foretop.widgets.text_lines import changed_cells, explanation_strip, strip_of
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.text.text import clean, cut, cut_end, pad, width

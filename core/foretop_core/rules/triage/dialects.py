@@ -7,7 +7,7 @@ from datetime import datetime
 
 from foretop_core.cron import Dialect
 from foretop_core.models import Schedule
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import releases_of
 from foretop_core.rules.dialects.aftermath import Aftermath, every_minute_since, refused_since, stopped

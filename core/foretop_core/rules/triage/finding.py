@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 
 QUEUE = ""
 """The kind of a finding that is about no object, such as the queue itself."""

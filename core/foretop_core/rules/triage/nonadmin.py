@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminBackupStorageLocationRequest, Restore
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.queue import Positions, disagreement

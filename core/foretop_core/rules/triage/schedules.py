@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.collisions import collisions
 from foretop_core.rules.dialects import expression

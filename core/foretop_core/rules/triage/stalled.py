@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from foretop_core.models import Backup, DataMovement
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FINISHING
 from foretop_core.rules.queue import NOT_MOVING_YET, queue, queue_stalled

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from foretop_core.models import Backup
-from foretop_core.models.refs import ObjectRef
 from foretop_core.models.velero import GC_FAILURE_LABEL
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.durations import read_duration
 from foretop_core.rules.heartbeat import PERIOD, last_start

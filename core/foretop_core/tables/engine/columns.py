@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 from foretop_core.errors import BadInput
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Row, UnreadableRow, View
 from foretop_core.tables.engine.filter import parse_filter

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from foretop_core.models import Backup, Restore, Schedule
 from foretop_core.models.kinds import SCHEDULE
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
 from foretop_core.rules.queue import Owner, OwnerKind, QueueItem, Run, RunHistory, learn, owner_of, queue
 from foretop_core.rules.snapshot import ClusterSnapshot

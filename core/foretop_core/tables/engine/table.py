@@ -7,7 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from sortedcontainers import SortedList
 
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 
 E = TypeVar("E")
 Counted = TypeVar("Counted", contravariant=True)

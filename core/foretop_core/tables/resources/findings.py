@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from foretop_core.models.kinds import KINDS
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, Severity
 from foretop_core.rules.triage.ranking import rank
 from foretop_core.tables.engine.columns import Column, Row, find_column

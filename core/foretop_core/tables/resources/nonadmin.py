@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.lifecycle import lifecycle
 from foretop_core.rules.phases import MOVES_DATA
 from foretop_core.rules.queue import Positions, Run, has_ended, live_positions, waiting_volume

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.queue import Run, has_ended, owner_of
 from foretop_core.rules.queue.positions import order
 from foretop_core.store import Store

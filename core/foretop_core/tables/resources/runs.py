@@ -9,8 +9,7 @@ from typing import assert_never
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
-from foretop_core.models.refs import ObjectRef
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.queue import OwnerKind, Run, has_ended, owner_of

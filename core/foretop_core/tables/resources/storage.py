@@ -13,9 +13,8 @@ from foretop_core.models import (
     NonAdminBackupStorageLocationRequest,
 )
 from foretop_core.models.kinds import NABSL, NABSL_REQUEST, REPOSITORY, STORAGE
-from foretop_core.models.refs import ObjectRef
 from foretop_core.models.velero import BackupStorageLocationSpec
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
 from foretop_core.rules.heartbeat import unchecked_for
 from foretop_core.rules.humanize import rfc3339

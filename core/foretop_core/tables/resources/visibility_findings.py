@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from foretop_core.kube.connection import paths
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import by_name
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.triage import Finding, Severity
 from foretop_core.store import ContextHealth

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.models.workload import CronJobSpec
 from foretop_core.rules.dialects import Reading, expression
 from foretop_core.rules.forecast import base_time, invalid

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import VERSION_KINDS
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import Reading
 from foretop_core.rules.snapshot import Verdicts
 from foretop_core.store import Store
