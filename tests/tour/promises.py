@@ -153,7 +153,7 @@ PROMISES: Mapping[str, Doing] = {
     "back": Doing(_backs_or_ends, (), ("enter",)),
     "help": _window("HelpScreen", "Keys"),
     "zone": Doing(tells("Times in"), ("Z", "Z"), ("Z", "Z")),
-    "relist": _toast("tries now"),
+    "relist": _toast("Retrying now"),
     "full": Doing(lambda before, after: before.is_framed and not after.is_framed, ("f",), ("f",)),
     "messages": _window("MessagesScreen", "newest first"),
     "mouse": _toast("Mouse o", "ctrl+e"),

@@ -218,7 +218,7 @@ _TYPED = frozenset({"leave_by_letter"})
 """Where there is a field, q is a letter."""
 _OF_SCHEDULES = (
     Place("help", "help", _SCHEDULES, ("question_mark",), _window("HelpScreen")),
-    Place("messages", "messages", _SCHEDULES, ("ctrl+r", "m"), _window("MessagesScreen", "tries now")),
+    Place("messages", "messages", _SCHEDULES, ("ctrl+r", "m"), _window("MessagesScreen", "Retrying now")),
     Place(
         "palette",
         "palette",

@@ -15,7 +15,7 @@ from foretop.pages.table_page import TablePage
 from foretop.widgets.table import Table
 from foretop.widgets.text_lines import StyledLine, TextPane
 from foretop_core.dashboard.cluster_session import DisplayOptions
-from foretop_core.models.refs import ObjectRef
+from foretop_core.models.wire import ObjectRef
 from tests.tui.filled import FilledSource, troubled
 
 _SIGNS = {"slash": "/", "colon": ":", "question_mark": "?", "space": " ", "minus": "-"}
