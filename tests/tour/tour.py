@@ -316,7 +316,7 @@ _OF_A_BACKUP = (
         extra=(Step("n", "next match", changes, ("N",)), Step("N", "match before", changes, ("n",))),
         time_goes_on=True,
         onward=("slash", *typed("item"), "enter"),
-        really=_reading(" with it"),
+        really=_reading(" matches"),
     ),
     _detail("a backup", _FAILED),
     *(_section(section, "a backup", _FAILED) for section in SECTIONS[1:]),
