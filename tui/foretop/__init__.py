@@ -1,1 +1,1 @@
-"""The dashboard and the command line."""
+"""What the operator sees and types."""

@@ -1,4 +1,4 @@
-"""The fields that the cluster's own definition of a kind has. They differ between releases."""
+"""What the cluster's own definition of a kind has: fields come and go between releases."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Pure rules: objects and a time in, answers out. No input or output."""
+"""Pure judgement: objects and a moment in, answers out; no input, no output."""

@@ -1,4 +1,4 @@
-"""The texts of header and footer that need no data: tabs, hint and keys."""
+"""The words at the edges of the frame that need no facts: tabs, hint and footer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key hints in the footer: only keys that work now."""
+"""What the footer says of the keys that work here and now."""
 
 from __future__ import annotations
 

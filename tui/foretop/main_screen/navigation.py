@@ -1,4 +1,4 @@
-"""The history of visited pages, for back and forward."""
+"""Where a person has been, for going back and forth."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The pages of the dashboard."""
+"""The pages of the dashboard and the frame around them."""

@@ -1,4 +1,4 @@
-"""A page with a filter field."""
+"""A page with a field above it that narrows what it shows."""
 
 from __future__ import annotations
 

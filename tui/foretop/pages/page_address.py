@@ -1,4 +1,4 @@
-"""The address of a page: its name, its filter, and the selected row."""
+"""Where a person is: which page, how it is narrowed, and what is under the cursor."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from foretop_core.models.wire import ObjectRef
+    from foretop_core.store import Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class PageAddress:
 
     page: str
     filter: str | None = None
-    key: ObjectRef | None = None
+    key: Key | None = None
     section: str = "overview"
     jumped: bool = False
     """Reached by a jump: back leads to where that came from."""

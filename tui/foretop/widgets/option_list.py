@@ -1,4 +1,4 @@
-"""A list of options, one line each."""
+"""A list to choose from, one line for each."""
 
 from __future__ import annotations
 

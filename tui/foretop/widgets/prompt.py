@@ -1,4 +1,4 @@
-"""A one-line text field. It handles all keys of text entry itself."""
+"""One line to type in; the keys of text entry are all its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The namespaces that a person can access: all at once, or a list."""
+"""How far a person's rights reach: all namespaces at once, or which ones."""
 
 from __future__ import annotations
 

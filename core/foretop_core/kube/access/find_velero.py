@@ -1,4 +1,4 @@
-"""The search for the namespace of Velero and the version and flags in its Deployment."""
+"""Where Velero lives in a cluster, and what its Deployment tells about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""URL paths of the Kubernetes API."""
+"""Where the API keeps things."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interface between watches and store: what a reflector reports."""
+"""Where a reflector puts what it sees: the agreement between the watches and the store."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from foretop_core.models.wire import ObjectRef
+from foretop_core.models import Resource
 
 QUEUE = ""
 """The kind of a finding that is about no object, such as the queue itself."""
@@ -18,11 +18,23 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Subject:
+    kind: str
+    namespace: str
+    name: str
+
+    @classmethod
+    def of(cls, item: Resource) -> Subject:
+        """The model types are named as the API names the kinds."""
+        return cls(type(item).__name__, item.namespace, item.name)
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     code: str
     severity: Severity
-    subject: ObjectRef
+    subject: Subject
     since: datetime | None
     what: str
     """A few words for the row."""
@@ -30,19 +42,16 @@ class Finding:
     """What shows it, in sentences."""
     remedy: str
     """What to do."""
-    related: tuple[ObjectRef, ...] = ()
+    related: tuple[Subject, ...] = ()
     cause: str = ""
     """What tells it apart from another finding of the same code on the same subject."""
-    blames: ObjectRef | None = None
+    blames: Subject | None = None
     """The object whose own finding, where it has one, explains this one."""
+    context: str = ""
     because: Finding | None = None
     """The finding that explains this one."""
     weight: Severity | None = None
     """How grave the gravest is of itself and what it explains."""
-
-    @property
-    def context(self) -> str:
-        return self.subject.context
 
     @property
     def id(self) -> str:

@@ -65,7 +65,9 @@ def selector(text: str) -> LabelSelector:
         return LabelSelector(())
     found, end = take(text, 0)
     if text[end:].strip():
-        raise BadInput(f"Label selector {text.strip()!r} cannot be read", f"{text[end:].strip()!r} is not valid", _HINT)
+        raise BadInput(
+            f"Label selector {text.strip()!r} cannot be read", f"{text[end:].strip()!r} is not understood", _HINT
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""Progress bars."""
+"""How far something has come, drawn."""
 
 from __future__ import annotations
 

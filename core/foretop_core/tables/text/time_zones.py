@@ -1,4 +1,4 @@
-"""The time zone in which the times of an object are shown."""
+"""In which zone the times of an object are told."""
 
 from __future__ import annotations
 

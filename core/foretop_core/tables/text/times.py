@@ -1,4 +1,4 @@
-"""Durations and times in the few characters of a column."""
+"""Spans and moments in the few letters that a column has."""
 
 from __future__ import annotations
 
