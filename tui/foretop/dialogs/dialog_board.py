@@ -127,7 +127,7 @@ class DialogBoard(BaseModal[None]):
         """The keys that work here."""
         if not self.is_asking:
             return "esc or q leaves"
-        fields = self.query("#fields Prompt, #fields Turn")
+        fields = self.query("#fields Prompt, #fields OptionCycler")
         moves = "up down choose · " if self.query(RadioList) else "tab to the fields · " if fields else ""
         return f"{moves}left right, enter · esc or q leaves"
 
@@ -137,7 +137,7 @@ class DialogBoard(BaseModal[None]):
         choices = self.query(RadioList)
         if self.is_asking and choices:
             choices.first().move(by)
-        elif self.is_asking and self.query("#fields Prompt, #fields Turn"):
+        elif self.is_asking and self.query("#fields Prompt, #fields OptionCycler"):
             self._next(by)
         else:
             self.action_scroll_by(by)
