@@ -13,7 +13,7 @@ from typing import Any
 
 from foretop_core.cron import Dialect
 from foretop_core.models import Resource, from_builtins
-from foretop_core.models.kinds import Kind, by_plural
+from foretop_core.models.kinds import KINDS, Kind
 from foretop_core.rules.dialects import NEWEST_KNOWN, read_release
 
 FOLDER = Path(__file__).parent / "data" / "recordings"
@@ -21,6 +21,7 @@ NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.jsonl")))
 VELERO_NAMESPACE = "velero"
 _VERSIONS = {"overlap-1.17": "1.17.2", "upgrade": "1.18.2"}
 """What served at first where it was not the newest."""
+_BY_PLURAL = {kind.plural: kind for kind in KINDS}
 _UPGRADED = re.compile(r"Velero is upgraded to (\S+)")
 
 
@@ -44,7 +45,7 @@ class Event:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        return self.kind.plural, self.object.namespace, self.object.name
+        return self.kind.name, self.object.namespace, self.object.name
 
 
 @cache
@@ -79,6 +80,6 @@ def _entry(line: dict[str, Any]) -> Note | Event:
     moment = datetime.fromisoformat(line["t"])
     if "note" in line:
         return Note(moment, line["note"])
-    kind = by_plural(line["kind"])
+    kind = _BY_PLURAL.get(line["kind"])
     assert kind is not None, f"{line['kind']} is no kind that we know"
     return Event(moment, kind, line["type"], from_builtins(kind.model, line["object"]), line["object"])

@@ -19,13 +19,14 @@ from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementO
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models import Backup, Resource, Restore
-from foretop_core.models.kinds import BACKUP, KINDS, MOVEMENTS, RESTORE, Kind, by_plural
+from foretop_core.models.kinds import BACKUP, KINDS, MOVEMENTS, RESTORE, Kind, by_name
 from foretop_core.models.kinds import EVENT as EVENTS
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Triage, triage
-from foretop_core.store import Key, Store
+from foretop_core.store import Store
 
 if TYPE_CHECKING:
     from foretop_core.actions.journal import Journal
@@ -96,12 +97,12 @@ class Session:
         for cluster in self.clusters.values():
             cluster.look_into(namespace)
 
-    async def whole(self, context: str, plural: str, namespace: str, name: str) -> dict[str, Any]:
+    async def whole(self, ref: ObjectRef) -> dict[str, Any]:
         """An object as the server has it, with the fields that foretop does not read."""
-        kind = by_plural(plural)
+        kind = by_name(ref.kind)
         if kind is None:
-            raise ForetopError(f"{plural} are no kind that foretop knows")
-        answer = await self.clusters[context].client.request("GET", paths.item(kind, namespace, name))
+            raise ForetopError(f"{ref.kind} is not a kind that foretop knows")
+        answer = await self.clusters[ref.context].client.request("GET", paths.item(kind, ref.namespace, ref.name))
         return answer.read(dict[str, Any])
 
     def start(self) -> None:
@@ -156,8 +157,8 @@ class Session:
     async def _follow_movements(self) -> None:
         """Keeps the watches of data movements to the runs that are not finished."""
         changed = asyncio.Event()
-        unfinished: dict[str, dict[Key, MovementOwner]] = {name: {} for name in self.clusters}
-        feed = self.store.feed.subscribe((BACKUP.plural, RESTORE.plural), changed.set)
+        unfinished: dict[str, dict[ObjectRef, MovementOwner]] = {name: {} for name in self.clusters}
+        feed = self.store.feed.subscribe((BACKUP.name, RESTORE.name), changed.set)
         try:
             while True:
                 await changed.wait()

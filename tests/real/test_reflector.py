@@ -61,7 +61,7 @@ class Watching:
             self.states.append(health.state)
 
     def versions(self) -> dict[tuple[str, str], str]:
-        rows = self.store.items(self.context, self.kind.plural)
+        rows = self.store.items(self.context, self.kind.name)
         return {(key.namespace, key.name): found.metadata.resource_version for key, found in rows}
 
     async def until(self, settled: Callable[[], bool]) -> None:

@@ -78,7 +78,7 @@ def _in(page: str) -> Callable[[Seen], bool]:
         and not seen.where.window
         and (bool(seen.where.cursor) or page == "primer")
         and "● live" in seen.lines[0]
-        and "Still looking" not in seen.text
+        and "Loading…" not in seen.text
     )
 
 
@@ -137,7 +137,7 @@ _ROWS = (
     _row("a backup whose volumes are on their way", _filtered("7", "videos phase:InP"), _on("videos")),
     _row("a tenant's restore", _filtered("3", "lost-one"), _on("lost-one")),
     replace(
-        _situation("a table that is filtered", _filtered("2", "zz"), (), _reading("Nothing fits"), "escape", "back"),
+        _situation("a table that is filtered", _filtered("2", "zz"), (), _reading("No matches"), "escape", "back"),
         otherwise={"escape": _UNFILTERED, "back": _UNFILTERED},
     ),
     replace(
@@ -214,9 +214,11 @@ def _dialog(name: str, base: tuple[str, ...], *way: str, without: frozenset[str]
     )
 
 
+_TYPED = frozenset({"leave_by_letter"})
+"""Where there is a field, q is a letter."""
 _OF_SCHEDULES = (
     Place("help", "help", _SCHEDULES, ("question_mark",), _window("HelpScreen")),
-    Place("messages", "messages", _SCHEDULES, ("ctrl+r", "m"), _window("MessagesScreen", "tries now")),
+    Place("messages", "messages", _SCHEDULES, ("ctrl+r", "m"), _window("MessagesScreen", "Retrying now")),
     Place(
         "palette",
         "palette",
@@ -237,9 +239,9 @@ _OF_SCHEDULES = (
         extra=(_DOWN, _END, Step("enter", "saving", tells("rows saved to"), None)),
     ),
     _dialog("pause", _SCHEDULES, "s"),
-    _dialog("pause, in a field of it", _SCHEDULES, "s", "up"),
+    _dialog("pause, on the knob that cancels", _SCHEDULES, "s", "tab", "tab", without=_TYPED),
     _dialog("create", _SCHEDULES, "a", without=frozenset({"copy"})),
-    _dialog("the server's default", _SCHEDULES, "colon", *typed("server-d"), "enter"),
+    _dialog("the server's default", _SCHEDULES, "colon", *typed("server-d"), "enter", without=_TYPED),
     Place(
         "typing a filter",
         "filter",
@@ -294,6 +296,7 @@ _OF_A_BACKUP = (
     _row("a backup that has ended", _ENDED, _on("etcd"), "results"),
     _dialog("restore", _ENDED, "r"),
     _dialog("delete", _ENDED, "ctrl+d"),
+    _dialog("extend", _ENDED, "v", without=frozenset({"copy"})),
     Place(
         "asking for a log",
         "fetching",
@@ -313,7 +316,7 @@ _OF_A_BACKUP = (
         extra=(Step("n", "next match", changes, ("N",)), Step("N", "match before", changes, ("n",))),
         time_goes_on=True,
         onward=("slash", *typed("item"), "enter"),
-        really=_reading(" with it"),
+        really=_reading(" matches"),
     ),
     _detail("a backup", _FAILED),
     *(_section(section, "a backup", _FAILED) for section in SECTIONS[1:]),
@@ -336,7 +339,7 @@ _OF_OTHERS = (
     ),
     _row("a storage request", _REQUEST, _on("storagelocationrequests")),
     _dialog("decide about a storage request", _REQUEST, "a"),
-    _dialog("decide, at what turns", _REQUEST, "a", "up"),
+    _dialog("decide, on the knob that cancels", _REQUEST, "a", "tab"),
 )
 PLACES: tuple[Place, ...] = (*_TABS, *_ROWS, *_OF_SCHEDULES, *_OF_THE_PRIMER, *_OF_A_BACKUP, *_OF_OTHERS)
 

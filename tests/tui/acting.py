@@ -16,6 +16,7 @@ from textual.pilot import Pilot
 
 from foretop.app import Dashboard
 from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.dialog_parts import DialogButton
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
@@ -27,8 +28,8 @@ from foretop_core.minicluster.scenarios.scenario_builder import ScenarioOptions 
 from foretop_core.minicluster.server import ApiServer
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models.kinds import Kind
+from foretop_core.models.wire import ObjectRef
 from foretop_core.session import Session, open_session
-from foretop_core.store import Key
 from tests.tui.driving import SMALL, Screen
 
 CONTEXT = "minicluster"
@@ -56,8 +57,8 @@ class Stand:
     before_write: Callable[[str, str], None] = lambda method, path: None
     """Called by the server before it looks at a write: the place for a second writer."""
 
-    def key(self, kind: Kind, name: str, namespace: str = HOME) -> Key:
-        return Key(CONTEXT, kind.plural, namespace, name)
+    def key(self, kind: Kind, name: str, namespace: str = HOME) -> ObjectRef:
+        return ObjectRef(CONTEXT, kind.name, namespace, name)
 
     def object(self, kind: str, name: str, namespace: str = HOME) -> dict[str, Any]:
         found = self.box.storage.find(self.box.storage.kind(kind), namespace, name)
@@ -95,7 +96,7 @@ class Stand:
         """Waits until all of these are on the screen, wherever its lines are broken."""
         await self.shown.until(lambda: all(text in unfolded(self.shown.lines) for text in texts))
 
-    async def go(self, tab: str, key: Key) -> None:
+    async def go(self, tab: str, key: ObjectRef) -> None:
         await self.shown.press(tab)
         await self.shown.until(lambda: self.session.store.get(key) is not None)
         await self.shown.tick()
@@ -107,8 +108,14 @@ class Stand:
         await self.shown.pilot.pause()
 
     async def send(self) -> None:
-        """From the knob that cancels to the one that sends, and presses it."""
-        await self.shown.press("right", "enter")
+        """On to the knob that sends, from whatever has the focus, and presses it."""
+        go = self.shown.app.screen.query_one("#go", DialogButton)
+        for _ in self.shown.app.screen.focus_chain:
+            if go.has_focus:
+                break
+            await self.shown.press("tab")
+        assert go.has_focus, f"tab does not come to {go.label}:\n{self.shown.text}"
+        await self.shown.press("enter")
 
 
 def unfolded(lines: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from foretop.pages.table_page import TablePage
 from foretop.widgets.table import Table
 from foretop.widgets.text_lines import StyledLine, TextPane
 from foretop_core.dashboard.cluster_session import DisplayOptions
-from foretop_core.store import Key
+from foretop_core.models.wire import ObjectRef
 from tests.tui.filled import FilledSource, troubled
 
 _SIGNS = {"slash": "/", "colon": ":", "question_mark": "?", "space": " ", "minus": "-"}
@@ -123,7 +123,7 @@ class Screen:
         subjects = (rows.subject(row.key) for row in self.table.window)
         return [subject.name if subject else "" for subject in subjects]
 
-    async def on(self, key: Key) -> None:
+    async def on(self, key: ObjectRef) -> None:
         assert self.table.go_to(key), f"{key} is not among the rows"
         await self.pilot.pause(0)
 

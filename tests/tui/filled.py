@@ -19,7 +19,8 @@ from foretop_core.models import (
     from_builtins,
 )
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE, Kind
-from foretop_core.store import Key, Store
+from foretop_core.models.wire import ObjectRef
+from foretop_core.store import Store
 from tests.objects import NOW
 
 CONTEXT = "prod-eu"
@@ -73,8 +74,8 @@ class FilledSource:
         sink = self.store.sink(WatchScope(context, kind), self.manual)
         sink.apply("MODIFIED", from_builtins(kind.model, changed))
 
-    def key(self, kind: Kind, namespace: str, name: str) -> Key:
-        return Key(self.contexts[0], kind.plural, namespace, name)
+    def key(self, kind: Kind, namespace: str, name: str) -> ObjectRef:
+        return ObjectRef(self.contexts[0], kind.name, namespace, name)
 
 
 def meta(name: str, namespace: str = "velero", created: str = "2026-11-01T00:00:00Z", **more: Any) -> dict[str, Any]:

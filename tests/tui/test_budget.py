@@ -38,8 +38,10 @@ Dashboard(lambda: None).run(headless=True, size=(120, 40))
 _LATER = (
     "aiohttp",
     "kubernetes",
+    "python_socks",
     "croniter",
     "yaml",
+    "wcwidth",
     "foretop_core.store",
     "foretop_core.session",
     "foretop_core.rules.triage",
@@ -54,6 +56,12 @@ def test_the_frame_is_painted_before_anything_that_knows_of_clusters_is_imported
     early = [name for name in lines[40:] if name in _LATER or name.startswith(tuple(f"{name}." for name in _LATER))]
     assert early == []
     assert sum(name.startswith(("foretop_core.", "foretop.")) for name in lines[40:]) <= 40
+
+
+def test_the_version_is_told_without_the_libraries_that_few_need() -> None:
+    code = "import sys; from foretop.cli import run\ntry: run(['--version'])\nfinally: print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"kubernetes", "python_socks", "wcwidth", "aiohttp", "textual"} & set(done.stdout.split())
 
 
 class Writing(Dashboard):

@@ -97,7 +97,7 @@ async def test_a_paused_one_says_when_it_would_run_and_a_broken_one_why_not() ->
         await shown.pilot.pause()
         assert 'It does not run: end of range (8) above maximum (7): "8".' in shown.pane
         await shown.press("down")
-        assert "03:00  03:30  04:00  04:30  were it not paused" in shown.pane
+        assert "03:00  03:30  04:00  04:30  if it were not paused" in shown.pane
         await shown.press("home")
         assert "due since 02:00" in shown.pane
 
@@ -214,9 +214,9 @@ async def test_a_filter_narrows_the_lanes_and_escape_brings_them_back() -> None:
         assert "cassandra" in shown.text
         assert lanes.cursor.name == "sales-hourly"
         await shown.press("slash", *"zz")
-        assert "Nothing fits. esc shows everything again." in shown.text
+        assert "No matches. esc clears the filter." in shown.text
         await shown.press("ctrl+w", "!")
-        assert "a text is missing after !" in shown.text
+        assert "text is missing after !" in shown.text
         await shown.press("ctrl+c")
         assert len(lanes.agenda.order) == 7
         assert not shown.app._exit
@@ -285,7 +285,7 @@ async def test_without_line_drawing_everything_is_ascii() -> None:
 async def test_an_empty_cluster_says_so_and_the_keys_do_no_harm() -> None:
     source = FilledSource([one for one in calm() if not isinstance(one, Schedule)])
     async with calendar(source) as (shown, lanes):
-        assert "There are no schedules." in shown.text
+        assert "No schedules." in shown.text
         await shown.press("down", "end", "z", "J", "p")
         assert lanes.cursor is None
         assert shown.page == "calendar"
@@ -311,7 +311,7 @@ async def test_what_starts_next_comes_first_and_the_screen_stays_with_it_until_s
     async with calendar(FilledSource([from_builtins(Schedule, one) for one in (later, soon)])) as (shown, lanes):
         assert lanes.agenda is not None
         assert [key.name for key in lanes.agenda.order] == ["z-soon", "a-later"]
-        assert "none: no other starts in that minute" in shown.pane
+        assert "none: no other schedule starts in that minute" in shown.pane
         shown.source.manual.advance(timedelta(minutes=5))
         await shown.tick()
         assert [key.name for key in lanes.agenda.order] == ["a-later", "z-soon"]

@@ -31,11 +31,11 @@ async def test_wide_says_which_columns_went_for_the_further_ones() -> None:
         head = shown.lines[3]
         await shown.press("ctrl+w")
         assert "NAMESPACE" in shown.lines[3]
-        assert "no room for" in shown.text
-        assert "(ctrl+w back)" in shown.text
+        assert "hidden: " in shown.text
+        assert "(ctrl+w shows)" in shown.text
         await shown.press("ctrl+w")
         assert shown.lines[3] == head
-        assert "no room for" not in shown.text
+        assert "hidden: " not in shown.text
 
 
 async def test_a_large_terminal_has_all_columns_and_gives_nothing_up() -> None:
@@ -45,7 +45,7 @@ async def test_a_large_terminal_has_all_columns_and_gives_nothing_up() -> None:
             assert title in shown.lines[3]
         await shown.press("7", "ctrl+w")
         assert "LOCATION" in shown.lines[3]
-        assert "no room for" not in shown.text
+        assert "hidden: " not in shown.text
 
 
 async def test_the_small_terminal_names_the_owner_the_progress_and_the_time_of_what_runs() -> None:

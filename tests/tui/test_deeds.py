@@ -73,7 +73,7 @@ async def test_a_schedule_whose_last_backup_failed_leads_to_that_backup_and_its_
         await at.shown.press("s")
         assert at.has_dialog
         await at.shown.press("escape", "space", "up")
-        assert "s pause what is marked" in _line(at.shown)
+        assert "s pause the marked rows" in _line(at.shown)
 
 
 async def test_without_a_cluster_to_act_on_only_going_there_is_told() -> None:

@@ -35,7 +35,7 @@ def plan_now(at: Stand) -> Plan:
 
 
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
-async def test_every_dialog_is_left_by_enter_on_arrival_and_has_sent_nothing(
+async def test_every_dialog_is_left_by_enter_on_cancel_and_has_sent_nothing(
     size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("volumes", tmp_path, monkeypatch, size=size) as at:
@@ -54,6 +54,8 @@ async def test_every_dialog_is_left_by_enter_on_arrival_and_has_sent_nothing(
                 await at.shown.press(letter)
                 assert at.has_dialog, f"{letter} opened nothing on {key}:\n{at.shown.text}"
                 assert "[ Cancel ]" in at.shown.text
+                while not at.dialog.cancel.has_focus:
+                    await at.shown.press("tab")
                 await at.shown.press("enter")
                 assert not at.has_dialog
         assert at.writes == []
@@ -68,7 +70,7 @@ async def test_a_backup_now_and_its_schedule_keeps_its_rhythm(tmp_path: Path, mo
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
         await at.shown.press("t")
-        await at.see("Back up mail now", "one backup starts at once; the next run of mail stays as it is")
+        await at.see("Back up mail now", "one backup starts at once; the next run of mail does not change")
         first = at.dialog.planned
         assert first is not None
         name = first.plan.steps[0].target.name
@@ -83,11 +85,11 @@ async def test_deleting_a_schedule_wants_its_name(tmp_path: Path, monkeypatch: p
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
         await at.shown.press("ctrl+d")
-        await at.see("Type mail below", "no further backup of mail")
+        await at.see("Type mail to confirm", "no further backup of mail")
         await at.send()
         assert at.shown.app.told[-1][1] == "Type mail first"
         assert at.writes == []
-        await at.shown.press("tab", *MAIL, "enter")
+        await at.shown.press("left", "up", *MAIL, "enter")
         await at.send()
         await at.see("✓ deleted 02:3")
         assert at.writes == ["DELETE /apis/velero.io/v1/namespaces/openshift-adp/schedules/mail"]
@@ -100,7 +102,7 @@ async def test_a_name_that_nobody_can_type_is_meant_by_its_end(tmp_path: Path, m
         assert len(name) > 50
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("ctrl+d")
-        await at.see(f"Type {name[-6:]} below to show that it is meant: its name ends so.")
+        await at.see(f"Type {name[-6:]} to confirm (the end of its name).")
         await at.send()
         assert at.shown.app.told[-1][1] == f"Type {name[-6:]} first"
         await at.shown.press("left", "up")
@@ -116,7 +118,7 @@ async def test_deleting_a_backup_asks_velero_to_and_is_followed_until_its_data_i
     async with stand("quiet", tmp_path, monkeypatch, speed=60) as at:
         name = newest(at, "wiki")
         await at.go("7", at.key(BACKUP, name))
-        await at.shown.press("ctrl+d", "up")
+        await at.shown.press("ctrl+d")
         await at.paste(name)
         await at.shown.press("enter")
         await at.send()
@@ -133,17 +135,17 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         await at.shown.press("r")
         assert at.dialog.planned is not None
         name = at.dialog.planned.plan.steps[0].target.name
-        await at.see("Into wiki:wiki-restored", "into wiki-restored", "what exists is left as it is")
-        await at.see("volumes are restored, as Velero does by itself")
+        await at.see("Into wiki:wiki-restored", "into wiki-restored", "existing resources stay unchanged")
+        await at.see("volumes are restored (Velero's default)")
         assert "absent" not in at.shown.text
-        await at.shown.press("tab", "tab", "ctrl+u")
+        await at.shown.press("ctrl+u")
         await at.see("wiki exists already: what is in it stays, gaps are filled")
         await at.shown.press(*"wiki", "tab")
-        await at.see("'wiki' is no mapping (write from:to)")
+        await at.see("'wiki' is not a valid mapping (write from:to)")
         await at.shown.press("shift+tab")
         await at.paste(":wiki-old")
         await at.shown.press("tab", "right")
-        await at.see("what exists is overwritten")
+        await at.see("existing resources are overwritten")
         await at.shown.press("tab", "tab")
         await at.send()
         await at.see("✓ made", "Completed")
@@ -158,7 +160,7 @@ async def test_a_schedule_is_described_and_its_expression_told_while_it_is_typed
 ) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
-        await at.shown.press("a", "tab", "tab", "tab")
+        await at.shown.press("a", "tab")
         await at.paste("0 4 * * 8")
         await at.see("is not a valid schedule in the field day of week, at character 9")
         await at.shown.press("backspace", "1")
@@ -168,11 +170,11 @@ async def test_a_schedule_is_described_and_its_expression_told_while_it_is_typed
         await at.shown.press("tab", "tab")
         await at.paste("orders, ledger")
         await at.shown.press("tab", *"30d")
-        await at.see("The TTL '30d' is no duration")
+        await at.see("The TTL '30d' is not a valid duration")
         await at.shown.press("ctrl+u", *"48h", "tab", "right", "tab", "right", "tab", "right", "tab")
-        await at.see("no backup before it is unpaused")
+        await at.see("no backup until it is unpaused")
         await at.send()
-        await at.see("✓ made 02:3", "weekly is made and paused")
+        await at.see("✓ made 02:3", "weekly is created and paused")
         spec = at.object("Schedule", "weekly")["spec"]
         assert (spec["schedule"], spec["paused"], spec["skipImmediately"]) == ("0 4 * * 1", True, True)
         assert spec["template"]["includedNamespaces"] == ["orders", "ledger"]
@@ -187,13 +189,13 @@ async def test_a_nab_is_deleted_by_the_charts_own_path_or_by_force_where_the_clu
         await at.go("3", at.key(NAB, nab["name"], nab["namespace"]))
         await at.shown.press("ctrl+d")
         await at.see("How ‹ with its data (spec.deleteBackup) ›", "spec.deleteBackup absent → true")
-        await at.shown.press("up", "up", "right")
+        await at.shown.press("up", "right")
         await at.see("spec.forceDeleteBackup absent → true", "the data stays in storage")
         await at.shown.press("tab")
         await at.paste(nab["name"])
         await at.shown.press("enter")
         await at.send()
-        await at.see(f"{nab['name']} is gone")
+        await at.see(f"{nab['name']} is deleted")
 
 
 async def test_data_movements_of_a_running_backup_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +206,7 @@ async def test_data_movements_of_a_running_backup_are_given_up(tmp_path: Path, m
         await at.shown.until(
             lambda: bool(at.session.store.indexes.movements_by_backup.keys("minicluster", HOME, backup))
         )
-        await at.shown.press("x", "up")
+        await at.shown.press("x")
         await at.paste(backup)
         await at.shown.press("enter")
         await at.send()
@@ -246,7 +248,7 @@ async def test_read_only_opens_every_dialog_and_sends_nothing_at_all(
             await at.go(tab, key)
             for letter in letters:
                 await at.shown.press(letter)
-                await at.see("[ Read-only: nothing is sent ]")
+                await at.see("[ Read-only: not sent ]")
                 await at.send()
                 await at.shown.press("escape")
         await at.shown.press("l")

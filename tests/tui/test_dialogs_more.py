@@ -49,16 +49,19 @@ async def by_palette(at: Stand, command: str) -> None:
 
 
 async def left_by_enter(at: Stand) -> None:
-    """The knob that cancels has the focus on arrival."""
-    assert at.dialog.cancel.has_focus
+    """On the knob that cancels, which comes before the one that does it."""
+    while not at.dialog.cancel.has_focus:
+        assert not at.dialog.go.has_focus
+        await at.shown.press("tab")
     await at.shown.press("enter")
     assert not at.has_dialog
     assert at.writes == []
 
 
 async def confirm(at: Stand, name: str) -> None:
-    """Types into the line above the knobs, and comes back to the one that cancels."""
-    await at.shown.press("up")
+    """Types into the line above the knobs."""
+    while not at.dialog.query_one("#confirm").has_focus:
+        await at.shown.press("tab")
     await at.paste(name)
     await at.shown.press("enter")
 
@@ -87,8 +90,8 @@ async def test_a_tenants_storage_is_approved_and_on_second_thoughts_rejected(
         await left_by_enter(at)
 
         await at.shown.press("a")
-        await at.see("spec.approvalDecision pending → approve", "the storage location team-iot/iot-minio is made")
-        await at.see("[ Approve ]")
+        await at.see("spec.approvalDecision pending → approve", "the storage location team-iot/iot-minio is created")
+        await at.see("[ Approve ]", "left/right/space change")
         await at.send()
         await at.see("✓ patched 02:3")
         await at.shown.until(lambda: _phase(at, name) == "Approved")
@@ -96,10 +99,9 @@ async def test_a_tenants_storage_is_approved_and_on_second_thoughts_rejected(
         await at.shown.press("enter")
 
         await at.shown.press("a")
-        await at.see("It is left alone: that was decided already (approve).", "There is nothing to send.")
-        await at.shown.press("tab", "tab", "right")
+        await at.see("It is skipped: already decided (approve).", "Nothing to send.")
+        await at.shown.press("right")
         await at.see("spec.approvalDecision approve → reject", "NABs that use it are refused", "[ Reject ]")
-        await at.shown.press("tab")
         await at.send()
         await at.see("✓ patched 02:3")
         await at.shown.until(lambda: _phase(at, name) == "Rejected")
@@ -139,9 +141,9 @@ async def test_the_servers_default_of_a_calm_cluster_kills_nothing_and_can_be_no
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await by_palette(at, "server-default")
-        await at.see("Velero restarts. Nothing is running that this would kill")
-        await at.shown.press("tab", "tab", "right")
-        await at.see("It is left alone: its default is false already.", "There is nothing to send.")
+        await at.see("Velero restarts. No running backup is affected")
+        await at.shown.press("right")
+        await at.see("It is skipped: its default is already false.", "Nothing to send.")
         assert at.writes == []
 
 
@@ -153,13 +155,13 @@ async def test_the_servers_default_is_not_set_behind_the_back_of_oadp(
         await at.go("2", at.key(SCHEDULE, "mail"))
         await by_palette(at, "server-default")
         await at.see(
-            "It is left alone: the OADP operator owns it and would put the flag back",
+            "It is skipped: the OADP operator owns it and would revert the flag",
             "oadp.openshift.io/unsupported-velero-server-args",
-            "There is nothing to send.",
+            "Nothing to send.",
         )
         await confirm(at, "velero")
         await at.send()
-        assert at.shown.app.told[-1][1] == "There is nothing to send"
+        assert at.shown.app.told[-1][1] == "Nothing to send"
         assert at.writes == []
         assert arguments(at) == ["server", "--concurrent-backups=1"]
 
@@ -172,7 +174,7 @@ async def test_a_backup_that_failed_is_run_again_with_the_same_spec(
         at.box.storage.patch_status(at.box.storage.kind("Backup"), HOME, name, {"phase": "Failed"})
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("t")
-        await at.see(f"Run {name} again", f"is made with the spec of {name} (Failed)", "one backup starts at once")
+        await at.see(f"Run {name} again", f"is created with the spec of {name} (Failed)", "one backup starts at once")
         await left_by_enter(at)
         await at.shown.press("t")
         await at.send()
@@ -203,12 +205,12 @@ async def test_a_nar_is_deleted_with_its_velero_restore_once_its_name_is_typed(
         await at.shown.until(has_ended)
         await at.go("3", key)
         await at.shown.press("ctrl+d")
-        await at.see("Delete restore bring-it-back", "what it has restored stays", "Type bring-it-back below")
+        await at.see("Delete restore bring-it-back", "restored objects stay", "Type bring-it-back to confirm")
         await left_by_enter(at)
         await at.shown.press("ctrl+d")
         await confirm_wrongly_then(at, name)
         await at.send()
-        await at.see("bring-it-back is gone")
+        await at.see("bring-it-back is deleted")
         await at.shown.until(lambda: not listed(at, "Restore"))
         assert at.writes == [f"DELETE {OADP}/{team}/nonadminrestores/{name}"]
 
@@ -221,12 +223,12 @@ async def test_a_nab_is_deleted_with_its_data_once_its_name_is_typed(
         behind = at.object("NonAdminBackup", name, team)["status"]["veleroBackup"]["name"]
         await at.go("3", at.key(NAB, name, team))
         await at.shown.press("ctrl+d")
-        await at.see("Delete NAB before-release-0", "spec.deleteBackup absent → true", "go for good")
+        await at.see("Delete NAB before-release-0", "spec.deleteBackup absent → true", "are permanently deleted")
         await left_by_enter(at)
         await at.shown.press("ctrl+d")
         await confirm_wrongly_then(at, name)
         await at.send()
-        await at.see("before-release-0 is gone")
+        await at.see("before-release-0 is deleted")
         assert behind not in [item["metadata"]["name"] for item in listed(at, "Backup")]
         assert at.writes == [f"PATCH {OADP}/{team}/nonadminbackups/{name}"]
 
@@ -240,7 +242,7 @@ async def test_every_movement_of_the_backup_is_given_up_and_no_other(
         await at.shown.until(lambda: len(index.keys(CONTEXT, HOME, backup)) == 2)
         await at.go("7", at.key(BACKUP, backup))
         await at.shown.press("x")
-        await at.see("Cancel the data movements of mon", "volume mongo-0 is given up", "volume mongo-1 is given up")
+        await at.see("Cancel the data movements of mon", "volume mongo-0 is cancelled", "volume mongo-1 is cancelled")
         await left_by_enter(at)
         await at.shown.press("x")
         await confirm_wrongly_then(at, backup)
@@ -274,11 +276,11 @@ async def test_a_log_is_searched_both_ways_and_saved_once_over_nothing_that_is_t
         await at.shown.press("enter")
         wanted = [number for number, line in enumerate(lines.lines) if "level=info" in line]
         assert list(lines.matches) == wanted
-        await at.see(f"{len(wanted)} with it")
+        await at.see(f"{len(wanted)} matches")
         await at.shown.press("/", "ctrl+u")
         await at.paste("no such words")
         await at.shown.press("enter")
-        await at.see("0 with it")
+        await at.see("0 matches")
         await at.shown.press("s")
         path = tmp_path / f"{name}.log"
         assert path.read_text().splitlines() == list(lines.lines)
@@ -308,8 +310,8 @@ async def test_who_may_ask_for_no_log_of_a_nab_is_told_why(tmp_path: Path, monke
         await at.see("[ Fetch ]")
         await at.send()
         await at.see(
-            "The log of before-release-0 is not given to tenants",
-            "a NonAdminDownloadRequest is granted only for a backup in a NonAdminBackupStorageLocation of one's own",
+            "The log of before-release-0 is not available to tenants",
+            "a NonAdminDownloadRequest is granted only for a backup in your own NonAdminBackupStorageLocation",
             "[ Close ]",
         )
         await at.shown.press("enter")
@@ -323,5 +325,5 @@ async def test_a_tenant_who_sees_nothing_of_velero_is_told_at_once_why_there_is_
     async with stand("quiet", tmp_path, monkeypatch, user=TENANT) as at:
         await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
         await at.shown.press("l")
-        await at.see("The log of before-release-0 is not given to tenants", "ask the administrator", "[ Close ]")
+        await at.see("The log of before-release-0 is not available to tenants", "ask the administrator", "[ Close ]")
         assert at.writes == []

@@ -32,9 +32,9 @@ async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
             "minicluster, namespace openshift-adp · Unpause etcd-hourly",
             "▸ Skip what is overdue next backup 03:00:",
             "Do not skip one backup starts at once",
-            "Leave it to the schedule field false: one at once",
+            "Schedule's own setting field false: one at once",
             "spec.paused true → false spec.skipImmediately false → true",
-            "no backup now: skips what is due since 01:00:00Z, 2 runs missed",
+            "no backup now: skips the run due since 01:00:00Z, 2 runs missed",
             "kubectl --context minicluster -n openshift-adp patch",
         )
 
@@ -51,15 +51,13 @@ async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeyp
         assert at.writes == []
 
 
-async def test_enter_on_arrival_and_every_other_way_out_sends_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_every_way_out_sends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
-        for way in ("enter", "escape", "q", "ctrl+c"):
+        for way in (("tab", "enter"), ("escape",), ("q",), ("ctrl+c",)):
             await at.shown.press("s")
             assert at.has_dialog
-            await at.shown.press(way)
+            await at.shown.press(*way)
             assert not at.has_dialog
         assert at.shown.app.is_running
         assert at.writes == []
@@ -70,24 +68,26 @@ async def test_leaving_without_doing_it_says_that_nothing_was_changed(
 ) -> None:
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
-        await at.shown.press("u")
+        await at.shown.press("u", "tab")
         assert at.dialog.cancel.has_focus
         await at.shown.press("enter")
         assert at.shown.app.told[-1][1] == "Nothing was changed"
         assert at.writes == []
 
 
-async def test_who_has_chosen_a_way_stands_on_the_knob_that_does_it(
+async def test_who_has_chosen_a_way_is_led_to_the_knob_that_does_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
-        await at.shown.press("u", "down")
+        await at.shown.press("u", "down", "enter")
         assert at.dialog.go.has_focus
         await at.shown.press("left")
         assert at.dialog.cancel.has_focus
         await at.shown.press("up", "up")
         await at.see("▸ Skip what is overdue")
+        await at.shown.press("enter")
+        assert at.writes == []
         await at.shown.press("enter")
         await at.see("✓ patched 02:3", "lastSkipped set")
         assert len(at.writes) == 1
@@ -105,7 +105,7 @@ async def test_the_dialog_keeps_its_place_whichever_way_is_chosen(
         for _ in range(2):
             await at.shown.press("down")
             places.append(window.region)
-        await at.see("▸ Leave it to the schedule")
+        await at.see("▸ Schedule's own setting")
         assert len(set(places)) == 1, places
 
 
@@ -115,7 +115,7 @@ async def test_where_nothing_is_due_nothing_is_written_to_skip_it(
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "audit-weekly"))
         await at.shown.press("u")
-        await at.see("▸ Leave it to the schedule", "Write spec.paused true → false Then no backup now: none is due")
+        await at.see("▸ Schedule's own setting", "Write spec.paused true → false Result no backup now: none is due")
         await at.send()
         await at.shown.until(lambda: schedule(at, "audit-weekly")["paused"] is False)
         assert len(at.writes) == 1
@@ -125,7 +125,7 @@ async def test_what_stays_as_it_is_is_not_shown_as_a_write(tmp_path: Path, monke
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u", "down")
-        await at.see("▸ Do not skip", "Write spec.paused true → false Then one backup starts at once")
+        await at.see("▸ Do not skip", "Write spec.paused true → false Result one backup starts at once")
         assert "false → false" not in at.shown.text
 
 
@@ -134,7 +134,7 @@ async def test_enter_after_the_last_field_leads_to_the_knob_that_pauses(
 ) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
-        await at.shown.press("s", "up", "up", *"upgrade", "enter", *"2h", "enter")
+        await at.shown.press("s", *"upgrade", "enter", *"2h", "enter")
         assert at.dialog.go.has_focus
         await at.shown.press("enter")
         await at.see("✓ patched")
@@ -150,7 +150,7 @@ async def test_unpausing_a_due_schedule_with_skip_is_followed_until_velero_has_s
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.send()
-        await at.see("✓ patched 02:3", "Velero took it up 02:3", "lastSkipped set")
+        await at.see("✓ patched 02:3", "Velero picked it up 02:3", "lastSkipped set")
         assert schedule(at, DUE)["paused"] is False
         assert at.writes == ["PATCH /apis/velero.io/v1/namespaces/openshift-adp/schedules/etcd-hourly"]
         (line,) = at.journal
@@ -165,9 +165,9 @@ async def test_unpausing_without_skip_names_the_backup_that_starts(
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u", "down")
-        await at.see("one backup starts at once: due since 01:00:00Z, 2 runs missed, one will be made")
+        await at.see("one backup starts at once: due since 01:00:00Z, 2 runs missed")
         await at.send()
-        await at.see("Velero took it up, backup etcd-hourly-20261115023")
+        await at.see("Velero picked it up, backup etcd-hourly-20261115023")
 
 
 async def test_a_dialog_closed_too_early_tells_afterwards_in_a_toast(
@@ -190,9 +190,9 @@ async def test_read_only_shows_forecast_and_line_and_sends_nothing(
     async with stand("maintenance", tmp_path, monkeypatch, read_only=True) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
-        await at.see("[ Read-only: nothing is sent ]", "skips what is due since 01:00:00Z", "kubectl --context")
+        await at.see("[ Read-only: not sent ]", "skips the run due since 01:00:00Z", "kubectl --context")
         await at.send()
-        assert at.shown.app.told[-1][1] == "Nothing is sent: read-only is on"
+        assert at.shown.app.told[-1][1] == "Not sent: read-only is on"
         assert at.has_dialog
         assert at.writes == []
 
@@ -212,10 +212,10 @@ async def test_a_key_that_finds_nothing_to_do_says_so(tmp_path: Path, monkeypatc
         await at.shown.press("u")
         assert at.shown.app.told[-1][1] == "mail is not paused"
         await at.shown.press("U")
-        assert at.shown.app.told[-1][1] == "Nothing that foretop paused is still paused"
+        assert at.shown.app.told[-1][1] == "No schedule paused by foretop is still paused"
         assert "unpause" not in at.shown.footer
         await at.shown.press("space", "u")
-        assert at.shown.app.told[-1][1] == "Nothing that is marked is paused"
+        assert at.shown.app.told[-1][1] == "None of the marked schedules is paused"
         assert not at.has_dialog
 
 
@@ -227,7 +227,7 @@ async def test_a_missing_right_is_named_before_anything_is_sent(
         await at.shown.press("u")
         await at.see("Cannot unpause: patch on schedules.velero.io in openshift-adp is not allowed")
         await at.send()
-        assert at.shown.app.told[-1][1] == "Nothing is sent: the dialog says why"
+        assert at.shown.app.told[-1][1] == "Not sent; see the error above"
         assert at.writes == []
         assert schedule(at, DUE)["paused"] is True
 
@@ -246,12 +246,12 @@ async def test_somebody_else_changes_the_schedule_under_way_and_the_person_is_as
         at.before_write = meddle
         await at.send()
         await at.see(
-            "etcd-hourly was changed by somebody else meanwhile. Nothing was sent for it.",
+            "etcd-hourly was modified by someone else in the meantime. Nothing was sent for it.",
             "Was spec.paused true → false, spec.skipImmediately false → true",
             "Now spec.paused true → false",
         )
         assert schedule(at, DUE)["paused"] is True
-        await at.shown.until(lambda: "Write spec.paused true → false Then" in unfolded(at.shown.lines))
+        await at.shown.until(lambda: "Write spec.paused true → false Result" in unfolded(at.shown.lines))
         await at.send()
         await at.see("lastSkipped set")
 
@@ -310,8 +310,8 @@ async def test_pausing_leaves_word_for_the_next_shift_and_resuming_takes_exactly
             await at.shown.press("space")
         await at.shown.press("s")
         await at.see("Pause 2 objects", "spec.paused false → true")
-        await at.shown.press("up", "up", *"upgrade", "tab", *"25:00")
-        await at.see("'25:00' is no end")
+        await at.shown.press(*"upgrade", "tab", *"25:00")
+        await at.see("'25:00' is not a valid end")
         await at.shown.press("backspace", "backspace", "backspace", "backspace", "backspace", *"2h", "tab")
         await at.send()
         await at.see("2 of 2 done.")

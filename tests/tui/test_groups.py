@@ -13,7 +13,7 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models import NonAdminBackup, Resource, from_builtins
 from foretop_core.models.kinds import NAB
-from foretop_core.store import Key
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD
 from tests.tui.driving import MIDDLE, SMALL, Screen, screen
 from tests.tui.filled import FilledSource, calm, meta, troubled
@@ -32,8 +32,8 @@ def _heads(shown: Screen) -> list[str]:
     return [line.strip() for line in shown.lines[4:] if line.startswith((" ▾", " ▸"))]
 
 
-def _head(namespace: str, context: str = "prod-eu") -> Key:
-    return Key(context, HEAD, namespace, "")
+def _head(namespace: str, context: str = "prod-eu") -> ObjectRef:
+    return ObjectRef(context, HEAD, namespace, "")
 
 
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])

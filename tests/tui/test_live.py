@@ -131,7 +131,7 @@ async def test_an_open_object_is_told_anew_as_it_changes() -> None:
 
 async def test_a_schedule_that_becomes_overdue_turns_up_in_triage() -> None:
     async with screen(FilledSource(calm())) as shown:
-        assert "Nothing wrong." in shown.text
+        assert "No problems." in shown.text
         shown.source.manual.advance(timedelta(minutes=22))
         for _ in range(3):
             shown.source.manual.advance(timedelta(seconds=11))
@@ -139,14 +139,14 @@ async def test_a_schedule_that_becomes_overdue_turns_up_in_triage() -> None:
             shown.app.main_screen.state.beat()
             shown.app.main_screen.state.judge(at_once=True)
         await shown.tick()
-        assert "Nothing wrong" not in shown.text
+        assert "No problems" not in shown.text
         assert "✗" in shown.status
 
 
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        (WatchState.FORBIDDEN, "you need the right to list and watch schedules.velero.io"),
+        (WatchState.FORBIDDEN, "you need permission to list and watch schedules.velero.io"),
         (WatchState.NOT_INSTALLED, "Not installed in this cluster: schedules.velero.io"),
         (WatchState.SYNCING, "Syncing schedules.velero.io: ▇▇▇▇▁▁▁▁▁▁▁▁ 12 of 40"),
         (WatchState.STALE, "schedules.velero.io: stale for 40 seconds: connection refused"),
@@ -168,8 +168,8 @@ async def test_nothing_wrong_is_not_said_where_something_was_not_seen() -> None:
     source = FilledSource(calm())
     source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.FORBIDDEN, NOW))
     async with screen(source) as shown:
-        assert "Nothing wrong in what I can see." in shown.text
-        assert "Not seen: Backup (not allowed)" in shown.text
+        assert "No problems in what is visible." in shown.text
+        assert "Not visible: Backup (not allowed)" in shown.text
 
 
 async def test_a_long_list_shows_how_far_it_has_come_while_its_rows_come_in() -> None:
@@ -190,7 +190,7 @@ async def test_nothing_is_judged_while_the_first_lists_come_in() -> None:
     source = FilledSource(troubled())
     source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.SYNCING, NOW, seen=3, expected=14))
     async with screen(source) as shown:
-        assert "Still looking." in shown.text
+        assert "Loading…" in shown.text
         assert "backups  ▇▇▇▁▁▁▁▁▁▁▁▁ 3 of 14" in shown.text
         assert "✗" not in shown.status
         source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.LIVE, NOW))
@@ -232,12 +232,12 @@ async def test_what_keeps_the_session_from_opening_is_said_and_the_keys_work_mea
     from foretop_core.errors import ForetopError
 
     def refuse() -> ClusterSession:
-        raise ForetopError("Cannot read the kubeconfig", "it is not there", "set KUBECONFIG")
+        raise ForetopError("Cannot read the kubeconfig", "it no longer exists", "set KUBECONFIG")
 
     app = Dashboard(refuse, DisplayOptions())
     async with app.run_test(size=SMALL) as pilot:
         shown = Screen(app, pilot, FilledSource([]))
-        await shown.until(lambda: "Cannot read the kubeconfig: it is not there" in shown.text)
+        await shown.until(lambda: "Cannot read the kubeconfig: it no longer exists" in shown.text)
         await shown.press("2")
         assert shown.page == "schedules"
         assert "Set KUBECONFIG." in shown.text

@@ -9,7 +9,7 @@ from tests.tui.driving import screen
 
 def test_a_long_error_keeps_its_cause_where_there_is_no_room_for_all_of_it() -> None:
     words = " ".join(f"word{place}" for place in range(60))
-    folded = wrap([paragraph(f"begins {words} NoSuchBucket", label="Seen", yields=True), paragraph("next")], 40, 5)
+    folded = wrap([paragraph(f"begins {words} NoSuchBucket", label="Status", yields=True), paragraph("next")], 40, 5)
     told = ["".join(piece.text for piece in line) for line in folded]
     assert len(told) == 5
     assert "begins" in told[0]
@@ -42,7 +42,7 @@ async def test_the_detail_of_a_tenants_backup_names_its_velero_object_both_queue
         await shown.press("3")
         await shown.on(shown.source.key(NAB, "team-pay", "ledger"))
         await shown.press("enter")
-        for label in ("Velero ", "in Velero's line", "Spec   namespaces team-pay · TTL"):
+        for label in ("Velero ", "in Velero's queue", "Spec     namespaces team-pay · TTL"):
             assert label in shown.text
 
 

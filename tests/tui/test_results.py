@@ -40,7 +40,7 @@ async def test_what_failed_is_two_keys_and_one_consent_away(tmp_path: Path, monk
         name = await faulty(at, hookStatus={"hooksAttempted": 4, "hooksFailed": 1}, backupItemOperationsFailed=2)
         await at.shown.press("e")
         await at.see("PartiallyFailed: 3 errors and 1 warning", "1 of 4 hooks failed", "of plugins failed")
-        await at.see("e fetches the list of them", "this makes a DownloadRequest")
+        await at.see("e fetches the list, by namespace and resource", "this creates a DownloadRequest")
         assert "e fetch results" in at.shown.footer
         await at.shown.press("e")
         await at.see(f"a DownloadRequest for the results of {name}", "[ Cancel ]", "[ Fetch ]")
@@ -58,7 +58,7 @@ async def test_what_failed_is_two_keys_and_one_consent_away(tmp_path: Path, monk
         await at.shown.press("right", "left")
         assert "namespace wiki" in at.shown.text
         await at.shown.press("escape", "e")
-        await at.see("e fetches the list of them")
+        await at.see("e fetches the list, by namespace and resource")
         assert "namespace wiki" not in at.shown.text
         assert at.shown.faults == []
 
@@ -69,7 +69,7 @@ async def test_where_nothing_went_wrong_there_is_nothing_to_fetch(
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("7", at.key(BACKUP, newest(at, "wiki")))
         await at.shown.press("e")
-        await at.see("Completed: 0 errors and 0 warnings", "There is nothing to fetch")
+        await at.see("Completed: 0 errors and 0 warnings", "Nothing to fetch")
         await at.shown.press("e")
         assert not isinstance(at.shown.app.screen, ResultsViewer)
         await at.go("2", at.key(SCHEDULE, "mail"))
@@ -90,7 +90,7 @@ async def test_who_may_not_ask_for_the_list_is_told_before_and_when_trying(
     async with stand("quiet", tmp_path, monkeypatch, user=user, read_only=read_only) as at:
         await faulty(at)
         await at.shown.press("e")
-        await at.see("3 errors and 1 warning", "The list of them cannot be fetched.", why)
+        await at.see("3 errors and 1 warning", "The list cannot be fetched.", why)
         await at.shown.press("e")
         if not read_only:
             await at.send()
@@ -106,7 +106,7 @@ async def test_a_tenant_sees_the_counts_of_a_nab_and_why_there_is_no_list(
         at.patch("Backup", velero, {"status": TROUBLED})
         await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
         await at.shown.press("e")
-        await at.see("3 errors and 1 warning", "are not given to tenants", "ask the administrator")
+        await at.see("3 errors and 1 warning", "are not available to tenants", "ask the administrator")
         assert at.writes == []
 
 
@@ -146,10 +146,15 @@ def told_by_themselves() -> list[Resource]:
 @pytest.mark.parametrize(
     ("tab", "kind", "name", "wanted"),
     [
-        ("7", BACKUP, "etl", ("Failed: 0 errors", "no bucket", "volume data-0 Failed: no space left", "nothing to")),
+        ("7", BACKUP, "etl", ("Failed: 0 errors", "no bucket", "volume data-0 Failed: no space left", "Nothing to")),
         ("7", BACKUP, "odd", ("FailedValidation", "no such location", "It was refused before it ran")),
-        ("3", NAB, "mine", ("3 errors and 1 warning", "failed or canceled: 2 volumes", "There is no cluster behind")),
-        ("3", NAB, "new", ("It has led to no Velero object yet",)),
+        (
+            "3",
+            NAB,
+            "mine",
+            ("3 errors and 1 warning", "failed or canceled: 2 volumes", "These objects are not from a cluster"),
+        ),
+        ("3", NAB, "new", ("It has no Velero object yet",)),
     ],
 )
 async def test_what_an_object_tells_by_itself_is_told_without_a_cluster(
@@ -167,7 +172,7 @@ async def test_nothing_of_what_was_open_before_stays_on_the_screen() -> None:
         await shown.press("7", "end", "d")
         assert "Namespace  velero" in shown.text
         await shown.press("escape", "e")
-        assert "There is nothing to fetch" in shown.text
+        assert "Nothing to fetch" in shown.text
         assert "Name " not in shown.text
         assert "Volumes\n" not in shown.text
 

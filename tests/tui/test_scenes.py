@@ -14,7 +14,7 @@ from tests.tui.driving import screen
 from tests.tui.filled import FilledSource
 
 _ROWS = 6
-_STUMBLES = ("cannot be told", "could not be drawn")
+_STUMBLES = ("cannot be shown", "could not be drawn")
 
 
 def objects_of(name: str) -> list[Resource]:

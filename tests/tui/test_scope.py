@@ -15,7 +15,7 @@ from tests.wire.test_cluster import make
 
 _READ = ("get", "list", "watch")
 _TENANT = User("tenant", rules=(Rule(_READ, ("oadp.openshift.io",), ("*",), ("team-pay",)),))
-_MATTER = "Velero has nothing to do", "Nothing to look after"
+_MATTER = "The queue is empty", "Nothing to monitor"
 
 
 @asynccontextmanager
@@ -45,9 +45,9 @@ async def test_an_operator_who_asks_for_one_team_sees_the_queue_that_it_waits_in
 
 async def test_a_tenant_reads_that_the_queue_is_not_seen_rather_than_empty(tmp_path: Path) -> None:
     async with box() as running, before(running, tmp_path, "tenant", "team-pay") as shown:
-        await shown.until(lambda: "Nothing wrong in what I can see." in shown.text)
+        await shown.until(lambda: "No problems in what is visible." in shown.text)
         await shown.press("4")
-        assert "Not allowed: you need the right to list and watch backups.velero.io" in told(shown)
+        assert "Not allowed: you need permission to list and watch backups.velero.io" in told(shown)
         assert "--velero-namespace NAME" in shown.text
         assert not any(words in shown.text for words in _MATTER)
 
@@ -56,7 +56,7 @@ async def test_a_namespace_that_is_not_there_is_named(tmp_path: Path) -> None:
     async with box() as running, before(running, tmp_path, "admin", "nowhere") as shown:
         assert "no such namespace" in shown.status
         await shown.press("3")
-        assert "There is no namespace nowhere in this cluster" in told(shown)
+        assert "Namespace nowhere does not exist in this cluster" in told(shown)
         assert not any(words in shown.text for words in _MATTER)
 
 
@@ -64,7 +64,7 @@ async def test_a_tenant_who_started_without_a_namespace_gets_in_with_ns(tmp_path
     async with box() as running, before(running, tmp_path, "tenant") as shown:
         await shown.press("3")
         assert "in default" in told(shown)
-        assert ":ns NAME looks into a namespace that you may read; foretop -n NAME starts there" in told(shown)
+        assert ":ns NAME opens a namespace that you can read; foretop -n NAME starts there" in told(shown)
         await shown.press(":", *"ns team-pay", "enter")
         await shown.until(lambda: "ledger" in shown.text)
         assert "namespace team-pay" in shown.status
@@ -91,7 +91,7 @@ async def test_one_namespace_stays_on_every_tab_until_0_shows_all() -> None:
 async def test_a_namespace_of_velero_narrows_veleros_own_too() -> None:
     async with screen() as shown:
         await shown.press("3", ":", *"ns velero", "enter")
-        assert "You look at namespace velero only: 0 shows all again." in told(shown)
+        assert "Only namespace velero is shown: 0 shows all." in told(shown)
         await shown.press("2")
         assert "etcd-hourly" in shown.names()
 
@@ -122,4 +122,4 @@ async def test_the_namespaces_that_were_seen_can_be_chosen_from() -> None:
         await shown.until(lambda: "namespace team-ml" in shown.status)
         assert shown.names() == ["features"]
         await shown.press(":", *"ns Nö", "enter")
-        assert "is no name of a namespace" in shown.app.told[-1][1]
+        assert "is not a valid namespace name" in shown.app.told[-1][1]

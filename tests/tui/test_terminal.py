@@ -187,10 +187,10 @@ def test_a_kubeconfig_that_cannot_be_read_is_told_and_tried_again(kubeconfig: st
     broken = tmp_path / "kubeconfig"
     broken.write_text("contexts: [")
     with Terminal([*_FORETOP, "--kubeconfig", str(broken)], 80, 24) as terminal:
-        terminal.shows("Mend the file")
+        terminal.shows("Fix the file")
         terminal.shows(lambda lines: "▲ Cannot read the kubeconfig " in lines[0])
         terminal.press("5")
-        terminal.shows(lambda lines: "5Cal" in lines[1] and any("Mend the file" in line for line in lines))
+        terminal.shows(lambda lines: "5Cal" in lines[1] and any("Fix the file" in line for line in lines))
         broken.write_text(Path(kubeconfig).read_text())
         terminal.press(_CTRL_R)
         terminal.shows(lambda lines: "● live" in lines[0])
@@ -203,7 +203,7 @@ def test_a_server_that_refuses_is_told_and_waited_for(tmp_path: Path) -> None:
     nobody.write_text(yaml.safe_dump(_kubeconfig("http://127.0.0.1:1", {"token": "t"})))
     with Terminal([*_FORETOP, "--kubeconfig", str(nobody)], 80, 24) as terminal:
         terminal.shows(lambda lines: "▲ stale" in lines[0] and "refused" in "".join(lines))
-        terminal.shows("tries again in")
+        terminal.shows("foretop retries in")
 
 
 def test_a_plugin_that_needs_a_person_gets_the_terminal(kubeconfig: str, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ async def test_nothing_can_be_written_from_a_finding_about_the_server_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("dead", tmp_path, monkeypatch) as at:
-        await at.see("no pulse")
+        await at.see("no sign of activity")
         assert at.shown.names()[0] == ""
         assert "J jump" in at.shown.footer
         for offered in ("pause", "logs", "back up", "delete"):
@@ -69,7 +69,7 @@ async def test_a_finding_stands_under_the_one_that_explains_it_and_says_so() -> 
         assert shown.names() == ["offsite", "copy", "broken"]
         assert "└ schedule copy" in shown.lines[5]
         await shown.press("down")
-        assert "Cause  storage velero/offsite: unavailable" in shown.pane
+        assert "Cause    storage velero/offsite: unavailable" in shown.pane
         await shown.press("slash", *"schedule", "enter")
         assert "└" not in shown.text
 
@@ -93,5 +93,5 @@ async def test_with_every_schedule_paused_the_screen_is_not_calm_and_enter_shows
 
 async def test_with_the_only_schedule_paused_nothing_wrong_is_said_with_what_that_means() -> None:
     async with screen(FilledSource([location(), schedule(cron="0 * * * *", last="01:00:03", paused=True)])) as shown:
-        assert "‖ Nothing wrong, and nothing to come:" in shown.text
-        assert "all schedules are paused (1, of them 1 due); 2 opens them" in shown.text
+        assert "‖ No problems, but no upcoming run:" in shown.text
+        assert "all schedules are paused (1, 1 due); 2 opens them" in shown.text

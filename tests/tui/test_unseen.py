@@ -44,35 +44,37 @@ async def before(box: MiniCluster, folder: Path, user: str, *namespaces: str) ->
 async def test_a_person_without_rights_reads_on_every_tab_which_one_is_missing(tmp_path: Path) -> None:
     async with MiniCluster(users=[_NOBODY]) as box, before(box, tmp_path, "nobody") as shown:
         assert "kinds not allowed" in shown.status
-        await shown.until(lambda: "Not allowed: you need the right to list and watch schedules.velero.io" in shown.text)
+        await shown.until(
+            lambda: "Not allowed: you need permission to list and watch schedules.velero.io" in shown.text
+        )
         for digit, plural in (*_DIGITS.items(), ("9", "backupstoragelocations")):
             await shown.press(digit)
             await shown.tick()
             told = " ".join(shown.text.split())
-            assert "Not allowed: you need the right to list and watch" in told
+            assert "Not allowed: you need permission to list and watch" in told, shown.text
             assert f"{plural}." in told.partition("list and watch")[2], shown.text
 
 
 async def test_a_tenant_is_told_what_was_not_seen(tmp_path: Path) -> None:
     async with MiniCluster(users=[_TENANT]) as box, before(box, tmp_path, "tenant") as shown:
-        await shown.until(lambda: "Nothing wrong in what I can see." in shown.text)
+        await shown.until(lambda: "No problems in what is visible." in shown.text)
         assert "not allowed" in shown.text
         await shown.press("3")
-        assert "There are no non-admin backups or restores." in shown.text
+        assert "No non-admin backups or restores." in shown.text
 
 
 async def test_a_cluster_without_oadp_says_so_on_its_tab_alone(tmp_path: Path) -> None:
     kinds = Catalog(kind for kind in load_catalog() if kind.group != "oadp.openshift.io")
     storage = Storage(SystemClock(), kinds)
     async with MiniCluster(storage=storage) as box, before(box, tmp_path, "admin") as shown:
-        await shown.until(lambda: "Nothing to look after yet." in shown.text)
+        await shown.until(lambda: "Nothing to monitor yet." in shown.text)
         assert "● live" in shown.status
         await shown.press("3")
         assert "Not installed in this cluster: nonadminbackups.oadp.openshift.io" in shown.text
         await shown.press("2")
-        assert "There are no schedules." in shown.text
+        assert "No schedules." in shown.text
         await shown.press("9")
-        assert "There are no storage locations." in shown.text
+        assert "No storage locations." in shown.text
 
 
 async def test_a_cluster_without_velero_says_so_first(tmp_path: Path) -> None:

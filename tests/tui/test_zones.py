@@ -51,8 +51,8 @@ def _row(shown: Screen, name: str) -> str:
 async def test_z_goes_from_utc_to_mine_to_the_expressions_and_round_again(monkeypatch: pytest.MonkeyPatch) -> None:
     async with _in_berlin(monkeypatch) as shown:
         for clock, said in (
-            ("03:41:07 CET ", "Times in your zone, Europe/Berlin"),
-            ("02:41:07Z cron ", "Times in the zone of their cron, else UTC"),
+            ("03:41:07 CET ", "Times in local time, Europe/Berlin"),
+            ("02:41:07Z cron ", "Times in the zone of their cron expression, otherwise UTC"),
             ("02:41:07Z ", "Times in UTC"),
         ):
             await shown.press("Z")

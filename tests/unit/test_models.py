@@ -10,7 +10,7 @@ import pytest
 
 from foretop_core.errors import Unreadable
 from foretop_core.models import Backup, BackupSpec, NonAdminBackup, Schedule, decode, from_builtins, to_builtins
-from foretop_core.models.kinds import BACKUP, KINDS, by_plural, find
+from foretop_core.models.kinds import BACKUP, KINDS, by_name, find
 from tests.recordings import NAMES, events
 
 
@@ -138,5 +138,6 @@ def test_kinds_are_found_by_their_api_names() -> None:
     assert find("velero.io/v1", "Backup") is BACKUP
     assert find("velero.io/v9", "Backup") is BACKUP
     assert find("example.org/v1", "Backup") is None
-    assert by_plural("backups") is BACKUP
-    assert by_plural("gateways") is None
+    assert by_name("Backup") is BACKUP
+    assert by_name("backups") is None
+    assert by_name("Gateway") is None

@@ -92,17 +92,17 @@ def test_each_release_that_is_possible_is_shown_where_nothing_tells_which(
 @pytest.mark.parametrize(
     ("names", "given", "told"),
     [
-        (("plain",), ("--velero-version", "1.18.2"), "1 schedule is read alike by Velero 1.18.2 and 1.18.3."),
-        (("plain",), (), "1 schedule is read alike by Velero up to 1.18.2 and 1.18.3."),
+        (("plain",), ("--velero-version", "1.18.2"), "1 schedule is read the same by Velero 1.18.2 and 1.18.3."),
+        (("plain",), (), "1 schedule is read the same by Velero up to 1.18.2 and 1.18.3."),
         (
             ("both", "by-hand"),
             ("--velero-version", "1.15.2", "--to", "1.18.2"),
-            "2 schedules are read alike by Velero 1.15.2 and 1.18.2.",
+            "2 schedules are read the same by Velero 1.15.2 and 1.18.2.",
         ),
         (
             ("both", "by-hand"),
             ("--velero-version", "1.18.3"),
-            "Nothing changes for 2 schedules: this is Velero 1.18.3 already.",
+            "Nothing changes for 2 schedules: this is already Velero 1.18.3.",
         ),
     ],
 )
@@ -117,7 +117,7 @@ def test_a_paused_schedule_is_said_to_be_paused(capsys: pytest.CaptureFixture[st
     source = manifest(tmp_path, "by-hand", paused=True)
     assert run(["upgrade-check", "-f", source, "--velero-version", "1.18.2"]) == 1
     told = capsys.readouterr().out
-    assert "starts a backup every minute   paused: nothing changes before it is unpaused" in told
+    assert "starts a backup every minute   paused: nothing changes until it is unpaused" in told
     assert "Runs in the next twelve months: 0 → 525,600" in told
 
 
@@ -151,4 +151,4 @@ def test_a_file_without_schedules_cannot_be_checked(capsys: pytest.CaptureFixtur
         "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a, namespace: b}\nspec: {schedule: '* * * * *'}"
     )
     assert run(["upgrade-check", "-f", str(path)]) == 2
-    assert "holds no schedules" in capsys.readouterr().err
+    assert "contains no schedules" in capsys.readouterr().err

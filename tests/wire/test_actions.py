@@ -138,7 +138,7 @@ async def test_a_right_taken_away_in_between_is_told_and_nothing_is_done(tmp_pat
         take_all_rights(box, "maria")
         (result,) = await done(executor, plan, pausing)
         assert (result.outcome, result.status) == (Outcome.FAILED, 403)
-        assert "ask for the role" in result.error
+        assert "ask for a role" in result.error
         assert named(box, "nightly").spec.paused is False
 
 

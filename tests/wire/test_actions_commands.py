@@ -171,7 +171,7 @@ def test_a_plan_that_changes_under_way_has_its_own_exit_code(
 
 def test_the_journal_lists_what_was_written(foretop: Foretop, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["journal"]) == 0
-    assert "Nothing has been written yet" in capsys.readouterr().out
+    assert "No writes yet" in capsys.readouterr().out
     assert foretop("schedule", "pause", "nightly", "--yes") == 0
     capsys.readouterr()
     assert run(["journal", "-o", "json"]) == 0
@@ -229,5 +229,37 @@ def test_a_plan_that_changed_is_asked_again_on_a_terminal(
     wire.cut = meddle
     types(b"y\ny\n")
     assert foretop("schedule", "unpause", "resting", "--skip-immediately=true") == 0
-    assert "this is what would be done now" in capsys.readouterr().err
+    assert "The updated plan" in capsys.readouterr().err
     assert held(box, "resting").spec.paused is False
+
+
+def test_a_backup_is_kept_for_longer_by_one_patch(
+    box: MiniCluster, foretop: Foretop, wire: Wire, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert foretop("backup", "extend", "ended", "--ttl", "87600h", "--yes") == 0
+    assert "spec.ttl 24h0m0s → 87600h0m0s" in capsys.readouterr().out
+    kept = box.storage.get(box.storage.kind("Backup"), "velero", "ended")
+    assert (kept["spec"]["ttl"], kept["status"]["expiration"]) == ("87600h0m0s", "2036-11-12T02:00:00Z")
+    assert kept["status"]["phase"] == "Completed"
+    assert foretop("backup", "extend", "ended", "--until", "2037-01-31", "--yes") == 0
+    kept = box.storage.get(box.storage.kind("Backup"), "velero", "ended")
+    assert (kept["spec"]["ttl"], kept["status"]["expiration"]) == ("89518h0m0s", "2037-01-31T00:00:00Z")
+    patches = [path.partition("/apis")[2] for method, path in wire.writes if method == "PATCH"]
+    assert patches == ["/velero.io/v1/namespaces/velero/backups/ended"] * 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("running", "--ttl", "720h"), 3),
+        (("ended",), 2),
+        (("ended", "--ttl", "720h", "--until", "2037-01-31"), 2),
+        (("ended", "--ttl", "soon"), 2),
+        (("ended", "--until", "2020-01-01"), 2),
+    ],
+)
+def test_a_life_that_cannot_be_extended(
+    arguments: tuple[str, ...], code: int, box: MiniCluster, foretop: Foretop, wire: Wire
+) -> None:
+    assert foretop("backup", "extend", *arguments, "--yes") == code
+    assert [method for method, _ in wire.writes if method == "PATCH"] == []

@@ -62,9 +62,9 @@ def test_after_maintenance_velero_takes_every_wish_up(tmp_path: Path, capsys: py
         assert run(["schedule", "unpause", "sessions-15m", "--skip-immediately=true", *shared]) == 0
         assert "lastSkipped set" in followed(capsys)
         assert run(["schedule", "unpause", "mail-30m", "--skip-immediately=false", *shared]) == 0
-        assert "Velero took it up, backup mail-30m-20261115023" in followed(capsys)
+        assert "Velero picked it up, backup mail-30m-20261115023" in followed(capsys)
         assert run(["schedule", "create", "new", "--schedule", "0 * * * *", *shared]) == 0
-        assert followed(capsys) == "Velero took new up: Enabled"
+        assert followed(capsys) == "Velero picked up new: Enabled"
 
 
 def test_a_backup_is_made_followed_read_and_deleted_with_its_data(
@@ -114,7 +114,7 @@ def test_that_nobody_takes_it_up_is_told(
         monkeypatch.setattr("foretop.commands.write_command.PICKED_UP_WITHIN", 0.5)
         shared = ("--yes", "--wait", "-o", "json", "--kubeconfig", config)
         assert run(["schedule", "create", "new", "--schedule", "0 * * * *", *shared]) == 1
-        assert followed(capsys).startswith("Nobody has taken it up")
+        assert followed(capsys).startswith("Not picked up yet")
 
 
 def test_the_seed_s_nab_can_be_deleted_by_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,4 +125,4 @@ def test_the_seed_s_nab_can_be_deleted_by_force(tmp_path: Path, capsys: pytest.C
         name = next(item for item in json.loads(capsys.readouterr().out)["items"] if item["veleroName"])
         target = f"{name['namespace']}/{name['name']}"
         assert run(["nab", "delete", target, "--force", "--yes", "--wait", "-o", "json", *at]) == 0
-        assert followed(capsys) == f"{name['name']} is gone"
+        assert followed(capsys) == f"{name['name']} is deleted"

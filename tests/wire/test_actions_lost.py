@@ -120,7 +120,7 @@ async def test_a_delete_that_the_transport_repeated_is_done(tmp_path: Path, wire
         plan = planned(box, deleting)
         box.storage.delete(box.storage.kind("Schedule"), "velero", "nightly")
         (result,) = await done(executor, plan, deleting)
-        assert (result.outcome, result.error) == (Outcome.DONE, "it was gone already")
+        assert (result.outcome, result.error) == (Outcome.DONE, "it was already deleted")
 
 
 async def test_what_is_interrupted_under_way_is_in_the_journal_as_unknown(tmp_path: Path, wire: Wire) -> None:

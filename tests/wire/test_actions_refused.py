@@ -69,38 +69,38 @@ def test_a_missing_right_refuses_every_write(
     for command in WRITES:
         assert run([*command, "--yes", "--kubeconfig", mine]) == 3, command
         (line,) = capsys.readouterr().err.splitlines()
-        assert "is not allowed (ask for the role that has it)" in line
+        assert "is not allowed (ask for a role with this permission)" in line
     assert changed_by(wire) == []
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("schedule", "pause", "nosuch", "--yes"), "There is no schedule nosuch"),
-        (("schedule", "pause", "elsewhere/nightly", "--yes"), "There is no schedule elsewhere/nightly"),
+        (("schedule", "pause", "nosuch", "--yes"), "Schedule nosuch not found"),
+        (("schedule", "pause", "elsewhere/nightly", "--yes"), "Schedule elsewhere/nightly not found"),
         (("schedule", "pause", "-l", "tier=tin", "--yes"), "No schedule has the labels tier=tin"),
         (("schedule", "pause", "-l", "tier=(", "--yes"), "Label selector"),
         (("schedule", "pause", "--yes"), "give names, or -l, or --all"),
-        (("schedule", "pause", "nightly", "--all", "--yes"), "not several"),
+        (("schedule", "pause", "nightly", "--all", "--yes"), "give only one of"),
         (("schedule", "pause", "nightly"), "give --yes"),
-        (("schedule", "pause", "nightly", "--until", "2020-01-01T00:00:00Z", "--yes"), "lies in the past"),
+        (("schedule", "pause", "nightly", "--until", "2020-01-01T00:00:00Z", "--yes"), "is in the past"),
         (("schedule", "unpause", "resting", "--skip-immediately", "--yes"), "--skip-immediately"),
         (("schedule", "unpause", "resting", "--skip-immediately=maybe", "--yes"), "'maybe' is not one of"),
         (("schedule", "pause", "nightly", "--dry-run=maybe"), "'maybe' is not one of"),
         (("schedule", "create", "x", "--schedule", "0 25 * * *", "--yes"), "in the field hour, at character 3"),
-        (("schedule", "create", "x", "--schedule", "@daily", "--ttl", "30d", "--yes"), "is no duration"),
+        (("schedule", "create", "x", "--schedule", "@daily", "--ttl", "30d", "--yes"), "is not a valid duration"),
         (("schedule", "create", "x", "--yes"), "--schedule is missing"),
         (("schedule", "create", "--yes"), "give NAME and --schedule, or -f FILE"),
         (("schedule", "create", "-f", "/no/such", "--yes"), "/no/such cannot be read"),
         (("backup", "create", "x", "--yes"), "give --from-schedule or --same-as"),
-        (("backup", "create", "--from-schedule", "nosuch", "--yes"), "There is no schedule nosuch"),
-        (("restore", "create", "--from-backup", "nosuch", "--yes"), "There is no backup nosuch"),
-        (("restore", "create", "--from-backup", "ended", "--namespace-mappings", "a", "--yes"), "is no part of"),
+        (("backup", "create", "--from-schedule", "nosuch", "--yes"), "Schedule nosuch not found"),
+        (("restore", "create", "--from-backup", "nosuch", "--yes"), "Backup nosuch not found"),
+        (("restore", "create", "--from-backup", "ended", "--namespace-mappings", "a", "--yes"), "is not valid in"),
         (("backup", "logs", "ended", "--cacert", "/no/such"), "/no/such cannot be used as --cacert"),
-        (("backup", "logs", "nosuch"), "There is no backup nosuch"),
-        (("restore", "results", "nosuch"), "There is no restore nosuch"),
-        (("nar", "results", "nosuch"), "There is no nonadminrestore nosuch"),
-        (("schedule", "pause", "a", "--context", "a", "--context", "b", "--yes"), "one --context at a time"),
+        (("backup", "logs", "nosuch"), "Backup nosuch not found"),
+        (("restore", "results", "nosuch"), "Restore nosuch not found"),
+        (("nar", "results", "nosuch"), "NonAdminRestore nosuch not found"),
+        (("schedule", "pause", "a", "--context", "a", "--context", "b", "--yes"), "exactly one --context"),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_sent(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import os
 import signal
@@ -147,24 +146,6 @@ async def test_a_plugin_is_run_again_when_its_token_is_refused(tmp_path: Path) -
         await client.close()
 
 
-async def test_an_oidc_token_that_ended_asks_a_person_and_is_not_refreshed_behind_kubectls_back() -> None:
-    def token(end: datetime) -> str:
-        claims = base64.urlsafe_b64encode(json.dumps({"exp": int(end.timestamp())}).encode()).decode().rstrip("=")
-        return f"head.{claims}.signature"
-
-    clock = ManualClock(NOW)
-    fresh = token(NOW + timedelta(hours=1))
-    async with guarded({f"Bearer {fresh}"}, []) as url:
-        ended = ContextConfig("oidc", url, identity=AuthInfo(oidc_token=token(NOW - timedelta(hours=1))))
-        files = [ended]
-        client = client_for(ended, files, clock)
-        with pytest.raises(Unauthenticated, match="ended at 2026-11-15 02:00 UTC"):
-            await client.request("GET", "/version")
-        files.append(replace(ended, identity=AuthInfo(oidc_token=fresh)))
-        assert (await client.request("GET", "/version")).status == 200
-        await client.close()
-
-
 async def test_acting_as_somebody_else_is_told_to_the_server() -> None:
     seen: list[web.Request] = []
     async with guarded({"Bearer t"}, seen) as url:
@@ -245,7 +226,7 @@ async def test_a_key_that_does_not_fit_is_one_line() -> None:
     config = certified("https://127.0.0.1:1", "alice")
     broken = replace(config, identity=replace(config.identity, key=pem("bob")[1]))
     client = client_for(broken, [broken])
-    with pytest.raises(Unauthenticated, match="do not belong together"):
+    with pytest.raises(Unauthenticated, match="do not match"):
         await client.request("GET", "/version")
 
 

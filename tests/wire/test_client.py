@@ -150,24 +150,26 @@ def test_a_clock_that_is_set_while_we_run_is_noticed() -> None:
     assert known.skew > timedelta(minutes=59)
 
 
-def test_looking_at_kubeconfigs_does_not_load_aiohttp() -> None:
-    names = ("watching.cluster_watcher", "connection.connect", "access.find_velero", "watching.reflector")
-    modules = ", ".join(f"foretop_core.kube.{name}" for name in names)
-    code = f"import {modules}, sys; print('aiohttp' in sys.modules)"
+def test_looking_at_kubeconfigs_loads_no_library_that_connects() -> None:
+    rooms = ("connection.connect", "watching.cluster_watcher", "watching.reflector", "access.find_velero")
+    modules = ", ".join(f"foretop_core.kube.{name}" for name in rooms)
+    code = f"import {modules}, sys; print({{'aiohttp', 'kubernetes', 'python_socks'}} & set(sys.modules))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "False"
+    assert ran.stdout.strip() == "set()"
 
 
 def test_a_second_watch_waits_for_the_library_that_the_first_is_loading() -> None:
     code = """
 import asyncio, sys
+from foretop_core.kube.connection.config import ContextConfig
 from foretop_core.kube.connection.transport import import_in_background
 
 async def start_two() -> bool:
-    first = asyncio.create_task(import_in_background())
+    config = ContextConfig("c", "https://c")
+    first = asyncio.create_task(import_in_background(config))
     while "foretop_core.kube.connection.connector" not in sys.modules:
         await asyncio.sleep(0)
-    await import_in_background()
+    await import_in_background(config)
     ready = hasattr(sys.modules["foretop_core.kube.connection.connector"], "AbortingConnector")
     await first
     return ready

@@ -80,7 +80,7 @@ class Watched:
         return {(scope.kind.plural, scope.namespace): health.state for scope, health in self.store.health.watches()}
 
     def names(self, kind: Kind) -> list[str]:
-        return sorted(key.name for key, _ in self.store.items(CONTEXT, kind.plural))
+        return sorted(key.name for key, _ in self.store.items(CONTEXT, kind.name))
 
     async def until(self, wanted: object, seen: Callable[[], object]) -> None:
         async with asyncio.timeout(PATIENCE):

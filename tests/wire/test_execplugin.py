@@ -66,7 +66,7 @@ async def test_a_plugin_that_hangs_is_ended_with_all_its_children(tmp_path: Path
     held = tmp_path / "held"
     os.mkfifo(held)
     reader = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
-    with pytest.raises(Unauthenticated, match=r"gave no answer in 0\.5 s"):
+    with pytest.raises(Unauthenticated, match=r"did not answer within 0\.5 s"):
         await plugins(limit=0.5).credential(plugin(tmp_path, f"sleep 300 > {held} &\nwait"))
     async with asyncio.timeout(120):
         while not nobody_holds(reader):  # noqa: ASYNC110 - before its first writer a pipe tells of no end
@@ -154,6 +154,6 @@ esac"""
 
 async def test_a_plugin_that_always_wants_a_person_is_not_run_behind_the_screen(tmp_path: Path) -> None:
     config = ExecConfig(command=plugin(tmp_path, "exit 0").command, interactive_mode="Always")
-    with pytest.raises(Unauthenticated, match="asks a person"):
+    with pytest.raises(Unauthenticated, match="always prompts"):
         await plugins().credential(config)
     assert not (tmp_path / "runs").exists()

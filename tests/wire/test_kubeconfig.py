@@ -149,10 +149,10 @@ def test_nothing_secret_is_in_the_printed_form(tmp_path: Path) -> None:
 
 TROUBLES = {
     "not yaml": ("contexts: [", "Cannot read the kubeconfig"),
-    "a list": ("- a", "it holds no mapping"),
+    "a list": ("- a", "it does not contain a mapping"),
     "no current context": ("contexts: [{name: a, context: {cluster: k}}]", "give --context: a"),
-    "nothing at all": ("{}", "No cluster to look at"),
-    "unknown current": ("current-context: gone", "There is no context 'gone'"),
+    "nothing at all": ("{}", "No cluster to connect to"),
+    "unknown current": ("current-context: gone", "Context 'gone' does not exist"),
     "no such cluster": (
         "{current-context: a, contexts: [{name: a, context: {cluster: k}}]}",
         "its cluster 'k' is not in",
@@ -170,17 +170,22 @@ TROUBLES = {
     "a port that cannot be": (
         "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"
         " clusters: [{name: k, cluster: {server: 'https://k:99999'}}]}",
-        "no http or https address",
+        "not a valid http or https address",
     ),
     "no host": (
         "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"
         " clusters: [{name: k, cluster: {server: 'https://'}}]}",
-        "https:// is no http or https address",
+        "https:// is not a valid http or https address",
     ),
-    "SOCKS": (
+    "SOCKS of the old kind": (
         "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"
-        " clusters: [{name: k, cluster: {server: 'https://k', proxy-url: 'socks5://p:1080'}}]}",
-        "not SOCKS",
+        " clusters: [{name: k, cluster: {server: 'https://k', proxy-url: 'socks4://p:1080'}}]}",
+        "socks4 scheme (use http://, https:// or socks5://)",
+    ),
+    "SOCKS without a host": (
+        "{current-context: a, contexts: [{name: a, context: {cluster: k}}],"
+        " clusters: [{name: k, cluster: {server: 'https://k', proxy-url: 'socks5://:1080'}}]}",
+        "it names no host",
     ),
     "a provider that is gone": (
         "{current-context: a, contexts: [{name: a, context: {cluster: k, user: u}}],"
@@ -239,6 +244,12 @@ PROXIES = [
     ("https://10.1.2.3:6443", {"HTTPS_PROXY": "http://p", "NO_PROXY": "10.1.2.3:443"}, "http://p"),
     ("https://10.1.2.3:6443", {"HTTPS_PROXY": "http://p", "NO_PROXY": "10.1.2.3:6443"}, ""),
     ("https://api.corp", {"HTTPS_PROXY": "http://p", "NO_PROXY": "*"}, ""),
+    ("https://api.corp", {"HTTPS_PROXY": "socks5://p:9"}, "socks5://p:9"),
+    ("https://api.corp", {"ALL_PROXY": "socks5://p:9"}, "socks5://p:9"),
+    ("https://api.corp", {"all_proxy": "socks5h://p"}, "socks5h://p:1080"),
+    ("https://api.corp", {"HTTPS_PROXY": "http://p", "ALL_PROXY": "socks5://s:9"}, "http://p"),
+    ("https://api.corp", {"ALL_PROXY": "socks5://p:9", "NO_PROXY": "corp"}, ""),
+    ("https://127.0.0.1:6443", {"ALL_PROXY": "socks5://p:9"}, ""),
 ]
 
 

@@ -157,7 +157,7 @@ async def test_a_velero_that_does_not_answer_is_not_waited_for_without_end(
 ) -> None:
     monkeypatch.setattr(files, "URL_WITHIN", 1.0)
     async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as executor:
-        with pytest.raises(FileUnavailable, match="Velero gave no address"):
+        with pytest.raises(FileUnavailable, match="Velero did not return a URL"):
             await log_of(executor, backup())
 
 

@@ -169,7 +169,7 @@ def test_the_report_on_a_cluster_and_on_a_file_take_it_too(
     [
         ("newest", "'newest' is not a valid Velero version (give one such as 1.18.2 or 1.18)"),
         ("minicluster=", "'' is not a valid Velero version"),
-        ("prod=1.18.2", "--velero-version prod=… names no context in use: there are minicluster"),
+        ("prod=1.18.2", "--velero-version prod=… does not name a context in use: there are minicluster"),
     ],
 )
 def test_what_cannot_be_is_one_line_before_any_connection(
@@ -188,4 +188,4 @@ def test_a_file_has_no_contexts(tmp_path: Path, capsys: pytest.CaptureFixture[st
     file.write_text(yaml.safe_dump(BOTH_DAYS))
     assert run(["report", "-f", str(file), "--velero-version", "prod=1.18.2"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "a file has none: give the version alone" in line
+    assert "a file has no context: give only the version" in line

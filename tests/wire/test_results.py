@@ -85,7 +85,7 @@ async def test_a_tenant_s_own_storage_gives_the_results_of_backup_and_restore(tm
 async def test_the_administrator_s_storage_gives_a_tenant_none_and_says_why(tmp_path: Path, wire: Wire) -> None:
     async with box_with([nab(), nar()], [TENANT]) as box, hand_in(box, tmp_path, "tenant") as executor:
         asked = from_builtins(NonAdminRestore, nar())
-        with pytest.raises(FileUnavailable, match="The results of orders-back are not given to tenants"):
+        with pytest.raises(FileUnavailable, match="The results of orders-back are not available to tenants"):
             await results_of(executor, asked)
         assert "ask the administrator" in await refusal(executor, asked, RunFile.RESULTS)
         assert wire.writes == []
@@ -144,11 +144,11 @@ async def test_what_stands_against_it_is_told_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("body", "problem", "why"),
     [
-        (b"<html>login</html>", DownloadFailed, "it is no gzip"),
-        (gzip.compress(b"<html>login</html>"), Unreadable, "they are no JSON"),
-        (PACKED[:40], Unreadable, "they are no JSON"),
+        (b"<html>login</html>", DownloadFailed, "it is not gzip data"),
+        (gzip.compress(b"<html>login</html>"), Unreadable, "not valid JSON"),
+        (PACKED[:40], Unreadable, "not valid JSON"),
     ],
-    ids=["no gzip", "no results", "cut off"],
+    ids=["not gzip data", "no results", "cut off"],
 )
 async def test_what_is_no_results_is_refused(body: bytes, problem: type[Exception], why: str, tmp_path: Path) -> None:
     async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as executor, object_store(box, body=body):

@@ -85,7 +85,7 @@ class WatchedStore(Noticed):
 
     @property
     def objects(self) -> dict[str, Resource]:
-        rows = self.store.items(self._scope.context, self._scope.kind.plural)
+        rows = self.store.items(self._scope.context, self._scope.kind.name)
         return {key.name: found for key, found in rows if not isinstance(found, UnreadableObject)}
 
     @property

@@ -1,1 +1,1 @@
-"""What the operator sees and types."""
+"""The dashboard and the command line."""

@@ -2,18 +2,21 @@
 
 An action is carried out by what the page on the screen has for its id in `handlers()`, or else the main screen and
 those behind it; an action for which nobody has a handler, or whose page says `offers(id)` is false just now, is shown
-nowhere. To add an action, add it here and its handler to one of those tables. The wishes are made from
-`foretop_core.actions.intents`; each opens its dialog.
+nowhere. What acts on the cluster has its record in `foretop_core.actions.intents`, and is made from that; it opens its
+dialog. To add another kind of action, add it here and its handler to one of those tables. Two actions on one key in
+one view are an error when this is imported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import combinations
 
 from foretop_core.actions import intents
 from foretop_core.actions.intents import Intent
+from foretop_core.models.kinds import SCHEDULE
 
 Handler = Callable[[], Awaitable[None] | None]
 """Carries an action out; what takes its time is waited for."""
@@ -25,10 +28,10 @@ class ActionGroup(Enum):
     """The headings of the help."""
 
     OBJECT = "The object under the cursor"
-    ACT = "Acting on it, or on what is marked"
+    ACT = "Actions on it, or on the marked rows"
     PAGE = "This page"
     TABLE = "The table"
-    GO = "Going somewhere"
+    GO = "Navigation"
     SCREEN = "The screen"
 
 
@@ -45,49 +48,78 @@ class Action:
     footer: int = 0
     words: tuple[str, ...] = ()
     """What else finds it in the palette."""
+    kinds: tuple[str, ...] = ()
+    """The kinds, by their plurals, that it can be asked of; none for every view."""
+    instead_of: tuple[str, ...] = ()
+    """Actions whose key it takes over where it is offered."""
+    takes_letter: bool = False
+    """No column is sorted by its capital letter, in any view."""
 
 
-def _wish(intent: Intent, short: str, footer: int, *more_keys: str, words: tuple[str, ...] = ()) -> Action:
+class KeyConflict(Exception):
+    """Two things on one key: nobody could tell what it does."""
+
+
+def action_of(intent: Intent) -> Action:
     """What a person can ask for of the clusters; `foretop.main_screen.write_actions` opens its dialog."""
-    title = intent.title[0].lower() + intent.title[1:]
-    keys = (intent.key, *more_keys) if intent.key else ()
-    return Action(intent.id, keys, intent.key, title, ActionGroup.ACT, short, footer, words)
+    return Action(
+        intent.id,
+        (intent.key, *intent.more_keys) if intent.key else (),
+        intent.key,
+        intent.title[0].lower() + intent.title[1:],
+        ActionGroup.ACT,
+        intent.short,
+        intent.footer,
+        intent.words,
+        tuple(kind.plural for kind in intent.kinds),
+        intent.instead_of,
+    )
 
 
 RESUME = "resume"
-WRITE_ACTIONS: tuple[Action, ...] = (
-    _wish(intents.PAUSE, "pause", 2),
-    _wish(intents.UNPAUSE, "unpause", 2, intents.PAUSE.key),
-    Action(RESUME, ("U",), "U", "unpause what one window paused, and nothing else", ActionGroup.ACT, "resume", 13),
-    _wish(intents.BACK_UP_NOW, "back up now", 13),
-    _wish(intents.RUN_AGAIN, "run again", 13),
-    _wish(intents.RESTORE_FROM, "restore", 2),
-    _wish(intents.LOGS, "logs", 2),
-    _wish(intents.NONADMIN_LOGS, "logs", 2),
-    _wish(intents.RESULTS, "fetch results", 1),
-    _wish(intents.NONADMIN_RESULTS, "fetch results", 1),
-    _wish(intents.CANCEL_MOVEMENTS, "cancel", 13),
-    _wish(intents.CREATE_SCHEDULE, "create", 13),
-    _wish(intents.DELETE_SCHEDULE, "delete", 13),
-    _wish(intents.DELETE_BACKUP, "delete", 13),
-    _wish(intents.DELETE_NAB, "delete", 13),
-    _wish(intents.DELETE_NAR, "delete", 13),
-    _wish(intents.DECIDE_STORAGE, "approve", 2, words=("approve", "reject")),
-    _wish(intents.SERVER_DEFAULT, "server default", 0),
+_RESUME = Action(
+    RESUME,
+    ("U",),
+    "U",
+    "unpause exactly what one window paused",
+    ActionGroup.ACT,
+    "resume",
+    13,
+    kinds=(SCHEDULE.plural,),
+    takes_letter=True,
 )
+
+
+def _write_actions() -> Iterator[Action]:
+    for intent in intents.INTENTS:
+        yield action_of(intent)
+        if intent is intents.UNPAUSE:
+            yield _RESUME
+
+
+WRITE_ACTIONS: tuple[Action, ...] = tuple(_write_actions())
 """Where two share a key, the first that can be asked of what is chosen has it."""
 
 ACTIONS: tuple[Action, ...] = (
     Action("open", ("enter",), "enter", "open it: overview, conditions, events, YAML", ActionGroup.OBJECT, "open", 1),
     *WRITE_ACTIONS,
-    Action("jump", ("J",), "J", "jump to its owner, or to what belongs to it", ActionGroup.OBJECT, "jump", 4),
+    Action(
+        "jump",
+        ("J",),
+        "J",
+        "jump to its owner or to related objects",
+        ActionGroup.OBJECT,
+        "jump",
+        4,
+        takes_letter=True,
+    ),
     Action("yaml", ("y",), "y", "its YAML", ActionGroup.OBJECT, "yaml", 10),
     Action("describe", ("d",), "d", "describe it", ActionGroup.OBJECT, "describe", 9, ("details",)),
     Action(
         "results",
         ("e",),
         "e",
-        "its results: what failed in it",
+        "its results: what failed",
         ActionGroup.OBJECT,
         "results",
         13,
@@ -97,10 +129,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("copy_namespace", ("n",), "n", "copy its namespace", ActionGroup.OBJECT),
     Action("prime", ("p",), "p", "its expression in the primer", ActionGroup.OBJECT, "primer", 13, ("warm-up",)),
     Action("horizon", ("z",), "z", "how far ahead: 6 h, 24 h or 7 d", ActionGroup.PAGE, "6h 24h 7d", 2),
-    Action("edit", (), "enter", "edit the expression; esc leaves the field", ActionGroup.PAGE, "edit", 1),
+    Action("edit", (), "enter", "edit the expression; esc closes the field", ActionGroup.PAGE, "edit", 1),
     Action("edit_minutes", (), "tab", "edit the minutes", ActionGroup.PAGE, "minutes", 2),
-    Action("section", (), "left right", "another section of it", ActionGroup.PAGE, "section", 2),
-    Action("take", ("o",), "o", "take the expression of an object of the cluster", ActionGroup.PAGE, "take from", 3),
+    Action("section", (), "left right", "another section", ActionGroup.PAGE, "section", 2),
+    Action("take", ("o",), "o", "use the expression of an object in the cluster", ActionGroup.PAGE, "take from", 3),
     Action("copy_primed", (), "c", "copy the primed expressions", ActionGroup.PAGE, "copy", 4),
     Action(
         "filter",
@@ -111,53 +143,80 @@ ACTIONS: tuple[Action, ...] = (
         "filter",
         3,
     ),
-    Action("mark", ("space",), "space", "mark it, and go on to the next", ActionGroup.TABLE, "mark", 6),
+    Action("mark", ("space",), "space", "mark it and move to the next", ActionGroup.TABLE, "mark", 6),
     Action(
-        "mark_range", ("ctrl+@", "ctrl+space"), "ctrl+space", "mark all from the last mark to here", ActionGroup.TABLE
+        "mark_range",
+        ("ctrl+@", "ctrl+space"),
+        "ctrl+space",
+        "mark all rows from the last mark to here",
+        ActionGroup.TABLE,
     ),
-    Action("mark_all", ("asterisk",), "*", "mark all rows that are shown", ActionGroup.TABLE),
+    Action("mark_all", ("asterisk",), "*", "mark all visible rows", ActionGroup.TABLE),
     Action("clear_marks", ("ctrl+backslash",), "ctrl+\\", "clear all marks", ActionGroup.TABLE),
-    Action("sort_selected", ("O",), "O", "sort by the selected column (left and right select one)", ActionGroup.TABLE),
-    Action("fold", ("enter",), "enter", "fold the group, or open it again", ActionGroup.TABLE, "fold", 1),
-    Action("group", ("b",), "b", "by namespace, or in one list again", ActionGroup.TABLE, "group", 13),
-    Action("faults", ("ctrl+z",), "ctrl+z", "only what is faulty, or all again", ActionGroup.TABLE, "faults", 12),
-    Action("all_namespaces", ("0",), "0", "all namespaces and contexts again", ActionGroup.TABLE, "show all", 2),
-    Action("wide", ("ctrl+w",), "ctrl+w", "more columns, or fewer", ActionGroup.TABLE),
+    Action(
+        "sort_selected",
+        ("O",),
+        "O",
+        "sort by the selected column (left and right select one)",
+        ActionGroup.TABLE,
+        takes_letter=True,
+    ),
+    Action(
+        "fold",
+        ("enter",),
+        "enter",
+        "fold or unfold the group",
+        ActionGroup.TABLE,
+        "fold",
+        1,
+        instead_of=("open",),
+    ),
+    Action("group", ("b",), "b", "group by namespace, or one list", ActionGroup.TABLE, "group", 13),
+    Action("faults", ("ctrl+z",), "ctrl+z", "only problems, or all", ActionGroup.TABLE, "faults", 12),
+    Action("all_namespaces", ("0",), "0", "show all namespaces and contexts", ActionGroup.TABLE, "show all", 2),
+    Action("wide", ("ctrl+w",), "ctrl+w", "more or fewer columns", ActionGroup.TABLE),
     Action("save", ("ctrl+s",), "ctrl+s", "save the table as CSV or JSON", ActionGroup.TABLE),
-    Action("palette", ("colon", "ctrl+p"), ":", "go to a view, or find any command", ActionGroup.GO, "go to", 5),
-    Action("previous", ("left_square_bracket",), "[", "back to where you were", ActionGroup.GO),
+    Action("palette", ("colon", "ctrl+p"), ":", "go to a view or run a command", ActionGroup.GO, "go to", 5),
+    Action("previous", ("left_square_bracket",), "[", "back", ActionGroup.GO),
     Action("next", ("right_square_bracket",), "]", "forward again", ActionGroup.GO),
-    Action("last", ("minus",), "-", "to and fro between the last two places", ActionGroup.GO),
-    Action("escape", ("escape",), "esc", "back: out of the filter, the detail, the narrowing", ActionGroup.GO),
-    Action("back", ("q",), "q", "back, and in a tab out of foretop", ActionGroup.GO, "back", 8),
+    Action("last", ("minus",), "-", "toggle between the last two views", ActionGroup.GO),
+    Action("escape", ("escape",), "esc", "back: close the detail, clear the filter", ActionGroup.GO),
+    Action("back", ("q",), "q", "back; on a main page, quit", ActionGroup.GO, "back", 8),
     Action("help", ("question_mark",), "?", "this help", ActionGroup.SCREEN, "help", 7),
-    Action("zone", ("Z",), "Z", "zone of the times: UTC, mine, the cron expression's", ActionGroup.SCREEN),
-    Action("relist", ("ctrl+r",), "ctrl+r", "list again: whatever waits to try again tries now", ActionGroup.SCREEN),
+    Action(
+        "zone",
+        ("Z",),
+        "Z",
+        "time zone: UTC, local, or the cron expression's",
+        ActionGroup.SCREEN,
+        takes_letter=True,
+    ),
+    Action("relist", ("ctrl+r",), "ctrl+r", "reload: retry failed connections now", ActionGroup.SCREEN),
     Action(
         "sign_in",
         ("i",),
         "i",
-        "sign in: the plugin asks you on the plain terminal",
+        "sign in: the plugin prompts you in the terminal",
         ActionGroup.SCREEN,
         "sign in",
         1,
         ("login",),
     ),
-    Action("full", ("f",), "f", "full screen, without the frame", ActionGroup.SCREEN),
-    Action("messages", ("m",), "m", "the messages so far", ActionGroup.SCREEN, words=("log", "toasts")),
+    Action("full", ("f",), "f", "full screen, without header and footer", ActionGroup.SCREEN),
+    Action("messages", ("m",), "m", "message history", ActionGroup.SCREEN, words=("log", "toasts")),
     Action(
         "mouse",
         ("ctrl+e",),
         "ctrl+e",
-        "mouse on or off (on takes the terminal's own selection away)",
+        "mouse on or off (on disables the terminal's own selection)",
         ActionGroup.SCREEN,
     ),
-    Action("suspend", (), "", "to the shell; fg comes back", ActionGroup.SCREEN),
+    Action("suspend", (), "", "suspend to the shell; fg returns", ActionGroup.SCREEN),
     Action(
         "leave",
         ("ctrl+c",),
         "ctrl+c",
-        "out of a dialog, else out of foretop",
+        "close the dialog, or quit",
         ActionGroup.SCREEN,
         words=("quit", "exit"),
     ),
@@ -165,8 +224,12 @@ ACTIONS: tuple[Action, ...] = (
 
 BY_ID = {action.id: action for action in ACTIONS}
 
+_KEYS_OF_THE_TABLE = frozenset(("j", "k", "g", "G", "up", "down", "left", "right", *"123456789"))
+RESERVED_LETTERS = frozenset("G").union(*(action.keys for action in ACTIONS if action.takes_letter))
+"""Capitals that sort by no column."""
+
 UNLISTED = (
-    ("up down j k", "move; page up and down, g and G for the ends"),
+    ("up down j k", "move; page up and down; g and G go to the ends"),
     ("shift+up down", "scroll the pane"),
     ("left right", "select a column"),
     ("1 … 9", "the tabs"),
@@ -189,3 +252,26 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 def footer_order(actions: Iterable[Action]) -> list[Action]:
     return sorted((action for action in actions if action.footer), key=lambda action: action.footer)
+
+
+def check_keys(actions: Iterable[Action]) -> None:
+    """Two actions on one key that meet in a view are a mistake, unless one of them says that it takes the key over."""
+    for one in (given := tuple(actions)):
+        if taken := _KEYS_OF_THE_TABLE.intersection(one.keys):
+            raise KeyConflict(f"{one.id} is on {', '.join(sorted(taken))}, which is a key of every table")
+    for one, other in combinations(given, 2):
+        shared = set(one.keys) & set(other.keys)
+        meet = not one.kinds or not other.kinds or set(one.kinds) & set(other.kinds)
+        if shared and meet and one.id not in other.instead_of and other.id not in one.instead_of:
+            raise KeyConflict(f"{one.id} and {other.id} are both on {', '.join(sorted(shared))}")
+
+
+def check_letters(actions: Iterable[Action], view: str, sorting: Iterable[str]) -> None:
+    """An action on a letter that sorts a table would never be reached."""
+    letters = frozenset(sorting)
+    for action in actions:
+        if taken := letters.intersection(action.keys):
+            raise KeyConflict(f"{action.id} is on {', '.join(sorted(taken))}, which sorts the table of {view}")
+
+
+check_keys(ACTIONS)

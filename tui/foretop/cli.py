@@ -14,21 +14,21 @@ from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_op
 from foretop_core.kube.connection.config import SessionOptions
 
 COMMANDS = {
-    "demo": ("foretop.commands.demo", "A cluster in a box to look at: no real one is needed."),
-    "next": ("foretop.commands.next_runs", "When an expression or the schedules in a file run next."),
-    "primer": ("foretop.commands.primer", "The expressions that warm up a cluster ahead of a schedule."),
-    "get": ("foretop.commands.get", "The rows of a view, once or as they change."),
-    "doctor": ("foretop.commands.doctor", "What foretop finds in a cluster, what it lacks, and how to mend that."),
-    "upgrade-check": ("foretop.commands.upgrade_check", "Which schedules an upgrade of Velero changes, and how."),
+    "demo": ("foretop.commands.demo", "Run a simulated cluster; no real one is needed."),
+    "next": ("foretop.commands.next_runs", "Show the next runs of an expression or of the schedules in a file."),
+    "primer": ("foretop.commands.primer", "Compute expressions that warm up a cluster before a schedule runs."),
+    "get": ("foretop.commands.get", "Print the rows of a view, once or as they change."),
+    "doctor": ("foretop.commands.doctor", "Check a cluster: what foretop finds, what is missing, and how to fix it."),
+    "upgrade-check": ("foretop.commands.upgrade_check", "Show which schedules a Velero upgrade changes, and how."),
     "schedule": ("foretop.commands.schedule", "Pause, unpause, create and delete schedules."),
-    "backup": ("foretop.commands.backup", "Make, delete and cancel backups, and read their logs and results."),
+    "backup": ("foretop.commands.backup", "Create, delete and cancel backups, and read their logs and results."),
     "restore": ("foretop.commands.restore", "Restore from a backup, and read the log and results of a restore."),
     "nab": ("foretop.commands.nab", "Delete non-admin backups, and read their logs and results."),
     "nar": ("foretop.commands.nar", "Delete non-admin restores, and read their results."),
-    "storage-request": ("foretop.commands.storage_request", "Approve or reject the storage that tenants ask for."),
-    "server": ("foretop.commands.server", "Set Velero's own default for skipping."),
-    "journal": ("foretop.commands.journal", "What foretop has written to which cluster."),
-    "report": ("foretop.commands.report", "Next runs, queue and findings of a cluster, or of the objects in a file."),
+    "storage-request": ("foretop.commands.storage_request", "Approve or reject storage requested by tenants."),
+    "server": ("foretop.commands.server", "Set Velero's default for skipImmediately."),
+    "journal": ("foretop.commands.journal", "Show what foretop has written to which cluster."),
+    "report": ("foretop.commands.report", "Report next runs, queue and findings of a cluster or of a file."),
 }
 
 

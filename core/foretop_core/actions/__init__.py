@@ -1,1 +1,1 @@
-"""Wishes on their way up: an intent is guarded, planned in exact writes and sentences, done, and written down."""
+"""Writes to the cluster: a plan of exact requests and sentences, then guarded, sent, journaled and followed."""

@@ -8,13 +8,14 @@ from typing import Any
 
 from foretop_core.actions import validation
 from foretop_core.actions.intents import BACK_UP_NOW, CANCEL_MOVEMENTS, DELETE_BACKUP, RUN_AGAIN
-from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
-from foretop_core.actions.steps import create_step, patch_step, stamped, target, velero, wire
+from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.actions.steps import create_step, patch_step, stamped, velero, wire
 from foretop_core.models import Backup, DataMovement, Schedule
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, MOVEMENTS, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
 from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.queue import has_ended
@@ -53,15 +54,15 @@ def plan_run_again(
     refused: list[Refusal] = []
     for backup in backups:
         if not has_ended(backup):
-            refused.append(Refusal(target(snapshot, BACKUP, backup), f"it has not ended ({backup.phase or 'New'})"))
+            refused.append(Refusal(snapshot.ref(backup), f"it has not ended ({backup.phase or 'New'})"))
             continue
-        where = ActionTarget(snapshot.context, BACKUP, backup.namespace, stamped(backup.name, named_at or now))
+        where = ObjectRef(snapshot.context, BACKUP.name, backup.namespace, stamped(backup.name, named_at or now))
         schedule = {SCHEDULE_LABEL: backup.schedule_name} if backup.schedule_name else {}
         meta = {
             "labels": {**_without_veleros(backup.metadata.labels), **schedule},
             "annotations": _without_veleros(backup.metadata.annotations),
         }
-        changes = (f"{where} is made with the spec of {backup.name} ({backup.phase})",)
+        changes = (f"{where} is created with the spec of {backup.name} ({backup.phase})",)
         steps.append(create_step(where, wire(backup.spec), changes, _start(snapshot, backup.namespace, now), meta=meta))
     return Plan(RUN_AGAIN, now, tuple(steps), tuple(refused))
 
@@ -73,7 +74,7 @@ def plan_delete_backup(snapshot: ClusterSnapshot, backups: Iterable[Backup], now
     for backup in backups:
         why = _why_not_deleted(snapshot, backup)
         if why:
-            refused.append(Refusal(target(snapshot, BACKUP, backup), why))
+            refused.append(Refusal(snapshot.ref(backup), why))
         else:
             steps.append(_delete_request(snapshot, backup))
     return Plan(DELETE_BACKUP, now, tuple(steps), tuple(refused))
@@ -87,8 +88,8 @@ def plan_cancel_movements(snapshot: ClusterSnapshot, backups: Iterable[Backup], 
         moving = snapshot.movements_by_backup.get((backup.namespace, label_value(backup.name)), ())
         running = [one for one in moving if one.phase not in _ENDED_MOVEMENTS and not one.spec.cancel]
         if not running:
-            why = "its data movements are being cancelled already" if moving else "nothing of it is being moved"
-            refused.append(Refusal(target(snapshot, BACKUP, backup), why))
+            why = "its data movements are already being cancelled" if moving else "it has no active data movements"
+            refused.append(Refusal(snapshot.ref(backup), why))
         steps += [_cancel(snapshot, backup, movement) for movement in running]
     return Plan(CANCEL_MOVEMENTS, now, tuple(steps), tuple(refused))
 
@@ -108,7 +109,7 @@ def _from_schedule(
     snapshot: ClusterSnapshot, schedule: Schedule, now: datetime, named: str, labels: Mapping[str, str]
 ) -> PlanStep:
     template = schedule.spec.template
-    where = ActionTarget(snapshot.context, BACKUP, schedule.namespace, named)
+    where = ObjectRef(snapshot.context, BACKUP.name, schedule.namespace, named)
     own = template.metadata.get("labels") or schedule.metadata.labels
     notes = {key: text for key, text in schedule.metadata.annotations.items() if not key.startswith(ANNOTATIONS)}
     meta: dict[str, Any] = {"labels": {**own, SCHEDULE_LABEL: schedule.name, **labels}, "annotations": notes}
@@ -116,15 +117,15 @@ def _from_schedule(
         owner = {"apiVersion": SCHEDULE.api_version, "kind": SCHEDULE.name, "name": schedule.name}
         meta["ownerReferences"] = [{**owner, "uid": schedule.metadata.uid, "controller": True}]
     command = velero(snapshot.context, schedule.namespace, "backup", "create", named, "--from-schedule", schedule.name)
-    changes = (f"{where} is made from the template of {schedule.name}",)
-    forecast = f"{_start(snapshot, schedule.namespace, now)}; the next run of {schedule.name} stays as it is"
+    changes = (f"{where} is created from the template of {schedule.name}",)
+    forecast = f"{_start(snapshot, schedule.namespace, now)}; the next run of {schedule.name} does not change"
     return create_step(where, wire(template), changes, forecast, command, meta=meta)
 
 
 def _start(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> str:
     """When a backup that is made now comes to its turn."""
     if silence := snapshot.heartbeat(namespace).silence(now):
-        return f"one backup, but not before Velero is back: {silence}"
+        return f"one backup, once Velero is back: {silence}"
     ahead = [run for run in snapshot.backups_by_namespace.get(namespace, ()) if not has_ended(run)]
     holding = [run for run in ahead if run.phase in phases.HOLDS_SLOT]
     slots = snapshot.server(namespace).concurrency or 1
@@ -139,27 +140,27 @@ def _without_veleros(marks: Mapping[str, str]) -> dict[str, str]:
 
 def _why_not_deleted(snapshot: ClusterSnapshot, backup: Backup) -> str:
     if backup.phase in phases.HOLDS_SLOT:
-        return f"it is {backup.phase}: Velero deletes no backup that is running"
+        return f"it is {backup.phase}: Velero does not delete a running backup"
     asked = [request for request in snapshot.delete_requests if request.spec.backup_name == backup.name]
     if any(one.namespace == backup.namespace and one.phase not in ("Processed",) for one in asked):
-        return "its deletion has been asked for already"
+        return "its deletion was already requested"
     return ""
 
 
 def _delete_request(snapshot: ClusterSnapshot, backup: Backup) -> PlanStep:
-    where = ActionTarget(snapshot.context, DELETE_REQUEST, backup.namespace, backup.name)
+    where = ObjectRef(snapshot.context, DELETE_REQUEST.name, backup.namespace, backup.name)
     labels = {BACKUP_LABEL: label_value(backup.name), BACKUP_UID_LABEL: backup.metadata.uid}
     meta = {"generateName": f"{backup.name}-", "labels": labels}
-    changes = (f"a DeleteBackupRequest for backup {backup.namespace}/{backup.name} is made",)
+    changes = (f"a DeleteBackupRequest for backup {backup.namespace}/{backup.name} is created",)
     restores = [one.name for one in snapshot.restores if _is_from(one.spec.backup_name, one.namespace, backup)]
     also = f", and the restores made from it ({humanize.join(restores)})" if restores else ""
-    forecast = f"its data in storage, its snapshots and its object go for good{also}"
+    forecast = f"its data in storage, its snapshots and its object are permanently deleted{also}"
     command = velero(snapshot.context, backup.namespace, "backup", "delete", backup.name, "--confirm")
     location = snapshot.location(backup.namespace, backup.spec.storage_location)
     warnings = []
     if owner := backup.annotation(NAB_NAME_ANNOTATION):
         place = backup.annotation(NAB_NAMESPACE_ANNOTATION)
-        warnings.append(f"It belongs to the NAB {place}/{owner}, which is left behind: delete that one instead.")
+        warnings.append(f"It belongs to the NAB {place}/{owner}, which would remain: delete that one instead.")
     if location is not None and location.phase == "Unavailable":
         warnings.append(f"Its storage location {location.name} is Unavailable: Velero cannot delete from it now.")
     if location is not None and location.spec.access_mode == "ReadOnly":
@@ -173,10 +174,10 @@ def _is_from(backup_name: str, namespace: str, backup: Backup) -> bool:
 
 def _cancel(snapshot: ClusterSnapshot, backup: Backup, movement: DataMovement) -> PlanStep:
     kind = _KIND_OF_MOVEMENT[type(movement)]
-    where = target(snapshot, kind, movement)
+    where = snapshot.ref(movement)
     progress = movement.status.progress
     share = f", {progress.bytes_done * 100 // progress.total_bytes} % moved" if progress.total_bytes else ""
-    forecast = f"volume {movement.volume or '?'} is given up{share}; {backup.name} ends PartiallyFailed or Failed"
+    forecast = f"volume {movement.volume or '?'} is cancelled{share}; {backup.name} ends as PartiallyFailed or Failed"
     changes = (f"spec.cancel of {kind.name} {movement.name} false → true",)
     before = {"spec": {"cancel": movement.spec.cancel}}
     return patch_step(where, movement, {"spec": {"cancel": True}}, before, changes, forecast)

@@ -91,7 +91,9 @@ async def _unpacked(answer: aiohttp.ClientResponse, progress: Progress, most: in
                 )
             progress(done, total)
     except zlib.error:
-        raise DownloadFailed("The file cannot be unpacked", "it is no gzip", "is a proxy in between?") from None
+        raise DownloadFailed(
+            "The file cannot be unpacked", "it is not gzip data", "is there a proxy in between?"
+        ) from None
     return bytes(text + unpacker.flush())
 
 

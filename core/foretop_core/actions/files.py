@@ -10,7 +10,7 @@ from typing import TypeAlias
 from foretop_core.actions.download import MOST_BYTES, Progress, TlsTrust, fetch
 from foretop_core.actions.intents import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESULTS, Intent
 from foretop_core.actions.plan_executor import PlanExecutor
-from foretop_core.actions.plans import ActionTarget, Plan
+from foretop_core.actions.plans import Plan
 from foretop_core.actions.send_plan import Outcome
 from foretop_core.actions.steps import create_step, kubectl, velero
 from foretop_core.errors import ForetopError, Unreadable
@@ -19,7 +19,9 @@ from foretop_core.kube.connection import paths
 from foretop_core.kube.connection.failures import Unreachable
 from foretop_core.kube.watching.list_watch_codec import read_event
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, decode
-from foretop_core.models.download import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, DownloadRequest, NonAdminDownloadRequest
+from foretop_core.models.download import DownloadRequest, NonAdminDownloadRequest
+from foretop_core.models.kinds import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, kind_of_ref
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.phases import READABLE
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -75,7 +77,7 @@ async def asked_of(executor: PlanExecutor, item: NonAdmin, file: RunFile) -> Run
     run = velero_run(snapshot, item)
     word = "backup" if isinstance(item, NonAdminBackup) else "restore"
     if not item.velero.name:
-        raise FileUnavailable(f"{item.name} has no {file.noun}", f"it has led to no Velero {word} yet")
+        raise FileUnavailable(f"{item.name} has no {file.noun}", f"it has no Velero {word} yet")
     copied = item.velero.status.phase if item.velero.status else ""
     phase = run.phase if run is not None else copied
     if phase not in READABLE:
@@ -88,9 +90,9 @@ async def asked_of(executor: PlanExecutor, item: NonAdmin, file: RunFile) -> Run
     if allowed.allowed and run is not None:
         return run
     raise FileUnavailable(
-        f"The {file.noun} of {item.name} {'is' if file is RunFile.LOG else 'are'} not given to tenants",
-        "the backup lies in the administrator's storage, and a NonAdminDownloadRequest is granted only for a backup in "
-        "a NonAdminBackupStorageLocation of one's own",
+        f"The {file.noun} of {item.name} {'is' if file is RunFile.LOG else 'are'} not available to tenants",
+        "the backup is in the administrator's storage, and a NonAdminDownloadRequest is granted only for a backup in "
+        "your own NonAdminBackupStorageLocation",
         "ask the administrator",
     )
 
@@ -142,7 +144,7 @@ def why_no_file(snapshot: ClusterSnapshot, run: Run, file: RunFile) -> tuple[str
     location = snapshot.location(backup.namespace, backup.spec.storage_location) if backup else None
     if location is not None and location.phase == "Unavailable":
         why = f"the storage location {location.name} is Unavailable: {location.status.message or 'no reason given'}"
-        return f"The {file.noun} of {run.name} cannot be fetched", why, "mend the storage location"
+        return f"The {file.noun} of {run.name} cannot be fetched", why, "fix the storage location"
     return None
 
 
@@ -152,10 +154,10 @@ def file_plan(executor: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> Pl
     of_tenant = isinstance(item, NonAdmin)
     word = "Backup" if isinstance(item, Backup | NonAdminBackup) else "Restore"
     kind = NONADMIN_DOWNLOAD if of_tenant else DOWNLOAD_REQUEST
-    target = ActionTarget(context, kind, item.namespace, f"{item.name[:240]}-{secrets.token_hex(5)}")
+    target = ObjectRef(context, kind.name, item.namespace, f"{item.name[:240]}-{secrets.token_hex(5)}")
     spec = {"target": {"kind": f"{word}{file.value}", "name": item.name}}
-    changes = (f"a {kind.name} for the {file.noun} of {item.name} is made; Velero removes it after ten minutes",)
-    forecast = f"Velero signs an address from which the {file.noun} {'is' if file is RunFile.LOG else 'are'} fetched"
+    changes = (f"a {kind.name} for the {file.noun} of {item.name} is created; Velero removes it after ten minutes",)
+    forecast = f"Velero signs a URL from which the {file.noun} {'is' if file is RunFile.LOG else 'are'} fetched"
     verb = ("logs", item.name) if file is RunFile.LOG else ("describe", item.name, "--details")
     line = velero(context, item.namespace, word.lower(), *verb)
     if of_tenant:
@@ -170,16 +172,16 @@ async def _ask(
     await executor.guard(plan)
     async for result in executor.carry_out(plan, lambda snapshot, items, now: plan):
         if result.outcome is not Outcome.DONE:
-            raise FileUnavailable(f"The {file.noun} cannot be asked for", result.error)
+            raise FileUnavailable(f"The {file.noun} cannot be requested", result.error)
     url = await _address(executor, plan.steps[0].target, file)
     return await fetch(url, trust or TlsTrust(), progress or (lambda done, total: None), file.most_bytes)
 
 
-async def _address(executor: PlanExecutor, target: ActionTarget, file: RunFile) -> str:
+async def _address(executor: PlanExecutor, target: ObjectRef, file: RunFile) -> str:
     """Watches the request until it has an address; a broken storage location never gives one."""
-    read = _url_of_nonadmin if target.kind is NONADMIN_DOWNLOAD else _url_of
+    read = _url_of_nonadmin if target.kind == NONADMIN_DOWNLOAD.name else _url_of
     params = {"watch": "1", "fieldSelector": f"metadata.name={target.name}", "timeoutSeconds": str(int(URL_WITHIN))}
-    collection = paths.collection(target.kind, target.namespace)
+    collection = paths.collection(kind_of_ref(target), target.namespace)
     try:
         async with asyncio.timeout(URL_WITHIN), executor.client.stream(collection, params, URL_WITHIN) as lines:
             async for line in lines:
@@ -188,9 +190,9 @@ async def _address(executor: PlanExecutor, target: ActionTarget, file: RunFile) 
     except (TimeoutError, Unreachable, Unreadable):
         pass
     raise FileUnavailable(
-        f"Velero gave no address for the {file.noun}",
-        f"it was asked {int(URL_WITHIN)} s ago",
-        "see whether Velero runs and its storage location is Available",
+        f"Velero did not return a URL for the {file.noun}",
+        f"requested {int(URL_WITHIN)} s ago",
+        "check that Velero is running and its storage location is Available",
     )
 
 

@@ -1,4 +1,4 @@
-"""Whether a wish may be granted at all: read-only, rights, in that order; the state is the plan's business."""
+"""The check before a plan is sent: read-only mode, then permissions. The plan checks the state of the objects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
 from foretop_core.kube.connection import paths
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.models.kinds import Kind
+from foretop_core.models.kinds import Kind, kind_of_ref
 
 _ASKED_BY_NAME = 10
 
@@ -17,19 +17,12 @@ class ActionRefused(ForetopError):
     """The wish was not granted, and nothing was sent."""
 
 
-async def guard(intent: Intent, client: ApiClient, access: AccessReviewer, namespace: str) -> None:
-    """Raises Refused with the reason and what to do; returns where the wish may go on."""
-    hold_read_only(intent, client)
-    for needed in intent.rights:
-        await _need(intent, access, needed.verb, needed.kind, namespace)
-
-
 async def guard_plan(plan: Plan, client: ApiClient, access: AccessReviewer) -> None:
-    """The same for exactly the writes of a plan, wherever its objects are."""
+    """Raises ActionRefused with the reason and what to do; asks for exactly the writes of the plan, where they go."""
     hold_read_only(plan.intent, client)
     groups: dict[tuple[str, Kind, str], list[str]] = {}
     for step in plan.steps:
-        place = (VERBS[step.write.method], step.target.kind, step.target.namespace)
+        place = (VERBS[step.write.method], kind_of_ref(step.target), step.target.namespace)
         groups.setdefault(place, []).append(step.target.name)
     for (verb, kind, namespace), names in groups.items():
         if verb == "create" or not await _may_by_name(access, verb, kind, namespace, names):
@@ -55,4 +48,4 @@ async def _need(intent: Intent, access: AccessReviewer, verb: str, kind: Kind, n
     verdict = await access.verdict(permission(verb, kind, namespace))
     if not verdict.allowed:
         what = f"{verb} on {paths.title(kind)} in {namespace} is not allowed"
-        raise ActionRefused(f"Cannot {intent.title.lower()}", what, "ask for the role that has it")
+        raise ActionRefused(f"Cannot {intent.title.lower()}", what, "ask for a role with this permission")

@@ -1,75 +1,279 @@
-"""What a person can ask for, as data: bindings, palette, help, guards and commands are all made from these."""
+"""The one record of each action: keys, palette, footer, help, pane hints, guard, doctor and commands are made from it.
+
+A new action is its planner in this package, its dialog in `foretop.dialogs` and its record here. A key that is taken
+(`foretop.bindings`) or a dialog that is missing (`foretop.dialogs.dialog_registry`) is an error at import.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TypeAlias
 
-from foretop_core.models.download import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD
+from foretop_core.models import Backup, NonAdmin, Resource, Restore, Schedule
 from foretop_core.models.kinds import (
     BACKUP,
     DELETE_REQUEST,
     DEPLOYMENT,
+    DOWNLOAD_REQUEST,
     MOVEMENTS,
     NAB,
     NABSL_REQUEST,
     NAR,
+    NONADMIN_DOWNLOAD,
     RESTORE,
     SCHEDULE,
     Kind,
 )
+from foretop_core.rules import phases
+
+Applies: TypeAlias = Callable[[Resource, Callable[[], bool]], str]
+"""Why it cannot be asked of an object, "" where it can; the second tells whether data is being moved for it.
+
+It is called for every key at every change of the screen, so it looks no further than it must.
+"""
+
+
+class FollowUp(Enum):
+    """What is looked out for after the write; `foretop_core.dashboard.write_followup` has the probe of each."""
+
+    NOTHING = auto()
+    """The write itself is all there is to see."""
+    SCHEDULE_RESUMED = auto()
+    SCHEDULE_JUDGED = auto()
+    BACKUP_BEGUN = auto()
+    RESTORE_ENDED = auto()
+    BACKUP_DELETED = auto()
+    NONADMIN_DELETED = auto()
+
+
+class AskedOf(Enum):
+    """What the action is asked of."""
+
+    CHOSEN = auto()
+    """The marked rows, or the object under the cursor."""
+    NEW = auto()
+    """Nothing yet: it is made beside the object under the cursor."""
+    SERVER = auto()
+    """The Velero of the object under the cursor."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequiredPermission:
-    """A verb on a kind that an intent needs."""
+    """A verb on a kind that an action needs."""
 
     verb: str
     kind: Kind
 
 
+def _always(_item: Resource, _moves: Callable[[], bool]) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One wish: on which kinds it can be made, what it needs, and how careful the dialog must be."""
+    """One action on the cluster: where it can be asked, what it needs, and how it is shown and followed."""
 
     id: str
     title: str
     key: str
+    """As Textual spells it; "" where it is in the palette only."""
     kinds: tuple[Kind, ...]
     rights: tuple[RequiredPermission, ...]
+    """All that its plans write: a plan with any other write cannot be made."""
     dangerous: bool = False
     """The dialog asks for the name."""
     many: bool = False
     """Can be asked of several objects at once."""
+    applies: Applies = _always
+    """Beyond the kind: where asking would only be refused, the key is not offered."""
+    asked_of: AskedOf = AskedOf.CHOSEN
+    page: str = ""
+    """The only page that offers it; "" for every page with such objects."""
+    only_in_results: bool = False
+    """Offered only where an object's results are shown."""
+    more_keys: tuple[str, ...] = ()
+    instead_of: tuple[str, ...] = ()
+    """Actions whose key it takes over where it applies: any other action on the same key is an error."""
+    short: str = ""
+    """In the footer."""
+    footer: int = 0
+    """The rank there; 0 for never."""
+    words: tuple[str, ...] = ()
+    """What else finds it in the palette."""
+    hint: str = ""
+    """The sentence of a finding's pane, `{}` for the object; "" where it is no remedy, as deleting never is."""
+    fetches: bool = False
+    """It fetches a file and changes nothing: a viewer takes the place of the dialog."""
+    follow_up: FollowUp = FollowUp.NOTHING
+    commands: tuple[str, ...] = ()
+    """The words on the command line that do the same: group and verb."""
+    purpose: str = ""
+    """What the doctor says one can do with its rights in Velero's namespace; "" where it does not tell."""
 
 
-PAUSE = Intent("pause", "Pause", "s", (SCHEDULE,), (RequiredPermission("patch", SCHEDULE),), many=True)
-UNPAUSE = Intent("unpause", "Unpause", "u", (SCHEDULE,), (RequiredPermission("patch", SCHEDULE),), many=True)
-CREATE_SCHEDULE = Intent(
-    "create-schedule", "Create a schedule", "a", (SCHEDULE,), (RequiredPermission("create", SCHEDULE),)
-)
-DELETE_SCHEDULE = Intent(
-    "delete-schedule",
-    "Delete the schedule",
-    "ctrl+d",
+# When they apply
+
+
+def _is_unpaused(item: Resource, _moves: Callable[[], bool]) -> str:
+    return "" if isinstance(item, Schedule) and not item.spec.paused else "it is paused already"
+
+
+def _is_paused(item: Resource, _moves: Callable[[], bool]) -> str:
+    return "" if isinstance(item, Schedule) and item.spec.paused else "it is not paused"
+
+
+def _has_ended(item: Resource, _moves: Callable[[], bool]) -> str:
+    ended = isinstance(item, Backup) and item.phase in phases.ENDED and item.phase != "Deleting"
+    return "" if ended else "it has not ended"
+
+
+def _is_usable(item: Resource, _moves: Callable[[], bool]) -> str:
+    return "" if isinstance(item, Backup) and item.phase in phases.USABLE else "there is nothing to restore from it"
+
+
+def _is_kept(item: Resource, _moves: Callable[[], bool]) -> str:
+    phase = item.phase if isinstance(item, Backup) else ""
+    if item.metadata.deletion_timestamp is not None or phase == "Deleting":
+        return "it is being deleted"
+    return "" if phase in phases.USABLE else f"there is nothing to keep in it ({phase or 'New'})"
+
+
+def _has_begun(item: Resource, _moves: Callable[[], bool]) -> str:
+    begun = isinstance(item, Backup | Restore) and item.phase not in phases.WAITING
+    return "" if begun else "it has not begun"
+
+
+def _has_led_somewhere(item: Resource, _moves: Callable[[], bool]) -> str:
+    return "" if isinstance(item, NonAdmin) and item.velero.name else "it has no object of Velero's yet"
+
+
+def _has_movements(_item: Resource, moves: Callable[[], bool]) -> str:
+    return "" if moves() else "nothing of it is being moved"
+
+
+# The records, in the order of footer, help and palette
+
+PAUSE = Intent(
+    "pause",
+    "Pause",
+    "s",
     (SCHEDULE,),
-    (RequiredPermission("delete", SCHEDULE),),
-    True,
-    True,
+    (RequiredPermission("patch", SCHEDULE),),
+    many=True,
+    applies=_is_unpaused,
+    short="pause",
+    footer=2,
+    hint="pause {}",
+    commands=("schedule pause",),
+    purpose="pause and unpause schedules",
 )
-BACK_UP_NOW = Intent("back-up-now", "Back up now", "t", (SCHEDULE,), (RequiredPermission("create", BACKUP),), many=True)
-RUN_AGAIN = Intent("run-again", "Run again", "t", (BACKUP,), (RequiredPermission("create", BACKUP),))
-RESTORE_FROM = Intent("restore", "Restore from it", "r", (BACKUP,), (RequiredPermission("create", RESTORE),))
-DELETE_BACKUP = Intent(
-    "delete-backup",
-    "Delete the backup",
-    "ctrl+d",
+UNPAUSE = Intent(
+    "unpause",
+    "Unpause",
+    "u",
+    (SCHEDULE,),
+    (RequiredPermission("patch", SCHEDULE),),
+    many=True,
+    applies=_is_paused,
+    more_keys=(PAUSE.key,),
+    instead_of=(PAUSE.id,),
+    short="unpause",
+    footer=2,
+    hint="unpause {}",
+    follow_up=FollowUp.SCHEDULE_RESUMED,
+    commands=("schedule unpause",),
+)
+BACK_UP_NOW = Intent(
+    "back-up-now",
+    "Back up now",
+    "t",
+    (SCHEDULE,),
+    (RequiredPermission("create", BACKUP),),
+    many=True,
+    short="back up now",
+    footer=13,
+    hint="back {} up now",
+    follow_up=FollowUp.BACKUP_BEGUN,
+    commands=("backup create",),
+    purpose="back up now",
+)
+RUN_AGAIN = Intent(
+    "run-again",
+    "Run again",
+    "t",
     (BACKUP,),
-    (RequiredPermission("create", DELETE_REQUEST),),
-    True,
-    True,
+    (RequiredPermission("create", BACKUP),),
+    applies=_has_ended,
+    short="run again",
+    footer=13,
+    hint="run {} again",
+    follow_up=FollowUp.BACKUP_BEGUN,
+    commands=("backup create",),
 )
-DELETE_NAB = Intent("delete-nab", "Delete the NAB", "ctrl+d", (NAB,), (RequiredPermission("patch", NAB),), True, True)
-DELETE_NAR = Intent("delete-nar", "Delete the NAR", "ctrl+d", (NAR,), (RequiredPermission("delete", NAR),), True, True)
+RESTORE_FROM = Intent(
+    "restore",
+    "Restore from it",
+    "r",
+    (BACKUP,),
+    (RequiredPermission("create", RESTORE),),
+    applies=_is_usable,
+    short="restore",
+    footer=2,
+    hint="restore from {}",
+    follow_up=FollowUp.RESTORE_ENDED,
+    commands=("restore create",),
+    purpose="restore",
+)
+LOGS = Intent(
+    "logs",
+    "Fetch its logs",
+    "l",
+    (BACKUP, RESTORE),
+    (RequiredPermission("create", DOWNLOAD_REQUEST),),
+    applies=_has_begun,
+    short="logs",
+    footer=2,
+    hint="logs of {}",
+    fetches=True,
+)
+NONADMIN_LOGS = Intent(
+    "nonadmin-logs",
+    "Fetch its logs",
+    "l",
+    (NAB, NAR),
+    (RequiredPermission("create", NONADMIN_DOWNLOAD),),
+    applies=_has_led_somewhere,
+    short="logs",
+    footer=2,
+    hint="logs of {}",
+    fetches=True,
+)
+RESULTS = Intent(
+    "fetch-results",
+    "Fetch its results",
+    "e",
+    (BACKUP, RESTORE),
+    (RequiredPermission("create", DOWNLOAD_REQUEST),),
+    only_in_results=True,
+    instead_of=("results",),
+    short="fetch results",
+    footer=1,
+    fetches=True,
+)
+NONADMIN_RESULTS = Intent(
+    "fetch-nonadmin-results",
+    "Fetch its results",
+    "e",
+    (NAB, NAR),
+    (RequiredPermission("create", NONADMIN_DOWNLOAD),),
+    only_in_results=True,
+    instead_of=("results",),
+    short="fetch results",
+    footer=1,
+    fetches=True,
+)
 CANCEL_MOVEMENTS = Intent(
     "cancel-movements",
     "Cancel its data movements",
@@ -77,6 +281,103 @@ CANCEL_MOVEMENTS = Intent(
     (BACKUP,),
     tuple(RequiredPermission("patch", kind) for kind in MOVEMENTS),
     dangerous=True,
+    applies=_has_movements,
+    short="cancel",
+    footer=13,
+    hint="cancel the data movements of {}",
+    commands=("backup cancel",),
+)
+CREATE_SCHEDULE = Intent(
+    "create-schedule",
+    "Create a schedule",
+    "a",
+    (SCHEDULE,),
+    (RequiredPermission("create", SCHEDULE),),
+    asked_of=AskedOf.NEW,
+    page="schedules",
+    short="create",
+    footer=13,
+    follow_up=FollowUp.SCHEDULE_JUDGED,
+    commands=("schedule create",),
+)
+DELETE_SCHEDULE = Intent(
+    "delete-schedule",
+    "Delete the schedule",
+    "ctrl+d",
+    (SCHEDULE,),
+    (RequiredPermission("delete", SCHEDULE),),
+    dangerous=True,
+    many=True,
+    short="delete",
+    footer=13,
+    commands=("schedule delete",),
+)
+DELETE_BACKUP = Intent(
+    "delete-backup",
+    "Delete the backup",
+    "ctrl+d",
+    (BACKUP,),
+    (RequiredPermission("create", DELETE_REQUEST),),
+    dangerous=True,
+    many=True,
+    short="delete",
+    footer=13,
+    follow_up=FollowUp.BACKUP_DELETED,
+    commands=("backup delete",),
+    purpose="delete backups",
+)
+EXTEND_BACKUP = Intent(
+    "extend-backup",
+    "Extend its life",
+    "v",
+    (BACKUP,),
+    (RequiredPermission("patch", BACKUP),),
+    many=True,
+    applies=_is_kept,
+    short="extend",
+    footer=13,
+    words=("ttl", "expiration", "keep"),
+    commands=("backup extend",),
+    purpose="extend the life of backups",
+)
+DELETE_NAB = Intent(
+    "delete-nab",
+    "Delete the NAB",
+    "ctrl+d",
+    (NAB,),
+    (RequiredPermission("patch", NAB),),
+    dangerous=True,
+    many=True,
+    short="delete",
+    footer=13,
+    follow_up=FollowUp.NONADMIN_DELETED,
+    commands=("nab delete",),
+)
+DELETE_NAR = Intent(
+    "delete-nar",
+    "Delete the NAR",
+    "ctrl+d",
+    (NAR,),
+    (RequiredPermission("delete", NAR),),
+    dangerous=True,
+    many=True,
+    short="delete",
+    footer=13,
+    follow_up=FollowUp.NONADMIN_DELETED,
+    commands=("nar delete",),
+)
+DECIDE_STORAGE = Intent(
+    "decide-storage",
+    "Approve or reject the storage request",
+    "a",
+    (NABSL_REQUEST,),
+    (RequiredPermission("patch", NABSL_REQUEST),),
+    many=True,
+    short="approve",
+    footer=2,
+    words=("approve", "reject"),
+    hint="approve or reject {}",
+    commands=("storage-request approve", "storage-request reject"),
 )
 SERVER_DEFAULT = Intent(
     "server-default",
@@ -85,43 +386,37 @@ SERVER_DEFAULT = Intent(
     (DEPLOYMENT,),
     (RequiredPermission("patch", DEPLOYMENT),),
     dangerous=True,
-)
-
-DECIDE_STORAGE = Intent(
-    "decide-storage",
-    "Approve or reject the storage request",
-    "a",
-    (NABSL_REQUEST,),
-    (RequiredPermission("patch", NABSL_REQUEST),),
-    many=True,
-)
-LOGS = Intent("logs", "Fetch its logs", "l", (BACKUP, RESTORE), (RequiredPermission("create", DOWNLOAD_REQUEST),))
-NONADMIN_LOGS = Intent(
-    "nonadmin-logs", "Fetch its logs", "l", (NAB, NAR), (RequiredPermission("create", NONADMIN_DOWNLOAD),)
-)
-RESULTS = Intent(
-    "fetch-results", "Fetch its results", "e", (BACKUP, RESTORE), (RequiredPermission("create", DOWNLOAD_REQUEST),)
-)
-NONADMIN_RESULTS = Intent(
-    "fetch-nonadmin-results", "Fetch its results", "e", (NAB, NAR), (RequiredPermission("create", NONADMIN_DOWNLOAD),)
+    asked_of=AskedOf.SERVER,
+    page="schedules",
+    short="server default",
+    commands=("server set",),
 )
 
 INTENTS = (
     PAUSE,
     UNPAUSE,
-    CREATE_SCHEDULE,
-    DELETE_SCHEDULE,
     BACK_UP_NOW,
     RUN_AGAIN,
     RESTORE_FROM,
-    DELETE_BACKUP,
-    DELETE_NAB,
-    DELETE_NAR,
-    CANCEL_MOVEMENTS,
-    SERVER_DEFAULT,
-    DECIDE_STORAGE,
     LOGS,
     NONADMIN_LOGS,
     RESULTS,
     NONADMIN_RESULTS,
+    CANCEL_MOVEMENTS,
+    CREATE_SCHEDULE,
+    DELETE_SCHEDULE,
+    DELETE_BACKUP,
+    EXTEND_BACKUP,
+    DELETE_NAB,
+    DELETE_NAR,
+    DECIDE_STORAGE,
+    SERVER_DEFAULT,
 )
+"""Where two share a key, the first that can be asked of what is chosen has it."""
+
+
+def told_rights(intents: Iterable[Intent] = INTENTS) -> Iterator[tuple[str, Kind, str]]:
+    """Verb, kind and what they are for: the rights that the doctor looks at."""
+    for intent in intents:
+        if intent.purpose:
+            yield from ((needed.verb, needed.kind, intent.purpose) for needed in intent.rights)

@@ -1,4 +1,4 @@
-"""The tenants' objects: ways out of the chart for a NAB, the end of a NAR, a decision about storage."""
+"""Actions on tenants' objects: delete a NAB or a NAR, approve or reject a storage request."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Literal
 
 from foretop_core.actions.intents import DECIDE_STORAGE, DELETE_NAB, DELETE_NAR
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.steps import delete_step, patch_step, said, target, wire
+from foretop_core.actions.steps import delete_step, patch_step, said, wire
 from foretop_core.errors import BadInput
 from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationRequest, NonAdminRestore
-from foretop_core.models.kinds import NAB, NABSL_REQUEST, NAR
 from foretop_core.rules import humanize
 from foretop_core.rules.lifecycle.paths import Path, path_of
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -19,10 +18,10 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 Decision = Literal["approve", "reject"]
 FORCE_FIELD = ("spec", "forceDeleteBackup")
 WAYS = (
-    "spec.deleteBackup: a DeleteBackupRequest removes the data, then the Velero backup and the NAB go",
-    "spec.forceDeleteBackup: the Velero objects and the NAB go at once, the data in storage stays",
-    "a plain delete: the seed's controller waits for one of the two, released ones drop the Velero backup and "
-    "leave the data, from which the sync may bring the NAB back",
+    "spec.deleteBackup: a DeleteBackupRequest removes the data, then the Velero backup and the NAB are deleted",
+    "spec.forceDeleteBackup: the Velero objects and the NAB are deleted at once, the data in storage stays",
+    "a plain delete: the seed's controller waits for one of the two, released ones delete the Velero backup and "
+    "keep the data, from which the sync may recreate the NAB",
 )
 """The paths of the chart, for the dialog to explain."""
 
@@ -37,7 +36,7 @@ def plan_delete_nab(
 ) -> Plan:
     """`serves_force`: the cluster's NAB has the field `spec.forceDeleteBackup`, without which it would be dropped."""
     if force and not serves_force:
-        why = "the cluster's NonAdminBackup has no field forceDeleteBackup"
+        why = "NonAdminBackup in this cluster has no field forceDeleteBackup"
         raise BadInput("Cannot delete by force", why, "delete without --force, which removes the data too")
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
@@ -45,7 +44,7 @@ def plan_delete_nab(
         path = path_of(nab, serves_force)
         taken = path is Path.FORCE_DELETE or (path is Path.DELETE and not force)
         if taken:
-            refused.append(Refusal(target(snapshot, NAB, nab), f"it is on its way out already ({path.value})"))
+            refused.append(Refusal(snapshot.ref(nab), f"it is already being deleted ({path.value})"))
         else:
             steps.append(_force(snapshot, nab) if force else _delete(snapshot, nab))
     return Plan(DELETE_NAB, now, tuple(steps), tuple(refused), _ways(serves_force))
@@ -56,9 +55,9 @@ def plan_delete_nar(snapshot: ClusterSnapshot, nars: Iterable[NonAdminRestore], 
     steps = []
     for nar in nars:
         velero = nar.velero.name
-        also = f"its Velero restore {velero} goes with it; " if velero else ""
-        forecast = f"{also}what it has restored stays"
-        steps.append(delete_step(target(snapshot, NAR, nar), nar, wire(nar.spec), forecast))
+        also = f"its Velero restore {velero} is deleted with it; " if velero else ""
+        forecast = f"{also}restored objects stay"
+        steps.append(delete_step(snapshot.ref(nar), nar, wire(nar.spec), forecast))
     return Plan(DELETE_NAR, now, tuple(steps))
 
 
@@ -72,16 +71,16 @@ def plan_decide(
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for request in requests:
-        where = target(snapshot, NABSL_REQUEST, request)
+        where = snapshot.ref(request)
         if request.spec.approval_decision == decision:
-            refused.append(Refusal(where, f"that was decided already ({decision})"))
+            refused.append(Refusal(where, f"already decided ({decision})"))
             continue
         source = request.status.non_admin_backup_storage_location
         name = f"{source.namespace}/{source.name}"
         forecast = (
-            f"the storage location {name} is made for Velero, and the NABs that wait for it can go on"
+            f"the storage location {name} is created for Velero, and the NABs that wait for it can continue"
             if decision == "approve"
-            else f"the storage location {name} is not made, or removed where it was, and NABs that use it are refused"
+            else f"the storage location {name} is not created (or is removed); NABs that use it are refused"
         )
         changes = (f"spec.approvalDecision {request.spec.approval_decision or 'absent'} → {decision}",)
         before = {"spec": {"approvalDecision": request.spec.approval_decision or None}}
@@ -98,15 +97,19 @@ def _delete(snapshot: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
     nars = [one.name for one in snapshot.nars if one.namespace == nab.namespace and _from(one, nab)]
     also = f", the NARs made from it ({humanize.join(nars)})" if nars else ""
     velero = nab.velero.name
-    first = f"its data in storage, the Velero backup {velero}{also}" if velero else f"it never led to a backup{also}"
-    forecast = f"{first} and then the NAB itself go for good" if velero else f"{first}: the NAB itself goes"
+    first = f"its data in storage, the Velero backup {velero}{also}" if velero else f"it never created a backup{also}"
+    forecast = (
+        f"{first} and then the NAB itself are permanently deleted"
+        if velero
+        else f"{first}: only the NAB itself is deleted"
+    )
     changes = (f"spec.deleteBackup {said(nab.spec.delete_backup or None)} → true",)
     return _patch(snapshot, nab, "deleteBackup", changes, forecast)
 
 
 def _force(snapshot: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
     velero = f"the Velero backup {nab.velero.name} and " if nab.velero.name else ""
-    forecast = f"{velero}the NAB go at once; the data stays in storage, from which a sync may bring it back"
+    forecast = f"{velero}the NAB are deleted at once; the data stays in storage, from which a sync may recreate it"
     changes = (f"spec.forceDeleteBackup {said(nab.spec.force_delete_backup or None)} → true",)
     return _patch(snapshot, nab, "forceDeleteBackup", changes, forecast)
 
@@ -116,7 +119,7 @@ def _patch(
 ) -> PlanStep:
     held = {"deleteBackup": nab.spec.delete_backup, "forceDeleteBackup": nab.spec.force_delete_backup}
     before = {"spec": {name: held[name]}}
-    return patch_step(target(snapshot, NAB, nab), nab, {"spec": {name: True}}, before, changes, forecast)
+    return patch_step(snapshot.ref(nab), nab, {"spec": {name: True}}, before, changes, forecast)
 
 
 def _from(nar: NonAdminRestore, nab: NonAdminBackup) -> bool:

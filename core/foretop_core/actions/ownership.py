@@ -1,4 +1,4 @@
-"""Who else writes an object: a change made here would be undone by them, so the dialog says where to make it."""
+"""The owners of an object, such as Helm or Argo CD, that may undo a change made here."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ def owner_warning(item: Resource) -> str:
     """One sentence that names the owner and where to change the object for good; "" where nobody owns it."""
     controller = next((owner for owner in item.metadata.owner_references if owner.controller), None)
     if controller is not None:
-        return f"It belongs to {controller.kind} {controller.name}, which may undo this: change it there for good."
+        owner = f"{controller.kind} {controller.name}"
+        return f"It belongs to {owner}, which may undo this: change it there to make it permanent."
     for mark, owner, remedy in _MARKS:
         value = item.annotation(mark) or item.label(mark)
         if value:
-            return f"It is kept by {owner} ({value}), which may undo this: {remedy} for good."
+            return f"It is managed by {owner} ({value}), which may undo this: {remedy} to make it permanent."
     manager = item.label("app.kubernetes.io/managed-by")
     if manager in {"Helm", "argocd", "flux", "oadp-operator"}:
-        return f"It is managed by {manager}, which may undo this: change it there for good."
+        return f"It is managed by {manager}, which may undo this: change it there to make it permanent."
     return ""

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from foretop_core.actions.intents import PAUSE, UNPAUSE
-from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
-from foretop_core.actions.steps import patch_step, said, target
+from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.actions.steps import patch_step, said
 from foretop_core.models import Schedule
-from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.forecast import Choice, pause_as_read, unpause_as_read
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import MARKS, PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
@@ -41,9 +41,9 @@ class PauseRequest:
 def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], wish: PauseRequest, now: datetime) -> Plan:
     steps, refused = [], []
     for schedule in schedules:
-        where = target(snapshot, SCHEDULE, schedule)
+        where = snapshot.ref(schedule)
         if schedule.spec.paused:
-            refused.append(Refusal(where, "it is paused already"))
+            refused.append(Refusal(where, "it is already paused"))
             continue
         runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
         left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
@@ -57,7 +57,7 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], wish: P
 def plan_unpause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], choice: Choice, now: datetime) -> Plan:
     steps, refused = [], []
     for schedule in schedules:
-        where = target(snapshot, SCHEDULE, schedule)
+        where = snapshot.ref(schedule)
         if not schedule.spec.paused:
             refused.append(Refusal(where, "it is not paused"))
             continue
@@ -71,7 +71,7 @@ def of_batch(schedules: Iterable[Schedule], batch: str) -> list[Schedule]:
 
 
 def _unpause_step(
-    snapshot: ClusterSnapshot, where: ActionTarget, schedule: Schedule, choice: Choice, now: datetime
+    snapshot: ClusterSnapshot, where: ObjectRef, schedule: Schedule, choice: Choice, now: datetime
 ) -> PlanStep:
     runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
     forecast = unpause_as_read(
@@ -95,7 +95,7 @@ def _unpause_step(
 
 
 def _step(
-    where: ActionTarget, schedule: Schedule, patch: dict[str, Any], changes: tuple[str, ...], forecast: str
+    where: ObjectRef, schedule: Schedule, patch: dict[str, Any], changes: tuple[str, ...], forecast: str
 ) -> PlanStep:
     before: dict[str, Any] = {
         "spec": {"paused": schedule.spec.paused, "skipImmediately": schedule.spec.skip_immediately}

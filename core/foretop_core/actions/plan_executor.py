@@ -18,6 +18,7 @@ from foretop_core.kube.connection import paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models import decode
+from foretop_core.models.kinds import kind_of_ref
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 SOMEBODY = "somebody"
@@ -62,15 +63,15 @@ class PlanExecutor:
     def _replan(self, plan: Plan, wish: Planner) -> Replan:
         async def again(step: PlanStep) -> PlanStep | None:
             """Judged as of the moment of the plan, so that only what somebody has written can make a difference."""
-            target = step.target
+            target, kind = step.target, kind_of_ref(step.target)
             try:
-                answer = await self.client.request("GET", paths.item(target.kind, target.namespace, target.name))
+                answer = await self.client.request("GET", paths.item(kind, target.namespace, target.name))
             except ApiError as problem:
                 if problem.status == 404:
                     return None
                 raise
-            fresh = decode(target.kind.model, answer.body)
-            planned = wish(replace_object(self.snapshot(), target.kind, fresh), [fresh], plan.at)
+            fresh = decode(kind.model, answer.body)
+            planned = wish(replace_object(self.snapshot(), kind, fresh), [fresh], plan.at)
             return next((one for one in planned.steps if one.target == target), None)
 
         return again

@@ -10,24 +10,12 @@ from typing import Any, Literal, TypeAlias
 from foretop_core.actions.intents import Intent
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 Method = Literal["PATCH", "POST", "DELETE"]
 Form = Literal["merge", "strategic"]
 VERBS: dict[Method, str] = {"PATCH": "patch", "POST": "create", "DELETE": "delete"}
-
-
-@dataclass(frozen=True, slots=True)
-class ActionTarget:
-    """Which object of which cluster."""
-
-    context: str
-    kind: Kind
-    namespace: str
-    name: str
-
-    def __str__(self) -> str:
-        return f"{self.kind.name.lower()} {self.namespace}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +33,7 @@ class Write:
 class PlanStep:
     """What is done to one object."""
 
-    target: ActionTarget
+    target: ObjectRef
     write: Write
     changes: tuple[str, ...]
     """`spec.paused true → false`."""
@@ -68,7 +56,7 @@ class PlanStep:
 class Refusal:
     """An object for which the wish cannot be granted, and why."""
 
-    target: ActionTarget
+    target: ObjectRef
     why: str
 
 
@@ -81,6 +69,13 @@ class Plan:
     steps: tuple[PlanStep, ...]
     refused: tuple[Refusal, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """The rights that are asked for are those of the writes: none of them may be missing in the record."""
+        declared = {(needed.verb, needed.kind.name) for needed in self.intent.rights}
+        for step in self.steps:
+            if (right := (VERBS[step.write.method], step.target.kind)) not in declared:
+                raise ValueError(f"{self.intent.id} writes what its record does not declare: {right[0]} {right[1]}")
 
 
 Planner: TypeAlias = Callable[[ClusterSnapshot, Iterable[Any], datetime], Plan]

@@ -8,11 +8,12 @@ from datetime import datetime
 
 from foretop_core.actions import validation
 from foretop_core.actions.intents import RESTORE_FROM
-from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
-from foretop_core.actions.steps import create_step, said, stamped, target, velero, wire
+from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.actions.steps import create_step, said, stamped, velero, wire
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, RestoreSpec
-from foretop_core.models.kinds import BACKUP, RESTORE
+from foretop_core.models.kinds import RESTORE
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -79,7 +80,7 @@ def plan_restore(
     for backup in backups:
         if backup.phase not in phases.USABLE:
             why = f"nothing can be restored from it: it is {backup.phase or 'New'}"
-            refused.append(Refusal(target(snapshot, BACKUP, backup), why))
+            refused.append(Refusal(snapshot.ref(backup), why))
         else:
             steps.append(_step(snapshot, backup, wish, now, present))
     return Plan(RESTORE_FROM, now, tuple(steps), tuple(refused))
@@ -87,7 +88,7 @@ def plan_restore(
 
 def _check(wish: RestoreRequest) -> None:
     if wish.existing not in POLICIES:
-        raise BadInput(f"{wish.existing!r} is no policy for what exists", "", "use none or update")
+        raise BadInput(f"{wish.existing!r} is not a valid policy for existing resources", "", "use none or update")
     if wish.name:
         validation.name(wish.name, "restore")
     validation.namespaces((*wish.mapping, *wish.mapping.values()))
@@ -102,7 +103,7 @@ def _step(
     snapshot: ClusterSnapshot, backup: Backup, wish: RestoreRequest, now: datetime, present: frozenset[str] | None
 ) -> PlanStep:
     name = wish.name or stamped(backup.name, now)
-    where = ActionTarget(snapshot.context, RESTORE, backup.namespace, name)
+    where = ObjectRef(snapshot.context, RESTORE.name, backup.namespace, name)
     spec = {"includedNamespaces": ["*"], **wire(wish.more), "backupName": backup.name}
     if wish.mapping:
         spec["namespaceMapping"] = dict(wish.mapping)
@@ -113,28 +114,28 @@ def _step(
     places = targets(backup, wish)
     moved = [f"{old} → {new}" for old, new in wish.mapping.items()]
     changes = (
-        f"{where} is made from {backup.name}: {holds(backup, now)}",
-        f"into {', '.join(places) or 'the namespaces that it holds'}{f' ({humanize.join(moved)})' if moved else ''}",
-        f"what exists {_policy(wish.existing)}; {_volumes(wish.volumes)}",
+        f"{where} is created from {backup.name}: {holds(backup, now)}",
+        f"into {', '.join(places) or 'its original namespaces'}{f' ({humanize.join(moved)})' if moved else ''}",
+        f"existing resources {_policy(wish.existing)}; {_volumes(wish.volumes)}",
     )
     warnings = _warnings(backup, wish, places, present)
     command = _command(snapshot, backup, wish, name)
     silence = snapshot.heartbeat(backup.namespace).silence(now)
     forecast = (
-        f"nothing is restored before Velero is back: {silence}"
+        f"nothing is restored until Velero is back: {silence}"
         if silence
-        else "Velero restores it at once, or after the restores ahead of it"
+        else "Velero starts it at once, or after the restores ahead of it"
     )
     return create_step(where, spec, changes, forecast, command, warnings, {"labels": dict(wish.labels)})
 
 
 def _policy(existing: str) -> str:
-    return "is overwritten with what was backed up" if existing == "update" else "is left as it is"
+    return "are overwritten with the backup" if existing == "update" else "stay unchanged"
 
 
 def _volumes(wanted: bool | None) -> str:
     if wanted is None:
-        return "volumes are restored, as Velero does by itself"
+        return "volumes are restored (Velero's default)"
     return "volumes are restored" if wanted else "volumes are not restored"
 
 
@@ -143,11 +144,11 @@ def _warnings(
 ) -> tuple[str, ...]:
     found = []
     if backup.phase == "PartiallyFailed":
-        found.append("The backup failed in part: some of it may be missing.")
+        found.append("The backup failed partially: some data may be missing.")
     if not places:
-        found.append("The backup does not name its namespaces: it restores into every one that it holds.")
+        found.append("The backup does not list its namespaces: it restores into every namespace in it.")
     if present is None:
-        found.append("Which of the target namespaces exist already may not be seen.")
+        found.append("You are not allowed to see which target namespaces already exist.")
         return tuple(found)
     there = [name for name in places if name in present]
     if there:
@@ -155,7 +156,7 @@ def _warnings(
         inside = f"what is in {'it' if alone else 'them'}"
         fate = f"{inside} is overwritten" if wish.existing == "update" else f"{inside} stays, gaps are filled"
         offer = ",".join(f"{old}:{new}" for old, new in offered_mapping(backup).items() if old in there)
-        beside = f" (beside it: --namespace-mappings {offer})" if offer and not wish.mapping else ""
+        beside = f" (to restore next to it: --namespace-mappings {offer})" if offer and not wish.mapping else ""
         found.append(f"{humanize.join(there)} {'exists' if alone else 'exist'} already: {fate}{beside}.")
     return tuple(found)
 

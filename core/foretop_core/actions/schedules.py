@@ -1,4 +1,4 @@
-"""Making and removing schedules."""
+"""Plans that create or delete schedules."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import Any
 
 from foretop_core.actions import validation
 from foretop_core.actions.intents import CREATE_SCHEDULE, DELETE_SCHEDULE
-from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
-from foretop_core.actions.steps import create_step, delete_step, target, wire
+from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.actions.steps import create_step, delete_step, wire
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import BackupSpec, Schedule
 from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import ALL_DIALECTS, differences, readings
 from foretop_core.rules.forecast import Readings
@@ -99,9 +100,9 @@ def plan_create_schedules(snapshot: ClusterSnapshot, wishes: Iterable[NewSchedul
     refused: list[Refusal] = []
     for wish in wishes:
         read = check_schedule(wish, snapshot.verdict(wish.namespace).candidates)
-        where = ActionTarget(snapshot.context, SCHEDULE, wish.namespace, wish.name)
+        where = ObjectRef(snapshot.context, SCHEDULE.name, wish.namespace, wish.name)
         if any((item.namespace, item.name) == (wish.namespace, wish.name) for item in snapshot.schedules):
-            refused.append(Refusal(where, "there is a schedule of that name already"))
+            refused.append(Refusal(where, "a schedule with that name already exists"))
         else:
             steps.append(_create_step(snapshot, where, wish, read, now))
     return Plan(CREATE_SCHEDULE, now, tuple(steps), tuple(refused))
@@ -112,7 +113,7 @@ def plan_delete_schedule(snapshot: ClusterSnapshot, schedules: Iterable[Schedule
 
 
 def _create_step(
-    snapshot: ClusterSnapshot, where: ActionTarget, wish: NewSchedule, read: Readings, now: datetime
+    snapshot: ClusterSnapshot, where: ObjectRef, wish: NewSchedule, read: Readings, now: datetime
 ) -> PlanStep:
     spec: dict[str, Any] = {"schedule": wish.cron, "template": wire(wish.template)}
     if wish.paused:
@@ -122,7 +123,7 @@ def _create_step(
     if wish.own_backups is not None:
         spec["useOwnerReferencesInBackup"] = wish.own_backups
     means, *others = meaning(read, now)
-    changes = (f"{where} is made: {wish.cron}, {means}", *others)
+    changes = (f"{where} is created: {wish.cron}, {means}", *others)
     meta = {"labels": dict(wish.labels), "annotations": dict(wish.annotations)}
     forecasts = [(reading.releases, _forecast(snapshot, wish, reading.parsed, now)) for reading in read]
     forecast = forecasts[0][1] if len(read) == 1 else "; ".join(f"on {where}: {what}" for where, what in forecasts)
@@ -146,15 +147,15 @@ def _forecast(snapshot: ClusterSnapshot, wish: NewSchedule, parsed: CronSchedule
     if isinstance(parsed, CronError):
         return f"no backup: Velero refuses the schedule ({parsed})"
     if wish.paused:
-        return "no backup before it is unpaused"
+        return "no backup until it is unpaused"
     runs = next_runs(parsed, now)
     if not runs:
-        return "a backup at once and then nearly every minute: the expression never fires, so it is always due"
+        return "a backup at once, then one almost every minute: the expression never fires, so it is always due"
     beat = snapshot.heartbeat(wish.namespace)
     if silence := beat.silence(now):
-        return f"first backup due {humanize.time(runs[0], now)}, and not made before Velero is back: {silence}"
+        return f"first backup due {humanize.time(runs[0], now)}, but it does not start until Velero is back: {silence}"
     start = beat.first_look(runs[0])
-    starts = f", starts {humanize.time(start, now)}" if start else ", starts within a minute of it"
+    starts = f", starts {humanize.time(start, now)}" if start else ", starts within a minute after that"
     return f"first backup {humanize.time(runs[0], now)}{starts}, in {humanize.duration((start or runs[0]) - now)}"
 
 
@@ -163,7 +164,7 @@ def _doubts(snapshot: ClusterSnapshot, wish: NewSchedule, read: Readings) -> tup
     location = wish.template.storage_location
     known = [item.name for item in snapshot.storage if item.namespace == wish.namespace]
     if location and known and location not in known:
-        doubts.append(f"There is no storage location {location} in {wish.namespace}, only {humanize.join(known)}.")
+        doubts.append(f"Storage location {location} does not exist in {wish.namespace}; it has {humanize.join(known)}.")
     if doubt := differences(wish.cron, snapshot.verdict(wish.namespace).candidates):
         doubts.append(doubt)
     if any(isinstance(one.parsed, CronSchedule) and one.parsed.every is not None for one in read):
@@ -178,14 +179,14 @@ def _delete_step(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -
     if schedule.spec.use_owner_references_in_backup or owned:
         names = [run.name for run in owned or runs]
         warnings = (
-            f"Its {humanize.count(len(names), 'Backup object')} {'goes' if len(names) == 1 else 'go'} with it, by "
-            f"useOwnerReferencesInBackup{f' ({humanize.join(names)})' if names else ''}; the data in storage stays, "
-            "and the sync brings those that it finds there back.",
+            f"Its {humanize.count(len(names), 'Backup object')} {'is' if len(names) == 1 else 'are'} deleted with it "
+            f"(useOwnerReferencesInBackup{f': {humanize.join(names)}' if names else ''}); the data in storage stays, "
+            "and the sync recreates those it finds there.",
         )
         kept = ""
     else:
         kept = f"; its {humanize.count(len(runs), 'backup')} stay" + ("s" if len(runs) == 1 else "") if runs else ""
     running = [run.name for run in runs if run.status.completion_timestamp is None and run.phase == "InProgress"]
-    goes_on = f"; {humanize.join(running)} goes on" if running else ""
+    goes_on = f"; {humanize.join(running)} continues" if running else ""
     forecast = f"no further backup of {schedule.name}{kept}{goes_on}"
-    return delete_step(target(snapshot, SCHEDULE, schedule), schedule, wire(schedule.spec), forecast, warnings)
+    return delete_step(snapshot.ref(schedule), schedule, wire(schedule.spec), forecast, warnings)

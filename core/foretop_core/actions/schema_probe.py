@@ -1,4 +1,4 @@
-"""What the cluster's own definition of a kind has: fields come and go between releases."""
+"""The fields that the cluster's own definition of a kind has. They differ between releases."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection import paths
 from foretop_core.kube.connection.client import JSON, MERGE_PATCH, ApiClient, Response
 from foretop_core.kube.connection.failures import ApiError, NotConnected, Unreachable
+from foretop_core.models.kinds import kind_of_ref
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import OWN_MANAGER
 
@@ -98,7 +99,7 @@ class PlanSender:
                     current = fresh
                 elif problem.status == 404 and step.write.method == "DELETE":
                     # Also where the transport has repeated a delete whose first answer was lost.
-                    return self._noted(current, Result(step, Outcome.DONE, "it was gone already")), ""
+                    return self._noted(current, Result(step, Outcome.DONE, "it was already deleted")), ""
                 else:
                     return self._noted(current, Result(step, Outcome.FAILED, refusal, problem.status)), ""
             except asyncio.CancelledError:
@@ -122,7 +123,7 @@ class PlanSender:
             gone = str(problem) if isinstance(problem, Unreachable) else ""
             return Result(agreed, Outcome.NOT_SENT, str(problem)), gone
         if fresh is None or not fresh.same_as(agreed):
-            return Result(agreed, Outcome.CHANGED, "it was changed by somebody else meanwhile", 0, fresh), ""
+            return Result(agreed, Outcome.CHANGED, "modified by someone else in the meantime", 0, fresh), ""
         return fresh
 
     async def _lost(self, step: PlanStep, problem: ForetopError) -> tuple[Result, str]:
@@ -142,9 +143,9 @@ class PlanSender:
         # Without Strict a release that lacks a field drops it without a word: an unpause would lose its skip.
         managed = {"fieldManager": OWN_MANAGER, "fieldValidation": "Strict", **dry}
         if write.method == "POST":
-            path = paths.collection(target.kind, target.namespace)
+            path = paths.collection(kind_of_ref(target), target.namespace)
             return await self.client.request("POST", path, managed, write.body)
-        path = paths.item(target.kind, target.namespace, target.name)
+        path = paths.item(kind_of_ref(target), target.namespace, target.name)
         if write.method == "DELETE":
             return await self.client.request("DELETE", path, dry, write.body, JSON)
         form = MERGE_PATCH if write.form == "merge" else STRATEGIC_PATCH
@@ -166,7 +167,7 @@ class PlanSender:
             at=rfc3339(self.clock.now()) or "",
             user=self.user,
             context=target.context,
-            kind=target.kind.name,
+            kind=target.kind,
             namespace=target.namespace,
             name=target.name,
             method=step.write.method,
@@ -178,5 +179,5 @@ class PlanSender:
 
 def _in_words(problem: ApiError) -> str:
     if problem.status == 403:
-        return f"{problem.message or problem} (ask for the role that has this right)"
+        return f"{problem.message or problem} (ask for a role with this permission)"
     return problem.message or str(problem)

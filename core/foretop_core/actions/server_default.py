@@ -9,10 +9,10 @@ from typing import Any
 
 from foretop_core.actions.intents import SERVER_DEFAULT
 from foretop_core.actions.ownership import owner_warning
-from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal, Write
-from foretop_core.actions.steps import kubectl, said, target
+from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
+from foretop_core.actions.steps import kubectl, said
 from foretop_core.models import Deployment
-from foretop_core.models.kinds import DEPLOYMENT
+from foretop_core.models.wire import ObjectRef
 from foretop_core.models.workload import Container
 from foretop_core.rules import humanize
 from foretop_core.rules.servers import server
@@ -34,7 +34,7 @@ def plan_server_default(
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for deployment in deployments:
-        where = target(snapshot, DEPLOYMENT, deployment)
+        where = snapshot.ref(deployment)
         why = _why_not(deployment, skip)
         if why:
             refused.append(Refusal(where, why))
@@ -46,18 +46,18 @@ def plan_server_default(
 def _why_not(deployment: Deployment, skip: bool) -> str:
     known = server(deployment)
     if known is None:
-        return "it runs no Velero server"
+        return "it does not run a Velero server"
     if _is_oadps(deployment):
-        return f"the OADP operator owns it and would put the flag back: {OADP_WAY}"
+        return f"the OADP operator owns it and would revert the flag: {OADP_WAY}"
     owner = next((one for one in deployment.metadata.owner_references if one.controller), None)
     if owner is not None:
-        return f"{owner.kind} {owner.name} owns it and would put the flag back: set it there"
+        return f"{owner.kind} {owner.name} owns it and would revert the flag: set it there"
     if known.skip_immediately is skip and (_has_flag(deployment) or not skip):
-        return f"its default is {said(skip)} already"
+        return f"its default is already {said(skip)}"
     return ""
 
 
-def _step(snapshot: ClusterSnapshot, where: ActionTarget, deployment: Deployment, skip: bool) -> PlanStep:
+def _step(snapshot: ClusterSnapshot, where: ObjectRef, deployment: Deployment, skip: bool) -> PlanStep:
     container = _container(deployment)
     args = _with_flag(container.args, skip)
     patch: dict[str, Any] = {
@@ -73,8 +73,8 @@ def _step(snapshot: ClusterSnapshot, where: ActionTarget, deployment: Deployment
     if owned := owner_warning(deployment):
         warnings.append(owned)
     forecast = (
-        f"Velero restarts; schedules without skipImmediately {'skip' if skip else 'do not skip'} what is due when they "
-        "are made or unpaused (releases up to mid-2026 forget the default after its first use)"
+        f"Velero restarts; schedules without skipImmediately {'skip' if skip else 'do not skip'} due runs when they "
+        "are created or unpaused (releases up to mid-2026 ignore the default after its first use)"
     )
     write = Write("PATCH", patch, before, "strategic")
     return PlanStep(where, write, (f"{FLAG} {old} → {said(skip)}",), forecast, line, tuple(warnings))
@@ -86,9 +86,9 @@ def _restart(snapshot: ClusterSnapshot, deployment: Deployment) -> str:
     running = [backup.name for backup in backups if backup.phase == "InProgress"]
     running += [restore.name for restore in restores if restore.phase == "InProgress"]
     if not running:
-        return "Velero restarts. Nothing is running that this would kill; its beat gets a new second."
+        return "Velero restarts. No running backup is affected; its reconcile offset will change."
     return (
-        f"Velero restarts, which kills {humanize.join(running, most=10)} (they end as Failed); waiting ones go on "
+        f"Velero restarts, which kills {humanize.join(running, most=10)} (they end as Failed); waiting ones continue "
         "afterwards."
     )
 

@@ -10,19 +10,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from foretop_core.actions.ownership import owner_warning
-from foretop_core.actions.plans import ActionTarget, PlanStep, Write
+from foretop_core.actions.plans import PlanStep, Write
 from foretop_core.kube.connection import paths
 from foretop_core.models import Resource
-from foretop_core.models.kinds import Kind
-from foretop_core.models.wire import as_json
-from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.models.kinds import kind_of_ref
+from foretop_core.models.wire import ObjectRef, as_json
 
 _STAMP = re.compile(r"-\d{14}$")
 _LONGEST_NAME = 253
-
-
-def target(snapshot: ClusterSnapshot, kind: Kind, item: Resource) -> ActionTarget:
-    return ActionTarget(snapshot.context, kind, item.namespace, item.name)
 
 
 def stamped(name: str, now: datetime) -> str:
@@ -32,7 +27,7 @@ def stamped(name: str, now: datetime) -> str:
 
 
 def patch_step(
-    where: ActionTarget,
+    where: ObjectRef,
     item: Resource,
     patch: Mapping[str, Any],
     before: Mapping[str, Any],
@@ -43,14 +38,14 @@ def patch_step(
     """A merge patch that holds only for the version that was looked at."""
     meta = {**patch.get("metadata", {}), "resourceVersion": item.metadata.resource_version}
     said = {key: value for key, value in patch.items() if value}
-    line = kubectl(where.context, where.namespace, "patch", paths.title(where.kind), where.name)
+    line = kubectl(where.context, where.namespace, "patch", paths.title(kind_of_ref(where)), where.name)
     command = f"{line} --type merge -p {shlex.quote(_json(said))}"
     write = Write("PATCH", {**patch, "metadata": meta}, dict(before))
     return PlanStep(where, write, changes, forecast, command, (*_owner(item), *warnings))
 
 
 def create_step(
-    where: ActionTarget,
+    where: ObjectRef,
     spec: Mapping[str, Any],
     changes: tuple[str, ...],
     forecast: str,
@@ -62,8 +57,8 @@ def create_step(
     named = {} if meta and "generateName" in meta else {"name": where.name}
     extra = {key: value for key, value in (meta or {}).items() if value}
     body = {
-        "apiVersion": where.kind.api_version,
-        "kind": where.kind.name,
+        "apiVersion": kind_of_ref(where).api_version,
+        "kind": where.kind,
         "metadata": {**named, "namespace": where.namespace, **extra},
         "spec": dict(spec),
     }
@@ -72,7 +67,7 @@ def create_step(
 
 
 def delete_step(
-    where: ActionTarget, item: Resource, spec: Mapping[str, Any], forecast: str, warnings: tuple[str, ...] = ()
+    where: ObjectRef, item: Resource, spec: Mapping[str, Any], forecast: str, warnings: tuple[str, ...] = ()
 ) -> PlanStep:
     """A deletion of this very object as it was looked at, not of a namesake made later."""
     body = {
@@ -82,7 +77,7 @@ def delete_step(
     }
     kept = {"labels": item.metadata.labels, "annotations": item.metadata.annotations}
     before = {"metadata": {key: dict(value) for key, value in kept.items() if value}, "spec": dict(spec)}
-    command = kubectl(where.context, where.namespace, "delete", paths.title(where.kind), where.name)
+    command = kubectl(where.context, where.namespace, "delete", paths.title(kind_of_ref(where)), where.name)
     changes = (f"{where} is deleted",)
     return PlanStep(where, Write("DELETE", body, before), changes, forecast, command, (*_owner(item), *warnings))
 

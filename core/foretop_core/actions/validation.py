@@ -1,4 +1,4 @@
-"""What a person typed, checked before anything is planned: each refusal says what is wrong and where."""
+"""Validation of user input before anything is planned. Each error says what is wrong and where."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def go_duration(text: str, what: str) -> str:
     try:
         length = parse_duration(text)
     except GoError as problem:
-        raise BadInput(f"{what} {text!r} is no duration", str(problem), "write it as 720h or 1h30m") from None
+        raise BadInput(f"{what} {text!r} is not a valid duration", str(problem), "write it as 720h or 1h30m") from None
     if length < 0:
-        raise BadInput(f"{what} {text!r} is no duration", "it is negative", "write it as 720h or 1h30m")
+        raise BadInput(f"{what} {text!r} is not a valid duration", "it is negative", "write it as 720h or 1h30m")
     return text
 
 
 def name(text: str, what: str) -> str:
     if len(text) <= _LONGEST_NAME and _SUBDOMAIN.fullmatch(text):
         return text
-    raise BadInput(f"{text!r} is no name for a {what}", "small letters, digits, - and . only, 253 at most")
+    raise BadInput(f"{text!r} is not a valid name for a {what}", "lowercase letters, digits, - and . only, 253 at most")
 
 
 def namespaces(names: Iterable[str]) -> tuple[str, ...]:
@@ -47,5 +47,5 @@ def namespaces(names: Iterable[str]) -> tuple[str, ...]:
     for one in given:
         plain = one.replace("*", "x").replace("?", "x")
         if len(one) > _LONGEST_LABEL or not _LABEL.fullmatch(plain):
-            raise BadInput(f"{one!r} is no namespace", "small letters, digits and - only, 63 at most")
+            raise BadInput(f"{one!r} is not a valid namespace name", "lowercase letters, digits and - only, 63 at most")
     return given

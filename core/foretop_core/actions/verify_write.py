@@ -1,4 +1,4 @@
-"""Whether a write whose answer was lost was made: the object itself is asked, nothing is sent a second time."""
+"""The check whether a write with a lost response was made. Reads the object; nothing is sent a second time."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection import paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
+from foretop_core.models.kinds import kind_of_ref
 
 _EACH = 0.5
 
@@ -50,7 +51,7 @@ async def _look(client: ApiClient, step: PlanStep) -> dict[str, Any] | None:
     target = step.target
     if not step.write.body.get("metadata", {}).get("generateName"):
         try:
-            answer = await client.request("GET", paths.item(target.kind, target.namespace, target.name))
+            answer = await client.request("GET", paths.item(kind_of_ref(target), target.namespace, target.name))
         except ApiError as problem:
             if problem.status == 404:
                 return None
@@ -59,7 +60,9 @@ async def _look(client: ApiClient, step: PlanStep) -> dict[str, Any] | None:
         return found
     labels = step.write.body["metadata"].get("labels", {})
     wanted = ",".join(f"{key}={value}" for key, value in labels.items())
-    answer = await client.request("GET", paths.collection(target.kind, target.namespace), {"labelSelector": wanted})
+    answer = await client.request(
+        "GET", paths.collection(kind_of_ref(target), target.namespace), {"labelSelector": wanted}
+    )
     items = msgspec.json.decode(answer.body).get("items") or []
     return items[0] if items else None
 

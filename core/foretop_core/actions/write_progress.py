@@ -1,4 +1,4 @@
-"""Afterwards: whether Velero has taken up what was written, told from the store as its watches bring it in."""
+"""The progress of a write: whether Velero has picked it up. Read from the store only, no requests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ProgressReport:
 
 
 Probe = Callable[[ClusterSnapshot], ProgressReport]
-NOT_PICKED_UP = "Nobody has taken it up: is Velero running? (foretop doctor, foretop get findings)"
+NOT_PICKED_UP = "Not picked up yet: is Velero running? (foretop doctor, foretop get findings)"
 
 
 async def follow_write(
@@ -43,7 +43,7 @@ async def follow_write(
     """
     news = asyncio.Event()
     kinds = (SCHEDULE, BACKUP, RESTORE, DELETE_REQUEST, NAB, NAR)
-    feed = store.feed.subscribe([kind.plural for kind in kinds], news.set)
+    feed = store.feed.subscribe([kind.name for kind in kinds], news.set)
     loop = asyncio.get_running_loop()
     end = None if within is None else loop.time() + within
     told: ProgressReport | None = None
@@ -71,18 +71,18 @@ def unpause_probe(before: Schedule, before_runs: tuple[str, ...], nothing_due: b
     def look(snapshot: ClusterSnapshot) -> ProgressReport:
         now = next((one for one in snapshot.schedules if (one.namespace, one.name) == place), None)
         if now is None:
-            return ProgressReport(f"{before.name} was deleted meanwhile", done=True, well=False)
+            return ProgressReport(f"{before.name} was deleted in the meantime", done=True, well=False)
         if now.spec.paused:
             return ProgressReport(f"{before.name} is still paused")
         if now.status.last_skipped and now.status.last_skipped != before.status.last_skipped:
-            return ProgressReport(f"Velero took it up {_clock(now.status.last_skipped)}, lastSkipped set", done=True)
+            return ProgressReport(f"Velero picked it up {_clock(now.status.last_skipped)}, lastSkipped set", done=True)
         new = [run for run in snapshot.backups_by_schedule.get(place, ()) if run.name not in before_runs]
         if new:
-            return ProgressReport(f"Velero took it up, backup {new[-1].name} ({new[-1].phase or 'New'})", done=True)
+            return ProgressReport(f"Velero picked it up, backup {new[-1].name} ({new[-1].phase or 'New'})", done=True)
         if now.status.last_backup and now.status.last_backup != before.status.last_backup:
-            return ProgressReport(f"Velero took it up {_clock(now.status.last_backup)}, a backup was made", done=True)
+            return ProgressReport(f"Velero picked it up {_clock(now.status.last_backup)}, a backup was made", done=True)
         if not nothing_due and (held := blocker(now, snapshot.backups_by_schedule.get(place, ()))) is not None:
-            return ProgressReport(f"one backup is made when {held.name} has ended", done=True)
+            return ProgressReport(f"one backup starts when {held.name} has ended", done=True)
         return _without_a_run(snapshot, now, nothing_due)
 
     return look
@@ -94,14 +94,14 @@ def schedule_probe(namespace: str, name: str) -> Probe:
     def look(snapshot: ClusterSnapshot) -> ProgressReport:
         made = next((one for one in snapshot.schedules if (one.namespace, one.name) == (namespace, name)), None)
         if made is None:
-            return ProgressReport(f"{name} is not seen yet")
+            return ProgressReport(f"{name} is not visible yet")
         if made.spec.paused:
-            return ProgressReport(f"{name} is made and paused; Velero looks at it when it is unpaused", done=True)
+            return ProgressReport(f"{name} is created and paused; Velero checks it once it is unpaused", done=True)
         if made.phase in ("", "New"):
             return ProgressReport(f"{name} waits for Velero")
         if problem := _refusal(snapshot, made):
             return ProgressReport(f"Velero refuses {name}: {problem}", done=True, well=False)
-        return ProgressReport(f"Velero took {name} up: {made.phase}", done=True)
+        return ProgressReport(f"Velero picked up {name}: {made.phase}", done=True)
 
     return look
 
@@ -113,7 +113,7 @@ def run_probe(kind: type[Backup] | type[Restore], namespace: str, name: str, to_
         runs = snapshot.backups if kind is Backup else snapshot.restores
         mine = next((one for one in runs if (one.namespace, one.name) == (namespace, name)), None)
         if mine is None:
-            return ProgressReport(f"{name} is not seen yet")
+            return ProgressReport(f"{name} is not visible yet")
         if not mine.phase:
             return ProgressReport(f"{name} waits for Velero")
         sentence = f"{name}: {mine.phase}{_progress(mine)}"
@@ -148,7 +148,7 @@ def nonadmin_deletion_probe(kind: str, namespace: str, name: str) -> Probe:
             (one for one in items if (type(one).__name__, one.namespace, one.name) == (kind, namespace, name)), None
         )
         if mine is None:
-            return ProgressReport(f"{name} is gone", done=True)
+            return ProgressReport(f"{name} is deleted", done=True)
         deleting = mine.condition("Deleting")
         why = f", {deleting.message}" if deleting else ""
         return ProgressReport(f"{name}: {mine.phase or 'New'}{why}")
@@ -167,7 +167,9 @@ def _without_a_run(snapshot: ClusterSnapshot, now: Schedule, nothing_due: bool) 
         return ProgressReport(f"Velero refuses it: {problem}", done=now.phase == "FailedValidation", well=False)
     if nothing_due:
         touched = now.spec.skip_immediately is not None and now.phase not in ("", "New")
-        return ProgressReport("Velero has it: nothing was due" if touched else "it waits for Velero", done=touched)
+        return ProgressReport(
+            "Velero picked it up: nothing was due" if touched else "it waits for Velero", done=touched
+        )
     return ProgressReport("it waits for Velero")
 
 

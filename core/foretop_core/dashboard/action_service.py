@@ -11,16 +11,15 @@ from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.intents import Intent
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, whoami
-from foretop_core.actions.plans import ActionTarget, Plan, Planner, PlanStep, Refusal
+from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
 from foretop_core.actions.send_plan import Result
 from foretop_core.dashboard.cluster_session import ClusterSession, clusters_of
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.models import Resource
-from foretop_core.models.kinds import by_plural
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.store import Key
-from foretop_core.store.keys import UnreadableObject
+from foretop_core.store.objects import UnreadableObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +27,13 @@ class TrackedPlan:
     """A plan of the screen; each step knows the row that it was asked for."""
 
     plan: Plan
-    origins: tuple[Key, ...] = ()
+    origins: tuple[ObjectRef, ...] = ()
 
     @property
     def contexts(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(step.target.context for step in self.plan.steps))
 
-    def origin(self, step: PlanStep) -> Key | None:
+    def origin(self, step: PlanStep) -> ObjectRef | None:
         return next((key for key, mine in zip(self.origins, self.plan.steps, strict=True) if mine is step), None)
 
 
@@ -56,7 +55,7 @@ class ActionService:
     def now(self, context: str) -> datetime:
         return self.source.clock(context).now()
 
-    def item(self, key: Key) -> Resource | None:
+    def item(self, key: ObjectRef) -> Resource | None:
         found = self.source.store.get(key)
         return None if isinstance(found, UnreadableObject) else found
 
@@ -66,17 +65,17 @@ class ActionService:
     def client(self, context: str) -> ApiClient:
         return self._clusters[context].client
 
-    def plan(self, intent: Intent, wish: Planner, keys: Sequence[Key]) -> TrackedPlan:
+    def plan(self, intent: Intent, wish: Planner, keys: Sequence[ObjectRef]) -> TrackedPlan:
         """What the wish comes to for each of these objects as the store shows them now."""
         steps: list[PlanStep] = []
-        origins: list[Key] = []
+        origins: list[ObjectRef] = []
         refused: list[Refusal] = []
         warnings: dict[str, None] = {}
         at = self.now(keys[0].context)
         for key in keys:
             item = self.item(key)
             if item is None:
-                refused.append(Refusal(_target(key), "it is gone"))
+                refused.append(Refusal(key, "it no longer exists"))
                 continue
             part = wish(
                 self.snapshot(key.context), [item], at if key.context == keys[0].context else self.now(key.context)
@@ -95,7 +94,7 @@ class ActionService:
             except ActionRefused as problem:
                 return str(problem)
             except ForetopError as problem:
-                return f"Cannot ask {context} for your rights: {problem}"
+                return f"Cannot check your permissions in {context}: {problem}"
         return ""
 
     async def carry_out(self, plan: Plan, wish: Planner) -> AsyncIterator[Result]:
@@ -131,9 +130,3 @@ def _login(environ: Mapping[str, str]) -> str:
 
 def _part(plan: Plan, context: str) -> Plan:
     return replace(plan, steps=tuple(step for step in plan.steps if step.target.context == context))
-
-
-def _target(key: Key) -> ActionTarget:
-    kind = by_plural(key.kind)
-    assert kind is not None, f"{key.kind} is no kind that foretop knows"
-    return ActionTarget(key.context, kind, key.namespace, key.name)

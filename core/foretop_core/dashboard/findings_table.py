@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from foretop_core.dashboard.related_objects import key_of_subject
+from foretop_core.dashboard.related_objects import object_of
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import FAULTS, TableModel
 from foretop_core.errors import BadInput
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding
-from foretop_core.store import Key
 from foretop_core.tables.engine.columns import Cell, Row
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.filter_fields import NamedFields
@@ -64,7 +64,7 @@ class FindingsTableModel(TableModel):
     def home(self, entry: Finding) -> tuple[str, str, str]:
         return entry.context, entry.subject.kind, entry.subject.namespace
 
-    def paint_one(self, key: Key, entry: Finding) -> Row:
+    def paint_one(self, key: ObjectRef, entry: Finding) -> Row:
         render = self.state.render_context_of(entry)
         row = findings.paint(entry, render)
         shown = _subject_shown(entry, render)
@@ -77,19 +77,19 @@ class FindingsTableModel(TableModel):
         cause, as_ranked = entry.because, self._sorted_by == "severity" and not self._reversed
         return cause is not None and as_ranked and findings.key_of(cause) in self.table
 
-    def is_stale(self, key: Key) -> bool:
+    def is_stale(self, key: ObjectRef) -> bool:
         found = self.table.get(key)
         return found is not None and not is_visibility_finding(found) and self.state.is_stale(key)
 
-    def item(self, key: Key) -> Item:
+    def item(self, key: ObjectRef) -> Item:
         found = self.table.get(key)
         if found is None:
-            raise BadInput(f"{key.name} is gone")
+            raise BadInput(f"{key.name} no longer exists")
         return finding_item(found)
 
-    def subject(self, key: Key) -> Key | None:
+    def subject(self, key: ObjectRef) -> ObjectRef | None:
         found = self.table.get(key)
-        return None if found is None else key_of_subject(found.context, found.subject)
+        return None if found is None else object_of(found)
 
     def is_fault(self, entry: Finding) -> bool:
         return findings.paint(entry, self.state.render_context(entry.context)).mark in FAULTS

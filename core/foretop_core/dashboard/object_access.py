@@ -9,8 +9,9 @@ from typing import Any, Protocol, runtime_checkable
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, NonAdmin, Restore
-from foretop_core.models.kinds import by_plural
-from foretop_core.store import Key, UnreadableObject
+from foretop_core.models.kinds import by_name
+from foretop_core.models.wire import ObjectRef
+from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.namespace_scope import NamespaceScope
 
 
@@ -20,10 +21,10 @@ class SupportsInspect(Protocol):
 
     def look_at(self, context: str, uid: str, namespace: str) -> None: ...
 
-    async def whole(self, context: str, plural: str, namespace: str, name: str) -> Mapping[str, Any]: ...
+    async def whole(self, ref: ObjectRef) -> Mapping[str, Any]: ...
 
 
-def watch_events(state: DashboardState, key: Key) -> None:
+def watch_events(state: DashboardState, key: ObjectRef) -> None:
     """From now on the events of this object are followed, and of no other."""
     resource = state.store.get(key)
     if (
@@ -34,22 +35,22 @@ def watch_events(state: DashboardState, key: Key) -> None:
         state.source.look_at(key.context, resource.metadata.uid, key.namespace)
 
 
-def unwatch_events(state: DashboardState, key: Key) -> None:
+def unwatch_events(state: DashboardState, key: ObjectRef) -> None:
     if isinstance(state.source, SupportsInspect):
         state.source.look_at(key.context, "", "")
 
 
-async def fetch_object(state: DashboardState, key: Key) -> Mapping[str, Any] | None:
+async def fetch_object(state: DashboardState, key: ObjectRef) -> Mapping[str, Any] | None:
     """The object as the server has it; None where it cannot be had, for then there is still what was read of it."""
-    if not isinstance(state.source, SupportsInspect) or by_plural(key.kind) is None:
+    if not isinstance(state.source, SupportsInspect) or by_name(key.kind) is None:
         return None
     try:
-        return await state.source.whole(key.context, key.kind, key.namespace, key.name)
+        return await state.source.whole(key)
     except ForetopError:
         return None
 
 
-async def may_fetch_results(state: DashboardState, key: Key) -> str:
+async def may_fetch_results(state: DashboardState, key: ObjectRef) -> str:
     """What stands against fetching its results, "" where nothing does."""
     from foretop_core.actions.files import RunFile, refusal
     from foretop_core.dashboard.action_service import ActionService
@@ -57,9 +58,9 @@ async def may_fetch_results(state: DashboardState, key: Key) -> str:
     service = ActionService(state.source, os.environ)
     item = service.item(key)
     if not service.reach(key.context):
-        return "There is no cluster behind these objects."
+        return "These objects are not from a cluster."
     if not isinstance(item, Backup | Restore | NonAdmin):
-        return "It is gone."
+        return "It no longer exists."
     return await refusal(service.executor(key.context), item, RunFile.RESULTS)
 
 

@@ -5,83 +5,85 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, Schedule
-from foretop_core.models.kinds import BACKUP, KINDS, NAB, NAR, RESTORE, SCHEDULE, STORAGE
+from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, SCHEDULE, STORAGE, by_name
 from foretop_core.models.nonadmin import (
     NAB_NAME_ANNOTATION,
     NAB_NAMESPACE_ANNOTATION,
     NAR_NAME_ANNOTATION,
     NAR_NAMESPACE_ANNOTATION,
 )
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.history import history
-from foretop_core.rules.triage import Finding, Subject
-from foretop_core.store import Key, Store
+from foretop_core.rules.triage import Finding
+from foretop_core.store import Store
 
-_PLURALS = {kind.name: kind.plural for kind in KINDS}
 _MOST_BACKUPS = 10
 PAGE_OF = {
-    SCHEDULE.plural: "schedules",
-    BACKUP.plural: "backups",
-    RESTORE.plural: "restores",
-    NAB.plural: "nonadmin",
-    NAR.plural: "nonadmin",
-    STORAGE.plural: "storage",
+    SCHEDULE.name: "schedules",
+    BACKUP.name: "backups",
+    RESTORE.name: "restores",
+    NAB.name: "nonadmin",
+    NAR.name: "nonadmin",
+    STORAGE.name: "storage",
 }
 
 
-def key_of_subject(context: str, subject: Subject) -> Key | None:
-    plural = _PLURALS.get(subject.kind)
-    return Key(context, plural, subject.namespace, subject.name) if plural and subject.name else None
+def object_of(finding: Finding) -> ObjectRef | None:
+    """What the finding is about, where that is an object that can be opened."""
+    return finding.subject if _can_be_opened(finding.subject) else None
 
 
-def related_to_finding(finding: Finding) -> tuple[Key, ...]:
+def related_to_finding(finding: Finding) -> tuple[ObjectRef, ...]:
     """The culprits first, then the object that suffers."""
-    subjects = (*finding.related, finding.subject)
-    keys = (key_of_subject(finding.context, subject) for subject in subjects)
-    return tuple(dict.fromkeys(key for key in keys if key is not None))
+    return tuple(dict.fromkeys(filter(_can_be_opened, (*finding.related, finding.subject))))
 
 
-def related(store: Store, key: Key) -> tuple[Key, ...]:
+def _can_be_opened(ref: ObjectRef) -> bool:
+    return bool(ref.name) and by_name(ref.kind) is not None
+
+
+def related(store: Store, key: ObjectRef) -> tuple[ObjectRef, ...]:
     """What belongs to an object, nearest first; only what is there."""
     return tuple(dict.fromkeys(other for other in _related(store, key) if store.get(other) is not None))
 
 
-def _related(store: Store, key: Key) -> Iterator[Key]:
+def _related(store: Store, key: ObjectRef) -> Iterator[ObjectRef]:
     match store.get(key):
         case Schedule() as schedule:
             labelled = store.indexes.backups_by_schedule.get(key.context, key.namespace, key.name)
             for run in history(schedule, labelled)[:_MOST_BACKUPS]:
-                yield Key(key.context, BACKUP.plural, run.namespace, run.name)
+                yield ObjectRef(key.context, BACKUP.name, run.namespace, run.name)
         case Backup() as backup:
             yield from _of_backup(store, key, backup)
         case Restore() as restore:
-            yield from _origin(key, restore, NAR.plural, NAR_NAMESPACE_ANNOTATION, NAR_NAME_ANNOTATION)
-            yield Key(key.context, BACKUP.plural, key.namespace, restore.spec.backup_name)
-            yield Key(key.context, SCHEDULE.plural, key.namespace, restore.spec.schedule_name)
+            yield from _origin(key, restore, NAR.name, NAR_NAMESPACE_ANNOTATION, NAR_NAME_ANNOTATION)
+            yield ObjectRef(key.context, BACKUP.name, key.namespace, restore.spec.backup_name)
+            yield ObjectRef(key.context, SCHEDULE.name, key.namespace, restore.spec.schedule_name)
         case NonAdmin() as item:
             yield from _of_nonadmin(key, item)
         case DataMovement() as movement:
-            yield Key(key.context, BACKUP.plural, key.namespace, movement.backup_name)
-            yield Key(key.context, RESTORE.plural, key.namespace, movement.restore_name)
+            yield ObjectRef(key.context, BACKUP.name, key.namespace, movement.backup_name)
+            yield ObjectRef(key.context, RESTORE.name, key.namespace, movement.restore_name)
         case _:
             return
 
 
-def _of_backup(store: Store, key: Key, backup: Backup) -> Iterator[Key]:
-    yield from _origin(key, backup, NAB.plural, NAB_NAMESPACE_ANNOTATION, NAB_NAME_ANNOTATION)
+def _of_backup(store: Store, key: ObjectRef, backup: Backup) -> Iterator[ObjectRef]:
+    yield from _origin(key, backup, NAB.name, NAB_NAMESPACE_ANNOTATION, NAB_NAME_ANNOTATION)
     if backup.schedule_name:
-        yield Key(key.context, SCHEDULE.plural, key.namespace, backup.schedule_name)
+        yield ObjectRef(key.context, SCHEDULE.name, key.namespace, backup.schedule_name)
     yield from store.indexes.restores_by_backup.keys(key.context, key.namespace, key.name)
-    yield Key(key.context, STORAGE.plural, key.namespace, backup.spec.storage_location)
+    yield ObjectRef(key.context, STORAGE.name, key.namespace, backup.spec.storage_location)
 
 
-def _of_nonadmin(key: Key, item: NonAdmin) -> Iterator[Key]:
-    plural = BACKUP.plural if isinstance(item, NonAdminBackup) else RESTORE.plural
+def _of_nonadmin(key: ObjectRef, item: NonAdmin) -> Iterator[ObjectRef]:
+    kind = BACKUP.name if isinstance(item, NonAdminBackup) else RESTORE.name
     if item.velero.name:
-        yield Key(key.context, plural, item.velero.namespace, item.velero.name)
+        yield ObjectRef(key.context, kind, item.velero.namespace, item.velero.name)
     if isinstance(item, NonAdminRestore):
-        yield Key(key.context, NAB.plural, key.namespace, item.spec.restore_spec.backup_name)
+        yield ObjectRef(key.context, NAB.name, key.namespace, item.spec.restore_spec.backup_name)
 
 
-def _origin(key: Key, run: Backup | Restore, plural: str, namespace: str, name: str) -> Iterator[Key]:
+def _origin(key: ObjectRef, run: Backup | Restore, kind: str, namespace: str, name: str) -> Iterator[ObjectRef]:
     if run.annotation(name):
-        yield Key(key.context, plural, run.annotation(namespace), run.annotation(name))
+        yield ObjectRef(key.context, kind, run.annotation(namespace), run.annotation(name))

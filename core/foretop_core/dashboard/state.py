@@ -1,4 +1,4 @@
-"""What all pages look at: the store, the moment of each cluster, its render context, and the findings."""
+"""The state shared by all pages: the store, the time of each cluster, its render context, and the findings."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import NAB, NAR
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.rules.triage import Debounced, Finding, Severity, aggregated, debounce, triage
-from foretop_core.store import ContextHealth, Key, Store
+from foretop_core.store import ContextHealth, Store
 from foretop_core.tables.engine.namespace_scope import NamespaceScope
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
 from foretop_core.tables.resources.visibility_findings import is_visibility_finding, visibility_findings
@@ -99,7 +100,7 @@ class DashboardState:
             self._places = (self.store.health.revision, _places(self.store.health.watches()))
         return self._places[1]
 
-    def is_stale(self, key: Key) -> bool:
+    def is_stale(self, key: ObjectRef) -> bool:
         """Nothing new comes in of this object."""
         health = self.health(key.context)
         return health.lost_at is not None or key.kind in health.stale
@@ -109,7 +110,7 @@ class DashboardState:
             self._scenes[context] = self._stages[context].render_context(self.now(context), self.zoning)
         return self._scenes[context]
 
-    def zone_of(self, key: Key | None) -> tzinfo:
+    def zone_of(self, key: ObjectRef | None) -> tzinfo:
         """In which zone the times of an object are told."""
         return self.zone if key is None else self.render_context(key.context).zone_of(self.store.get(key))
 

@@ -1,4 +1,4 @@
-"""What a table widget is handed: rows in order, kept up to date, filtered and sorted, and painted on demand."""
+"""The model of a table widget: rows in order, kept up to date, filtered and sorted, and rendered on demand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
-from foretop_core.store import Key
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.columns import Cell, Column, Row, UnreadableRow, View
 from foretop_core.tables.engine.contexts import short_names
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
@@ -75,12 +75,12 @@ class TableModel(ABC):
     def facets(self, entry: Any) -> FilterableRow: ...
 
     @abstractmethod
-    def paint_one(self, key: Key, entry: Any) -> Row: ...
+    def paint_one(self, key: ObjectRef, entry: Any) -> Row: ...
 
     @abstractmethod
-    def item(self, key: Key) -> Item: ...
+    def item(self, key: ObjectRef) -> Item: ...
 
-    def subject(self, key: Key) -> Key | None:
+    def subject(self, key: ObjectRef) -> ObjectRef | None:
         """The object that a row is about; a head is about none."""
         return None if key.kind == HEAD else key
 
@@ -89,7 +89,7 @@ class TableModel(ABC):
         """What stands below each other on the screen: the rows, and in groups their heads."""
         return self.groups or self.table
 
-    def find(self, key: Key) -> int | None:
+    def find(self, key: ObjectRef) -> int | None:
         """The line of a row; a folded group is opened for it."""
         if self.groups is not None and key.kind != HEAD and key in self.table:
             self.groups.unfold(key)
@@ -102,14 +102,14 @@ class TableModel(ABC):
             for key, entry in self.lines.window(start, stop)
         ]
 
-    def ordered(self) -> Iterator[tuple[Key, Any]]:
+    def ordered(self) -> Iterator[tuple[ObjectRef, Any]]:
         """Every row that fits, in the order of the screen, folded or not."""
         return self.groups.rows() if self.groups is not None else iter(self.table)
 
-    def row(self, key: Key, entry: Any) -> Row:
+    def row(self, key: ObjectRef, entry: Any) -> Row:
         return self._told(self._safely(key, entry))
 
-    def _head(self, key: Key, head: GroupHeader) -> GroupHeaderRow:
+    def _head(self, key: ObjectRef, head: GroupHeader) -> GroupHeaderRow:
         context, namespace = head.group
         place = f"{self._short.get(context, context)}  {namespace}" if self.many else namespace
         words = [Cell(f"{count:,} {clean(word)}", mark.tone) for (mark, word), count in head.standings]
@@ -180,7 +180,7 @@ class TableModel(ABC):
     @abstractmethod
     def is_fault(self, entry: Any) -> bool: ...
 
-    def _safely(self, key: Key, entry: Any) -> Row:
+    def _safely(self, key: ObjectRef, entry: Any) -> Row:
         try:
             return self.paint_one(key, entry)
         except Exception as problem:
@@ -194,7 +194,7 @@ class TableModel(ABC):
             row = replace(row, cells=(Cell(self._short.get(row.key.context, row.key.context)), *row.cells))
         return replace(row, faded=True) if self.is_stale(row.key) else row
 
-    def is_stale(self, key: Key) -> bool:
+    def is_stale(self, key: ObjectRef) -> bool:
         return self.state.is_stale(key)
 
 
@@ -222,7 +222,7 @@ class StoreTableModel(TableModel):
     def can_group(self) -> bool:
         return self.view.in_groups
 
-    def standing(self, entry: tuple[Key, Any]) -> StatusLabel | None:
+    def standing(self, entry: tuple[ObjectRef, Any]) -> StatusLabel | None:
         held = entry[1]
         return (StatusGlyph.BROKEN, "unreadable") if isinstance(held, UnreadableRow) else self.view.standing(held)
 
@@ -232,25 +232,25 @@ class StoreTableModel(TableModel):
     def sort(self, column: str, *, reverse: bool) -> None:
         self.live.sort(column, reverse=reverse)
 
-    def facets(self, entry: tuple[Key, Any]) -> FilterableRow:
+    def facets(self, entry: tuple[ObjectRef, Any]) -> FilterableRow:
         return NamedFields(self.view.facets(*entry, self.state.render_context), self._askable)
 
-    def home(self, entry: tuple[Key, Any]) -> tuple[str, str, str]:
+    def home(self, entry: tuple[ObjectRef, Any]) -> tuple[str, str, str]:
         return entry[0][:3]
 
-    def paint_one(self, key: Key, entry: tuple[Key, Any]) -> Row:
+    def paint_one(self, key: ObjectRef, entry: tuple[ObjectRef, Any]) -> Row:
         return self.view.paint(key, entry[1], self.state.render_context(key.context))
 
-    def item(self, key: Key) -> Item:
+    def item(self, key: ObjectRef) -> Item:
         held = self.table.get(key)
         if held is None:
-            raise BadInput(f"{key.name} is gone")
+            raise BadInput(f"{key.name} no longer exists")
         return self.view.describe(key, held[1], self.state.render_context(key.context))
 
-    def entry(self, key: Key) -> Any | UnreadableRow | None:
+    def entry(self, key: ObjectRef) -> Any | UnreadableRow | None:
         held = self.table.get(key)
         return None if held is None else held[1]
 
-    def is_fault(self, entry: tuple[Key, Any]) -> bool:
+    def is_fault(self, entry: tuple[ObjectRef, Any]) -> bool:
         key, held = entry
         return isinstance(held, UnreadableRow) or self.view.mark(held, self.state.render_context(key.context)) in FAULTS

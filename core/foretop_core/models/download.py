@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from foretop_core.models.kinds import OADP, VELERO, Kind
 from foretop_core.models.wire import Condition, Resource, Time, Wire
 
 
@@ -30,15 +29,3 @@ class NonAdminDownloadStatus(Wire, frozen=True):
 
 class NonAdminDownloadRequest(Resource, frozen=True):
     status: NonAdminDownloadStatus = NonAdminDownloadStatus()
-
-
-DOWNLOAD_REQUEST = Kind("DownloadRequest", DownloadRequest, VELERO, "v1", "downloadrequests")
-NONADMIN_DOWNLOAD = Kind(
-    "NonAdminDownloadRequest",
-    NonAdminDownloadRequest,
-    OADP,
-    "v1alpha1",
-    "nonadmindownloadrequests",
-    ("nadr",),
-    status_subresource=True,
-)

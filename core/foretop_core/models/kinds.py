@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from foretop_core.models import movement, nonadmin, velero, workload
-from foretop_core.models.wire import Resource
+from foretop_core.models import download, movement, nonadmin, velero, workload
+from foretop_core.models.wire import ObjectRef, Resource
 
 VELERO = "velero.io"
 OADP = "oadp.openshift.io"
@@ -83,6 +83,16 @@ DEFINITION = Kind(
     True,
     namespaced=False,
 )
+DOWNLOAD_REQUEST = Kind("DownloadRequest", download.DownloadRequest, VELERO, "v1", "downloadrequests")
+NONADMIN_DOWNLOAD = Kind(
+    "NonAdminDownloadRequest",
+    download.NonAdminDownloadRequest,
+    OADP,
+    "v1alpha1",
+    "nonadmindownloadrequests",
+    ("nadr",),
+    status_subresource=True,
+)
 
 MOVEMENTS = (POD_VOLUME_BACKUP, POD_VOLUME_RESTORE, DATA_UPLOAD, DATA_DOWNLOAD)
 KINDS = (
@@ -105,16 +115,17 @@ KINDS = (
     SERVER_STATUS,
     DEFINITION,
 )
+"""What is watched; downloads are only asked for."""
 RELEASE_HINTS = frozenset({SERVER_STATUS, DEFINITION})
 """Looked at only to find out which release of Velero a server is; not to be allowed to see them is no loss."""
-VERSION_KINDS = frozenset({DEPLOYMENT.plural, *(kind.plural for kind in RELEASE_HINTS)})
-"""The plurals of the kinds, besides the schedules themselves, that tell which release of Velero a server is."""
+VERSION_KINDS = frozenset({DEPLOYMENT.name, *(kind.name for kind in RELEASE_HINTS)})
+"""The names of the kinds, besides the schedules themselves, that tell which release of Velero a server is."""
 
 BESIDE_VELERO = frozenset({*(kind for kind in KINDS if kind.group == VELERO), NABSL_REQUEST, DPA, DEPLOYMENT})
 """What lies in the namespace of a Velero server; the other kinds are in the namespaces of those who use it."""
 
 _BY_GROUP_AND_NAME = {(kind.group, kind.name): kind for kind in KINDS}
-_BY_PLURAL = {kind.plural: kind for kind in KINDS}
+_BY_NAME = {kind.name: kind for kind in (*KINDS, DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD)}
 
 
 def find(api_version: str, name: str) -> Kind | None:
@@ -123,5 +134,11 @@ def find(api_version: str, name: str) -> Kind | None:
     return _BY_GROUP_AND_NAME.get((group, name))
 
 
-def by_plural(plural: str) -> Kind | None:
-    return _BY_PLURAL.get(plural)
+def by_name(name: str) -> Kind | None:
+    """The kind that a reference names; None where it is about no object of the API."""
+    return _BY_NAME.get(name)
+
+
+def kind_of_ref(ref: ObjectRef) -> Kind:
+    """The kind of an object of the API."""
+    return _BY_NAME[ref.kind]

@@ -82,9 +82,9 @@ def _flat(documents: list[object]) -> Iterator[tuple[object, Mapping[str, object
 
 def _kind(document: object, hint: Mapping[str, object], where: str) -> Kind | None:
     if not isinstance(document, Mapping):
-        raise Unreadable(f"{where} cannot be read", "it is no object with apiVersion and kind")
+        raise Unreadable(f"{where} cannot be read", "it is not an object with apiVersion and kind")
     api_version = document.get("apiVersion") or hint.get("apiVersion")
     name = document.get("kind") or hint.get("kind")
     if not isinstance(api_version, str) or not isinstance(name, str) or not name:
-        raise Unreadable(f"{where} cannot be read", "it names no apiVersion and kind")
+        raise Unreadable(f"{where} cannot be read", "it has no apiVersion and kind")
     return find(api_version, name)

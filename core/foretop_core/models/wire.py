@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from types import MappingProxyType
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -47,6 +47,22 @@ class Metadata(Wire, frozen=True):
     annotations: dict[str, str] = {}
     finalizers: tuple[str, ...] = ()
     owner_references: tuple[OwnerReference, ...] = ()
+
+
+class ObjectRef(NamedTuple):
+    """One object of one cluster; the kind is named as the API names it, such as `Schedule`.
+
+    A finding about no object has the kind "", and what is no API object (a cluster, the head of a group, a row of
+    Triage) a kind of its own that no Kind has.
+    """
+
+    context: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind.lower()} {self.namespace}/{self.name}"
 
 
 class Condition(Wire, frozen=True):
@@ -113,7 +129,9 @@ def from_builtins(model: type[R], value: object) -> R:
     except msgspec.ValidationError as problem:
         raise _unreadable(model, value, problem) from None
     except RecursionError:
-        raise Unreadable(f"{model.__name__} {object_name(value)} cannot be read", "it is nested without end") from None
+        raise Unreadable(
+            f"{model.__name__} {object_name(value)} cannot be read", "it is nested too deeply or contains itself"
+        ) from None
     return made
 
 

@@ -1,1 +1,1 @@
-"""Pure judgement: objects and a moment in, answers out; no input, no output."""
+"""Pure rules: objects and a time in, answers out. No input or output."""

@@ -1,4 +1,4 @@
-"""The snapshot that the rules look at, put together from objects kept by type."""
+"""The snapshot that the rules read, built from objects kept by type."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Heartbeat:
         """Why nobody can tell what this server will do next; "" where it has a pulse, or none is to be expected."""
         if self.pulse is None or self.silent_for(now) is None:
             return ""
-        return f"no pulse of Velero since {humanize.time(self.pulse, now)}"
+        return f"no sign of activity from Velero since {humanize.time(self.pulse, now)}"
 
     def first_look(self, at: datetime) -> datetime | None:
         """The first look at the schedules at or after a moment."""

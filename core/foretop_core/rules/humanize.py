@@ -1,4 +1,4 @@
-"""Times and spans as an operator reads them in a sentence."""
+"""Times and durations as text in a sentence."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class ResultGroup:
             case ResultScope.VELERO:
                 return "Velero itself"
             case ResultScope.CLUSTER:
-                return "the cluster, outside of namespaces"
+                return "cluster-scoped resources"
             case ResultScope.NAMESPACE:
                 return f"namespace {self.namespace}"
             case _:
@@ -95,9 +95,9 @@ def parse(text: bytes) -> Results:
     try:
         told = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as problem:
-        raise Unreadable("The results cannot be read", f"they are no JSON: {problem}") from None
+        raise Unreadable("The results cannot be read", f"not valid JSON: {problem}") from None
     if not isinstance(told, dict):
-        raise Unreadable("The results cannot be read", f"they are a {type(told).__name__} and no object")
+        raise Unreadable("The results cannot be read", f"expected an object, got {type(told).__name__}")
     return Results(_groups(told.get("errors")), _groups(told.get("warnings")))
 
 

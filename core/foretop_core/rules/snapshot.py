@@ -20,12 +20,14 @@ from foretop_core.models import (
     NonAdminBackupStorageLocationRequest,
     NonAdminRestore,
     PreScaledCronJob,
+    Resource,
     Restore,
     Schedule,
     ServerStatusRequest,
 )
 from foretop_core.models.movement import label_value
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
 from foretop_core.rules.dialects.behaviour import behaviour
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
@@ -34,8 +36,6 @@ from foretop_core.rules.phases import QUEUE_PHASES
 
 Verdicts = Mapping[str, tuple[Dialect, ...]]
 QUEUE_FIELD = "queuePosition"
-Key = tuple[str, str, str]
-"""Kind, namespace and name of an object in a context that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,12 @@ class PhaseChange:
 class ObservedChanges:
     """What foretop has watched happen since it runs; a manifest has none of it."""
 
-    phase_since: Mapping[Key, datetime] = field(default_factory=dict)
-    moved: Mapping[Key, datetime] = field(default_factory=dict)
+    phase_since: Mapping[ObjectRef, datetime] = field(default_factory=dict)
+    moved: Mapping[ObjectRef, datetime] = field(default_factory=dict)
     """When the items or bytes of an unfinished object last changed."""
-    unmoved: frozenset[Key] = frozenset()
+    unmoved: frozenset[ObjectRef] = frozenset()
     """Of those, the ones that were not seen to move: they have stood since they were first seen, or for longer."""
-    went_back: Mapping[Key, PhaseChange] = field(default_factory=dict)
+    went_back: Mapping[ObjectRef, PhaseChange] = field(default_factory=dict)
     restarted: Mapping[str, datetime] = field(default_factory=dict)
     """By namespace: when the Velero server's beat was seen to change."""
     free_slot_since: Mapping[str, datetime] = field(default_factory=dict)
@@ -107,6 +107,10 @@ class ClusterSnapshot:
     """The release of Velero that a person named, by namespace, "" for all."""
     unseen: tuple[VisibilityGap, ...] = ()
     seen: ObservedChanges = ObservedChanges()
+
+    def ref(self, item: Resource) -> ObjectRef:
+        """Names an object of this cluster; the model types are named as the API names the kinds."""
+        return ObjectRef(self.context, type(item).__name__, item.namespace, item.name)
 
     def server(self, namespace: str) -> VeleroInfo:
         return self.servers.get(namespace, VeleroInfo())
@@ -262,7 +266,7 @@ def named_evidence(snapshot: ClusterSnapshot, namespace: str) -> Iterator[Eviden
     yield from _named(known.version, f"the tag {known.version} of its image")
     for request in snapshot.server_status:
         if request.namespace == namespace and (version := request.status.server_version):
-            yield from _named(version, f"its own word: {version} (ServerStatusRequest {request.name})")
+            yield from _named(version, f"its own report: {version} (ServerStatusRequest {request.name})")
     for oadp in (known.oadp_version, snapshot.oadp_releases.get(namespace, "")):
         if release := velero_of_oadp(oadp):
             yield Evidence(release.dialects, f"OADP {oadp}, which has Velero {release}", release)

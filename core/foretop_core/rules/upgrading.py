@@ -48,7 +48,9 @@ def target(text: str) -> tuple[Release, Dialect]:
     """The release to upgrade to; raises BadInput in one line for what is none or leaves the dialect open."""
     release = read_release(text)
     if len(release.dialects) > 1:
-        raise BadInput(f"Velero {release} leaves open how it reads cron", hint=f"give the patch, such as {release}.3")
+        raise BadInput(
+            f"Velero {release} does not determine how cron is read", hint=f"give the patch, such as {release}.3"
+        )
     return release, release.dialects[0]
 
 

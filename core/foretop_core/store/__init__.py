@@ -4,7 +4,7 @@ from foretop_core.store.feed import Change, Subscription
 from foretop_core.store.health import ContextHealth, WatchHealthRegistry
 from foretop_core.store.history import ChangeHistory, ObservedTransition, ProgressRecord
 from foretop_core.store.indexes import Indexes
-from foretop_core.store.keys import Key, UnreadableObject
+from foretop_core.store.objects import UnreadableObject
 from foretop_core.store.store import Store
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "ChangeHistory",
     "ContextHealth",
     "Indexes",
-    "Key",
     "ObservedTransition",
     "ProgressRecord",
     "Store",

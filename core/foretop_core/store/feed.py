@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from foretop_core.models.wire import Resource
-from foretop_core.store.keys import Key
+from foretop_core.models.wire import ObjectRef, Resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +22,17 @@ class Subscription:
     def __init__(self, kinds: Collection[str] | None, wake: Callable[[], None] | None) -> None:
         self._kinds = None if kinds is None else frozenset(kinds)
         self._wake = wake
-        self._pending: dict[Key, Change] = {}
+        self._pending: dict[ObjectRef, Change] = {}
 
     def __len__(self) -> int:
         return len(self._pending)
 
-    def drain(self) -> dict[Key, Change]:
+    def drain(self) -> dict[ObjectRef, Change]:
         """Everything since the last call, in the order in which the keys first changed."""
         drained, self._pending = self._pending, {}
         return drained
 
-    def push(self, key: Key, before: Resource | None, after: Resource | None) -> None:
+    def push(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
         if self._kinds is not None and key.kind not in self._kinds:
             return
         earlier = self._pending.pop(key, None)
@@ -52,7 +51,7 @@ class Feed:
         self._subscriptions: list[Subscription] = []
 
     def subscribe(self, kinds: Collection[str] | None = None, wake: Callable[[], None] | None = None) -> Subscription:
-        """Changes of these kinds (plurals) from now on; `wake` is called when the first one comes in."""
+        """Changes of these kinds from now on; `wake` is called when the first one comes in."""
         subscription = Subscription(kinds, wake)
         self._subscriptions.append(subscription)
         return subscription
@@ -60,6 +59,6 @@ class Feed:
     def unsubscribe(self, subscription: Subscription) -> None:
         self._subscriptions.remove(subscription)
 
-    def publish(self, key: Key, before: Resource | None, after: Resource | None) -> None:
+    def publish(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
         for subscription in self._subscriptions:
             subscription.push(key, before, after)

@@ -132,9 +132,9 @@ def _together(every: Mapping[WatchScope, _Entry]) -> ContextHealth:
 
 def _kinds(entries: Mapping[WatchScope, _Entry], state: WatchState) -> tuple[str, ...]:
     """The kinds of which nothing at all is seen for this reason; one namespace of many is not the kind."""
-    plurals = {scope.kind.plural for scope, entry in entries.items() if entry.health.state is state}
-    seen = {scope.kind.plural for scope, entry in entries.items() if entry.health.state is not state}
-    return tuple(sorted(plurals - seen))
+    kinds = {scope.kind.name for scope, entry in entries.items() if entry.health.state is state}
+    seen = {scope.kind.name for scope, entry in entries.items() if entry.health.state is not state}
+    return tuple(sorted(kinds - seen))
 
 
 def _missing(entries: Mapping[WatchScope, _Entry]) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackupStorageLocation, Restore, Schedule
-from foretop_core.models.wire import Resource
-from foretop_core.store.keys import Key
+from foretop_core.models.wire import ObjectRef, Resource
 
 PER_OBJECT = 32
 OVERALL = 1000
@@ -20,7 +19,7 @@ class ObservedTransition:
     """One change as this run saw it; `what` is `phase`, `paused` or the name of a condition."""
 
     at: datetime
-    key: Key
+    key: ObjectRef
     what: str
     before: str
     after: str
@@ -45,11 +44,11 @@ class ChangeHistory:
 
     def __init__(self, per_object: int = PER_OBJECT, overall: int = OVERALL) -> None:
         self._per_object = per_object
-        self._of: dict[Key, deque[ObservedTransition]] = {}
+        self._of: dict[ObjectRef, deque[ObservedTransition]] = {}
         self._all: deque[ObservedTransition] = deque(maxlen=overall)
-        self._paces: dict[Key, ProgressRecord] = {}
+        self._paces: dict[ObjectRef, ProgressRecord] = {}
 
-    def of(self, key: Key) -> tuple[ObservedTransition, ...]:
+    def of(self, key: ObjectRef) -> tuple[ObservedTransition, ...]:
         """Oldest first."""
         return tuple(self._of.get(key, ()))
 
@@ -57,10 +56,10 @@ class ChangeHistory:
         """Of all objects, gone ones included, oldest first."""
         return tuple(self._all)
 
-    def pace(self, key: Key) -> ProgressRecord | None:
+    def pace(self, key: ObjectRef) -> ProgressRecord | None:
         return self._paces.get(key)
 
-    def paces(self, context: str) -> Iterator[tuple[Key, ProgressRecord]]:
+    def paces(self, context: str) -> Iterator[tuple[ObjectRef, ProgressRecord]]:
         """All work under way in one cluster."""
         return ((key, pace) for key, pace in self._paces.items() if key.context == context)
 
@@ -70,7 +69,7 @@ class ChangeHistory:
             if key.context == context:
                 yield from (step for step in steps if step.what == "phase")
 
-    def note(self, key: Key, before: Resource | None, after: Resource | None, at: datetime) -> None:
+    def note(self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime) -> None:
         """Compares two versions; an object that is gone, or another one of the same name, starts afresh."""
         if before is None or after is None or before.metadata.uid != after.metadata.uid:
             self._of.pop(key, None)
@@ -80,7 +79,7 @@ class ChangeHistory:
         if after is not None:
             self._measure(key, after, at)
 
-    def _compare(self, key: Key, before: Resource, after: Resource, at: datetime) -> None:
+    def _compare(self, key: ObjectRef, before: Resource, after: Resource, at: datetime) -> None:
         old, new = _facts(before), _facts(after)
         for what in {**old, **new}:
             was, now = old.get(what, ""), new.get(what, "")
@@ -89,7 +88,7 @@ class ChangeHistory:
                 self._all.append(seen)
                 self._of.setdefault(key, deque(maxlen=self._per_object)).append(seen)
 
-    def _measure(self, key: Key, resource: Resource, at: datetime) -> None:
+    def _measure(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
         amount = _amount(resource)
         if amount is None:
             self._paces.pop(key, None)

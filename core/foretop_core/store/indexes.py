@@ -12,9 +12,8 @@ from foretop_core.models.nonadmin import (
     NAR_NAMESPACE_ANNOTATION,
     NAR_UUID_LABEL,
 )
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.queue import has_ended
-from foretop_core.store.keys import Key
 
 M = TypeVar("M", bound=Resource)
 Bucket = tuple[Hashable, ...]
@@ -26,15 +25,15 @@ class Index(Generic[M]):
     def __init__(self, model: type[M], bucket_of: Callable[[M], Bucket]) -> None:
         self.model = model
         self._bucket_of = bucket_of
-        self._buckets: dict[Bucket, dict[Key, M]] = {}
+        self._buckets: dict[Bucket, dict[ObjectRef, M]] = {}
 
     def get(self, context: str, *bucket: Hashable) -> tuple[M, ...]:
         return tuple(self._buckets.get((context, *bucket), {}).values())
 
-    def keys(self, context: str, *bucket: Hashable) -> tuple[Key, ...]:
+    def keys(self, context: str, *bucket: Hashable) -> tuple[ObjectRef, ...]:
         return tuple(self._buckets.get((context, *bucket), {}))
 
-    def move(self, key: Key, before: Resource | None, after: Resource | None) -> None:
+    def move(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
         """Takes the object out of the bucket it was in and puts it into the one where it now belongs."""
         old, new = self._bucket(key, before), self._bucket(key, after)
         if old is not None and old != new:
@@ -45,7 +44,7 @@ class Index(Generic[M]):
         if new is not None and isinstance(after, self.model):
             self._buckets.setdefault(new, {})[key] = after
 
-    def _bucket(self, key: Key, resource: Resource | None) -> Bucket | None:
+    def _bucket(self, key: ObjectRef, resource: Resource | None) -> Bucket | None:
         if not isinstance(resource, self.model):
             return None
         bucket = self._bucket_of(resource)
@@ -89,7 +88,7 @@ class Indexes:
             self.nars_by_velero,
         )
 
-    def move(self, key: Key, before: Resource | None, after: Resource | None) -> None:
+    def move(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
         for index in self._concerned(before, after):
             index.move(key, before, after)
 

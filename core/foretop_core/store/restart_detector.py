@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from foretop_core.models import BackupStorageLocation
-from foretop_core.models.wire import Resource
-from foretop_core.store.keys import Key
+from foretop_core.models.wire import ObjectRef, Resource
 
 _REMEMBERED = 16
 _LONGEST_WAIT = timedelta(minutes=5)
@@ -40,7 +39,7 @@ class RestartDetector:
             if where == context and beat.restarted is not None
         }
 
-    def note(self, key: Key, before: Resource | None, after: Resource | None) -> None:
+    def note(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
         if not isinstance(after, BackupStorageLocation):
             return
         old = before.status if isinstance(before, BackupStorageLocation) else None

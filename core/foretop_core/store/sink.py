@@ -9,9 +9,9 @@ from typing import Protocol
 
 from foretop_core.clock import Clock
 from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.store.health import WatchHealthRegistry
-from foretop_core.store.keys import Key, garbled, is_older
+from foretop_core.store.objects import garbled, is_older
 
 REMEMBERED_DELETIONS = 1000
 
@@ -21,13 +21,13 @@ class StoreWriter(Protocol):
 
     health: WatchHealthRegistry
 
-    def get(self, key: Key) -> Resource | None: ...
+    def get(self, key: ObjectRef) -> Resource | None: ...
 
-    def put(self, key: Key, after: Resource | None, at: datetime) -> None: ...
+    def put(self, key: ObjectRef, after: Resource | None, at: datetime) -> None: ...
 
-    def hold(self, key: Key) -> None: ...
+    def hold(self, key: ObjectRef) -> None: ...
 
-    def release(self, key: Key, at: datetime) -> None: ...
+    def release(self, key: ObjectRef, at: datetime) -> None: ...
 
 
 class WatchSink:
@@ -37,9 +37,9 @@ class WatchSink:
         self._shelves = shelves
         self._scope = scope
         self._clock = clock
-        self._held: dict[Key, Resource] = {}
-        self._listed: set[Key] | None = None
-        self._deleted: OrderedDict[Key, Resource] = OrderedDict()
+        self._held: dict[ObjectRef, Resource] = {}
+        self._listed: set[ObjectRef] | None = None
+        self._deleted: OrderedDict[ObjectRef, Resource] = OrderedDict()
 
     def replace_begin(self) -> None:
         self._listed = set()
@@ -71,7 +71,7 @@ class WatchSink:
         if not name:
             self._shelves.health.lost_line(self._scope)
             return
-        key = Key(self._scope.context, self._scope.kind.plural, namespace, name)
+        key = ObjectRef(self._scope.context, self._scope.kind.name, namespace, name)
         stand_in, at = garbled(namespace, name, problem, version), self._clock.now()
         if self._listed is not None:
             self._list(key, stand_in, at)
@@ -86,38 +86,38 @@ class WatchSink:
         for key in tuple(self._held):
             self._lose(key, at)
 
-    def _key(self, resource: Resource) -> Key:
+    def _key(self, resource: Resource) -> ObjectRef:
         meta = resource.metadata
-        return Key(self._scope.context, self._scope.kind.plural, meta.namespace, meta.name)
+        return ObjectRef(self._scope.context, self._scope.kind.name, meta.namespace, meta.name)
 
-    def _is_overtaken(self, key: Key, resource: Resource) -> bool:
+    def _is_overtaken(self, key: ObjectRef, resource: Resource) -> bool:
         known = self._held.get(key) or self._deleted.get(key)
         return known is not None and is_older(resource, known)
 
-    def _list(self, key: Key, resource: Resource, at: datetime) -> None:
+    def _list(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
         """A list is the truth even where it is older than what was known: a cluster can be put back."""
         if self._listed is not None:
             self._listed.add(key)
         self._hold(key, resource)
         self._shelves.put(key, resource, at)
 
-    def _see(self, key: Key, resource: Resource, at: datetime) -> None:
+    def _see(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
         """Another watch that covers the object too may be ahead of this one, and keeps its word then."""
         self._hold(key, resource)
         shown = self._shelves.get(key)
         if shown is None or not is_older(resource, shown):
             self._shelves.put(key, resource, at)
 
-    def _hold(self, key: Key, resource: Resource) -> None:
+    def _hold(self, key: ObjectRef, resource: Resource) -> None:
         if key not in self._held:
             self._shelves.hold(key)
         self._held[key] = resource
 
-    def _lose(self, key: Key, at: datetime) -> None:
+    def _lose(self, key: ObjectRef, at: datetime) -> None:
         if self._held.pop(key, None) is not None:
             self._shelves.release(key, at)
 
-    def _remember_deletion(self, key: Key, resource: Resource) -> None:
+    def _remember_deletion(self, key: ObjectRef, resource: Resource) -> None:
         """A late MODIFIED of something deleted must not bring it back; the next list settles it for good."""
         self._deleted[key] = resource
         self._deleted.move_to_end(key)

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from foretop_core.models import Backup
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.phases import HOLDS_SLOT
-from foretop_core.store.keys import Key
 
 
 class SlotTracker:
@@ -26,7 +25,7 @@ class SlotTracker:
             if where == context and (free := concurrency(namespace) - 1) in since
         }
 
-    def note(self, key: Key, before: Resource | None, after: Resource | None, at: datetime) -> None:
+    def note(self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime) -> None:
         held, holds = _holds(before), _holds(after)
         if held == holds:
             return

@@ -6,14 +6,12 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from foretop_core.models import Deployment, Resource
-from foretop_core.models.kinds import by_plural
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.assemble import servers_of, snapshot_of
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap
-from foretop_core.rules.snapshot import Key as RuleKey
 from foretop_core.store.health import WatchHealthRegistry
 from foretop_core.store.history import ChangeHistory
-from foretop_core.store.keys import Key
 from foretop_core.store.restart_detector import RestartDetector
 from foretop_core.store.slot_tracker import SlotTracker
 from foretop_core.store.visibility_gaps import visibility_gaps
@@ -65,13 +63,13 @@ class SnapshotCache:
         return snapshot_of(context, every, blind, seen, self._given_versions.of(context))
 
     def _seen(self, context: str, running: dict[str, VeleroInfo]) -> ObservedChanges:
-        since: dict[RuleKey, datetime] = {}
-        back: dict[RuleKey, PhaseChange] = {}
+        since: dict[ObjectRef, datetime] = {}
+        back: dict[ObjectRef, PhaseChange] = {}
         for step in self._facts.history.phases(context):
-            since[rule_key(step.key)] = step.at
+            since[step.key] = step.at
             if _WAY.get(step.after, 9) < _WAY.get(step.before, 0):
-                back[rule_key(step.key)] = PhaseChange(step.before, step.after, step.at)
-        paces = [(rule_key(key), pace) for key, pace in self._facts.history.paces(context)]
+                back[step.key] = PhaseChange(step.before, step.after, step.at)
+        paces = list(self._facts.history.paces(context))
         return ObservedChanges(
             phase_since=since,
             moved={key: pace.since for key, pace in paces},
@@ -80,12 +78,6 @@ class SnapshotCache:
             restarted=self._facts.beats.restarted(context),
             free_slot_since=self._facts.slots.free_since(context, lambda place: _slots(running.get(place))),
         )
-
-
-def rule_key(key: Key) -> RuleKey:
-    """The rules know one cluster at a time, and name kinds as the API does."""
-    kind = by_plural(key.kind)
-    return (kind.name if kind else key.kind), key.namespace, key.name
 
 
 def _slots(server: VeleroInfo | None) -> int:

@@ -9,14 +9,14 @@ from typing import TypeVar
 from foretop_core.clock import Clock
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import Kind
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store.feed import Feed
 from foretop_core.store.health import WatchHealthRegistry
 from foretop_core.store.history import ChangeHistory
 from foretop_core.store.indexes import Indexes
-from foretop_core.store.keys import Key, UnreadableObject, kind_of
+from foretop_core.store.objects import UnreadableObject, kind_of
 from foretop_core.store.restart_detector import RestartDetector
 from foretop_core.store.sink import WatchSink
 from foretop_core.store.slot_tracker import SlotTracker
@@ -36,38 +36,38 @@ class Store:
         self.beats = RestartDetector()
         self.health = WatchHealthRegistry()
         self._snapshots = SnapshotCache(self, given_versions)
-        self._tables: dict[tuple[str, str], dict[Key, Resource]] = {}
+        self._tables: dict[tuple[str, str], dict[ObjectRef, Resource]] = {}
         self._listed: dict[tuple[str, str], tuple[Resource, ...]] = {}
         self._revisions: dict[str, int] = {}
-        self._garbled: dict[Key, UnreadableObject] = {}
+        self._garbled: dict[ObjectRef, UnreadableObject] = {}
         self._sinks: dict[WatchScope, WatchSink] = {}
-        self._holders: dict[Key, int] = {}
+        self._holders: dict[ObjectRef, int] = {}
 
-    def get(self, key: Key) -> Resource | None:
+    def get(self, key: ObjectRef) -> Resource | None:
         """The object, or what stands in for one that cannot be read."""
         return self._tables.get(key[:2], {}).get(key) or self._garbled.get(key)
 
     def find(self, model: type[R], context: str, namespace: str, name: str) -> R | None:
-        found = self.get(Key(context, kind_of(model).plural, namespace, name))
+        found = self.get(ObjectRef(context, kind_of(model).name, namespace, name))
         return found if isinstance(found, model) else None
 
     def all(self, context: str, model: type[R]) -> tuple[R, ...]:
         """Every readable object of one kind in one cluster; made once for each change of that kind."""
-        place = (context, kind_of(model).plural)
+        place = (context, kind_of(model).name)
         listed = self._listed.get(place)
         if listed is None:
             listed = self._listed[place] = tuple(self._tables.get(place, {}).values())
         return listed  # type: ignore[return-value]  # a table holds its kind's model and nothing else
 
-    def items(self, context: str, plural: str) -> Iterator[tuple[Key, Resource]]:
+    def items(self, context: str, kind: str) -> Iterator[tuple[ObjectRef, Resource]]:
         """Every row of one kind: the readable objects, then the garbled ones."""
-        yield from self._tables.get((context, plural), {}).items()
+        yield from self._tables.get((context, kind), {}).items()
         for key, stand_in in self._garbled.items():
-            if key[:2] == (context, plural):
+            if key[:2] == (context, kind):
                 yield key, stand_in
 
     @property
-    def unreadable(self) -> Mapping[Key, UnreadableObject]:
+    def unreadable(self) -> Mapping[ObjectRef, UnreadableObject]:
         return self._garbled
 
     def revision(self, context: str) -> int:
@@ -106,11 +106,11 @@ class Store:
             sink.replace_end()
             sink.health(WatchHealth(WatchState.LIVE, clock.now()))
 
-    def hold(self, key: Key) -> None:
+    def hold(self, key: ObjectRef) -> None:
         """One more watch sees this object."""
         self._holders[key] = self._holders.get(key, 0) + 1
 
-    def release(self, key: Key, at: datetime) -> None:
+    def release(self, key: ObjectRef, at: datetime) -> None:
         """One watch fewer sees it; with the last one it is gone."""
         left = self._holders.pop(key) - 1
         if left:
@@ -118,7 +118,7 @@ class Store:
         else:
             self.put(key, None, at)
 
-    def put(self, key: Key, after: Resource | None, at: datetime) -> None:
+    def put(self, key: ObjectRef, after: Resource | None, at: datetime) -> None:
         """The one place where anything changes."""
         before = self.get(key)
         if after is before or (after is not None and before is not None and _same(before, after)):

@@ -38,7 +38,7 @@ def _reason(scope: WatchScope, health: WatchHealth) -> str:
         case WatchState.FORBIDDEN:
             return f"{health.state.value}{where}"
         case WatchState.NO_NAMESPACE:
-            return f"there is no namespace {scope.namespace}"
+            return f"namespace {scope.namespace} does not exist"
         case WatchState.STALE:
             return f"stale since {health.since:%H:%M:%SZ}"
         case WatchState.SYNCING if scope.selector:

@@ -136,7 +136,7 @@ def test_cancelling_touches_only_the_movements_that_still_run() -> None:
         backups=(running,), movements=(moving, upload("up-2", "Completed"), upload("up-3", of="other"))
     )
     (step,) = plan_cancel_movements(snapshot, [running], NOW).steps
-    assert (step.target.kind.name, step.target.name) == ("DataUpload", "up-1")
+    assert (step.target.kind, step.target.name) == ("DataUpload", "up-1")
     assert step.write.body["spec"] == {"cancel": True}
     assert "25 % moved" in step.forecast
     (again,) = replan_cancel(snapshot, [moving], NOW).steps
@@ -183,10 +183,10 @@ def test_a_restore_over_what_is_there_is_offered_a_place_beside_it() -> None:
 @pytest.mark.parametrize(
     ("wish", "words"),
     [
-        (RestoreRequest(existing="replace"), "is no policy"),
+        (RestoreRequest(existing="replace"), "is not a valid policy"),
         (RestoreRequest(mapping={"a": "x", "b": "x"}), "Two namespaces are mapped to x"),
-        (RestoreRequest(mapping={"a": "B!"}), "'B!' is no namespace"),
-        (RestoreRequest(more=RestoreSpec(item_operation_timeout="4")), "is no duration"),
+        (RestoreRequest(mapping={"a": "B!"}), "'B!' is not a valid namespace name"),
+        (RestoreRequest(more=RestoreSpec(item_operation_timeout="4")), "is not a valid duration"),
     ],
 )
 def test_a_restore_that_cannot_be_is_one_line(wish: RestoreRequest, words: str) -> None:
@@ -222,14 +222,14 @@ def test_force_is_refused_where_the_cluster_has_no_such_field() -> None:
 
 def test_a_nab_on_its_way_out_is_not_asked_twice_but_may_be_forced() -> None:
     leaving = nab(spec={"deleteBackup": True})
-    assert "on its way out" in plan_delete_nab(ClusterSnapshot(), [leaving], NOW).refused[0].why
+    assert "already being deleted" in plan_delete_nab(ClusterSnapshot(), [leaving], NOW).refused[0].why
     assert len(plan_delete_nab(ClusterSnapshot(), [leaving], NOW, force=True, serves_force=True).steps) == 1
 
 
 def test_a_nar_is_plainly_deleted() -> None:
     (step,) = plan_delete_nar(ClusterSnapshot(), [nar()], NOW).steps
     assert step.write.method == "DELETE"
-    assert step.forecast.endswith("what it has restored stays")
+    assert step.forecast.endswith("restored objects stay")
 
 
 def test_an_administrator_decides_about_storage() -> None:
@@ -288,7 +288,7 @@ def test_the_restart_names_what_it_kills() -> None:
             "unsupported-velero-server-args",
         ),
         (deployment(ownerReferences=[{"kind": "Velero9", "name": "op", "controller": True}]), "Velero9 op owns it"),
-        (deployment("--schedule-skip-immediately"), "its default is true already"),
+        (deployment("--schedule-skip-immediately"), "its default is already true"),
     ],
 )
 def test_what_an_operator_owns_is_refused_with_advice(item: Deployment, words: str) -> None:

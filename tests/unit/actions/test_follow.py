@@ -1,4 +1,4 @@
-"""Following what was written: Velero took it up, or nobody did; told by the store alone."""
+"""Following what was written: Velero picked it up, or nobody did; told by the store alone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def test_a_skip_is_taken_up_when_last_skipped_is_set() -> None:
     await asyncio.sleep(0)
     put(store, schedule(last="00:00:03", skip=False, skipped="02:41:09", resourceVersion="3"))
     told = await watching
-    assert told[-1] == ("Velero took it up 02:41:09Z, lastSkipped set", True)
+    assert told[-1] == ("Velero picked it up 02:41:09Z, lastSkipped set", True)
 
 
 async def test_the_backup_that_was_made_is_named() -> None:
@@ -53,7 +53,7 @@ async def test_the_backup_that_was_made_is_named() -> None:
             store, "prod", write_progress.unpause_probe(before, ("nightly-1",), nothing_due=False)
         )
     )
-    assert told == [("Velero took it up, backup nightly-2 (New)", True)]
+    assert told == [("Velero picked it up, backup nightly-2 (New)", True)]
 
 
 async def test_with_nothing_due_there_is_nothing_to_wait_for() -> None:
@@ -63,7 +63,7 @@ async def test_with_nothing_due_there_is_nothing_to_wait_for() -> None:
     told = await sentences(
         write_progress.follow_write(store, "prod", write_progress.unpause_probe(before, (), nothing_due=True))
     )
-    assert told == [("Velero has it: nothing was due", True)]
+    assert told == [("Velero picked it up: nothing was due", True)]
 
 
 async def test_that_nobody_took_it_up_is_said() -> None:
@@ -92,7 +92,7 @@ async def test_a_backup_is_followed_to_its_end_with_its_progress() -> None:
     seen = write_progress.follow_write(
         store, "prod", write_progress.run_probe(Backup, "velero", "one", to_the_end=True), within=None
     )
-    assert (await anext(seen)).sentence == "one is not seen yet"
+    assert (await anext(seen)).sentence == "one is not visible yet"
     put(store, backup("one", "InProgress", progress={"totalItems": 40, "itemsBackedUp": 12}))
     assert (await anext(seen)).sentence == "one: InProgress, 12 of 40 items"
     put(store, backup("one", "PartiallyFailed", ended="02:41:30"))
@@ -113,7 +113,7 @@ async def test_a_run_that_is_held_up_is_said_to_wait_for_its_holder() -> None:
             store, "prod", write_progress.unpause_probe(before, ("nightly-1",), nothing_due=False)
         )
     )
-    assert told == [("one backup is made when nightly-1 has ended", True)]
+    assert told == [("one backup starts when nightly-1 has ended", True)]
 
 
 async def test_the_errors_of_a_deletion_are_shown_though_it_was_processed() -> None:

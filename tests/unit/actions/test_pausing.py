@@ -112,14 +112,14 @@ def test_a_pause_tells_the_next_shift_who_why_and_until_when() -> None:
         },
         "spec": {"paused": True},
     }
-    assert "the run of 03:00:00Z is not made" in step.forecast
+    assert "the run of 03:00:00Z will not start" in step.forecast
 
 
 def test_a_pause_says_what_keeps_running() -> None:
     item = schedule(**NOT_DUE)
     running = backup("nightly-20261115020003", "InProgress", of="nightly", started="02:00:03")
     (step,) = plan_pause(snapshot_of(item, backups=(running,)), [item], PauseRequest("maria", "w"), NOW).steps
-    assert "nightly-20261115020003 goes on" in step.forecast
+    assert "nightly-20261115020003 continues" in step.forecast
 
 
 def test_a_window_resumes_exactly_what_it_paused() -> None:
@@ -147,9 +147,9 @@ def test_marks_of_an_older_pause_do_not_stay_with_a_new_one() -> None:
 @pytest.mark.parametrize(
     ("meta", "words"),
     [
-        ({"annotations": {"meta.helm.sh/release-name": "velero"}}, "kept by Helm (velero)"),
-        ({"labels": {"argocd.argoproj.io/instance": "backups"}}, "kept by Argo CD (backups)"),
-        ({"labels": {"kustomize.toolkit.fluxcd.io/name": "infra"}}, "kept by Flux (infra)"),
+        ({"annotations": {"meta.helm.sh/release-name": "velero"}}, "managed by Helm (velero)"),
+        ({"labels": {"argocd.argoproj.io/instance": "backups"}}, "managed by Argo CD (backups)"),
+        ({"labels": {"kustomize.toolkit.fluxcd.io/name": "infra"}}, "managed by Flux (infra)"),
         (
             {"ownerReferences": [{"kind": "BackupPolicy", "name": "gold", "controller": True}]},
             "belongs to BackupPolicy gold",
@@ -161,7 +161,7 @@ def test_an_owner_is_named_with_where_to_change_it_for_good(meta: dict[str, Any]
     (step,) = plan_pause(snapshot_of(item), [item], PauseRequest("maria", "w"), NOW).steps
     (warning,) = step.warnings
     assert words in warning
-    assert "for good" in warning
+    assert "to make it permanent" in warning
 
 
 def test_the_line_to_copy_is_one_that_a_shell_takes() -> None:

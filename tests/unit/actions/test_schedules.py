@@ -44,7 +44,7 @@ def test_a_schedule_made_paused_makes_no_backup() -> None:
         "skipImmediately": True,
         "useOwnerReferencesInBackup": True,
     }
-    assert step.forecast == "no backup before it is unpaused"
+    assert step.forecast == "no backup until it is unpaused"
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_a_schedule_made_paused_makes_no_backup() -> None:
     [
         ({"cron": "0 25 * * *"}, "in the field hour, at character 3"),
         ({"cron": "daily"}, "is not a valid schedule"),
-        ({"template": BackupSpec(ttl="30d")}, "The TTL '30d' is no duration"),
+        ({"template": BackupSpec(ttl="30d")}, "The TTL '30d' is not a valid duration"),
         ({"template": BackupSpec(ttl="-1h")}, "it is negative"),
-        ({"template": BackupSpec(item_operation_timeout="soon")}, "timeout 'soon' is no duration"),
-        ({"name": "Nightly!"}, "'Nightly!' is no name for a schedule"),
-        ({"template": BackupSpec(included_namespaces=("Shop",))}, "'Shop' is no namespace"),
+        ({"template": BackupSpec(item_operation_timeout="soon")}, "timeout 'soon' is not a valid duration"),
+        ({"name": "Nightly!"}, "'Nightly!' is not a valid name for a schedule"),
+        ({"template": BackupSpec(included_namespaces=("Shop",))}, "'Shop' is not a valid namespace name"),
     ],
 )
 def test_what_cannot_be_is_one_line_that_names_the_place(change: dict[str, Any], words: str) -> None:
@@ -72,13 +72,13 @@ def test_a_name_that_is_taken_is_refused() -> None:
         ClusterSnapshot("prod", schedules=(schedule(),)), [NewSchedule("velero", "nightly", "@daily")], NOW
     )
     assert plan.steps == ()
-    assert plan.refused[0].why == "there is a schedule of that name already"
+    assert plan.refused[0].why == "a schedule with that name already exists"
 
 
 def test_a_storage_location_that_is_not_there_is_doubted() -> None:
     wish = NewSchedule("velero", "nightly", "@daily", BackupSpec(storage_location="s3-us"))
     (step,) = plan_create_schedules(ClusterSnapshot("prod", storage=(location(),)), [wish], NOW).steps
-    assert step.warnings == ("There is no storage location s3-us in velero, only default.",)
+    assert step.warnings == ("Storage location s3-us does not exist in velero; it has default.",)
 
 
 def test_an_expression_that_never_fires_is_said_to_be_always_due() -> None:
@@ -135,7 +135,7 @@ def test_deleting_a_schedule_that_owns_its_backups_says_what_goes_along() -> Non
     )
     (step,) = plan_delete_schedule(ClusterSnapshot("prod", schedules=(item,), backups=(owned,)), [item], NOW).steps
     (warning,) = step.warnings
-    assert "Its 1 Backup object goes with it" in warning
+    assert "Its 1 Backup object is deleted with it" in warning
     assert "nightly-1" in warning
 
 

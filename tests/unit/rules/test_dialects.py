@@ -129,7 +129,7 @@ def test_versions_are_given_for_all_for_a_context_with_slashes_and_for_a_namespa
     given.check([openshift, "eu"])
     with pytest.raises(BadInput) as caught:
         given.check([openshift])
-    assert str(caught.value) == f"--velero-version eu=… names no context in use: there are {openshift}"
+    assert str(caught.value) == f"--velero-version eu=… does not name a context in use: there are {openshift}"
 
 
 def test_the_servers_own_word_tells_where_the_image_is_a_digest() -> None:

@@ -219,9 +219,9 @@ def test_a_mended_expression_is_not_called_invalid_before_velero_has_looked() ->
 def test_pausing_says_what_goes_on_and_what_does_not_happen() -> None:
     running = backup("nightly-1", "InProgress", of="nightly")
     sentence = pause(schedule(cron="0 * * * *", last="02:00:03"), NOW, DIALECT, [running])
-    assert "the run of 03:00:00Z is not made" in sentence
-    assert "nightly-1 goes on" in sentence
-    assert "is paused already" in pause(schedule(paused=True), NOW, DIALECT)
+    assert "the run of 03:00:00Z will not start" in sentence
+    assert "nightly-1 continues" in sentence
+    assert "is already paused" in pause(schedule(paused=True), NOW, DIALECT)
 
 
 def test_where_the_reading_is_open_unpausing_says_what_each_release_does_and_relies_on_none() -> None:

@@ -98,8 +98,8 @@ def test_the_live_backup_counts_more_than_the_copy() -> None:
 @pytest.mark.parametrize(
     ("phase", "following", "why"),
     [
-        ("", "InProgress", "The Velero Backup is made and waits for its turn in Velero's queue."),
-        ("Queued", "InProgress", "The Velero Backup is made and waits for its turn in Velero's queue."),
+        ("", "InProgress", "The Velero Backup is created and waits for its turn in Velero's queue."),
+        ("Queued", "InProgress", "The Velero Backup is created and waits for its turn in Velero's queue."),
         ("ReadyToStart", "InProgress", "The Velero Backup has left the queue and is about to start."),
         ("InProgress", "Completed", "The Velero Backup is running (InProgress)."),
         ("Finalizing", "Completed", "The Velero Backup has all items and is finishing (Finalizing)."),
@@ -175,6 +175,6 @@ def test_a_restore_being_deleted_waits_for_its_velero_restore_only() -> None:
         },
     )
     view = lifecycle(nar, None, NOW)
-    assert view.next == "the Velero Restore goes"
+    assert view.next == "the Velero Restore is deleted"
     assert "restore accepted for deletion" in view.why
     assert "deleteBackup" not in view.why

@@ -67,7 +67,7 @@ def test_seen_late_the_one_that_came_back_is_still_known_for_what_it_is() -> Non
     assert isinstance(new, NonAdmin)
     for earlier in (old, None):
         assert transition(earlier, new) == PhaseTransition(
-            True, False, True, "brought back by the sync: its backup is still in the bucket"
+            True, False, True, "recreated by the sync: its backup is still in the bucket"
         )
 
 

@@ -128,7 +128,7 @@ def test_a_slot_whose_end_is_unknown_does_not_hide_the_starts_in_the_other_slots
     found = expect(runs, concurrency=2)
     assert found["sales"].expected_start == at(5)
     assert found["etcd-2"].expected_start is None
-    why = "the end of stands is not known: made by hand, no earlier runs to go by"
+    why = "the end of stands is not known: created by hand, no earlier runs to compare"
     assert [found["etcd-2"].note, found["etcd-3"].note] == [why, why]
 
 

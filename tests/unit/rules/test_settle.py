@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from foretop_core.rules.triage import Finding, Severity, Subject, Thresholds, debounce
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.triage import Finding, Severity, Thresholds, debounce
 from tests.objects import NOW
 
 LIMITS = Thresholds(comes_after=timedelta(seconds=5), goes_after=timedelta(seconds=20))
 
 
 def finding(name: str, what: str = "broken") -> Finding:
-    return Finding("code", Severity.ERROR, Subject("Schedule", "velero", name), None, what, "", "")
+    return Finding("code", Severity.ERROR, ObjectRef("", "Schedule", "velero", name), None, what, "", "")
 
 
 def seconds(number: int) -> timedelta:

@@ -15,6 +15,7 @@ from foretop_core.models import (
     Resource,
     from_builtins,
 )
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.assemble import assemble
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, Triage, triage
@@ -232,7 +233,7 @@ def test_locations_that_may_not_be_read_are_not_called_missing() -> None:
     [
         ({"velero.io/gc-failure": "BSLReadOnly"}, {}, "read-only"),
         ({}, {"phase": "Unavailable", "message": "no"}, "unavailable"),
-        ({}, {}, "no reason can be seen"),
+        ({}, {}, "no visible reason"),
     ],
 )
 def test_an_expired_backup_that_is_still_there_says_why(
@@ -254,7 +255,10 @@ def test_a_backup_in_which_neither_items_nor_bytes_move() -> None:
     stuck = backup("one", "InProgress", started="01:00:03", progress={"totalItems": 9880, "itemsBackedUp": 1204})
     moving = upload(phase="InProgress", progress={"bytesDone": 3_100_000_000, "totalBytes": 40_000_000_000})
     seen = ObservedChanges(
-        moved={("Backup", "velero", "one"): at("01:10:00"), ("DataUpload", "velero", "up"): at("02:03:07")}
+        moved={
+            ObjectRef("", "Backup", "velero", "one"): at("01:10:00"),
+            ObjectRef("", "DataUpload", "velero", "up"): at("02:03:07"),
+        }
     )
     found = only(location(), stuck, moving, seen=seen)
     assert (found.code, found.since) == ("backup-stuck", at("02:03:07"))
@@ -265,7 +269,10 @@ def test_standing_items_are_no_stall_while_bytes_move() -> None:
     stuck = backup("one", "InProgress", started="01:00:03")
     moving = upload(phase="InProgress")
     seen = ObservedChanges(
-        moved={("Backup", "velero", "one"): at("01:10:00"), ("DataUpload", "velero", "up"): at("02:40:07")}
+        moved={
+            ObjectRef("", "Backup", "velero", "one"): at("01:10:00"),
+            ObjectRef("", "DataUpload", "velero", "up"): at("02:40:07"),
+        }
     )
     assert codes(location(), stuck, moving, seen=seen) == []
 
@@ -278,7 +285,7 @@ def test_a_volume_that_waits_names_its_node() -> None:
 
 
 def test_an_old_ready_to_start_is_stuck_after_a_restart() -> None:
-    seen = ObservedChanges(phase_since={("Backup", "velero", "one"): at("02:30:00")})
+    seen = ObservedChanges(phase_since={ObjectRef("", "Backup", "velero", "one"): at("02:30:00")})
     found = only(location(), backup("one", "ReadyToStart", created="02:29:00"), seen=seen)
     assert (found.code, found.since) == ("backup-not-starting", at("02:30:00"))
 
@@ -320,7 +327,7 @@ def test_a_nab_whose_velero_backup_vanished_went_backwards() -> None:
 
 def test_a_phase_that_was_seen_going_back_is_an_anomaly() -> None:
     seen = ObservedChanges(
-        went_back={("NonAdminBackup", "team-a", "orders"): PhaseChange("Created", "New", at("02:30:00"))}
+        went_back={ObjectRef("", "NonAdminBackup", "team-a", "orders"): PhaseChange("Created", "New", at("02:30:00"))}
     )
     found = only(location(), nab(phase="New"), seen=seen)
     assert "from Created to New" in found.what
@@ -372,7 +379,7 @@ def test_a_frozen_place_in_the_queue() -> None:
     )
     found = only(location(), ahead, mine, tenant)
     assert (found.code, found.severity) == ("position-off", Severity.NOTE)
-    assert "reports place 1, is at 2" in found.what
+    assert "reports position 1, is at 2" in found.what
 
 
 def test_a_delete_request_that_was_processed_with_errors() -> None:
@@ -420,7 +427,7 @@ def test_a_nab_refused_for_storage_that_waits_for_approval_is_the_administrators
     assert "Decide about the request team-a-own-7" in refused.remedy
     other = {"backupSpec": {"storageLocation": "typo"}}
     _, typo = findings(location(), request, nab(phase="BackingOff", spec=other, conditions=[refusal]))
-    assert "Tell the owner in team-a what to change" in typo.remedy
+    assert "Ask the owner in team-a to change it" in typo.remedy
     assert typo.because is None
 
 

@@ -51,7 +51,7 @@ def test_no_note_after_the_newest_dialect_nor_where_the_next_one_changes_nothing
 
 def test_an_open_release_is_asked_for_where_it_makes_a_difference() -> None:
     note = with_code(NOTE, findings(location(), schedule("both", "0 2 1 * 1", paused=True), version="1.18"))
-    assert note.what == "its release is open, and 1 schedule depends on it"
+    assert note.what == "its release is unknown, and 1 schedule depends on it"
     assert "Velero 1.15 to 1.18.2 and Velero 1.18.3 and later read 1 schedule differently: both" in note.evidence
     assert note.remedy.startswith("Give the release with --velero-version.")
 
@@ -99,7 +99,7 @@ def test_a_refusal_since_an_upgrade_is_one_finding_with_what_to_write_instead() 
 def test_a_refusal_that_every_release_shares_blames_no_upgrade() -> None:
     found = findings(location(), schedule("bad", "0 99 * * *", phase="FailedValidation"), version="1.18.3")
     assert "accepts it" not in found[0].evidence
-    assert found[0].remedy.startswith("Mend spec.schedule.")
+    assert found[0].remedy.startswith("Fix spec.schedule.")
 
 
 def test_a_runaway_by_upgrade_says_that_the_older_release_refuses_it() -> None:

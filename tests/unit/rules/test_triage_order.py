@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from foretop_core.models import Schedule
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.snapshot import ObservedChanges
-from foretop_core.rules.triage import Finding, Severity, Subject, aggregated
+from foretop_core.rules.triage import Finding, Severity, aggregated
 from foretop_core.tables.resources.json_items import finding_item
 from tests.objects import at, backup, condition, location, nab, restore, schedule, upload
 from tests.unit.rules.test_triage import findings, only
@@ -73,7 +74,7 @@ def test_a_volume_that_waits_explains_the_backup_and_that_one_the_schedule_that_
     held = backup("nightly-20261115010003", "InProgress", created="01:00:03", started="01:00:03", of="nightly")
     good = backup("nightly-20261115000003", created="00:00:03", started="00:00:03", ended="00:10:00", of="nightly")
     waits = upload(of=held.name, created="01:00:10", acceptedByNode="worker-3")
-    seen = ObservedChanges(moved={("Backup", "velero", held.name): at("01:01:00")})
+    seen = ObservedChanges(moved={ObjectRef("", "Backup", "velero", held.name): at("01:01:00")})
     late = schedule(cron="0 * * * *", last="01:00:03")
     other = restore(phase="PartiallyFailed", completionTimestamp=at("00:05:00").isoformat(), errors=1)
     found = findings(location(), late, held, good, waits, other, seen=seen)
@@ -113,10 +114,10 @@ def test_a_window_does_not_hide_that_the_last_good_backup_expires_in_it() -> Non
 
 
 def off(name: str, context: str = "prod") -> Finding:
-    live = Subject("Backup", "velero", f"v-{name}")
+    live = ObjectRef(context, "Backup", "velero", f"v-{name}")
     what = "reports place 9, is at 4"
-    subject = Subject("NonAdminBackup", "team-a", name)
-    return Finding("position-off", Severity.NOTE, subject, None, what, "seen", "trust", (live,), context=context)
+    subject = ObjectRef(context, "NonAdminBackup", "team-a", name)
+    return Finding("position-off", Severity.NOTE, subject, None, what, "seen", "trust", (live,))
 
 
 def test_places_that_are_reported_wrongly_are_one_note_on_the_screen() -> None:
@@ -127,6 +128,6 @@ def test_places_that_are_reported_wrongly_are_one_note_on_the_screen() -> None:
         ("prod", "", "position-off"),
         ("prod-us", "NonAdminBackup", "position-off"),
     ]
-    assert shown[1].what == "3 tenants' backups or restores report a wrong place"
+    assert shown[1].what == "3 tenants' backups or restores report a wrong queue position"
     assert "team-a/a reports place 9, is at 4" in shown[1].evidence
     assert [subject.name for subject in shown[1].related] == ["a", "b", "c"]

@@ -8,8 +8,8 @@ from foretop_core.clock import ManualClock
 from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup, NonAdminBackup, Schedule
 from foretop_core.models.kinds import BACKUP, Kind
-from foretop_core.models.wire import Metadata, Resource, from_builtins
-from foretop_core.store import Key, Store
+from foretop_core.models.wire import Metadata, ObjectRef, Resource, from_builtins
+from foretop_core.store import Store
 from foretop_core.store.sink import WatchSink
 
 START = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
@@ -50,8 +50,8 @@ class Watched:
         self.scope = WatchScope(context, kind)
         self.sink: WatchSink = self.store.sink(self.scope, self.clock)
 
-    def key(self, name: str, namespace: str = "velero") -> Key:
-        return Key(self.scope.context, self.scope.kind.plural, namespace, name)
+    def key(self, name: str, namespace: str = "velero") -> ObjectRef:
+        return ObjectRef(self.scope.context, self.scope.kind.name, namespace, name)
 
     def list(self, *resources: Resource, sink: WatchSink | None = None) -> None:
         into = sink or self.sink
@@ -60,4 +60,4 @@ class Watched:
         into.replace_end()
 
     def names(self) -> set[str]:
-        return {key.name for key, _ in self.store.items(self.scope.context, self.scope.kind.plural)}
+        return {key.name for key, _ in self.store.items(self.scope.context, self.scope.kind.name)}

@@ -51,8 +51,8 @@ def test_listing_again_what_is_known_changes_nothing() -> None:
 def test_a_reader_of_one_kind_is_woken_once_and_for_that_kind_only() -> None:
     seen = Watched()
     woken: list[str] = []
-    backups = seen.store.feed.subscribe({"backups"}, wake=lambda: woken.append("backups"))
-    nabs = seen.store.feed.subscribe({NAB.plural}, wake=lambda: woken.append("nabs"))
+    backups = seen.store.feed.subscribe({"Backup"}, wake=lambda: woken.append("backups"))
+    nabs = seen.store.feed.subscribe({NAB.name}, wake=lambda: woken.append("nabs"))
     seen.list(backup("a", 1), backup("b", 1))
     assert woken == ["backups"]
     assert (len(backups), len(nabs)) == (2, 0)

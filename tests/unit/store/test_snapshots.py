@@ -9,7 +9,7 @@ from foretop_core.clock import ManualClock
 from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, DataUpload, Deployment
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, DEPLOYMENT, NAB, SCHEDULE, STORAGE
-from foretop_core.models.wire import from_builtins
+from foretop_core.models.wire import ObjectRef, from_builtins
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.store import Store
 from tests import recordings
@@ -47,7 +47,7 @@ def test_after_a_recording_the_store_holds_what_the_recording_left(name: str) ->
         else:
             expected[event.key] = event.object
     store = Replay(name).run().store
-    held = {key[1:]: item for plural in {kind for kind, _, _ in expected} for key, item in store.items("box", plural)}
+    held = {key[1:]: item for kind in {kind for kind, _, _ in expected} for key, item in store.items("box", kind)}
     assert held == expected
 
 
@@ -142,8 +142,8 @@ def test_bytes_that_move_are_told_apart_from_items_that_stand() -> None:
     seen.clock.advance(timedelta(minutes=1))
     uploads.apply("MODIFIED", volume(3, 100, "Completed"))
     moved = seen.store.snapshot("prod").seen.moved
-    assert moved["Backup", "velero", "a"] == START
-    assert moved["DataUpload", "velero", "v"] == START + timedelta(minutes=21)
+    assert moved[ObjectRef("prod", "Backup", "velero", "a")] == START
+    assert moved[ObjectRef("prod", "DataUpload", "velero", "v")] == START + timedelta(minutes=21)
     assert [item.name for item in seen.store.indexes.movements_by_backup.get("prod", "velero", "a")] == ["v"]
 
 

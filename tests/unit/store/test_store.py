@@ -5,7 +5,8 @@ from datetime import timedelta
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, NonAdminBackup, Schedule
 from foretop_core.models.kinds import BACKUP, NAB, POD_VOLUME_BACKUP, SCHEDULE
-from foretop_core.store import Key, Store, UnreadableObject
+from foretop_core.models.wire import ObjectRef
+from foretop_core.store import Store, UnreadableObject
 from foretop_core.store.sink import REMEMBERED_DELETIONS
 from tests.unit.store.making import START, Watched, backup, gone, nab, schedule
 
@@ -276,7 +277,7 @@ def test_the_health_of_a_cluster_is_that_of_its_worst_watch() -> None:
     now = board.context("prod")
     assert (now.state, now.synced, now.watches) == (WatchState.SYNCING, 2, 3)
     pods.health(WatchHealth(WatchState.FORBIDDEN, START, "podvolumebackups is forbidden"))
-    assert board.context("prod").forbidden == ("podvolumebackups",)
+    assert board.context("prod").forbidden == ("PodVolumeBackup",)
     assert board.context("prod").state is WatchState.FORBIDDEN
     later = START + timedelta(seconds=8)
     seen.sink.health(WatchHealth(WatchState.STALE, START, "connection refused", retry_at=later))
@@ -304,5 +305,9 @@ def test_one_forbidden_namespace_of_two_does_not_make_the_kind_forbidden() -> No
 
 
 def test_keys_sort_by_cluster_kind_namespace_and_name() -> None:
-    keys = [Key("b", "backups", "x", "1"), Key("a", "schedules", "x", "1"), Key("a", "backups", "y", "0")]
-    assert [key.context + key.kind for key in sorted(keys)] == ["abackups", "aschedules", "bbackups"]
+    keys = [
+        ObjectRef("b", "Backup", "x", "1"),
+        ObjectRef("a", "Schedule", "x", "1"),
+        ObjectRef("a", "Backup", "y", "0"),
+    ]
+    assert [key.context + key.kind for key in sorted(keys)] == ["aBackup", "aSchedule", "bBackup"]

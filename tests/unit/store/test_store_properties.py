@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from foretop_core.kube.watching.watch_sink import EventType, WatchScope
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP
-from foretop_core.store import Change, Key, Store
+from foretop_core.models.wire import ObjectRef
+from foretop_core.store import Change, Store
 from foretop_core.store.sink import WatchSink
 from tests.unit.store.making import Watched, backup
 
@@ -90,7 +91,7 @@ def held(store: Store) -> dict[str, Backup]:
     return {item.name: item for item in store.all("prod", Backup)}
 
 
-def follow(mirror: dict[Key, object], drained: dict[Key, Change]) -> None:
+def follow(mirror: dict[ObjectRef, object], drained: dict[ObjectRef, Change]) -> None:
     for key, change in drained.items():
         assert mirror.get(key) == change.before
         if change.after is None:
@@ -106,7 +107,7 @@ def test_two_overlapping_watches_over_bad_lines_end_with_what_the_server_has(
     seen = Watched()
     other = seen.store.sink(WatchScope("prod", BACKUP, "velero"), seen.clock)
     server, lines = Server(), (Line(seen.sink), Line(other))
-    feed, mirror = seen.store.feed.subscribe(), dict[Key, object]()
+    feed, mirror = seen.store.feed.subscribe(), dict[ObjectRef, object]()
     for action, name, schedule, faults, pages in steps:
         event = server.write(name, schedule) if action == "write" else None
         event = server.delete(name) if action == "delete" else event

@@ -32,16 +32,16 @@ def test_a_cluster_of_which_nothing_comes_in_is_one_error_that_says_when_it_was_
     lost = health((WatchScope("prod", BACKUP), ago(600)), (WatchScope("prod", SCHEDULE), ago(300)))
     (found,) = visibility_findings("prod", lost, NOW)
     assert (found.severity, found.since, found.context) == (Severity.ERROR, NOW - timedelta(seconds=300), "prod")
-    assert found.what == f"connection refused; seen last at {NOW - timedelta(seconds=300):%H:%M:%S}Z"
+    assert found.what == f"connection refused; last seen at {NOW - timedelta(seconds=300):%H:%M:%S}Z"
     assert is_visibility_finding(found)
     (never,) = visibility_findings("prod", lost, NOW, seen_before=False)
-    assert "nothing of it is seen" in never.what
+    assert "not visible" in never.what
 
 
 def test_one_who_is_signed_out_is_told_to_sign_in() -> None:
     out = WatchHealth(WatchState.SIGNED_OUT, NOW - timedelta(minutes=1), "The token has expired")
     (found,) = visibility_findings("prod", health((WatchScope("prod", BACKUP), out)), NOW)
-    assert found.what.startswith("signed out; seen last at")
+    assert found.what.startswith("signed out; last seen at")
     assert "The token has expired" in found.evidence
     assert "Sign in" in found.remedy
 
@@ -64,8 +64,8 @@ def test_gaps_in_a_cluster_that_is_seen_are_named_kind_by_kind() -> None:
         NOW,
     )
     assert [(finding.severity.value, finding.what) for finding in found] == [
-        ("warning", "nothing new comes in of backups.velero.io"),
-        ("warning", "there is no namespace nowhere"),
+        ("warning", "no updates for backups.velero.io"),
+        ("warning", "namespace nowhere does not exist"),
         ("note", "not allowed to see schedules.velero.io"),
     ]
 

@@ -13,9 +13,10 @@ from foretop_core.clock import ManualClock
 from foretop_core.cron import CronSchedule, Dialect, parse
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import Reading, readings
 from foretop_core.rules.primer import warmups
-from foretop_core.store import Key, Store
+from foretop_core.store import Store
 from foretop_core.tables.timeline.minute_counter import run_bits, warm_bits
 from foretop_core.tables.timeline.time_axis import TimeAxis, ruler_over
 from foretop_core.tables.timeline.timeline_items import StartLoad, TimelineItem, lane, next_runs, timeline_item
@@ -29,8 +30,8 @@ MINUTE = timedelta(minutes=1)
 SIX_HOURS = ruler_over(NOW, timedelta(hours=6), 62)
 
 
-def key(name: str = "nightly", context: str = "prod") -> Key:
-    return Key(context, SCHEDULE.plural, "velero", name)
+def key(name: str = "nightly", context: str = "prod") -> ObjectRef:
+    return ObjectRef(context, SCHEDULE.name, "velero", name)
 
 
 def item(cron: str, name: str = "nightly", **more: Any) -> TimelineItem:
@@ -185,7 +186,7 @@ def test_a_constant_delay_that_is_long_due_goes_on_in_its_own_steps() -> None:
 @QUICK
 @given(expressions(), st.integers(1, 200))
 def test_warm_ups_are_drawn_in_every_minute_before_their_runs(cron: str, minutes: int) -> None:
-    made = timeline_item(Key("prod", PRESCALED.plural, "batch", "orders"), prescaled(cron, minutes), of_robfig)
+    made = timeline_item(ObjectRef("prod", PRESCALED.name, "batch", "orders"), prescaled(cron, minutes), of_robfig)
     assert made is not None
     ruler = TimeAxis(NOW.replace(second=0), 1, 360)
     drawn = lane(made, ruler, NOW)
@@ -201,7 +202,7 @@ def test_warm_ups_are_drawn_in_every_minute_before_their_runs(cron: str, minutes
 
 
 def test_a_warm_up_that_has_begun_is_drawn_though_its_run_is_beyond_the_ruler() -> None:
-    made = timeline_item(Key("prod", PRESCALED.plural, "batch", "orders"), prescaled("0 12 * * *", 600), of_robfig)
+    made = timeline_item(ObjectRef("prod", PRESCALED.name, "batch", "orders"), prescaled("0 12 * * *", 600), of_robfig)
     assert made is not None
     assert lane(made, SIX_HOURS, NOW) == "░" * SIX_HOURS.cells
 
@@ -213,7 +214,7 @@ def test_warm_bits_of_nothing_are_nothing() -> None:
 
 
 def test_a_suspended_prescaled_job_is_drawn_as_paused_and_needs_no_warm_up() -> None:
-    orders = Key("prod", PRESCALED.plural, "batch", "orders")
+    orders = ObjectRef("prod", PRESCALED.name, "batch", "orders")
     made = timeline_item(orders, prescaled("0 3 * * *", 10, suspend=True), of_robfig)
     assert made is not None
     assert set(lane(made, SIX_HOURS, NOW)) == {" ", ":"}
@@ -284,7 +285,7 @@ def test_a_lane_whose_reading_is_open_draws_nothing_and_says_both() -> None:
     assert made is not None
     assert lane(made, SIX_HOURS, NOW).strip() == ""
     assert made.problem == (
-        "it depends on the release of Velero, which is not known (Velero up to 1.18.2: at 03:00 on the 1st of the "
+        "it depends on the Velero release, which is unknown (Velero up to 1.18.2: at 03:00 on the 1st of the "
         "month and on every Monday; Velero 1.18.3 and later: at 03:00 on the 1st if it is a Monday)"
     )
 

@@ -110,15 +110,15 @@ def test_a_word_in_a_cell_is_found_by_its_beginning() -> None:
     [
         ("-l", "-l needs a label selector"),
         ("-f", "-f needs a text"),
-        ("!", "a text is missing after !"),
-        ("''", "a text is missing"),
+        ("!", "text is missing after !"),
+        ("''", "text is missing"),
         ("'open", "the quote ' is not closed"),
         ("color:red", "the fields are name, namespace, phase"),
         ("-l =x", "a label is missing"),
         ("-l app=web,", "a label is missing"),
-        ("-l app=we@b", "is not understood"),
-        ("-l 'app=web)'", "is not understood"),
-        ("!-l app", "! does not go with -l"),
+        ("-l app=we@b", "is not valid"),
+        ("-l 'app=web)'", "is not valid"),
+        ("!-l app", "! cannot be combined with -l"),
     ],
 )
 def test_a_bad_filter_is_told_in_one_line(text: str, part: str) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from foretop_core.clock import ManualClock
 from foretop_core.errors import BadInput
-from foretop_core.rules.triage import Finding, Severity, Subject, triage
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.triage import Finding, Severity, triage
 from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
 from foretop_core.tables.resources.findings import FindingsTable, subject_text
@@ -20,7 +21,7 @@ def finding(
     code: str, severity: Severity, name: str, minutes: int | None = 5, kind: str = "Schedule", what: str = "late"
 ) -> Finding:
     since = None if minutes is None else NOW - timedelta(minutes=minutes)
-    return Finding(code, severity, Subject(kind, "velero", name), since, what, "seen", "mend", context="prod")
+    return Finding(code, severity, ObjectRef("prod", kind, "velero", name), since, what, "seen", "mend")
 
 
 def render_context(_context: str) -> RenderContext:

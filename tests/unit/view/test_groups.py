@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretop_core.store.keys import Key
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader, head_key
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
 from foretop_core.tables.engine.table import SortedRows
@@ -19,8 +19,8 @@ class Row:
     broken: bool = False
 
 
-def key(namespace: str, name: str, context: str = "prod") -> Key:
-    return Key(context, "nonadminbackups", namespace, name)
+def key(namespace: str, name: str, context: str = "prod") -> ObjectRef:
+    return ObjectRef(context, "NonAdminBackup", namespace, name)
 
 
 def by_size(row: Row) -> int | None:
@@ -150,7 +150,7 @@ def test_the_lines_are_those_of_all_rows_grouped_anew(steps: list[Any]) -> None:
             case ("fold", space):
                 lines.fold(head_key(("prod", space)))
                 folded ^= {space}
-    wanted: list[Key] = []
+    wanted: list[ObjectRef] = []
     rows = [held for held, _ in table]
     for space in sorted({held.namespace for held in rows}):
         wanted.append(head_key(("prod", space)))

@@ -54,9 +54,9 @@ def test_of_a_server_without_a_pulse_nothing_is_foretold() -> None:
     alive = Shown("queue", [location(), runs, waits])
     assert [row[-1].startswith(("21m → ", "~")) for row in alive.text("when")] == [True, True]
     silent = Shown("queue", [SILENT, runs, waits])
-    assert [row[-1] for row in silent.text("when")] == ["no pulse 15m", "no pulse 15m"]
+    assert [row[-1] for row in silent.text("when")] == ["inactive 15m", "inactive 15m"]
     assert {item["expectedStart"] for item in silent.items()} == {None}
-    assert {item["note"] for item in silent.items()} == {"no pulse of Velero since 02:26:03Z"}
+    assert {item["note"] for item in silent.items()} == {"no sign of activity from Velero since 02:26:03Z"}
 
 
 def test_row_and_pane_say_the_same_of_a_backup_that_stands() -> None:
@@ -66,8 +66,8 @@ def test_row_and_pane_say_the_same_of_a_backup_that_stands() -> None:
     assert shown.text("when")[0][-1].startswith("41m → ")
     shown.clock.set(at("02:59:07"))
     told = outlook(stands, shown.stage.render_context(shown.clock.now()))
-    assert told.short == "stands 18m"
-    assert "have moved for at least 18 minutes" in told.sentence
+    assert told.short == "stalled 18m"
+    assert "have changed for at least 18 minutes" in told.sentence
     assert "nded about" not in _pane(shown, stands)
 
 
@@ -92,13 +92,13 @@ def test_no_start_of_a_schedule_is_told_while_velero_has_no_pulse() -> None:
     told = unpause(due, NOW, Choice.DO_NOT_SKIP, dialect=Dialect.ROBFIG, beat=silent)
     assert told.starts is None
     assert told.sentence.startswith(
-        "nothing before Velero is back (no pulse of Velero since 02:26:03Z), then one backup"
+        "nothing until Velero is back (no sign of activity from Velero since 02:26:03Z), then one backup"
     )
 
 
 def test_a_backup_asked_for_now_says_that_velero_must_come_back_first() -> None:
     step = plan_back_up_now(assemble([SILENT, schedule()]), [schedule()], NOW).steps[0]
-    assert "not before Velero is back: no pulse of Velero since 02:26:03Z" in step.forecast
+    assert "once Velero is back: no sign of activity from Velero since 02:26:03Z" in step.forecast
 
 
 def _pane(shown: Shown, run: Backup) -> str:
@@ -115,7 +115,7 @@ def _tenants_pane(shown: Shown) -> str:
 def test_a_tenant_who_sees_no_queue_is_told_what_the_estimate_is_worth() -> None:
     tenant = nab(veleroBackup=velero("v-1", "u-1", phase="New"), queueInfo={"estimatedQueuePosition": 9})
     told = _tenants_pane(Shown("nonadmin", [tenant]))
-    assert "~9 is the controller's word, an estimate that it makes anew mainly when some backup ends" in told
+    assert "~9 is the controller's estimate, mostly updated when a backup ends" in told
 
 
 def test_the_place_in_the_line_counts_unfinished_backups_and_says_so() -> None:
@@ -124,4 +124,4 @@ def test_the_place_in_the_line_counts_unfinished_backups_and_says_so() -> None:
     mine = backup("v-1", "Queued", created="02:38:00", labels=label, queuePosition=1)
     tenant = nab(veleroBackup=velero("v-1", "u-1"), queueInfo={"estimatedQueuePosition": 7})
     told = _tenants_pane(Shown("nonadmin", [location(), ahead, mine, tenant]))
-    assert "Number 2 of 2 unfinished backups in Velero's line, counted just now; the controller reports ~7" in told
+    assert "Number 2 of 2 unfinished backups in Velero's queue, counted now; the controller estimates ~7" in told

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretop_core.store.keys import Key
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.table import SortedRows
 
 
@@ -17,8 +17,8 @@ class Row:
     note: str = ""
 
 
-def key(name: str) -> Key:
-    return Key("prod", "backups", "velero", name)
+def key(name: str) -> ObjectRef:
+    return ObjectRef("prod", "Backup", "velero", name)
 
 
 def by_size(row: Row) -> int | None:
@@ -85,7 +85,7 @@ def test_new_findings_take_the_place_of_the_old() -> None:
 def test_a_flood_of_changes_is_put_in_order_at_once() -> None:
     table = SortedRows[Row](by_size, small)
     table.update({key("stays"): Row(2), key("goes"): Row(1)})
-    flood: dict[Key, Row | None] = {key(f"n{number}"): Row(number % 7) for number in range(300)}
+    flood: dict[ObjectRef, Row | None] = {key(f"n{number}"): Row(number % 7) for number in range(300)}
     assert table.update({**flood, key("goes"): None})
     sizes = [row.size for _, row in table]
     assert sizes == sorted(sizes, key=lambda size: size or 0)
@@ -127,7 +127,7 @@ STEP = st.one_of(
 
 @given(st.lists(STEP, max_size=30))
 def test_the_table_is_what_sorting_and_filtering_everything_anew_would_give(steps: list[tuple[Any, ...]]) -> None:
-    table, model = SortedRows[Row](by_size), dict[Key, Row]()
+    table, model = SortedRows[Row](by_size), dict[ObjectRef, Row]()
     by_value, reverse, only_small = True, False, False
     for step in steps:
         before, told = list(table), False
@@ -154,7 +154,7 @@ def test_the_table_is_what_sorting_and_filtering_everything_anew_would_give(step
         assert all(table.get(row_key) == row for row_key, row in model.items())
 
 
-def anew(model: dict[Key, Row], by_value: bool, reverse: bool, only_small: bool) -> list[Key]:
+def anew(model: dict[ObjectRef, Row], by_value: bool, reverse: bool, only_small: bool) -> list[ObjectRef]:
     kept = {row_key: row for row_key, row in model.items() if small(row) or not only_small}
     if not by_value:
         return sorted(kept, reverse=reverse)

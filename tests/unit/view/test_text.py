@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import itertools
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich._unicode_data import load
+from rich.cells import cell_len
 
 from foretop_core.tables.text.text import clean, cut, cut_end, pad, width
 
@@ -47,6 +50,80 @@ def test_wide_letters_take_two_cells_and_accents_none() -> None:
     assert width("e\u0301") == 1
     assert width("naïve") == 5
     assert width("🚀") == 2
+
+
+ASCII_CONTROLS = (*range(0x20), 0x7F)
+"""Not measured as Rich does: text is clean before it is measured, and asking would slow down every cell of a table."""
+
+
+def test_every_code_point_takes_the_cells_that_rich_draws_it_in() -> None:
+    # Rich measures one character by a search of this table; spread out once, it is compared quickly.
+    drawn = bytearray(b"\1" * 0x110000)
+    for first, last, cells in load("auto").widths:
+        drawn[first : last + 1] = bytes((cells,)) * (last + 1 - first)
+    drawn[0x80:0xA0] = bytes(0x20)
+    assert all(drawn[code] == cell_len(chr(code)) for code in range(0x80, 0x110000, 97)), "the table is not Rich's"
+    # Beyond the first two planes and that of the tags, widths change by the block: whole rows of 256 are compared.
+    one_by_one = sorted({*range(0x20000), *range(0xE0000, 0xE1000)} - set(ASCII_CONTROLS))
+    assert [hex(code) for code in one_by_one if width(chr(code)) != drawn[code]] == []
+    sparse = (*range(0x20000, 0xE0000, 0x100), *range(0xE1000, 0x110000, 0x100))
+    rows = {first: "".join(map(chr, range(first, first + 0x100))) for first in sparse}
+    assert [hex(first) for first, row in rows.items() if width(row) != sum(drawn[first : first + 0x100])] == []
+
+
+def test_what_is_not_measured_as_rich_does_is_spelt_out_before() -> None:
+    for code in ASCII_CONTROLS:
+        shown = clean(chr(code))
+        assert width(shown) == cell_len(shown) == len(shown) > 1
+
+
+def test_every_character_before_a_variation_selector_takes_the_cells_that_rich_draws() -> None:
+    bases = [chr(code) for code in range(0x20, 0x3300)] + [chr(code) for code in range(0x1F000, 0x1FB00)]
+    sequences = (base + selector for base in bases for selector in "\ufe0e\ufe0f")
+    assert [ascii(text) for text in sequences if width(text) != cell_len(text)] == []
+
+
+SEQUENCES = (
+    *("❤️", "☁️", "⚠️", "⚠", "✈︎", "1️⃣", "#️⃣", "🇩🇪", "🇺🇸🇬🇧", "🇩", "👍🏽", "🏽", "🏴\U000e0067\U000e0062\U000e007f"),
+    *(
+        "👩\u200d💻",
+        "👨\u200d👩\u200d👧\u200d👦",
+        "🏳️\u200d🌈",
+        "🏴\u200d☠️",
+        "👩🏽\u200d🚀",
+        "\u200d",
+        "\u200d👩",
+        "a\u200d",
+    ),
+    *("e\u0301", "q\u0323\u0307", "한국", "\u1112\u1161\u11ab", "नमस्ते", "क्षि", "กำ", "﷽", "ｶﾞ"),
+    *("a\ufe0f", "\ufe0f", "❤\ufe0f\ufe0f", "❤\u0301\ufe0f"),
+)
+
+
+@pytest.mark.parametrize("text", SEQUENCES, ids=ascii)
+def test_a_sequence_takes_the_cells_that_rich_draws_it_in(text: str) -> None:
+    assert width(text) == cell_len(text)
+    assert width(f"a{text}b") == cell_len(f"a{text}b")
+
+
+def test_sequences_beside_each_other_take_the_cells_that_rich_draws_them_in() -> None:
+    wrong = [first + last for first, last in itertools.product(SEQUENCES, SEQUENCES) if _differs(first + last)]
+    assert wrong == []
+
+
+def _differs(text: str) -> bool:
+    return width(text) != cell_len(text)
+
+
+@given(st.text(st.characters(min_codepoint=0x20), max_size=8).filter(lambda text: "\x7f" not in text))
+def test_any_text_takes_the_cells_that_rich_draws_it_in(text: str) -> None:
+    assert width(text) == cell_len(text)
+
+
+def test_a_cut_parts_no_selector_and_no_accent_from_its_letter() -> None:
+    assert cut_end("ab⚠️cd", 4) == "ab…"
+    assert cut_end("ab⚠️cd", 5) == "ab⚠️…"
+    assert cut("abe\u0301cdefghie\u0301", 5) == "abe\u0301…e\u0301"
 
 
 def test_a_backup_name_is_cut_in_the_middle_and_keeps_the_time_at_its_end() -> None:

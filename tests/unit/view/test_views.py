@@ -9,9 +9,9 @@ import pytest
 from foretop_core.clock import ManualClock
 from foretop_core.errors import BadInput
 from foretop_core.kube.watching.watch_sink import EventType, WatchScope
-from foretop_core.models.kinds import BACKUP, by_plural
-from foretop_core.models.wire import Resource
-from foretop_core.store import Key, Store
+from foretop_core.models.kinds import BACKUP, by_name
+from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Row
 from foretop_core.tables.engine.live_table import LiveTable
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
@@ -222,7 +222,7 @@ def test_a_backup_that_stands_still_says_for_how_long() -> None:
     moving = upload(of="slow", phase="InProgress")
     shown = Shown("queue", [backup("slow", "InProgress", created="02:00:00", started="02:00:01"), moving])
     shown.clock.set(at("03:19:07"))
-    assert shown.text("name", "when") == [["◐", "slow", "stands 38m"]]
+    assert shown.text("name", "when") == [["◐", "slow", "stalled 38m"]]
 
 
 def test_backups_come_newest_first_with_how_they_ended() -> None:
@@ -285,7 +285,7 @@ def test_every_item_has_the_fields_of_the_contract(name: str) -> None:
 def test_an_object_that_cannot_be_read_is_one_bad_row_with_its_name(name: str) -> None:
     shown = Shown(name, [*queue_of_tenants(), schedule(), restore(), location()])
     before = len(shown.live.table)
-    kind = by_plural(sorted(shown.live.view.kinds)[0])
+    kind = by_name(sorted(shown.live.view.kinds)[0])
     assert kind is not None
     shown.store.sink(WatchScope("prod", kind), shown.clock).unreadable(
         "velero", "bad\x1b", "spec: Expected object, got str"
@@ -350,7 +350,7 @@ def test_a_table_shows_its_own_clusters_only() -> None:
     shown = Shown("backups", [backup("mine")])
     shown.store.fill("other", [backup("theirs")], shown.clock)
     shown.live.pump()
-    assert [row.key for row in shown.rows()] == [Key("prod", "backups", "velero", "mine")]
+    assert [row.key for row in shown.rows()] == [ObjectRef("prod", "Backup", "velero", "mine")]
     shown.live.close()
     shown.store.fill("prod", [backup("late")], shown.clock)
     assert not shown.live.pump()

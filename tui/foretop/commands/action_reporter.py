@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from foretop.commands.output import emit, say_to
-from foretop_core.actions.plans import ActionTarget, Plan, PlanStep, Refusal
+from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.send_plan import Result
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.resources.json_items import as_list
 
 _SIGNS = {"done": "✓", "failed": "✗", "changed": "▲", "not sent": "✗", "unknown": "▲"}
@@ -20,7 +21,7 @@ class ActionReporter:
         self._form = form
         self._silent = form != "text" and not asks
         self._context = context
-        self._items: dict[ActionTarget, dict[str, Any]] = {}
+        self._items: dict[ObjectRef, dict[str, Any]] = {}
 
     def plan(self, plan: Plan) -> None:
         count = len(plan.steps)
@@ -90,10 +91,10 @@ def _refusal_item(refusal: Refusal) -> dict[str, Any]:
     return {**_identity(refusal.target), "result": "refused", "error": refusal.why}
 
 
-def _identity(target: ActionTarget) -> dict[str, Any]:
+def _identity(target: ObjectRef) -> dict[str, Any]:
     return {
         "context": target.context,
-        "kind": target.kind.name,
+        "kind": target.kind,
         "namespace": target.namespace,
         "name": target.name,
     }

@@ -9,21 +9,22 @@ from typing import Any
 import click
 
 from foretop.commands.connection import connection_options
+from foretop.commands.inputs import moment
 from foretop.commands.logs import LogOptions, log_options, show_log
 from foretop.commands.movements import movements_of
 from foretop.commands.object_selection import choosing_options, pairs, select_objects, select_one
 from foretop.commands.results import add_results
 from foretop.commands.write_command import (
-    WriteCommand,
     WriteOptions,
     acting_options,
     open_session,
     run_action,
     run_async,
+    verb_of,
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import write_progress
+from foretop_core.actions import intents, write_progress
 from foretop_core.actions.backups import (
     plan_back_up_now,
     plan_cancel_movements,
@@ -31,7 +32,9 @@ from foretop_core.actions.backups import (
     plan_run_again,
     replan_cancel,
 )
+from foretop_core.actions.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.plans import Plan, PlanStep
+from foretop_core.actions.validation import go_duration
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
@@ -42,17 +45,17 @@ KINDS = (SCHEDULE, BACKUP, RESTORE, DELETE_REQUEST, STORAGE, DEPLOYMENT)
 
 @click.group("backup")
 def command() -> None:
-    """Make, delete and cancel backups, and read their logs and results.
+    """Create, extend, delete and cancel backups, and read their logs and results.
 
     Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
     """
 
 
-@command.command("create", cls=WriteCommand)
+@verb_of(command, intents.BACK_UP_NOW)
 @click.argument("name", required=False)
-@click.option("--from-schedule", metavar="SCHEDULE", help="Back up now what this schedule backs up.")
-@click.option("--same-as", metavar="BACKUP", help="Run an ended backup again with the same spec.")
-@click.option("--labels", multiple=True, metavar="KEY=VALUE", help="More labels for the backup.")
+@click.option("--from-schedule", metavar="SCHEDULE", help="Back up now with the template of this schedule.")
+@click.option("--same-as", metavar="BACKUP", help="Run a finished backup again with the same spec.")
+@click.option("--labels", multiple=True, metavar="KEY=VALUE", help="Additional labels for the backup.")
 @wait_option
 @connection_options
 @acting_options
@@ -99,7 +102,7 @@ async def _create(
         return await run_action(at, plan_run_again, [backup], manner, look=follows, to_the_end=True)
 
 
-@command.command("delete", cls=WriteCommand)
+@verb_of(command, intents.DELETE_BACKUP)
 @choosing_options
 @wait_option
 @connection_options
@@ -132,7 +135,7 @@ async def _delete(
         return await run_action(at, plan_delete_backup, items, manner, look=look if wait else None)
 
 
-@command.command("cancel", cls=WriteCommand)
+@verb_of(command, intents.CANCEL_MOVEMENTS)
 @click.argument("name")
 @connection_options
 @acting_options
@@ -150,6 +153,44 @@ async def _cancel(wishes: SessionOptions, manner: WriteOptions, name: str) -> in
             return plan_cancel_movements(replace(snapshot, movements=moving), some, now)
 
         return await run_action(at, wish, [backup], manner, again=replan_cancel)
+
+
+@verb_of(command, intents.EXTEND_BACKUP)
+@choosing_options
+@click.option("--ttl", metavar="DURATION", help="How long it is kept from its start, such as 720h.")
+@click.option("--until", metavar="TIME", help="Until when it is kept: a date, or a time in RFC 3339.")
+@connection_options
+@acting_options
+def extend(
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    ttl: str | None,
+    until: str | None,
+    wishes: SessionOptions,
+    manner: WriteOptions,
+) -> int:
+    """Keep backups for longer: --ttl DURATION, or --until TIME."""
+    if (ttl is None) is (until is None):
+        raise click.UsageError("give --ttl or --until")
+    wanted = NewLifetime(until=moment(until)) if until else NewLifetime(ttl=go_duration(ttl or "", "--ttl"))
+    return run_async(_extend(wishes, manner, names, labels, everything, wanted))
+
+
+async def _extend(
+    wishes: SessionOptions,
+    manner: WriteOptions,
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    wanted: NewLifetime,
+) -> int:
+    def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+        return plan_extend(snapshot, some, wanted, now)
+
+    async with open_session(wishes, KINDS) as at:
+        items = select_objects(at.snapshot, BACKUP, at.snapshot.backups, names, labels, everything)
+        return await run_action(at, wish, items, manner)
 
 
 @command.command("logs")

@@ -45,9 +45,9 @@ def template_options(command: Callable[..., Any]) -> Callable[..., Any]:
         command = click.option(flag, name.lower())(command)
     for flag, name in reversed(_TRUTHS):
         command = click.option(flag, name.lower(), type=TRUTH, metavar="true|false")(command)
-    return click.option("-l", "--selector", "template_labels", metavar="LABELS", help="Only objects with these.")(
-        command
-    )
+    return click.option(
+        "-l", "--selector", "template_labels", metavar="LABELS", help="Only objects with these labels."
+    )(command)
 
 
 def template_from(given: dict[str, Any]) -> BackupSpec:

@@ -1,4 +1,4 @@
-"""`foretop demo`: a cluster in a box, to look at or to serve."""
+"""`foretop demo`: a simulated cluster, on the dashboard or served to kubectl."""
 
 from __future__ import annotations
 
@@ -30,10 +30,15 @@ _SPEED, _SERVED_SPEED = 60.0, 1.0
 
 @click.command("demo")
 @click.option("--scene", "name", default="default", metavar="NAME", help=f"One of {', '.join(SCENES)}.")
-@click.option("--speed", type=click.FloatRange(0.01, 3600), metavar="N", help="Times real time (60; with --serve 1).")
-@click.option("--seed", type=int, metavar="N", help="Repeat the scene exactly, its times included.")
-@click.option("--schedule-skip-immediately", is_flag=True, default=None, help="Velero's flag of that name.")
-@click.option("--concurrent-backups", type=click.IntRange(1, 100), metavar="N", help="Velero's flag of that name.")
+@click.option(
+    "--speed",
+    type=click.FloatRange(0.01, 3600),
+    metavar="N",
+    help="Speed as a multiple of real time (default 60; with --serve 1).",
+)
+@click.option("--seed", type=int, metavar="N", help="Repeat the scene exactly, including its times.")
+@click.option("--schedule-skip-immediately", is_flag=True, default=None, help="Velero's flag of the same name.")
+@click.option("--concurrent-backups", type=click.IntRange(1, 100), metavar="N", help="Velero's flag of the same name.")
 @click.option(
     "--behaviour",
     type=click.Choice([each.value for each in Behaviour]),
@@ -42,7 +47,7 @@ _SPEED, _SERVED_SPEED = 60.0, 1.0
     show_default=True,
 )
 @click.option(
-    "--velero-version", default=NEWEST_KNOWN, metavar="VERSION", help="The Velero that serves.", show_default=True
+    "--velero-version", default=NEWEST_KNOWN, metavar="VERSION", help="The simulated Velero release.", show_default=True
 )
 @click.option("--serve", is_flag=True, help="Print the path of a kubeconfig and serve until ctrl+c.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Serve on this port.")

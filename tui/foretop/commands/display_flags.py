@@ -16,10 +16,10 @@ from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.kube.connection.config import SessionOptions
 
 _OPTIONS = (
-    click.option("--ascii", "ascii_only", is_flag=True, help="Draw with letters and signs that every terminal has."),
-    click.option("--calm", is_flag=True, help="Let nothing flash (the default over SSH)."),
-    click.option("--flash", is_flag=True, help="Let changed cells flash, also over SSH."),
-    click.option("--mouse", is_flag=True, help="Take the mouse, and with it the terminal's own selection."),
+    click.option("--ascii", "ascii_only", is_flag=True, help="Use ASCII characters only."),
+    click.option("--calm", is_flag=True, help="Do not flash changed cells (the default over SSH)."),
+    click.option("--flash", is_flag=True, help="Flash changed cells, even over SSH."),
+    click.option("--mouse", is_flag=True, help="Enable the mouse; this disables the terminal's own selection."),
 )
 _NAMES = ("ascii_only", "calm", "flash", "mouse")
 _SELDOM = 50_000

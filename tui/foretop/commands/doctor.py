@@ -1,4 +1,4 @@
-"""`foretop doctor`: what was found, line by line, and how to mend what is missing."""
+"""`foretop doctor`: checks of a cluster, one per line, and how to fix what is missing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 
 from foretop.commands.connection import connection_options
 from foretop.commands.output import emit, output_option, say
+from foretop_core.actions.intents import told_rights
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.diagnostics import Check, CheckStatus, diagnose
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
@@ -42,7 +43,7 @@ async def _examine(wishes: SessionOptions, form: str) -> int:
     verdicts: set[CheckStatus] = set()
     for context, client in connections.clients.items():
         try:
-            async for check in diagnose(client, clock, named, given.of(context)):
+            async for check in diagnose(client, clock, named, told_rights(), given.of(context)):
                 verdicts.add(check.verdict)
                 items.append({"context": context, **_item(check)})
                 if form == "text":

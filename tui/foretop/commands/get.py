@@ -17,10 +17,10 @@ from foretop.commands.output import emit, say, table, warn
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAB, NAR, Kind
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.ranking import rank
 from foretop_core.session import WATCHED, Session
-from foretop_core.store import Key
 from foretop_core.tables.engine.columns import Row, View
 from foretop_core.tables.engine.filter import parse_filter
 from foretop_core.tables.engine.live_table import LiveTable
@@ -33,8 +33,8 @@ _TABLES: dict[str, tuple[str, frozenset[str] | None]] = {
     "schedules": ("schedules", None),
     "backups": ("backups", None),
     "restores": ("restores", None),
-    "nab": ("nonadmin", frozenset({NAB.plural})),
-    "nar": ("nonadmin", frozenset({NAR.plural})),
+    "nab": ("nonadmin", frozenset({NAB.name})),
+    "nar": ("nonadmin", frozenset({NAR.name})),
     "nonadmin": ("nonadmin", None),
     "queue": ("queue", None),
     "storage": ("storage", None),
@@ -52,7 +52,7 @@ _EACH = 0.1
 @click.option(
     "-o", "--output", "form", type=click.Choice(["text", "wide", "json", "yaml"]), default="text", show_default=True
 )
-@click.option("-w", "--watch", is_flag=True, help="Go on and tell what changes; with -o json one event a line.")
+@click.option("-w", "--watch", is_flag=True, help="Watch for changes; with -o json, one event per line.")
 def command(what: str, wanted: tuple[str, ...], wishes: SessionOptions, form: str, watch: bool) -> int:
     """The rows of a view: schedules, backups, restores, nab, nar, queue, storage or findings.
 
@@ -65,13 +65,11 @@ def command(what: str, wanted: tuple[str, ...], wishes: SessionOptions, form: st
 
 
 async def _get(name: str, wanted: str, wishes: SessionOptions, form: str, watch: bool) -> int:
-    view_name, plurals = _TABLES[name]
+    view_name, only = _TABLES[name]
     kinds = WATCHED if view_name == "findings" else _needed(VIEWS[view_name])
     async with running_session(wishes, kinds) as session:
         source = (
-            FindingRows(session, wanted)
-            if view_name == "findings"
-            else ResourceRows(session, view_name, wanted, plurals)
+            FindingRows(session, wanted) if view_name == "findings" else ResourceRows(session, view_name, wanted, only)
         )
         if watch:
             await _watch(session, source, form)
@@ -88,48 +86,48 @@ async def _get(name: str, wanted: str, wishes: SessionOptions, form: str, watch:
 
 def _needed(view: type[View[Any]]) -> tuple[Kind, ...]:
     """Only the kinds that the view tells of; rights for the others are not needed."""
-    return tuple(kind for kind in KINDS if kind.plural in view.watched | view.beside and kind in WATCHED)
+    return tuple(kind for kind in KINDS if kind.name in view.watched | view.beside and kind in WATCHED)
 
 
 class ResourceRows:
     """The rows of a view of the store."""
 
-    def __init__(self, session: Session, name: str, wanted: str, plurals: frozenset[str] | None) -> None:
+    def __init__(self, session: Session, name: str, wanted: str, only: frozenset[str] | None) -> None:
         self.changed = asyncio.Event()
         view = VIEWS[name]()
         self._live: LiveTable[Any] = LiveTable(view, session.store, session.contexts, self.changed.set)
         self._live.filter(wanted)
-        self._plurals = plurals
+        self._only = only
         self._scene = _scenes(session)
         self.titles = [(column.title, column.wide) for column in view.columns]
         self._session = session
-        self._kinds = {kind for kind in KINDS if kind.plural in (plurals or view.kinds)}
+        self._kinds = {kind for kind in KINDS if kind.name in (only or view.kinds)}
 
     @property
     def empty(self) -> str:
         """What was not seen may be there all the same, and Velero's own objects are in no team's namespace."""
         gaps = _not_seen(self._session, {"", *(kind.name for kind in self._kinds)})
         if gaps:
-            return f"Nothing that can be seen. Not seen: {gaps}."
+            return f"Nothing visible. Not visible: {gaps}."
         places = ", ".join(self._session.namespaces)
         if places and self._kinds <= BESIDE_VELERO:
-            return f"Nothing in {places}. Velero's objects lie in its own namespace: name that one, or leave -n away."
-        return f"Nothing in {places}." if places else "Nothing there."
+            return f"Nothing in {places}. Velero's objects are in its own namespace: name that one, or omit -n."
+        return f"Nothing in {places}." if places else "No resources found."
 
     def pump(self) -> None:
         self._live.pump()
 
-    def items(self) -> dict[Key, Item]:
+    def items(self) -> dict[ObjectRef, Item]:
         view = self._live.view
         return {
             key: view.describe(key, entry, self._scene(key.context))
             for key, (_, entry) in self._live.table.window(0, len(self._live.table))
-            if self._plurals is None or key.kind in self._plurals
+            if self._only is None or key.kind in self._only
         }
 
     def rows(self) -> list[Row]:
         painted = self._live.paint(0, len(self._live.table), self._scene)
-        return [row for row in painted if self._plurals is None or row.key.kind in self._plurals]
+        return [row for row in painted if self._only is None or row.key.kind in self._only]
 
 
 class FindingRows:
@@ -152,12 +150,12 @@ class FindingRows:
     def empty(self) -> str:
         """What was not seen never counts as healthy."""
         gaps = _not_seen(self._session)
-        return f"Nothing wrong in what can be seen. Not seen: {gaps}." if gaps else "Nothing wrong."
+        return f"No problems in what is visible. Not visible: {gaps}." if gaps else "No problems."
 
     def _shown(self) -> list[Finding]:
         return sorted((found for found in self._state.findings if self._wanted(findings.facets(found))), key=rank)
 
-    def items(self) -> dict[Key, Item]:
+    def items(self) -> dict[ObjectRef, Item]:
         return {findings.key_of(found): finding_item(found) for found in self._shown()}
 
     def rows(self) -> list[Row]:
@@ -177,7 +175,7 @@ def _scenes(session: Session) -> Callable[[str], RenderContext]:
 
 async def _watch(session: Session, source: ResourceRows | FindingRows, form: str) -> None:
     """First all that is there, then what changes, until it is interrupted; a lost API server is waited out."""
-    told: dict[Key, Item] = {}
+    told: dict[ObjectRef, Item] = {}
     while True:
         source.pump()
         items = source.items()
@@ -193,7 +191,7 @@ async def _watch(session: Session, source: ResourceRows | FindingRows, form: str
         await asyncio.sleep(_EACH)
 
 
-def _tell(events: Iterable[tuple[str, Key, Item]], source: ResourceRows | FindingRows, form: str) -> None:
+def _tell(events: Iterable[tuple[str, ObjectRef, Item]], source: ResourceRows | FindingRows, form: str) -> None:
     if form == "json":
         for kind, _, item in events:
             sys.stdout.write(

@@ -23,7 +23,7 @@ def zone(name: str | None) -> tzinfo:
     try:
         return load(name) or UTC
     except GoError:
-        raise BadInput(f"{name!r} is no time zone", "", "use a name such as Europe/Berlin") from None
+        raise BadInput(f"{name!r} is not a valid time zone", "", "use a name such as Europe/Berlin") from None
 
 
 def moment(text: str | None, local: tzinfo = UTC) -> datetime:
@@ -34,7 +34,7 @@ def moment(text: str | None, local: tzinfo = UTC) -> datetime:
         given = datetime.fromisoformat(text)
     except ValueError:
         hint = "use RFC 3339, such as 2026-11-15T02:30:00Z"
-        raise BadInput(f"{text!r} is no time", "", hint) from None
+        raise BadInput(f"{text!r} is not a valid time", "", hint) from None
     try:
         return (given if given.tzinfo else given.replace(tzinfo=local)).astimezone(UTC)
     except OverflowError:
@@ -47,14 +47,14 @@ def objects(source: str) -> Manifest:
     try:
         text = sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
     except UnicodeDecodeError as problem:
-        raise BadInput(f"{name} cannot be read", f"it is no UTF-8 text (byte {problem.start})") from None
+        raise BadInput(f"{name} cannot be read", f"it is not UTF-8 text (byte {problem.start})") from None
     except (OSError, ValueError) as problem:
         why = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
         raise BadInput(f"{name} cannot be read", why) from None
     read = manifest.read(text, name)
     if not read.objects:
         why = str(read.unreadable[0]) if read.unreadable else _why_nothing(read)
-        raise BadInput(f"{name} holds nothing to look at", why)
+        raise BadInput(f"{name} contains no supported objects", why)
     return read
 
 

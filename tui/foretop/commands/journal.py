@@ -23,7 +23,7 @@ def command(form: str) -> int:
         emit(as_list(_item(entry) for entry in entries), form)
         return 0
     if not entries:
-        say("Nothing has been written yet.")
+        say("No writes yet.")
     for entry in entries:
         say(f"{entry.at}  {entry.user}  {entry.context}  {entry.kind} {entry.namespace}/{entry.name}  {entry.result}")
         say(f"    {entry.method} {_brief(entry.patch)}")

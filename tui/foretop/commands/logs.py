@@ -39,10 +39,10 @@ def trust_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*arguments, trust=trust, **options)
 
     for option in (
-        click.option("--insecure-skip-tls-verify", "blindly", is_flag=True, help="Trust any storage."),
         click.option(
-            "--cacert", default="", metavar="FILE", help="The authority that the storage's certificate is of."
+            "--insecure-skip-tls-verify", "blindly", is_flag=True, help="Do not verify the object store's certificate."
         ),
+        click.option("--cacert", default="", metavar="FILE", help="CA certificate of the object store."),
     ):
         with_trust = option(with_trust)
     return with_trust
@@ -57,8 +57,10 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     with_options = trust_options(with_wanted)
     for option in (
-        click.option("--file", default="", metavar="FILE", help="Save it there instead of printing it."),
-        click.option("--search", default="", metavar="TEXT", help="Only the lines with this text, with their numbers."),
+        click.option("--file", default="", metavar="FILE", help="Save it to this file instead of printing it."),
+        click.option(
+            "--search", default="", metavar="TEXT", help="Print only lines with this text, with line numbers."
+        ),
     ):
         with_options = option(with_options)
     return with_options
@@ -72,7 +74,7 @@ async def show_log(at: CommandSession, item: Run | NonAdmin, wanted: LogOptions)
         warn([problem])
         return REFUSED
     if log.partial:
-        warn([ForetopError(f"Only part of the log, from Velero's own: {log.why}")])
+        warn([ForetopError(f"Partial log, from Velero's own log: {log.why}")])
     if wanted.file:
         log.save(Path(wanted.file))
         say_to(f"{len(log.lines)} lines saved to {wanted.file}", err=True)

@@ -1,4 +1,4 @@
-"""`foretop nab`: the ways out for a non-admin backup, its log and results."""
+"""`foretop nab`: delete a non-admin backup, read its log and results."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from foretop.commands.logs import LogOptions, log_options, show_log
 from foretop.commands.object_selection import choosing_options, select_objects, select_one
 from foretop.commands.results import add_results
 from foretop.commands.write_command import (
-    WriteCommand,
     WriteOptions,
     acting_options,
     open_session,
     run_action,
     run_async,
+    verb_of,
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import write_progress
+from foretop_core.actions import intents, write_progress
 from foretop_core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.schema_probe import serves_field
@@ -40,9 +40,9 @@ def command() -> None:
     """
 
 
-@command.command("delete", cls=WriteCommand)
+@verb_of(command, intents.DELETE_NAB)
 @choosing_options
-@click.option("--force", is_flag=True, help="By spec.forceDeleteBackup, where the cluster has it: the data stays.")
+@click.option("--force", is_flag=True, help="Use spec.forceDeleteBackup if the cluster supports it: the data stays.")
 @wait_option
 @connection_options
 @acting_options

@@ -1,4 +1,4 @@
-"""`foretop nar`: the end of a non-admin restore, and what went wrong in it."""
+"""`foretop nar`: delete a non-admin restore, read its results."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from foretop.commands.connection import connection_options
 from foretop.commands.object_selection import choosing_options, select_objects
 from foretop.commands.results import add_results
 from foretop.commands.write_command import (
-    WriteCommand,
     WriteOptions,
     acting_options,
     open_session,
     run_action,
     run_async,
+    verb_of,
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import write_progress
+from foretop_core.actions import intents, write_progress
 from foretop_core.actions.nonadmin import plan_delete_nar
 from foretop_core.actions.plans import PlanStep
 from foretop_core.kube.connection.config import SessionOptions
@@ -32,7 +32,7 @@ def command() -> None:
     """
 
 
-@command.command("delete", cls=WriteCommand)
+@verb_of(command, intents.DELETE_NAR)
 @choosing_options
 @wait_option
 @connection_options

@@ -23,12 +23,12 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.resources.json_items import as_list, identity
 
 NEVER = (
-    "It matches no date. Velero takes such a schedule for always due and makes a backup nearly every minute: "
+    "It matches no date. Velero treats such a schedule as always due and starts a backup almost every minute: "
     "do not use it."
 )
 SELDOM = (
-    "It does not run within the next five years, which is as far as Velero looks. Velero takes such a schedule for "
-    "always due and makes a backup nearly every minute: do not use it."
+    "It does not run within the next five years, which is as far as Velero looks. Velero treats such a schedule as "
+    "always due and starts a backup almost every minute: do not use it."
 )
 _KUBERNETES = (Dialect.ROBFIG,)
 
@@ -36,9 +36,9 @@ _KUBERNETES = (Dialect.ROBFIG,)
 @click.command("next")
 @click.argument("expression", required=False)
 @click.option("-f", "--file", "source", metavar="FILE", help=file_help)
-@click.option("--from", "since", metavar="TIME", help="Runs after this time instead of now.")
-@click.option("--count", default=5, show_default=True, type=click.IntRange(1, 1000), help="How many runs.")
-@click.option("--tz", "zone_name", metavar="ZONE", help="Where an expression that names no zone runs (Velero: UTC).")
+@click.option("--from", "since", metavar="TIME", help="Show runs after this time instead of now.")
+@click.option("--count", default=5, show_default=True, type=click.IntRange(1, 1000), help="Number of runs.")
+@click.option("--tz", "zone_name", metavar="ZONE", help="Time zone of an expression without one (Velero: UTC).")
 @version_option
 @output_option
 def command(
@@ -146,7 +146,7 @@ def _print(text: str, found: tuple[Reading, ...], asked: Asked) -> None:
     if len(found) == 1:
         _print_runs(text, found[0], asked)
         return
-    say(f"{text}   is read differently by releases of Velero")
+    say(f"{text}   is read differently by different Velero releases")
     for reading in found:
         if isinstance(reading.parsed, CronError):
             say(f"{reading.releases}   {reading.meaning}")
@@ -174,7 +174,7 @@ def _of_file(source: str, asked: Asked, release: Release | None, form: str) -> i
     snapshot = assemble((item for _, item in read.objects), given_versions={"": str(release)} if release else {})
     timed = [(item, text) for _, item in read.objects if (text := _expression_of(item)) is not None]
     if not timed:
-        raise BadInput(f"{source} holds no schedules", "no Schedule, CronJob or PreScaledCronJob is in it")
+        raise BadInput(f"{source} contains no schedules", "it has no Schedule, CronJob or PreScaledCronJob")
     items = [_item(item, text, _readings_of(snapshot, item, text), asked) for item, text in timed]
     warn(read.unreadable)
     if form == "text":
@@ -222,7 +222,7 @@ def _item(item: Resource, text: str, found: tuple[Reading, ...], asked: Asked) -
 def _print_item(item: dict[str, Any]) -> None:
     name = "/".join(part for part in (item["namespace"], item["name"]) if part)
     if "readings" in item:
-        say(f"{item['kind']} {name}   {item['schedule']}   is read differently: give --velero-version")
+        say(f"{item['kind']} {name}   {item['schedule']}   depends on the Velero release: give --velero-version")
         for reading in item["readings"]:
             _print_reading(reading)
         return

@@ -19,8 +19,8 @@ R = TypeVar("R", bound=Resource)
 
 def choosing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
-        click.option("--all", "everything", is_flag=True, help="All of them."),
-        click.option("-l", "--selector", "labels", metavar="LABELS", help="Those with these labels."),
+        click.option("--all", "everything", is_flag=True, help="Select all."),
+        click.option("-l", "--selector", "labels", metavar="LABELS", help="Select by labels."),
         click.argument("names", nargs=-1, metavar="[NAME]..."),
     ):
         command = option(command)
@@ -39,15 +39,15 @@ def select_objects(
     """The objects asked for; `more` says that the command has another way of choosing, which was used."""
     ways = sum((bool(names), labels is not None, everything, more))
     if ways != 1:
-        raise click.UsageError("give names, or -l, or --all" if ways == 0 else "give names or -l or --all, not several")
+        raise click.UsageError("give names, or -l, or --all" if ways == 0 else "give only one of names, -l and --all")
     if names:
         return tuple(select_one(snapshot, kind, items, name) for name in dict.fromkeys(names))
     wanted = selector(labels or "")
     found = tuple(item for item in items if wanted.matches(item.metadata.labels))
     if not found:
         _check_seen(snapshot, kind)
-        what = f"No {kind.name.lower()} has the labels {labels}" if labels else f"There is no {kind.name.lower()}"
-        raise BadInput(what, "", f"see foretop get {_view(kind)}")
+        what = f"No {kind.name.lower()} has the labels {labels}" if labels else f"No {kind.name.lower()} found"
+        raise BadInput(what, "", f"run foretop get {_view(kind)}")
     return found
 
 
@@ -57,10 +57,10 @@ def select_one(snapshot: ClusterSnapshot, kind: Kind, items: Iterable[R], name: 
     found = [item for item in items if item.name == short and (not slash or item.namespace == place)]
     if not found:
         _check_seen(snapshot, kind)
-        raise BadInput(f"There is no {kind.name.lower()} {name}", "", f"see foretop get {_view(kind)}")
+        raise BadInput(f"{kind.name} {name} not found", "", f"run foretop get {_view(kind)}")
     if len(found) > 1:
         places = ", ".join(sorted(item.namespace for item in found))
-        raise BadInput(f"There are several {kind.plural} named {short}", f"in {places}", f"say NAMESPACE/{short} or -n")
+        raise BadInput(f"There are several {kind.plural} named {short}", f"in {places}", f"use NAMESPACE/{short} or -n")
     return found[0]
 
 
@@ -68,7 +68,7 @@ def velero_namespace(snapshot: ClusterSnapshot, given: Sequence[str]) -> str:
     """Where a new object belongs: the namespace given, or that of the only Velero there is."""
     if given:
         if len(given) > 1:
-            raise click.UsageError("a new object goes to one namespace")
+            raise click.UsageError("a new object needs exactly one namespace")
         return given[0]
     places = snapshot.velero_namespaces
     if len(places) > 1:
@@ -87,7 +87,7 @@ def pairs(values: Iterable[str], what: str, between: str = "=") -> dict[str, str
     for text in listed(values):
         key, sign, value = text.partition(between)
         if not sign or not key:
-            raise BadInput(f"{text!r} is no part of {what}", "", f"write it as a{between}b,c{between}d")
+            raise BadInput(f"{text!r} is not valid in {what}", "", f"write it as a{between}b,c{between}d")
         found[key.strip()] = value.strip()
     return found
 
@@ -109,7 +109,7 @@ def label_selector(text: str | None) -> dict[str, Any]:
 
 def _expression(requirement: LabelRequirement) -> dict[str, Any]:
     if requirement.greater_than is not None or requirement.less_than is not None:
-        raise BadInput("A selector of a backup cannot compare numbers", "the API has no word for it")
+        raise BadInput("A backup's label selector cannot compare numbers", "the API does not support it")
     if requirement.values:
         operator = "NotIn" if requirement.negated else "In"
         return {"key": requirement.key, "operator": operator, "values": sorted(requirement.values)}
@@ -120,7 +120,9 @@ def _check_seen(snapshot: ClusterSnapshot, kind: Kind) -> None:
     """What was not found may be there all the same, where it may not be seen."""
     gap = next((gap for gap in snapshot.unseen if gap.kind in (kind.name, "")), None)
     if gap is not None:
-        raise ActionRefused(f"The {kind.plural} cannot be seen", gap.reason, "foretop doctor names the missing right")
+        raise ActionRefused(
+            f"The {kind.plural} cannot be seen", gap.reason, "foretop doctor names the missing permission"
+        )
 
 
 def _view(kind: Kind) -> str:

@@ -17,13 +17,13 @@ output_option: Callable[[Any], Any] = click.option(
     "form",
     type=click.Choice(["text", "json", "yaml"]),
     default="text",
-    help="How to print the answer.",
+    help="Output format.",
     show_default=True,
 )
 version_option: Callable[[Any], Any] = click.option(
-    "--velero-version", "version", metavar="VERSION", help="As this release of Velero reads cron."
+    "--velero-version", "version", metavar="VERSION", help="Read cron as this Velero release does."
 )
-file_help = "Manifests, or what kubectl get -o yaml|json prints; - for standard input."
+file_help = "Manifests or output of kubectl get -o yaml|json; - for standard input."
 
 
 def emit(value: Mapping[str, Any], form: str) -> None:

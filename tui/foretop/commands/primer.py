@@ -22,10 +22,12 @@ _A_WEEK = 10_080
 
 @click.command("primer")
 @click.argument("expression")
-@click.option("--warmup", required=True, type=click.IntRange(1, _A_WEEK), metavar="MINUTES", help="How long before.")
-@click.option("--from", "since", metavar="TIME", help="Runs after this time instead of now.")
-@click.option("--count", default=5, show_default=True, type=click.IntRange(1, 1000), help="How many pairs.")
-@click.option("--tz", "zone_name", metavar="ZONE", help="Where an expression that names no zone runs (Velero: UTC).")
+@click.option(
+    "--warmup", required=True, type=click.IntRange(1, _A_WEEK), metavar="MINUTES", help="Warm-up time before the run."
+)
+@click.option("--from", "since", metavar="TIME", help="Show runs after this time instead of now.")
+@click.option("--count", default=5, show_default=True, type=click.IntRange(1, 1000), help="Number of pairs.")
+@click.option("--tz", "zone_name", metavar="ZONE", help="Time zone of an expression without one (Velero: UTC).")
 @version_option
 @output_option
 def command(
@@ -47,7 +49,7 @@ def command(
     parsed = inputs.cron(expression, dialect)
     prefix = f"CRON_TZ={zone} " if parsed.zone is None and zone is not UTC else ""
     if prefix and dialect is Dialect.ROBFIG1:
-        raise BadInput(f"--tz does not go with Velero {version}", "it refuses every time zone in an expression")
+        raise BadInput(f"--tz cannot be used with Velero {version}", "it refuses every time zone in an expression")
     zoned = prefix + expression
     primed = _in_the_same_zone(prime(zoned, warmup, dialect), prefix)
     pairs = warmups(zoned, warmup, dialect, start, count)
@@ -67,7 +69,7 @@ def _dialect(expression: str, version: str | None) -> Dialect:
     found = readings(expression, release.dialects)
     if len(found) > 1:
         raise BadInput(
-            f"Velero {release} leaves open how {expression!r} is read", hint="give the patch, such as 1.18.3"
+            f"Velero {release} does not determine how {expression!r} is read", hint="give the patch, such as 1.18.3"
         )
     return found[0].dialect
 
@@ -120,8 +122,8 @@ def _print(
         say(f"The prescaler refuses it: {verdict.reason}")
     elif verdict.missed_in_8_years or verdict.extra_in_8_years:
         say(
-            f"The prescaler gives {verdict.expression}, against its own text, and is wrong: "
-            f"{verdict.missed_in_8_years:,} warm-ups missed and {verdict.extra_in_8_years:,} too many in 8 years."
+            f"The prescaler gives {verdict.expression}, contrary to its documentation, and is wrong: "
+            f"{verdict.missed_in_8_years:,} warm-ups missed and {verdict.extra_in_8_years:,} unneeded in 8 years."
         )
     else:
         say(f"The prescaler gives {verdict.expression}.")

@@ -1,4 +1,4 @@
-"""`foretop report`: what there is to know about clusters, or the objects in a file, as of one moment."""
+"""`foretop report`: next runs, queue and findings of clusters or of a file, as of one time."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _SIGNS = {"error": "✗", "warning": "▲", "note": "·"}
 
 @click.command("report")
 @connection_options
-@click.option("-f", "--file", "source", metavar="FILE", help=f"Judge this instead of a cluster. {file_help}")
-@click.option("--at", "at", metavar="TIME", help="Judge as of this time instead of now.")
+@click.option("-f", "--file", "source", metavar="FILE", help=f"Analyse this file instead of a cluster. {file_help}")
+@click.option("--at", "at", metavar="TIME", help="Analyse as of this time instead of now.")
 @output_option
 def command(wishes: SessionOptions, source: str | None, at: str | None, form: str) -> int:
-    """Next runs, queue and findings of a cluster, or of the objects in a file.
+    """Report next runs, queue and findings of a cluster or of a file.
 
     Exit code: 0 nothing to do, 1 findings of severity error or an unreadable object, 2 nothing readable,
     3 nothing found but not everything seen.
@@ -122,7 +122,7 @@ def print_report(answer: dict[str, Any], now: datetime) -> None:
 
 def _findings(findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now: datetime) -> None:
     if not findings:
-        say("Nothing wrong in what can be seen." if unseen else "Nothing wrong.")
+        say("No problems in what is visible." if unseen else "No problems.")
     for item in findings:
         place = "/".join(filter(None, (item["namespace"], item["name"])))
         since = f", since {humanize.time(datetime.fromisoformat(item['since']), now)}" if item["since"] else ""
@@ -131,7 +131,7 @@ def _findings(findings: list[dict[str, Any]], unseen: list[dict[str, Any]], now:
         say(f"    {item['evidence']}")
         say(f"    Do: {item['remedy']}")
     for gap in unseen:
-        say(f"Not seen: {' '.join(filter(None, (gap['context'], gap['kind'])))} ({gap['reason']})")
+        say(f"Not visible: {' '.join(filter(None, (gap['context'], gap['kind'])))} ({gap['reason']})")
 
 
 def _schedule_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:

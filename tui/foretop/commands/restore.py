@@ -13,16 +13,16 @@ from foretop.commands.logs import LogOptions, log_options, show_log
 from foretop.commands.object_selection import label_selector, listed, pairs, select_one
 from foretop.commands.results import add_results
 from foretop.commands.write_command import (
-    WriteCommand,
     WriteOptions,
     acting_options,
     open_session,
     run_action,
     run_async,
+    verb_of,
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import write_progress
+from foretop_core.actions import intents, write_progress
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.restores import RestoreRequest, plan_restore
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
@@ -48,12 +48,14 @@ def command() -> None:
     """
 
 
-@command.command("create", cls=WriteCommand)
+@verb_of(command, intents.RESTORE_FROM)
 @click.argument("name", required=False)
 @click.option("--from-backup", required=True, metavar="BACKUP", help="The backup to restore from.")
 @click.option("--namespace-mappings", multiple=True, metavar="FROM:TO", help="Restore into other namespaces.")
-@click.option("--existing-resource-policy", "existing", default="", metavar="none|update", help="What exists already.")
-@click.option("--restore-volumes", "volumes", type=TRUTH, metavar="true|false", help="Restore volumes too.")
+@click.option(
+    "--existing-resource-policy", "existing", default="", metavar="none|update", help="Policy for existing resources."
+)
+@click.option("--restore-volumes", "volumes", type=TRUTH, metavar="true|false", help="Also restore volumes.")
 @click.option("--include-namespaces", multiple=True, metavar="LIST")
 @click.option("--exclude-namespaces", multiple=True, metavar="LIST")
 @click.option("--include-resources", multiple=True, metavar="LIST")

@@ -17,16 +17,16 @@ from foretop.commands.output import say_to
 from foretop.commands.write_command import (
     DONE,
     CommandSession,
-    WriteCommand,
     WriteOptions,
     acting_options,
     open_session,
     run_action,
     run_async,
+    verb_of,
     wait_option,
     wants_to_wait,
 )
-from foretop_core.actions import write_progress
+from foretop_core.actions import intents, write_progress
 from foretop_core.actions.pausing import PauseRequest, of_batch, plan_pause, plan_unpause
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.schedules import (
@@ -55,11 +55,11 @@ def command() -> None:
     """
 
 
-@command.command("pause", cls=WriteCommand)
+@verb_of(command, intents.PAUSE)
 @choosing_options
-@click.option("--reason", default="", help="Why, for the next shift to see.")
-@click.option("--until", metavar="TIME", help="Until when it is meant to last; nothing unpauses by itself.")
-@click.option("--batch", metavar="ID", help="What to call this window; unpause --batch ID resumes exactly it.")
+@click.option("--reason", default="", help="Reason, shown to the next shift.")
+@click.option("--until", metavar="TIME", help="Planned end; a reminder only, nothing resumes automatically.")
+@click.option("--batch", metavar="ID", help="Name of this window; unpause --batch ID resumes exactly its schedules.")
 @connection_options
 @acting_options
 def pause(
@@ -90,10 +90,10 @@ async def _pause(
     async with open_session(wishes, KINDS) as at:
         items = select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
         if until is not None and until <= at.now:
-            raise BadInput("The end of the pause lies in the past", f"it is {at.now:%Y-%m-%dT%H:%M:%SZ} there")
+            raise BadInput("The end of the pause is in the past", f"the cluster's time is {at.now:%Y-%m-%dT%H:%M:%SZ}")
         wanted = items if names else tuple(item for item in items if not item.spec.paused)
         if not wanted:
-            say_to(f"Nothing to do: all {len(items)} are paused already.", err=True)
+            say_to(f"Nothing to do: all {len(items)} are already paused.", err=True)
             return DONE
         window = batch or f"{at.now:%Y%m%d%H%M%S}-{secrets.token_hex(2)}"
         wish = PauseRequest(await at.introduce(manner), window, reason, until)
@@ -103,15 +103,15 @@ async def _pause(
         return code
 
 
-@command.command("unpause", cls=WriteCommand)
+@verb_of(command, intents.UNPAUSE)
 @choosing_options
-@click.option("--batch", metavar="ID", help="Those that this window paused, and no others.")
+@click.option("--batch", metavar="ID", help="Exactly the schedules that this window paused.")
 @click.option(
     "--skip-immediately",
     "skip",
     type=_TRUTH,
     metavar="true|false",
-    help="Skip what is due (true) or make it up (false); without it the schedule and the server decide.",
+    help="Skip due runs (true) or run one at once (false); by default the schedule and the server decide.",
 )
 @wait_option
 @connection_options
@@ -146,7 +146,7 @@ async def _unpause(
             select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything, more=True)
             items: tuple[Schedule, ...] = tuple(of_batch(at.snapshot.schedules, batch))
             if not items:
-                raise BadInput(f"No schedule was paused by the window {batch}", "", "see foretop journal")
+                raise BadInput(f"Window {batch} has no paused schedule", "", "run foretop journal")
         else:
             items = select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
         wanted = items if names else tuple(item for item in items if item.spec.paused)
@@ -169,13 +169,13 @@ def _look(at: CommandSession, item: Schedule, choice: Choice) -> write_progress.
     return write_progress.unpause_probe(item, tuple(run.name for run in runs), nothing_due)
 
 
-@command.command("create", cls=WriteCommand)
+@verb_of(command, intents.CREATE_SCHEDULE)
 @click.argument("name", required=False)
-@click.option("--schedule", "cron", metavar="CRON", help="When to run, as Velero takes it.")
-@click.option("-f", "--file", "source", metavar="FILE", help="Take the schedules of a manifest instead.")
-@click.option("--paused", is_flag=True, help="Make it paused.")
-@click.option("--skip-immediately", "skip", type=_TRUTH, metavar="true|false", help="Written only where given.")
-@click.option("--use-owner-references-in-backup", "owns", is_flag=True, help="Its backups go with it when it goes.")
+@click.option("--schedule", "cron", metavar="CRON", help="When to run: a cron expression.")
+@click.option("-f", "--file", "source", metavar="FILE", help="Read the schedules from a manifest instead.")
+@click.option("--paused", is_flag=True, help="Create it paused.")
+@click.option("--skip-immediately", "skip", type=_TRUTH, metavar="true|false", help="Written only if given.")
+@click.option("--use-owner-references-in-backup", "owns", is_flag=True, help="Delete its backups with it.")
 @click.option("--labels", multiple=True, metavar="KEY=VALUE", help="Labels of the schedule.")
 @click.option("--annotations", multiple=True, metavar="KEY=VALUE", help="Annotations of the schedule.")
 @template_options
@@ -189,13 +189,13 @@ def create(
     if (source is None) is (name is None):
         raise click.UsageError("give NAME and --schedule, or -f FILE")
     if name is not None and not given["cron"]:
-        raise click.UsageError("--schedule is missing: when is it to run?")
+        raise click.UsageError("--schedule is missing: give a cron expression")
     wanted: list[NewSchedule] = []
     if source is not None:
         read = inputs.objects(source)
         wanted = [described_by(item, "") for item in read.of(SCHEDULE) if isinstance(item, Schedule)]
         if not wanted:
-            raise BadInput(f"{source} holds no Schedule")
+            raise BadInput(f"{source} contains no Schedule")
     else:
         wanted = [_from_flags(name or "", given)]
     for wish in wanted:
@@ -232,7 +232,7 @@ async def _create(wishes: SessionOptions, manner: WriteOptions, wanted: list[New
         return await run_action(at, wish, placed, manner, look=look if wait else None)
 
 
-@command.command("delete", cls=WriteCommand)
+@verb_of(command, intents.DELETE_SCHEDULE)
 @choosing_options
 @connection_options
 @acting_options

@@ -1,4 +1,4 @@
-"""`foretop server`: Velero's own default for skipping what is due."""
+"""`foretop server`: Velero's default for skipImmediately."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import click
 from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
 from foretop.commands.write_command import (
-    WriteCommand,
     WriteOptions,
     acting_options,
     open_session,
     run_action,
     run_async,
+    verb_of,
 )
+from foretop_core.actions import intents
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plans import Plan
 from foretop_core.actions.server_default import plan_server_default
@@ -29,13 +30,13 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 @click.group("server")
 def command() -> None:
-    """Set Velero's own default for skipping.
+    """Set Velero's default for skipImmediately.
 
     Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
     """
 
 
-@command.command("set", cls=WriteCommand)
+@verb_of(command, intents.SERVER_DEFAULT)
 @click.option("--schedule-skip-immediately", "skip", type=TRUTH, required=True, metavar="true|false")
 @connection_options
 @acting_options
@@ -50,7 +51,9 @@ async def _set(wishes: SessionOptions, manner: WriteOptions, skip: bool) -> int:
         found = [item for item in every if server(item) is not None]
         if not found:
             raise ActionRefused(
-                "Velero's Deployment cannot be seen", "there is none, or it is not allowed", "use -n, or ask"
+                "Velero's Deployment cannot be seen",
+                "it does not exist, or you are not allowed to see it",
+                "use -n, or ask for access",
             )
         if len(found) > 1:
             places = ", ".join(item.namespace for item in found)

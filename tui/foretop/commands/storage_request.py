@@ -1,4 +1,4 @@
-"""`foretop storage-request`: an administrator's word on the storage that tenants ask for."""
+"""`foretop storage-request`: approve or reject storage requested by tenants."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import click
 from foretop.commands.connection import connection_options
 from foretop.commands.object_selection import select_one
 from foretop.commands.write_command import (
-    WriteCommand,
     WriteOptions,
     acting_options,
     open_session,
     run_action,
     run_async,
+    verb_of,
 )
+from foretop_core.actions import intents
 from foretop_core.actions.nonadmin import Decision, plan_decide
 from foretop_core.actions.plans import Plan
 from foretop_core.kube.connection.config import SessionOptions
@@ -26,13 +27,13 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 @click.group("storage-request")
 def command() -> None:
-    """Approve or reject the storage that tenants ask for.
+    """Approve or reject storage requested by tenants.
 
     Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
     """
 
 
-@command.command("approve", cls=WriteCommand)
+@verb_of(command, intents.DECIDE_STORAGE)
 @click.argument("names", nargs=-1, required=True)
 @connection_options
 @acting_options
@@ -41,7 +42,7 @@ def approve(names: tuple[str, ...], wishes: SessionOptions, manner: WriteOptions
     return run_async(_decide(wishes, manner, names, "approve"))
 
 
-@command.command("reject", cls=WriteCommand)
+@verb_of(command, intents.DECIDE_STORAGE, 1)
 @click.argument("names", nargs=-1, required=True)
 @connection_options
 @acting_options

@@ -29,7 +29,7 @@ _NEEDED = frozenset({"", "Schedule"})
 """Of what was not seen, the kinds that hold schedules; "" is a whole cluster."""
 _EFFECTS = {
     UpgradeKind.REFUSED: "is refused and makes no more backups",
-    UpgradeKind.ACCEPTED: "is accepted, and starts at once where a run lay between its creation and the upgrade",
+    UpgradeKind.ACCEPTED: "is accepted, and starts at once if a run was due between its creation and the upgrade",
     UpgradeKind.OTHER_TIMES: "runs at other times",
     UpgradeKind.EVERY_MINUTE: "starts a backup every minute",
 }
@@ -37,7 +37,9 @@ _EFFECTS = {
 
 @click.command("upgrade-check")
 @connection_options
-@click.option("--to", "release", default=NEWEST_KNOWN, show_default=True, metavar="VERSION", help="The release to get.")
+@click.option(
+    "--to", "release", default=NEWEST_KNOWN, show_default=True, metavar="VERSION", help="The release to upgrade to."
+)
 @click.option("-f", "--file", "source", metavar="FILE", help=f"Check this instead of a cluster. {file_help}")
 @click.option("--at", "at", metavar="TIME", help="Count from this time instead of now.")
 @output_option
@@ -56,7 +58,7 @@ def command(wishes: SessionOptions, release: str, source: str | None, at: str | 
     given.check(())
     snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
     if not snapshot.schedules:
-        raise BadInput(f"{source} holds no schedules", "no Schedule is in it")
+        raise BadInput(f"{source} contains no schedules", "it has no Schedule")
     return report_upgrades([(snapshot, now)], read.unreadable, release, form)
 
 
@@ -100,8 +102,8 @@ def _say_what_is_open(servers: Sequence[ServerUpgrade], form: str) -> None:
     for server in servers:
         if not server.verdict.is_certain and server.changes:
             say_to(
-                f"Which release of Velero runs in {_place(server)} is not known ({server.before}): each answer is "
-                "shown with its releases. Give the release with --velero-version.",
+                f"The Velero release in {_place(server)} is unknown ({server.before}): each result is "
+                "shown by release. Give the release with --velero-version.",
                 err=form != "text",
             )
 
@@ -115,15 +117,15 @@ def print_upgrades(servers: Sequence[ServerUpgrade], unseen: Sequence[Visibility
         place = f"{_place(server)}: " if len(servers) > 1 else ""
         say(f"{place}{_summary(server, to)}")
     if not servers:
-        say("There are no schedules.")
+        say("No schedules.")
     for gap in unseen:
-        say(f"Not seen: {' '.join(filter(None, (gap.context, gap.kind)))} ({gap.reason})")
+        say(f"Not visible: {' '.join(filter(None, (gap.context, gap.kind)))} ({gap.reason})")
 
 
 def _block(server: ServerUpgrade, change: ScheduleUpgrade, to: str, several: bool) -> None:
     schedule, effect = change.schedule, change.effect
     name = f"{server.context}/{schedule.namespace}" if several and server.context else schedule.namespace
-    paused = "   paused: nothing changes before it is unpaused" if schedule.spec.paused else ""
+    paused = "   paused: nothing changes until it is unpaused" if schedule.spec.paused else ""
     say(f"{'/'.join(filter(None, (name, schedule.name)))}   {effect.expression}   {_EFFECTS[effect.kind]}{paused}")
     say(f"  Velero {change.before}: {effect.meaning_before}")
     say(f"  Velero {to}: {effect.meaning_after}")
@@ -141,9 +143,9 @@ def _block(server: ServerUpgrade, change: ScheduleUpgrade, to: str, several: boo
 def _summary(server: ServerUpgrade, to: str) -> str:
     count = humanize.count(server.schedules, "schedule")
     if server.before == to:
-        return f"Nothing changes for {count}: this is Velero {to} already."
+        return f"Nothing changes for {count}: this is already Velero {to}."
     if not server.changes:
-        return f"{count} {'is' if server.schedules == 1 else 'are'} read alike by Velero {server.before} and {to}."
+        return f"{count} {'is' if server.schedules == 1 else 'are'} read the same by Velero {server.before} and {to}."
     of_all = f"{server.changed} of {count} {'changes' if server.changed == 1 else 'change'}"
     if not server.losing_all:
         return f"{of_all}."

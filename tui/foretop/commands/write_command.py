@@ -1,4 +1,4 @@
-"""How every command that writes goes: plan, show, ask, send, tell; and the exit codes of all that."""
+"""The sequence of every command that writes: plan, show, ask, send, report; and its exit codes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from foretop.commands.action_reporter import ActionReporter
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import say_to, warn
 from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.intents import Intent
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, login, whoami
 from foretop_core.actions.plans import Plan, Planner, PlanStep
@@ -47,7 +48,7 @@ class WriteOptions:
     def check(self) -> None:
         """Before anything is sent: without a terminal nobody can be asked."""
         if self.asks and not sys.stdin.isatty():
-            raise click.UsageError("there is no terminal to ask on: give --yes (or --dry-run to see what would happen)")
+            raise click.UsageError("no terminal to ask on: give --yes (or --dry-run to see what would happen)")
 
 
 @dataclass(slots=True)
@@ -85,6 +86,14 @@ class WriteCommand(click.Command):
         return super().parse_args(ctx, spelled)
 
 
+def verb_of(group: click.Group, intent: Intent, place: int = 0) -> Callable[[Callable[..., Any]], click.Command]:
+    """Adds a command that writes under the name that its record has, in the group that is named there."""
+    where, verb = intent.commands[place].split()
+    if where != group.name:
+        raise LookupError(f"the record of {intent.id} puts {verb} under {where}, not under {group.name}")
+    return group.command(verb, cls=WriteCommand)
+
+
 def acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds what every write takes; the command is handed `manner`."""
 
@@ -98,13 +107,13 @@ def acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "-o", "--output", "form", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True
         ),
-        click.option("-y", "--yes", is_flag=True, help="Do not ask."),
+        click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation."),
         click.option(
             _DRY,
             "dry_run",
             type=click.Choice(["client", "server"]),
             metavar="[=client|server]",
-            help="Send nothing, or let the server check it and do nothing.",
+            help="Send nothing, or only let the server validate it.",
         ),
     ):
         with_manner = option(with_manner)
@@ -112,7 +121,7 @@ def acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 wait_option = click.option(
-    "-w/-W", "--wait/--no-wait", "wait", default=None, help="Follow what Velero makes of it (on a terminal: yes)."
+    "-w/-W", "--wait/--no-wait", "wait", default=None, help="Wait and show progress (on a terminal: yes)."
 )
 
 
@@ -134,7 +143,7 @@ def run_async(work: Coroutine[Any, Any, int]) -> int:
 async def open_session(wishes: SessionOptions, kinds: tuple[Kind, ...]) -> AsyncIterator[CommandSession]:
     """One context with these kinds seen; writes go to one cluster at a time."""
     if len(wishes.connect.contexts) > 1:
-        raise click.UsageError("a command that writes takes one --context at a time")
+        raise click.UsageError("a command that writes takes exactly one --context")
     async with running_session(wishes, kinds) as session:
         await wait_synced(session)
         context = session.contexts[0]
@@ -192,7 +201,7 @@ async def _send(
             return results
         steps = tuple(result.again for result in changed if result.again is not None)
         left = Plan(plan.intent, plan.at, steps)
-        say_to("It was changed by somebody else meanwhile; this is what would be done now:", err=True)
+        say_to("It was modified by someone else in the meantime. The updated plan:", err=True)
         teller.plan(left)
 
 
@@ -220,7 +229,7 @@ def _agreed(plan: Plan) -> bool:
     wanted = steps[0].target.name if len(steps) == 1 else str(len(steps))
     what = "its name" if len(steps) == 1 else "how many"
     typed: str = click.prompt(
-        f"{plan.intent.title}: type {what} ({wanted}) to go on", default="", show_default=False, err=True
+        f"{plan.intent.title}: type {what} ({wanted}) to confirm", default="", show_default=False, err=True
     )
     return typed.strip() == wanted
 

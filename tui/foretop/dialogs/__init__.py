@@ -1,1 +1,1 @@
-"""Small windows over the frame; each answers one question and has two ways out."""
+"""Modal windows over the main screen. Each asks one question and can be cancelled."""

@@ -1,4 +1,4 @@
-"""What all dialogs share: the plan stays true while it is open, cancel is what enter does, and results are told here.
+"""What all dialogs share: the plan stays true while it is open, and results are told here.
 
 A dialog is made for one intent. It overrides `fields` (what can be chosen), `wish` (what the choices come to; it may
 raise BadInput, which is then shown in the place of the plan) and perhaps `outlook`. Everything else is here.
@@ -22,19 +22,25 @@ from foretop.dialogs.dialog_parts import DialogButton, MessageBody, OptionCycler
 from foretop.dialogs.plan_run import PlanRun
 from foretop.terminal.clipboard import copy
 from foretop.widgets.paragraphs import Paragraph, paragraph
+from foretop.widgets.prompt import Prompt
 from foretop_core.actions.intents import Intent
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.send_plan import Outcome, Result
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
-from foretop_core.store import Key
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.text import clean, cut, width
 
 REPLAN = 1.0
-READ_ONLY = "Read-only: nothing is sent"
+READ_ONLY = "Read-only: not sent"
 NOT_DONE = "Nothing was changed"
 NO_MORE = "Nothing more was changed"
 _LONGEST_TYPED, _END_TYPED = 36, 6
+_OTHER_KNOB = 18
+"""What the knob that cancels takes beside it, and the brackets and margins of both."""
+_SHORTEST_NAME = 8
 _BRIEF = 2.5
 """Seconds for a toast of three words."""
 
@@ -51,8 +57,14 @@ class ActionDialog(DialogBoard):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "copy", show=False)]
     headline: ClassVar[str] = ""
     """What the title says; `{}` stands for the name, or for how many."""
+    deeds: ClassVar[tuple[str, str]] = ("", "")
+    """What the knob says of one, whose name `{}` stands for, and of several, where it stands for `2 schedules`."""
+    noun: ClassVar[str] = "schedule"
+    """What several are counted as."""
 
-    def __init__(self, service: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool) -> None:
+    def __init__(
+        self, service: ActionService, intent: Intent, keys: tuple[ObjectRef, ...], hidden: int, ascii: bool
+    ) -> None:
         super().__init__(ascii)
         self.service = service
         self.intent = intent
@@ -86,8 +98,15 @@ class ActionDialog(DialogBoard):
 
     @property
     def deed_word(self) -> str:
-        """What the knob does with the choices as they stand."""
-        return self.verb
+        """What the knob does with the choices as they stand, as far as there is room to name it."""
+        one, several = self.deeds
+        if not one:
+            return self.verb
+        if len(self.keys) > 1:
+            steps = len(self.planned.plan.steps) if self.planned is not None else 0
+            return several.format(humanize.count(steps or len(self.keys), self.noun))
+        room = self.query_one(".knobs").size.width - _OTHER_KNOB - width(one.format(""))
+        return one.format(cut(clean(self.keys[0].name), room)) if room >= _SHORTEST_NAME else self.verb
 
     def rivals(self) -> list[Plan]:
         """What the other choices would come to: the dialog keeps room for them."""
@@ -112,8 +131,8 @@ class ActionDialog(DialogBoard):
     @property
     def wanted_is(self) -> str:
         if len(self.keys) > 1:
-            return ": how many they are"
-        return "" if self.wanted == self.keys[0].name else ": its name ends so"
+            return " (the number of objects)"
+        return "" if self.wanted == self.keys[0].name else " (the end of its name)"
 
     @property
     def contexts(self) -> list[str]:
@@ -151,7 +170,7 @@ class ActionDialog(DialogBoard):
         self._show_knobs()
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:
-        return plan_text.proposal(plan, self.hidden, self.cells)
+        return plan_text.proposal(plan, self.hidden, self.cells, copies=not isinstance(self.focused, Prompt))
 
     def _said(self) -> Iterator[Paragraph]:
         deed = self.deed
@@ -182,12 +201,16 @@ class ActionDialog(DialogBoard):
     def _why_not(self) -> str:
         """Why the knob does nothing just now."""
         if self.service.is_read_only(self.contexts):
-            return "Nothing is sent: read-only is on"
+            return "Not sent: read-only is on"
         if self.problem or self._refusal:
-            return "Nothing is sent: the dialog says why"
+            return "Not sent; see the error above"
         if self.planned is None or not self.planned.plan.steps:
-            return "There is nothing to send"
-        return "" if self.is_confirmed else f"Type {self.wanted} first"
+            return "Nothing to send"
+        return "" if self.is_confirmed else self.unconfirmed
+
+    def on_descendant_focus(self) -> None:
+        """Where one types, c is a letter."""
+        self.draw()
 
     def action_copy(self) -> None:
         if self.planned is not None and self.planned.plan.steps:
@@ -246,7 +269,7 @@ class ActionDialog(DialogBoard):
             self.show_fields(False)
             self.draw()
 
-    def _ask_again(self, keys: tuple[Key, ...], results: list[Result]) -> None:
+    def _ask_again(self, keys: tuple[ObjectRef, ...], results: list[Result]) -> None:
         """With what has changed, and with nothing agreed to."""
         changed = [one for one in results if one.outcome is Outcome.CHANGED]
         self._news = [line for one in changed for line in plan_text.changed(one.step, one.again)]

@@ -1,4 +1,4 @@
-"""What all small windows share: escape, q and ctrl+c lead out of each."""
+"""The base of all modal windows: escape, q and ctrl+c close each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One of a few."""
+"""A picker for a few choices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Choose(BaseModal[int]):
         with Vertical(classes="window"):
             yield Label(Text(clean(self._title), style="bold"))
             yield PlainOptionList(*(Option(Text(clean(label), no_wrap=True)) for label in self._labels))
-            yield Label(Text("enter chooses, esc or q leaves", style="dim"))
+            yield Label(Text("enter select, esc/q close", style="dim"))
 
     @on(PlainOptionList.OptionSelected)
     def _chosen(self, event: PlainOptionList.OptionSelected) -> None:

@@ -1,4 +1,4 @@
-"""Dialogs with nothing to choose: what will happen is said, and dangerous things want the name typed."""
+"""Dialogs that only confirm: they show what will happen; dangerous actions need the name typed."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 class BackUpNowDialog(ActionDialog):
     verb: ClassVar[str] = "Back up"
     headline: ClassVar[str] = "Back up {} now"
+    deeds: ClassVar[tuple[str, str]] = ("Back up {} now", "Back up {} now")
 
     def wish(self) -> Planner:
         return partial(plan_back_up_now, named_at=self.opened)
@@ -41,6 +42,8 @@ class BackUpNowDialog(ActionDialog):
 class RunAgainDialog(ActionDialog):
     verb: ClassVar[str] = "Run again"
     headline: ClassVar[str] = "Run {} again"
+    deeds: ClassVar[tuple[str, str]] = ("Run {} again", "Run {} again")
+    noun: ClassVar[str] = "backup"
 
     def wish(self) -> Planner:
         return partial(plan_run_again, named_at=self.opened)
@@ -49,14 +52,17 @@ class RunAgainDialog(ActionDialog):
 class DeleteScheduleDialog(ActionDialog):
     verb: ClassVar[str] = "Delete"
     headline: ClassVar[str] = "Delete schedule {}"
+    deeds: ClassVar[tuple[str, str]] = ("Delete schedule {}", "Delete {}")
 
     def wish(self) -> Planner:
         return plan_delete_schedule
 
 
 class DeleteBackupDialog(ActionDialog):
-    verb: ClassVar[str] = "Delete for good"
+    verb: ClassVar[str] = "Delete permanently"
     headline: ClassVar[str] = "Delete backup {}"
+    deeds: ClassVar[tuple[str, str]] = ("Delete backup {} permanently", "Delete {} permanently")
+    noun: ClassVar[str] = "backup"
 
     def wish(self) -> Planner:
         return plan_delete_backup
@@ -65,14 +71,18 @@ class DeleteBackupDialog(ActionDialog):
 class DeleteNarDialog(ActionDialog):
     verb: ClassVar[str] = "Delete"
     headline: ClassVar[str] = "Delete restore {}"
+    deeds: ClassVar[tuple[str, str]] = ("Delete restore {}", "Delete {}")
+    noun: ClassVar[str] = "restore"
 
     def wish(self) -> Planner:
         return plan_delete_nar
 
 
 class CancelMovementsDialog(ActionDialog):
-    verb: ClassVar[str] = "Give them up"
+    verb: ClassVar[str] = "Cancel transfers"
     headline: ClassVar[str] = "Cancel the data movements of {}"
+    deeds: ClassVar[tuple[str, str]] = ("Give up the data movements of {}", "Give up the data movements of {}")
+    noun: ClassVar[str] = "backup"
 
     def wish(self) -> Planner:
         return _cancel
@@ -81,8 +91,10 @@ class CancelMovementsDialog(ActionDialog):
 class DeleteNabDialog(ActionDialog):
     """By the chart's paths; the second one is offered where the cluster's definition has its field."""
 
-    verb: ClassVar[str] = "Delete for good"
+    verb: ClassVar[str] = "Delete permanently"
     headline: ClassVar[str] = "Delete NAB {}"
+    deeds: ClassVar[tuple[str, str]] = ("Delete NAB {} permanently", "Delete {} permanently")
+    noun: ClassVar[str] = "NAB"
     _WAYS: ClassVar[tuple[str, ...]] = ("with its data (spec.deleteBackup)", "by force (spec.forceDeleteBackup)")
 
     def on_mount(self) -> None:

@@ -1,4 +1,9 @@
-"""The window of a dialog: fields, sentences and two knobs, of which the one that cancels has the focus on arrival."""
+"""The window of a dialog: fields, sentences and two buttons.
+
+It opens in its first field, or on its choices, and where it has neither on the Cancel button. Tab goes through the
+fields to Cancel and then to the action, and nothing but enter on that one sends: whatever is
+typed anywhere else is text, or nothing.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +40,7 @@ class DialogBoard(BaseModal[None]):
         Binding("right", "knob('go')", show=False),
         Binding("pagedown", "scroll_by(5)", show=False),
         Binding("pageup", "scroll_by(-5)", show=False),
+        Binding("q", "leave_by_letter", show=False),
     ]
     verb: ClassVar[str] = ""
     """The word on the knob that sends."""
@@ -54,8 +60,13 @@ class DialogBoard(BaseModal[None]):
         """What that is, where it is not the name."""
         return ""
 
+    @property
+    def is_dangerous(self) -> bool:
+        """What it does cannot be undone, and it looks so."""
+        return bool(self.wanted)
+
     def compose(self) -> ComposeResult:
-        with Vertical(classes="window dialog"):
+        with Vertical(classes="window dialog -dangerous" if self.is_dangerous else "window dialog"):
             with Vertical(id="fields"):
                 yield from self.fields()
                 if self.wanted:
@@ -66,11 +77,30 @@ class DialogBoard(BaseModal[None]):
             yield MessageBody(ascii=self.ascii, id="said")
             with Horizontal(classes="knobs"):
                 yield DialogButton("Cancel", "cancel")
-                yield DialogButton(self.verb, "go")
+                yield DialogButton(self.verb, "go", dangerous=self.is_dangerous)
 
     def on_mount(self) -> None:
         self.show_fields(True)
-        self.cancel.focus()
+        self.start()
+
+    def start(self) -> None:
+        """To the first field."""
+        next(iter(self._stops()), self.cancel).focus()
+
+    def _stops(self) -> list[Widget]:
+        """The fields that are shown, in their order."""
+        return [
+            one
+            for one in self.query_one("#fields").query("Prompt, OptionCycler, RadioList").results(Widget)
+            if all(node.display for node in one.ancestors_with_self if isinstance(node, Widget))
+        ]
+
+    @property
+    def can_be_typed_in(self) -> bool:
+        return any(isinstance(one, Prompt) for one in self._stops())
+
+    def on_descendant_focus(self) -> None:
+        self._show_ways()
 
     def on_resize(self, event: events.Resize) -> None:
         self.call_after_refresh(self.draw)
@@ -102,9 +132,9 @@ class DialogBoard(BaseModal[None]):
         """The sentences, with room for the `others` that a different choice would bring."""
         window = self.query_one(".dialog")
         window.border_title = Content(to_ascii(title, self.ascii))
-        window.border_subtitle = Content(to_ascii(self._ways(), self.ascii))
+        self._show_ways()
         if self.wanted:
-            text = clean(f"Type {self.wanted} below to show that it is meant{self.wanted_is}.")
+            text = clean(f"Type {self.wanted} to confirm{self.wanted_is}.")
             self.query_one("#wanted", Label).update(Text(text, no_wrap=True))
         said = self.query_one(MessageBody)
         said.styles.max_height = max(3, self.size.height - self._above() - _AROUND)
@@ -121,15 +151,28 @@ class DialogBoard(BaseModal[None]):
         """What was agreed to once is not agreed to again."""
         for prompt in self.query("#confirm").results(Prompt):
             prompt.value = ""
-        self.cancel.focus()
+        self.start()
+
+    def _show_ways(self) -> None:
+        self.query_one(".dialog").border_subtitle = Content(to_ascii(self._ways(), self.ascii))
 
     def _ways(self) -> str:
-        """The keys that work here."""
-        if not self.is_asking:
-            return "esc or q leaves"
-        fields = self.query("#fields Prompt, #fields OptionCycler")
-        moves = "up down choose · " if self.query(RadioList) else "tab to the fields · " if fields else ""
-        return f"{moves}left right, enter · esc or q leaves"
+        """The keys that work where the focus is."""
+        out = "esc close" if self.can_be_typed_in else "esc/q close"
+        if not self.is_asking and not self.go.display:
+            return out
+        match self.focused:
+            case Prompt():
+                ways = "tab/enter next · shift+tab back"
+            case OptionCycler():
+                ways = "left/right/space change · tab/enter next"
+            case RadioList():
+                ways = "up/down/space choose · enter/tab next"
+            case DialogButton(id="go"):
+                ways = "enter confirm · left/shift+tab back"
+            case _:
+                ways = "enter close · tab/right next"
+        return f"{ways} · {out}"
 
     # Keys
 
@@ -137,7 +180,7 @@ class DialogBoard(BaseModal[None]):
         choices = self.query(RadioList)
         if self.is_asking and choices:
             choices.first().move(by)
-        elif self.is_asking and self.query("#fields Prompt, #fields OptionCycler"):
+        elif self.is_asking and self._stops():
             self._next(by)
         else:
             self.action_scroll_by(by)
@@ -149,10 +192,15 @@ class DialogBoard(BaseModal[None]):
         (self.go if wanted == "go" and self.go.display else self.cancel).focus()
 
     def _next(self, by: int) -> None:
-        if by > 0:
-            self.focus_next()
-        else:
-            self.focus_previous()
+        """Up and down end where the dialog does: up from the first field is not a way to the knob that sends."""
+        chain = self.focus_chain
+        at = chain.index(self.focused) + by if self.focused in chain else 0
+        chain[max(0, min(len(chain) - 1, at))].focus()
+
+    def action_leave_by_letter(self) -> None:
+        """Where something can be typed a letter is text, also when it went astray."""
+        if not self.can_be_typed_in:
+            self.action_leave()
 
     @on(Prompt.Dropped)
     def _dropped(self, event: Prompt.Dropped) -> None:
@@ -166,14 +214,18 @@ class DialogBoard(BaseModal[None]):
 
     @on(Input.Submitted)
     @on(OptionCycler.Settled)
-    def _entered(self, event: Input.Submitted | OptionCycler.Settled) -> None:
-        """To the next field, and from the last one to the knob that does it, unless that is dangerous."""
+    @on(RadioList.Settled)
+    def _entered(self, event: Input.Submitted | OptionCycler.Settled | RadioList.Settled) -> None:
+        """To the next field, and from the last one to the knob that does it: that it is meant is another enter."""
         event.stop()
-        if self.focus_next() is self.cancel and not self.wanted:
+        stops = self._stops()
+        if self.focused in stops[:-1]:
+            self.focus_next()
+        elif self.is_confirmed:
             self.go.focus()
+        else:
+            self.app.notify(self.unconfirmed, severity="warning")
 
-    @on(RadioList.Taken)
-    def _taken(self, event: RadioList.Taken) -> None:
-        """Who has chosen goes on to the knob that does it: enter is never mistaken for it while another has it."""
-        event.stop()
-        self.go.focus()
+    @property
+    def unconfirmed(self) -> str:
+        return f"Type {self.wanted} first"

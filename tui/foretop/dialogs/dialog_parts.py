@@ -1,4 +1,4 @@
-"""What dialogs are made of: knobs to press, values to turn through, lines to type in, choices with their outlook."""
+"""The parts of dialogs: buttons, option cyclers, text fields, and radio lists with a forecast for each choice."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
@@ -19,18 +20,19 @@ from textual.widgets import Label
 
 from foretop.widgets.paragraphs import Paragraph, Span, wrap
 from foretop.widgets.prompt import Prompt
-from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN, to_ascii
+from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN, style_of, to_ascii
 from foretop.widgets.text_lines import TextPane, strip_of
+from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.text import clean, cut_end, pad, width
 
 LABEL_CELLS = 17
 
 
 class DialogButton(Widget, can_focus=True):
-    """A button of one line; enter or space presses it, left and right go to its neighbour."""
+    """A button of one line; enter alone presses it, as a space may be part of a text that went astray."""
 
     DEFAULT_CSS = "DialogButton { width: auto; height: 1; margin: 0 0 0 2; }"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "press", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "press", show=False)]
 
     class Pressed(Message):
         """A person wants what the knob says."""
@@ -39,10 +41,12 @@ class DialogButton(Widget, can_focus=True):
             super().__init__()
             self.knob = knob
 
-    def __init__(self, label: str, id: str) -> None:
+    def __init__(self, label: str, id: str, *, dangerous: bool = False) -> None:
         super().__init__(id=id)
         self.label = label
         self.is_dead = False
+        self._look = style_of(Tone.BAD) if dangerous else BOLD
+        self._dead_look = DIM + Style(color="red") if dangerous else DIM
 
     def say(self, label: str, *, dead: bool = False) -> None:
         """A dead knob can still be reached, and then the dialog says why it does nothing."""
@@ -54,7 +58,7 @@ class DialogButton(Widget, can_focus=True):
         return width(self.label) + 4
 
     def render(self) -> Text:
-        style = CURSOR + BOLD if self.has_focus else DIM if self.is_dead else BOLD
+        style = CURSOR + self._look if self.has_focus else self._dead_look if self.is_dead else self._look
         return Text(f"[ {self.label} ]", style=style, no_wrap=True)
 
     def action_press(self) -> None:
@@ -130,16 +134,20 @@ class ChoiceRow:
     brief: str
 
 
-class RadioList(Widget):
-    """Choices one below the other; the dialog moves through them, whatever has the focus."""
+class RadioList(Widget, can_focus=True):
+    """Choices one below the other; up, down and space go through them."""
 
     DEFAULT_CSS = "RadioList { height: auto; width: 1fr; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "turn", show=False),
+        Binding("enter", "settle", show=False),
+    ]
 
     class Chosen(Message):
         """Another choice was taken."""
 
-    class Taken(Message):
-        """A person has said which one is meant, be it the one that was offered."""
+    class Settled(Message):
+        """The choice is as a person wants it."""
 
     def __init__(self, count: int, ascii: bool) -> None:
         super().__init__(id="choices")
@@ -163,7 +171,15 @@ class RadioList(Widget):
     def take(self, place: int) -> None:
         self.is_taken = True
         self.choose(max(0, min(self.lines - 1, place)))
-        self.post_message(self.Taken())
+        self.focus()
+
+    def action_turn(self) -> None:
+        """To the next one, and from the last to the first."""
+        self.take((self.at + 1) % self.lines)
+
+    def action_settle(self) -> None:
+        self.is_taken = True
+        self.post_message(self.Settled())
 
     def offer(self, place: int) -> None:
         """The choice that is best just now, until a person takes one."""
@@ -185,7 +201,8 @@ class RadioList(Widget):
         label = max(width(each.label) for each in self._outlooks) + 2
         sign = "▸ " if here else "  "
         brief = cut_end(one.brief, max(4, cells - label - 2))
-        line = (Span(f"{sign}{pad(one.label, label)}", BOLD if here else PLAIN), Span(brief, PLAIN if here else DIM))
+        look = CURSOR + BOLD if here and self.has_focus else BOLD if here else PLAIN
+        line = (Span(sign, BOLD), Span(pad(one.label, label), look), Span(brief, PLAIN if here else DIM))
         return strip_of(line, cells, self._ascii)
 
     def on_click(self, event: events.Click) -> None:

@@ -1,19 +1,22 @@
-"""Which dialog carries out which intent."""
+"""Which dialog carries out which intent; that none is missing is checked when this is imported."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
 
 from textual.screen import Screen
 
 from foretop.dialogs import confirm_dialogs
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.form_dialogs import CreateScheduleDialog, RestoreDialog
+from foretop.dialogs.lifetime_dialog import ExtendBackupDialog
 from foretop.dialogs.log_viewer import LogViewer
 from foretop.dialogs.pause_dialogs import PauseDialog, UnpauseDialog
 from foretop.dialogs.results_viewer import Keep, ResultsViewer
 from foretop_core.actions import intents
 from foretop_core.actions.intents import Intent
 from foretop_core.dashboard.action_service import ActionService
-from foretop_core.store import Key
+from foretop_core.models.wire import ObjectRef
 
 _DIALOGS: dict[str, type[ActionDialog]] = {
     intents.PAUSE.id: PauseDialog,
@@ -23,6 +26,7 @@ _DIALOGS: dict[str, type[ActionDialog]] = {
     intents.CANCEL_MOVEMENTS.id: confirm_dialogs.CancelMovementsDialog,
     intents.DELETE_SCHEDULE.id: confirm_dialogs.DeleteScheduleDialog,
     intents.DELETE_BACKUP.id: confirm_dialogs.DeleteBackupDialog,
+    intents.EXTEND_BACKUP.id: ExtendBackupDialog,
     intents.DELETE_NAB.id: confirm_dialogs.DeleteNabDialog,
     intents.DELETE_NAR.id: confirm_dialogs.DeleteNarDialog,
     intents.DECIDE_STORAGE.id: confirm_dialogs.DecideStorageDialog,
@@ -32,8 +36,18 @@ _DIALOGS: dict[str, type[ActionDialog]] = {
 }
 
 
+def check_dialogs(dialogs: Mapping[str, type[ActionDialog]], records: Iterable[Intent]) -> None:
+    """Every record has its dialog, but those that fetch a file, and every dialog its record."""
+    wanted = {record.id for record in records if not record.fetches}
+    if odd := wanted ^ dialogs.keys():
+        raise LookupError(f"without a dialog or without a record: {', '.join(sorted(odd))}")
+
+
+check_dialogs(_DIALOGS, intents.INTENTS)
+
+
 def make_dialog(
-    service: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool, keep: Keep
+    service: ActionService, intent: Intent, keys: tuple[ObjectRef, ...], hidden: int, ascii: bool, keep: Keep
 ) -> Screen[None]:
     """`hidden` of the objects are not shown by the filter; `keep` takes results that were fetched."""
     if intent in (intents.LOGS, intents.NONADMIN_LOGS):

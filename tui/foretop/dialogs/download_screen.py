@@ -1,4 +1,4 @@
-"""A window that fetches a file of a backup or restore: it says what that takes, asks, and shows how it comes in."""
+"""A window that downloads a file of a backup or restore: it shows what will be written, asks, and shows progress."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from foretop_core.actions.plans import Plan
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, NonAdmin, Restore
-from foretop_core.store import Key
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.text.text import cut
@@ -47,7 +47,7 @@ class DownloadScreen(BaseModal[None]):
     ]
     file: ClassVar[RunFile]
 
-    def __init__(self, service: ActionService, key: Key, ascii: bool) -> None:
+    def __init__(self, service: ActionService, key: ObjectRef, ascii: bool) -> None:
         super().__init__(ascii)
         self.service = service
         self.key = key
@@ -111,7 +111,7 @@ class DownloadScreen(BaseModal[None]):
         try:
             item = self._item()
             if item is None:
-                raise FileUnavailable(f"{self.key.name} has no {self.file.noun}", "it is not there any more")
+                raise FileUnavailable(f"{self.key.name} has no {self.file.noun}", "it no longer exists")
             await self.get(item)
         except ForetopError as problem:
             self.stage = DownloadState.REFUSED
@@ -145,7 +145,7 @@ class DownloadScreen(BaseModal[None]):
         if self.stage is DownloadState.FETCHING:
             done, total = self._came_in
             come = f"{bar(done, total, _BAR)} {done:,} of {total:,} bytes" if total else f"{done:,} bytes"
-            return [paragraph(f"Asking for the {self.file.noun} … {come}")]
+            return [paragraph(f"Requesting the {self.file.noun} … {come}")]
         plan = self._plan() if self.stage is DownloadState.ASKING else None
         if plan is None:
             return self.said
@@ -153,7 +153,10 @@ class DownloadScreen(BaseModal[None]):
 
     def show_foot(self) -> None:
         foot = self.query_one("#fetch-foot", StyledLine)
-        foot.show([Span(" esc", BOLD), Span(" or ", DIM), Span("q", BOLD), Span(" leaves", DIM)])
+        asks = self.stage is DownloadState.ASKING
+        ways = (Span(" left right", BOLD), Span(" or ", DIM), Span("tab", BOLD), Span(", then ", DIM))
+        press = (*ways, Span("enter", BOLD), Span(" · ", DIM)) if asks else (Span(" ", DIM),)
+        foot.show([*press, Span("esc", BOLD), Span(" or ", DIM), Span("q", BOLD), Span(" close", DIM)])
 
     # Keys
 

@@ -1,4 +1,4 @@
-"""Dialogs in which something is described before it is made: a restore, a schedule."""
+"""Dialogs with a form: create a restore or a schedule."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.models import Backup, BackupSpec
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import differences
-from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import Tone
 
-_POLICIES = ("is left as it is", "is overwritten")
-_VOLUMES = ("as Velero does by itself", "restored", "not restored")
-_SKIP = ("left to the server", "yes", "no")
+_POLICIES = ("stay unchanged", "are overwritten")
+_VOLUMES = ("Velero's default", "restored", "not restored")
+_SKIP = ("server default", "yes", "no")
 
 
 class RestoreDialog(ActionDialog):
@@ -35,8 +35,12 @@ class RestoreDialog(ActionDialog):
 
     verb: ClassVar[str] = "Restore"
     headline: ClassVar[str] = "Restore from {}"
+    deeds: ClassVar[tuple[str, str]] = ("Restore from {}", "Restore from {}")
+    noun: ClassVar[str] = "backup"
 
-    def __init__(self, service: ActionService, intent: Intent, keys: tuple[Key, ...], hidden: int, ascii: bool) -> None:
+    def __init__(
+        self, service: ActionService, intent: Intent, keys: tuple[ObjectRef, ...], hidden: int, ascii: bool
+    ) -> None:
         super().__init__(service, intent, keys, hidden, ascii)
         self._there: frozenset[str] | None = None
         item = self.service.item(self.keys[0])
@@ -47,10 +51,10 @@ class RestoreDialog(ActionDialog):
 
     def fields(self) -> Iterable[Widget]:
         offered = ", ".join(f"{old}:{new}" for old, new in self._offer.items())
-        mapping = Prompt(placeholder="from:to, from:to; empty: where it came from", id="mapping")
+        mapping = Prompt(placeholder="from:to, from:to; empty: original namespace", id="mapping")
         mapping.value, mapping.cursor_position = offered, len(offered)
         yield DialogField("Into", mapping)
-        yield DialogField("What exists", OptionCycler(_POLICIES, "existing", self.ascii))
+        yield DialogField("Existing", OptionCycler(_POLICIES, "existing", self.ascii))
         yield DialogField("Volumes", OptionCycler(_VOLUMES, "volumes", self.ascii))
 
     def wish(self) -> Planner:
@@ -76,14 +80,14 @@ class RestoreDialog(ActionDialog):
 class CreateScheduleDialog(ActionDialog):
     """The expression is told in words and its next runs while it is typed."""
 
-    verb: ClassVar[str] = "Create"
+    verb: ClassVar[str] = "Create the schedule"
     headline: ClassVar[str] = "Create a schedule"
 
     def fields(self) -> Iterable[Widget]:
         yield DialogField("Name", Prompt(placeholder="orders-nightly", id="name"))
         yield DialogField("Cron", Prompt(placeholder="30 2 * * *", id="cron"))
         yield DialogField("Namespaces", Prompt(placeholder="all; or: orders, ledger", id="namespaces"))
-        yield DialogField("Kept for (TTL)", Prompt(placeholder="720h, as Velero does by itself", id="ttl"))
+        yield DialogField("Kept for (TTL)", Prompt(placeholder="720h, Velero's default", id="ttl"))
         snapshot = self.service.snapshot(self.keys[0].context)
         places = [one.name for one in snapshot.storage if one.namespace == self.keys[0].namespace]
         yield DialogField("Storage", OptionCycler(("the default", *places), "storage", self.ascii))
@@ -105,7 +109,7 @@ class CreateScheduleDialog(ActionDialog):
         if self.planned is not None:
             return []
         if not text:
-            return [paragraph("An expression of five fields, @daily or @every 6h.", Tone.DIM)]
+            return [paragraph("A five-field expression, @daily or @every 6h.", Tone.DIM)]
         key = self.keys[0]
         candidates = self.service.snapshot(key.context).verdict(key.namespace).candidates
         try:
@@ -146,6 +150,6 @@ def read_mapping(text: str) -> dict[str, str]:
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         old, colon, new = (piece.strip() for piece in part.partition(":"))
         if not (old and colon and new):
-            raise BadInput(f"{part!r} is no mapping", "", "write from:to")
+            raise BadInput(f"{part!r} is not a valid mapping", "", "write from:to")
         mapping[old] = new
     return mapping

@@ -49,7 +49,7 @@ class HelpScreen(BaseModal[None]):
 def help_text(actions: Sequence[Action], letters: Mapping[str, str]) -> list[Paragraph]:
     """`letters` are the columns of the table by the capital that sorts by them."""
     sorting = ", ".join(f"{letter} {name}" for letter, name in letters.items())
-    said = [Paragraph((Span("Keys", BOLD), Span("   up and down scroll, esc or q leaves", DIM)))]
+    said = [Paragraph((Span("Keys", BOLD), Span("   up/down scroll, esc/q close", DIM)))]
     for group in ActionGroup:
         members = [action for action in actions if action.group is group and action.shown]
         if not members:
@@ -58,7 +58,7 @@ def help_text(actions: Sequence[Action], letters: Mapping[str, str]) -> list[Par
         said += [_key(action.shown, action.title) for action in members]
         if group is ActionGroup.TABLE:
             said += [_key(keys, title) for keys, title in UNLISTED]
-            said += [_key("shift+letter", f"sort, again the other way: {sorting}")] if sorting else []
+            said += [_key("shift+letter", f"sort, press again to reverse: {sorting}")] if sorting else []
     signs = "  ".join(f"{sign} {word}" for sign, word in RUN_WORDS.items())
     return [*said, paragraph(""), paragraph("The runs of a schedule, oldest first", bold=True), paragraph(f"  {signs}")]
 

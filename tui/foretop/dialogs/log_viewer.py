@@ -22,7 +22,7 @@ from foretop_core.actions.logs import RunLog, log_of
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
 from foretop_core.models import NonAdmin
-from foretop_core.store import Key
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
 
 
@@ -37,7 +37,7 @@ class LogViewer(DownloadScreen):
     ]
     file = RunFile.LOG
 
-    def __init__(self, service: ActionService, key: Key, ascii: bool) -> None:
+    def __init__(self, service: ActionService, key: ObjectRef, ascii: bool) -> None:
         super().__init__(service, key, ascii)
         self.fetched: RunLog | None = None
 
@@ -45,7 +45,7 @@ class LogViewer(DownloadScreen):
         yield LogLines(self.ascii)
         with Horizontal(classes="prompt"):
             yield Label("/", markup=False)
-            yield Prompt(placeholder="search, n and N go from one to the next", id="search")
+            yield Prompt(placeholder="search; n and N jump between matches", id="search")
 
     async def get(self, item: Run | NonAdmin) -> None:
         self.fetched = await log_of(self.executor, item, progress=self.came)
@@ -53,7 +53,7 @@ class LogViewer(DownloadScreen):
     def got(self) -> None:
         assert self.fetched is not None
         if self.fetched.partial:
-            text = f"Partial: what Velero's own pod has of it. The whole log cannot be had: {self.fetched.why}"
+            text = f"Partial, from the log of the Velero pod. Full log unavailable: {self.fetched.why}"
             self.said = [paragraph(text, Tone.WARN)]
         lines = self.query_one(LogLines)
         lines.show(self.fetched.lines)
@@ -72,7 +72,7 @@ class LogViewer(DownloadScreen):
             return
         lines = self.query_one(LogLines)
         last = min(len(lines.lines), lines.top + max(1, lines.size.height))
-        found = f"   {len(lines.matches)} with it" if self.query_one(Prompt).value else ""
+        found = f"   {len(lines.matches)} matches" if self.query_one(Prompt).value else ""
         where = f" {last:,} of {len(lines.lines):,} lines{found}   "
         keys = (("/", "search"), ("n N", "next"), ("s", "save"), ("left right", "aside"), ("q", "back"))
         told = (piece for key, word in keys for piece in (Span(key, BOLD), Span(f" {word}  ", DIM)))

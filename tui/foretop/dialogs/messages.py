@@ -1,4 +1,4 @@
-"""What was said in toasts, newest first."""
+"""The history of toasts, newest first."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class MessagesScreen(BaseModal[None]):
             yield TextPane(ascii=self.ascii, id="messages")
 
     def on_mount(self) -> None:
-        said = [Paragraph((Span("Messages", BOLD), Span("   newest first, esc or q leaves", DIM))), paragraph("")]
+        said = [Paragraph((Span("Messages", BOLD), Span("   newest first, esc/q close", DIM))), paragraph("")]
         said += [Paragraph((Span(f"{at}  ", DIM), Span(clean(text))), indent=11) for at, text in self._told]
-        self.query_one(TextPane).show(said if self._told else [*said, paragraph("Nothing was said yet.")])
+        self.query_one(TextPane).show(said if self._told else [*said, paragraph("No messages yet.")])
 
     def action_scroll_by(self, by: int) -> None:
         self.query_one(TextPane).scroll_lines(by)

@@ -1,4 +1,4 @@
-"""Pausing and unpausing."""
+"""Dialogs that pause and unpause schedules."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from foretop_core.cron.golang import GoError, parse_duration
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput
 from foretop_core.models import Schedule
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.forecast import Choice, UnpauseForecast, may_be_due, unpause_as_read
 from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BY, PAUSED_WHY
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.store import Key
 
 _CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
 _LABELS = {
     Choice.SKIP: "Skip what is overdue",
     Choice.DO_NOT_SKIP: "Do not skip",
-    Choice.LEAVE: "Leave it to the schedule",
+    Choice.LEAVE: "Schedule's own setting",
 }
 _FEW = 12
 """Of more than these the sentences fill the dialog, whichever way is chosen."""
@@ -43,6 +43,7 @@ class UnpauseDialog(ActionDialog):
 
     verb: ClassVar[str] = "Unpause"
     headline: ClassVar[str] = "Unpause {}"
+    deeds: ClassVar[tuple[str, str]] = ("Unpause {}", "Unpause {}")
 
     def fields(self) -> Iterable[Widget]:
         yield RadioList(len(_CHOICES), self.ascii)
@@ -85,6 +86,7 @@ class PauseDialog(ActionDialog):
 
     verb: ClassVar[str] = "Pause"
     headline: ClassVar[str] = "Pause {}"
+    deeds: ClassVar[tuple[str, str]] = ("Pause {}", "Pause {}")
     _noted: PauseRequest
     """What the plan on the screen was made with: the fields may have moved on by a letter."""
 
@@ -100,8 +102,10 @@ class PauseDialog(ActionDialog):
         self.replan()
 
     def fields(self) -> Iterable[Widget]:
-        yield DialogField("Reason", Prompt(placeholder="for the next shift, may be left out", id="reason"))
-        yield DialogField("Until", Prompt(placeholder="04:30 or 2h, a note: nothing resumes by itself", id="until"))
+        yield DialogField("Reason", Prompt(placeholder="for the next shift, optional", id="reason"))
+        yield DialogField(
+            "Until", Prompt(placeholder="04:30 or 2h, reminder only, nothing resumes automatically", id="until")
+        )
 
     def wish(self) -> Planner:
         wish = self._noted = self._window()
@@ -114,7 +118,7 @@ class PauseDialog(ActionDialog):
         wish, now = self._noted, self.service.now(self.keys[0].context)
         until = f", until {humanize.time(wish.until, now)}" if wish.until else ""
         why = f", {wish.reason}" if wish.reason else ""
-        text = f"paused by {wish.by}{why}{until}; U resumes what this window ({wish.batch}) pauses, and nothing else"
+        text = f"paused by {wish.by}{why}{until}; U resumes exactly what this window ({wish.batch}) pauses"
         return [paragraph(text, label="Note")]
 
     def _window(self) -> PauseRequest:
@@ -136,7 +140,7 @@ def end_of_pause(text: str, now: datetime) -> datetime | None:
     try:
         return now + timedelta(microseconds=parse_duration(wanted) // 1000)
     except (GoError, OverflowError):
-        raise BadInput(f"{wanted!r} is no end", "", "write 04:30 (UTC) or 2h") from None
+        raise BadInput(f"{wanted!r} is not a valid end", "", "write 04:30 (UTC) or 2h") from None
 
 
 def _brief(schedules: Sequence[tuple[ClusterSnapshot, Schedule, datetime]], choice: Choice) -> str:
@@ -190,7 +194,7 @@ def _field(schedule: Schedule, snapshot: ClusterSnapshot) -> str:
     return f"field absent, server {word}"
 
 
-def window_line(service: ActionService, batch: str, keys: Sequence[Key]) -> str:
+def window_line(service: ActionService, batch: str, keys: Sequence[ObjectRef]) -> str:
     """A window as its next shift knows it: when, by whom, why, and how many."""
     item = service.item(keys[0])
     if not isinstance(item, Schedule):

@@ -1,4 +1,4 @@
-"""One of many: type to narrow, the arrows and enter to choose."""
+"""A picker for many choices: type to filter, arrows and enter to select."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Pick(BaseModal[int]):
         if self._found:
             found.highlighted = 0
         more = f", the first {_SHOWN} are shown" if len(fits) > _SHOWN else ""
-        said = f"{len(fits):,} of {len(self._labels):,}{more}; enter takes it, esc leaves"
+        said = f"{len(fits):,} of {len(self._labels):,}{more}; enter select, esc close"
         self.query_one("#count", Label).update(Text(said, style="dim"))
 
     @on(Input.Changed)

@@ -1,4 +1,4 @@
-"""One plan on its way: sent object by object, then followed; it outlives the dialog that it was asked in."""
+"""One plan being executed: sent object by object, then followed. It outlives its dialog."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from foretop_core.actions.write_progress import Probe, follow_write
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.write_followup import probe_for, timeout_for
 from foretop_core.errors import ForetopError
-from foretop_core.store import Key
+from foretop_core.models.wire import ObjectRef
 
 
 class PlanRun:
@@ -40,7 +40,7 @@ class PlanRun:
         except ForetopError as problem:
             self.problem = str(problem)
         except Exception as problem:
-            self.problem = f"foretop failed here, which is its own fault: {type(problem).__name__}: {problem}"
+            self.problem = f"Internal error in foretop: {type(problem).__name__}: {problem}"
         self.is_sent = True
         was_heard = self.listener is not None
         self._tell()
@@ -54,7 +54,7 @@ class PlanRun:
             self._afterwards(self)
 
     @property
-    def rest(self) -> tuple[Key, ...]:
+    def rest(self) -> tuple[ObjectRef, ...]:
         """What was not done and may be tried again; where nobody knows, nothing is done twice."""
         left = [one.result.step for one in self.told if one.result.outcome not in (Outcome.DONE, Outcome.UNKNOWN)]
         origins = (self.planned.origin(step) for step in left)

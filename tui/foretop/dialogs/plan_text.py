@@ -1,4 +1,4 @@
-"""What a dialog says: about the plan before it is sent, and about every object afterwards."""
+"""The text of a dialog: the plan before it is sent, and the result for each object afterwards."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import assert_never
 
 from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of_mark
-from foretop_core.actions.plans import VERBS, ActionTarget, Plan, PlanStep
+from foretop_core.actions.plans import VERBS, Plan, PlanStep
 from foretop_core.actions.send_plan import Outcome, Result
 from foretop_core.actions.write_progress import ProgressReport
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from foretop_core.tables.text.text import clean, cut, cut_end, width
 
@@ -35,7 +35,7 @@ class StepReport:
         return replace(self, seen=seen)
 
 
-def title(headline: str, keys: Sequence[Key], cells: int) -> str:
+def title(headline: str, keys: Sequence[ObjectRef], cells: int) -> str:
     """Where it happens comes first, then what happens; `{}` in the headline stands for the name or the number.
 
     A name that is too long loses its middle: the time at its end tells it apart.
@@ -48,8 +48,8 @@ def title(headline: str, keys: Sequence[Key], cells: int) -> str:
     return where + headline.format(cut(name, max(12, cells - width(where) - len(headline) + 2)))
 
 
-def proposal(plan: Plan, hidden: int, cells: int) -> list[Paragraph]:
-    """The changes, what they lead to, the warnings, and the line that does the same."""
+def proposal(plan: Plan, hidden: int, cells: int, *, copies: bool = True) -> list[Paragraph]:
+    """The changes, what they lead to, the warnings, and the line that does the same, with the key that copies it."""
     said: list[Paragraph] = []
     if hidden:
         said.append(look(f"{hidden} of these {'is' if hidden == 1 else 'are'} hidden by the filter."))
@@ -57,19 +57,20 @@ def proposal(plan: Plan, hidden: int, cells: int) -> list[Paragraph]:
         said += _one(plan.steps[0])
     elif plan.steps:
         said += _many(plan.steps)
-    said += [look(f"{_name(refusal.target, plan)} is left alone: {refusal.why}.") for refusal in plan.refused]
+    said += [look(f"{_name(refusal.target, plan)} is skipped: {refusal.why}.") for refusal in plan.refused]
     said += [look(warning) for warning in plan.warnings]
     if not plan.steps:
-        return [*said, paragraph("There is nothing to send.")]
-    return [*said, command_line(plan.steps, cells)]
+        return [*said, paragraph("Nothing to send.")]
+    return [*said, command_line(plan.steps, cells, copies=copies)]
 
 
-def command_line(steps: Sequence[PlanStep], cells: int) -> Paragraph:
+def command_line(steps: Sequence[PlanStep], cells: int, *, copies: bool = True) -> Paragraph:
     line = clean(steps[0].command)
     if len(steps) > 1:
         line = f"({len(steps)} lines) {line}"
     room = cells - LABEL - len(_COPY)
-    return Paragraph((Span(cut_end(line, room), DIM), Span(_COPY, BOLD)), "Line")
+    how = (Span(_COPY, BOLD),) if copies else ()
+    return Paragraph((Span(cut_end(line, room), DIM), *how), "Command")
 
 
 def commands(plan: Plan) -> str:
@@ -79,9 +80,9 @@ def commands(plan: Plan) -> str:
 
 def changed(before: PlanStep, after: PlanStep | None) -> list[Paragraph]:
     """Why a person is asked again."""
-    said = [look(f"{before.target} was changed by somebody else meanwhile. Nothing was sent for it.")]
+    said = [look(f"{before.target} was modified by someone else in the meantime. Nothing was sent for it.")]
     if after is None:
-        return [*said, paragraph("What was asked for it can no longer be done.")]
+        return [*said, paragraph("The requested change is no longer possible.")]
     for old, new in ((before.changes, after.changes), ((before.forecast,), (after.forecast,))):
         if old != new:
             said += [paragraph(", ".join(old), label="Was"), paragraph(", ".join(new), label="Now", bold=True)]
@@ -105,11 +106,11 @@ def summary(told: Sequence[StepReport], problem: str) -> str:
     if len(told) == 1:
         return f"{told[0].result.step.target.name}: {_result(told[0])}"
     well = sum(one.result.outcome is Outcome.DONE and (one.seen is None or one.seen.well) for one in told)
-    return f"{well} of {len(told)} done and taken up"
+    return f"{well} of {len(told)} done, picked up"
 
 
 def _one(step: PlanStep) -> list[Paragraph]:
-    said = [*_changes(step), paragraph(step.forecast, label="Then")]
+    said = [*_changes(step), paragraph(step.forecast, label="Result")]
     return [*said, *(look(warning) for warning in step.warnings)]
 
 
@@ -153,11 +154,11 @@ def _result(told: StepReport) -> str:
         case Outcome.FAILED:
             return f"failed: {result.error}"
         case Outcome.CHANGED:
-            return "changed by somebody else meanwhile, nothing was sent"
+            return "modified by someone else in the meantime, nothing was sent"
         case Outcome.NOT_SENT:
             return f"not sent: {result.error}"
         case Outcome.UNKNOWN:
-            return f"nobody knows whether it was done: {result.error}"
+            return f"result unknown: {result.error}"
         case _:
             assert_never(result.outcome)
 
@@ -180,7 +181,7 @@ def _mark(told: StepReport) -> StatusGlyph:
             assert_never(told.result.outcome)
 
 
-def _name(target: ActionTarget, plan: Plan) -> str:
+def _name(target: ObjectRef, plan: Plan) -> str:
     return "It" if not plan.steps and len(plan.refused) == 1 else target.name
 
 

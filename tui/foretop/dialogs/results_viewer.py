@@ -9,10 +9,10 @@ from foretop_core.actions.files import Run, RunFile
 from foretop_core.actions.results import results_of
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.models import NonAdmin
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.results import Results
-from foretop_core.store import Key
 
-Keep = Callable[[Key, Results], None]
+Keep = Callable[[ObjectRef, Results], None]
 
 
 class ResultsViewer(DownloadScreen):
@@ -20,7 +20,7 @@ class ResultsViewer(DownloadScreen):
 
     file = RunFile.RESULTS
 
-    def __init__(self, service: ActionService, key: Key, ascii: bool, keep: Keep) -> None:
+    def __init__(self, service: ActionService, key: ObjectRef, ascii: bool, keep: Keep) -> None:
         super().__init__(service, key, ascii)
         self._keep = keep
         self._results = Results()

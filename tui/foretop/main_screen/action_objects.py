@@ -1,4 +1,4 @@
-"""Of which objects an action would be about that works here and now: for panes that tell the keys in sentences."""
+"""The objects that an available action would apply to, for panes that name the keys in sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the palette and the help list."""
+"""The commands that palette and help list."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
     titles = {tab.id: tab.title for tab in TABS}
     pages = [PaletteEntry(f"go {page}", names, titles[page]) for page, names in COMMANDS.items() if page in titles]
     others = [
-        PaletteEntry("ns", ("ns ",), "one namespace only: ns team-a; ns alone lists them"),
-        PaletteEntry("ctx", ("ctx ",), "one context only: ctx prod; ctx alone lists them"),
-        PaletteEntry("q", ("q", "quit"), "out of foretop"),
+        PaletteEntry("ns", ("ns ",), "show one namespace: ns team-a; ns alone lists all"),
+        PaletteEntry("ctx", ("ctx ",), "show one context: ctx prod; ctx alone lists all"),
+        PaletteEntry("q", ("q", "quit"), "quit foretop"),
     ]
     actions = [
         PaletteEntry(f"do {action.id}", (action.id.replace("_", "-"), *action.words), action.title, action.shown)

@@ -1,4 +1,4 @@
-"""The words at the edges of the frame that need no facts: tabs, hint and footer."""
+"""The texts of header and footer that need no data: tabs, hint and keys."""
 
 from __future__ import annotations
 

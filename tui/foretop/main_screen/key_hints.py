@@ -1,4 +1,4 @@
-"""What the footer says of the keys that work here and now."""
+"""The key hints in the footer: only keys that work now."""
 
 from __future__ import annotations
 

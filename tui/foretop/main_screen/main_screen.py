@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from foretop.main_screen.write_actions import WriteActions
     from foretop.panes.applicable_actions import ApplicableAction
     from foretop_core.dashboard.state import DashboardState
-    from foretop_core.store import Key
+    from foretop_core.models.wire import ObjectRef
 
 
 def _bindings() -> list[BindingType]:
@@ -260,7 +260,7 @@ class MainScreen(Screen[None]):
         if self.current != page_id:
             await self.go(PageAddress(page_id))
 
-    async def show_object(self, key: Key, section: str = "overview") -> None:
+    async def show_object(self, key: ObjectRef, section: str = "overview") -> None:
         await self.go(PageAddress(DETAIL, key=key, section=section))
 
     # Keys

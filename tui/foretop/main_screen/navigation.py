@@ -1,4 +1,4 @@
-"""Where a person has been, for going back and forth."""
+"""The history of visited pages, for back and forward."""
 
 from __future__ import annotations
 

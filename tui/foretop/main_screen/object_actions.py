@@ -15,9 +15,9 @@ from foretop.panes.results import HAVE_RESULTS
 from foretop.terminal.clipboard import copy
 from foretop_core.dashboard.related_objects import PAGE_OF, related, related_to_finding
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
-from foretop_core.store import Key
+from foretop_core.models.wire import ObjectRef
 
-_HAVE_EXPRESSIONS = frozenset({SCHEDULE.plural, PRESCALED.plural, CRON_JOB.plural})
+_HAVE_EXPRESSIONS = frozenset({SCHEDULE.name, PRESCALED.name, CRON_JOB.name})
 
 
 class ObjectActions:
@@ -53,7 +53,7 @@ class ObjectActions:
             case _:
                 return subject is not None
 
-    def _subject(self) -> Key | None:
+    def _subject(self) -> ObjectRef | None:
         return self.host.page.subject() if self.host.page is not None else None
 
     async def do_open(self) -> None:
@@ -76,7 +76,7 @@ class ObjectActions:
         if key is not None:
             await self.host.show_object(key, "results")
 
-    def _run(self) -> Key | None:
+    def _run(self) -> ObjectRef | None:
         """The backup or restore under the cursor, or the first that a finding names."""
         keys = (self._subject(), *(self.targets() if finding_under_cursor(self.host.page) is not None else ()))
         return next((key for key in keys if key is not None and key.kind in HAVE_RESULTS), None)
@@ -90,7 +90,7 @@ class ObjectActions:
         """The primer takes the expression of what is under the cursor."""
         await self.host.go(PageAddress("primer", key=self._subject()))
 
-    def targets(self) -> tuple[Key, ...]:
+    def targets(self) -> tuple[ObjectRef, ...]:
         """Where J leads from here: only to what is there."""
         page, state = self.host.page, self.host.state
         if page is None or state is None:
@@ -105,17 +105,17 @@ class ObjectActions:
         if len(targets) == 1:
             self.host.run_worker(self._jump(targets[0]))
         elif targets:
-            labels = [f"{key.kind.removesuffix('s')} {key.namespace}/{key.name}" for key in targets]
+            labels = [f"{key.kind.lower()} {key.namespace}/{key.name}" for key in targets]
             self.host.app.push_screen(Choose("Jump to", labels, self.host.looks.ascii), self._jumped(targets))
 
-    def _jumped(self, targets: tuple[Key, ...]) -> Callable[[int | None], None]:
+    def _jumped(self, targets: tuple[ObjectRef, ...]) -> Callable[[int | None], None]:
         def chosen(place: int | None) -> None:
             if place is not None:
                 self.host.run_worker(self._jump(targets[place]))
 
         return chosen
 
-    async def _jump(self, key: Key) -> None:
+    async def _jump(self, key: ObjectRef) -> None:
         """To its row where it has one, else to its detail."""
         page = PAGE_OF.get(key.kind)
         if page is None or self.host.current == DETAIL:

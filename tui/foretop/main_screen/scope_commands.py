@@ -13,7 +13,7 @@ from foretop_core.models.kinds import BESIDE_VELERO, KINDS, MOVEMENTS
 from foretop_core.rules import humanize
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-_TENANTS = tuple(kind.plural for kind in KINDS if kind not in BESIDE_VELERO and kind not in MOVEMENTS)
+_TENANTS = tuple(kind.name for kind in KINDS if kind not in BESIDE_VELERO and kind not in MOVEMENTS)
 
 
 class ScopeCommands:
@@ -42,14 +42,14 @@ class ScopeCommands:
         elif _NAME.fullmatch(name):
             self.look_at(name, context)
         else:
-            self._host.app.notify(f"{name!r} is no name of a namespace", severity="warning")
+            self._host.app.notify(f"{name!r} is not a valid namespace name", severity="warning")
 
     def _context(self, name: str) -> None:
         names, namespace = self._state.contexts, self._state.focus.namespace
         found = [one for one in names if one == name] or [one for one in names if name and name in one]
         if len(names) < 2:
             only = humanize.join(names) or "nothing"
-            said = f"foretop looks at {only} alone; --context NAME, repeated, starts it with others"
+            said = f"foretop is connected to {only} only; start it with more --context NAME"
             self._host.app.notify(said)
         elif len(found) == 1:
             self.look_at(namespace, found[0])
@@ -57,7 +57,7 @@ class ScopeCommands:
             self._offer("Which context", "all contexts", found or names, lambda one: self.look_at(namespace, one))
         else:
             listed = humanize.join(names, 5)
-            self._host.app.notify(f"There is no context {name!r} here: {listed}", severity="warning")
+            self._host.app.notify(f"Unknown context {name!r}: {listed}", severity="warning")
 
     def _offer(self, title: str, everything: str, names: Sequence[str], take: Callable[[str], None]) -> None:
         def chosen(place: int | None) -> None:
@@ -73,7 +73,7 @@ class ScopeCommands:
         found = {
             key.namespace
             for context in self._state.contexts
-            for plural in _TENANTS
-            for key, _ in store.items(context, plural)
+            for kind in _TENANTS
+            for key, _ in store.items(context, kind)
         }
         return sorted(found.union(*(store.snapshot(context).velero_namespaces for context in self._state.contexts)))

@@ -102,7 +102,7 @@ class ScreenActions:
             case "q":
                 self.host.app.exit()
             case _:
-                self.host.app.notify(f"There is no command {command!r} here", severity="warning")
+                self.host.app.notify(f"Unknown command {command!r}", severity="warning")
         self.host.pulse()
 
     def do_all_namespaces(self) -> None:
@@ -118,7 +118,7 @@ class ScreenActions:
 
     def do_relist(self) -> None:
         self.app_host.try_again()
-        self.host.app.notify("Whatever waited to try again tries now")
+        self.host.app.notify("Retrying now")
 
     def do_sign_in(self) -> None:
         state, app = self.host.state, self.host.app
@@ -142,6 +142,6 @@ def _told_in(zoning: TimeZoneSetting) -> str:
         case TimeZoneMode.UTC:
             return "Times in UTC"
         case TimeZoneMode.MINE:
-            return f"Times in your zone, {zoning.zone}"
+            return f"Times in local time, {zoning.zone}"
         case TimeZoneMode.EXPRESSION:
-            return "Times in the zone of their cron, else UTC"
+            return "Times in the zone of their cron expression, otherwise UTC"

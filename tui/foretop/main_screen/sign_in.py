@@ -1,4 +1,4 @@
-"""Signing in where a plugin needs a person: the screen steps aside, the plugin asks, the screen comes back."""
+"""Interactive sign-in: the screen is suspended while the exec plugin prompts in the terminal."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
     assert isinstance(source, SignIn)
     try:
         with app.suspend(), _interrupts_left_to_the_plugin():
-            print(f"Signing in to {context}; ctrl+c gives up", flush=True)
+            print(f"Signing in to {context}; ctrl+c cancels", flush=True)
             source.sign_in(context)
     except SuspendNotSupported:
-        app.notify("This terminal cannot put the screen aside: sign in beside it, then ctrl+r", severity="warning")
+        app.notify(
+            "This terminal cannot suspend the screen: sign in from another terminal, then press ctrl+r",
+            severity="warning",
+        )
     except (ForetopError, OSError) as problem:
         app.notify(f"Not signed in to {context}: {problem}", severity="error")
     else:

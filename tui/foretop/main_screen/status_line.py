@@ -1,4 +1,4 @@
-"""The status line in words: where we look, how well we see, and what is wrong."""
+"""The status line: clusters, connection state, and number of findings."""
 
 from __future__ import annotations
 

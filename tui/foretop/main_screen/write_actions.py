@@ -1,9 +1,9 @@
-"""From a key to the dialog that carries an intent out: of which objects it is asked, and whether it can be."""
+"""Keys that open a dialog: the objects that the action applies to, and why it may be disabled."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,23 +15,20 @@ from foretop.pages.detail_page import DetailPage
 from foretop.pages.findings_page import finding_under_cursor
 from foretop.pages.table_page import TablePage
 from foretop_core.actions import intents
-from foretop_core.actions.intents import INTENTS, Intent
+from foretop_core.actions.intents import INTENTS, AskedOf, Intent
 from foretop_core.dashboard.cluster_session import clusters_of
 from foretop_core.dashboard.related_objects import related_to_finding
-from foretop_core.models import Backup, Deployment, NonAdmin, Resource, Restore, Schedule
+from foretop_core.models import Deployment, Schedule
 from foretop_core.models.kinds import DEPLOYMENT, SCHEDULE
 from foretop_core.models.movement import label_value
-from foretop_core.rules import phases
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.pauses import PAUSED_BATCH
 from foretop_core.rules.results import Results
 from foretop_core.rules.servers import server
-from foretop_core.store import Key
 
 if TYPE_CHECKING:
     from foretop_core.dashboard.action_service import ActionService
 
-_IN_ITS_RESULTS = (intents.RESULTS, intents.NONADMIN_RESULTS)
-"""Can be asked only where they would be shown."""
 _BY_ID = {intent.id: intent for intent in INTENTS}
 
 
@@ -39,7 +36,7 @@ _BY_ID = {intent.id: intent for intent in INTENTS}
 class Selection:
     """The objects that a wish is about, and how many of them the filter hides."""
 
-    keys: tuple[Key, ...] = ()
+    keys: tuple[ObjectRef, ...] = ()
     hidden: int = 0
 
 
@@ -63,11 +60,11 @@ class WriteActions:
         if action_id == RESUME:
             return bool(self._batches())
         intent = _BY_ID[action_id]
-        if intent is intents.CREATE_SCHEDULE:
-            return self.host.current == "schedules"
-        if intent is intents.SERVER_DEFAULT:
-            return self.host.current == "schedules" and bool(self._server().keys)
-        if intent in _IN_ITS_RESULTS and not (isinstance(page := self.host.page, DetailPage) and page.has_list):
+        if intent.page and self.host.current != intent.page:
+            return False
+        if intent.asked_of is not AskedOf.CHOSEN:
+            return intent.asked_of is AskedOf.NEW or bool(self._server().keys)
+        if intent.only_in_results and not (isinstance(page := self.host.page, DetailPage) and page.has_list):
             return False
         if not intent.key or not self._can(intent):
             return not intent.key and self._can(intent)
@@ -80,11 +77,11 @@ class WriteActions:
         if state is None or page is None or not clusters_of(state.source):
             return ""
         if action_id == RESUME and self.host.current == "schedules" and not self._batches():
-            return "Nothing that foretop paused is still paused"
+            return "No schedule paused by foretop is still paused"
         if action_id != intents.UNPAUSE.id or self._can(intents.UNPAUSE):
             return ""
         if isinstance(page, TablePage) and page.table.marked:
-            return "Nothing that is marked is paused" if self.host.current == "schedules" else ""
+            return "None of the marked schedules is paused" if self.host.current == "schedules" else ""
         key = page.subject()
         item = state.store.get(key) if key is not None else None
         return f"{item.name} is not paused" if isinstance(item, Schedule) else ""
@@ -92,16 +89,16 @@ class WriteActions:
     def _ask(self, intent: Intent) -> None:
         self._open(intent, self._wanted(intent))
 
-    def about(self, action_id: str) -> tuple[Key, ...]:
+    def about(self, action_id: str) -> tuple[ObjectRef, ...]:
         """The objects that the dialog would be about."""
         return () if action_id == RESUME else self._wanted(_BY_ID[action_id]).keys
 
     # Of what it is asked
 
     def _wanted(self, intent: Intent) -> Selection:
-        if intent is intents.CREATE_SCHEDULE:
+        if intent.asked_of is AskedOf.NEW:
             return self._home()
-        return self._server() if intent is intents.SERVER_DEFAULT else self._chosen(intent)
+        return self._server() if intent.asked_of is AskedOf.SERVER else self._chosen(intent)
 
     def _can(self, intent: Intent) -> bool:
         """Asked for every key at every change: it looks no further than it must."""
@@ -130,7 +127,7 @@ class WriteActions:
         key = self._under_cursor(intent)
         return Selection((key,) if key is not None else ())
 
-    def _under_cursor(self, intent: Intent) -> Key | None:
+    def _under_cursor(self, intent: Intent) -> ObjectRef | None:
         """The object; for a finding also what it names besides, where that is one object and no other.
 
         A finding about a server or its queue names many: nobody can tell which of them a key would be about.
@@ -143,20 +140,15 @@ class WriteActions:
         fitting = [other for other in related_to_finding(finding) if self._fits(intent, other)] if finding else []
         return fitting[0] if len(fitting) == 1 else None
 
-    def _fits(self, intent: Intent, key: Key) -> bool:
+    def _fits(self, intent: Intent, key: ObjectRef) -> bool:
         state = self.host.state
         if state is None or key.context not in clusters_of(state.source):
             return False
-        if not any(kind.plural == key.kind for kind in intent.kinds):
+        if not any(kind.name == key.kind for kind in intent.kinds):
             return False
         item = state.store.get(key)
-        return item is not None and _STATES.get(intent.id, _always)(item) and self._moves(intent, key)
-
-    def _moves(self, intent: Intent, key: Key) -> bool:
-        if intent is not intents.CANCEL_MOVEMENTS:
-            return True
-        state = self.host.state
-        return state is not None and bool(state.store.indexes.movements_by_backup.keys(*_label(key)))
+        movements = state.store.indexes.movements_by_backup
+        return item is not None and not intent.applies(item, lambda: bool(movements.keys(*_label(key))))
 
     # Dialogs
 
@@ -168,7 +160,7 @@ class WriteActions:
         context = key.context if key else next(iter(clusters_of(state.source)))
         spaces = state.store.snapshot(context).velero_namespaces
         namespace = key.namespace if key else spaces[0] if spaces else "velero"
-        return Selection((Key(context, SCHEDULE.plural, namespace, ""),))
+        return Selection((ObjectRef(context, SCHEDULE.name, namespace, ""),))
 
     def _server(self) -> Selection:
         """The Velero that the schedule under the cursor belongs to."""
@@ -178,7 +170,7 @@ class WriteActions:
             return Selection()
         return Selection(
             tuple(
-                Key(key.context, DEPLOYMENT.plural, one.namespace, one.name)
+                ObjectRef(key.context, DEPLOYMENT.name, one.namespace, one.name)
                 for one in state.store.all(key.context, Deployment)
                 if one.namespace == key.namespace and server(one) is not None
             )[:1]
@@ -203,21 +195,21 @@ class WriteActions:
             make_dialog(self.service, intent, chosen.keys, chosen.hidden, ascii, self._keep_results)
         )
 
-    def _keep_results(self, key: Key, results: Results) -> None:
+    def _keep_results(self, key: ObjectRef, results: Results) -> None:
         """For the page that they were asked for on, if it is still there."""
         if isinstance(page := self.host.page, DetailPage):
             page.keep_results(key, results)
 
-    def _batches(self) -> dict[tuple[str, str], list[Key]]:
+    def _batches(self) -> dict[tuple[str, str], list[ObjectRef]]:
         """By context and window: the schedules that it paused and that are still paused."""
-        found: dict[tuple[str, str], list[Key]] = {}
+        found: dict[tuple[str, str], list[ObjectRef]] = {}
         state = self.host.state
         if state is None or self.host.current != "schedules":
             return found
         for context in clusters_of(state.source):
             for item in state.store.all(context, Schedule):
                 if item.spec.paused and (batch := item.annotation(PAUSED_BATCH)):
-                    key = Key(context, SCHEDULE.plural, item.namespace, item.name)
+                    key = ObjectRef(context, SCHEDULE.name, item.namespace, item.name)
                     found.setdefault((context, batch), []).append(key)
         return found
 
@@ -247,44 +239,5 @@ class WriteActions:
             self.host.app.push_screen(Choose("Resume which window", labels, self.host.looks.ascii), chosen)
 
 
-def _always(_: Resource) -> bool:
-    return True
-
-
-def _is_unpaused(item: Resource) -> bool:
-    return isinstance(item, Schedule) and not item.spec.paused
-
-
-def _is_paused(item: Resource) -> bool:
-    return isinstance(item, Schedule) and item.spec.paused
-
-
-def _has_ended(item: Resource) -> bool:
-    return isinstance(item, Backup) and item.phase in phases.ENDED and item.phase != "Deleting"
-
-
-def _is_usable(item: Resource) -> bool:
-    return isinstance(item, Backup) and item.phase in phases.USABLE
-
-
-def _has_begun(item: Resource) -> bool:
-    return isinstance(item, Backup | Restore) and item.phase not in phases.WAITING
-
-
-def _has_led_somewhere(item: Resource) -> bool:
-    return isinstance(item, NonAdmin) and bool(item.velero.name)
-
-
-_STATES: dict[str, Callable[[Resource], bool]] = {
-    intents.PAUSE.id: _is_unpaused,
-    intents.UNPAUSE.id: _is_paused,
-    intents.RUN_AGAIN.id: _has_ended,
-    intents.RESTORE_FROM.id: _is_usable,
-    intents.LOGS.id: _has_begun,
-    intents.NONADMIN_LOGS.id: _has_led_somewhere,
-}
-"""Beyond the kind: where asking would only be refused, the key is not offered."""
-
-
-def _label(key: Key) -> tuple[str, str, str]:
+def _label(key: ObjectRef) -> tuple[str, str, str]:
     return key.context, key.namespace, label_value(key.name)

@@ -1,1 +1,1 @@
-"""The pages of the dashboard and the frame around them."""
+"""The pages of the dashboard."""

@@ -1,4 +1,4 @@
-"""What is to come: every schedule a lane, the load of all of them above, and the one under the cursor below."""
+"""The calendar: a lane for each schedule, the load above, and the details of the selected one below."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
 from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.humanize import join
-from foretop_core.store import Key
 from foretop_core.tables.engine.contexts import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.text import clean, width
@@ -81,7 +81,7 @@ class CalendarPage(FilterablePage):
     def _why_empty(self, state: DashboardState, agenda: TimelineModel) -> list[Line]:
         if len(agenda):
             return nothing_fits(state.focus)
-        return why_empty(state, {SCHEDULE.plural}) or [(span("There are no schedules.", Tone.DIM),)]
+        return why_empty(state, {SCHEDULE.name}) or [(span("No schedules.", Tone.DIM),)]
 
     def shown(self) -> None:
         self.refocus()
@@ -119,7 +119,7 @@ class CalendarPage(FilterablePage):
         try:
             said = lane_pane(self.agenda[key], self.lanes.load, self.state)
         except Exception as problem:
-            said = (paragraph(f"{key.name} cannot be told: {type(problem).__name__}: {problem}", Tone.BAD),)
+            said = (paragraph(f"{key.name} cannot be shown: {type(problem).__name__}: {problem}", Tone.BAD),)
         zone = self.state.zone_of(key)
         pane.show(in_zone(said, self.state.now(key.context), zone), keep_place=keep_place)
 
@@ -151,7 +151,7 @@ class CalendarPage(FilterablePage):
 
     # What keys do here
 
-    def subject(self) -> Key | None:
+    def subject(self) -> ObjectRef | None:
         return self.lanes.cursor
 
     def offers(self, action_id: str) -> bool:
@@ -176,7 +176,7 @@ class CalendarPage(FilterablePage):
         key = self.lanes.cursor
         if key is None:
             return
-        if key.kind == SCHEDULE.plural:
+        if key.kind == SCHEDULE.name:
             await self.host.go(PageAddress("schedules", filter="", key=key, jumped=True))
         else:
             await self.host.show_object(key)

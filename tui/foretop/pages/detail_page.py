@@ -23,8 +23,9 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.object_access import fetch_object, may_fetch_results, unwatch_events, watch_events
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models.velero import RunStatus
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.results import Results
-from foretop_core.store import Key, UnreadableObject
+from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.text import cut
 
@@ -46,16 +47,16 @@ class DetailPage(Page, can_focus=True):
 
     def __init__(self, page_id: str, looks: DisplayOptions, host: PageHost) -> None:
         super().__init__(page_id, looks, host)
-        self.key: Key | None = None
+        self.key: ObjectRef | None = None
         self.section = SECTIONS[0]
         self._folded = True
         self._whole: Mapping[str, Any] | None = None
-        self._asked: tuple[Key, str] | None = None
+        self._asked: tuple[ObjectRef, str] | None = None
         """Of which object in which version the whole was asked for."""
         self._yaml: tuple[tuple[object, ...], Sequence[Paragraph]] = ((), ())
         self._kept: FetchedResults | None = None
         self._refusal = ""
-        self._refusal_of: tuple[Key, RunStatus] | None = None
+        self._refusal_of: tuple[ObjectRef, RunStatus] | None = None
         """Of which object in which state it was asked whether its results may be fetched."""
 
     def compose(self) -> ComposeResult:
@@ -94,7 +95,7 @@ class DetailPage(Page, can_focus=True):
     def pulse(self) -> None:
         self._draw()
 
-    def subject(self) -> Key | None:
+    def subject(self) -> ObjectRef | None:
         return self.key
 
     def action_scroll_by(self, by: int) -> None:
@@ -141,7 +142,7 @@ class DetailPage(Page, can_focus=True):
             return False
         return has_list(self._status())
 
-    def keep_results(self, key: Key, results: Results) -> None:
+    def keep_results(self, key: ObjectRef, results: Results) -> None:
         """They were fetched; of an object that is still open they are shown."""
         status = self._status()
         if self.state is not None and key == self.key and status is not None:
@@ -169,13 +170,13 @@ class DetailPage(Page, can_focus=True):
         try:
             said = self._said(self.state, self.key)
         except Exception as problem:
-            said = [paragraph(f"It cannot be told: {type(problem).__name__}: {problem}", Tone.BAD)]
+            said = [paragraph(f"Cannot be shown: {type(problem).__name__}: {problem}", Tone.BAD)]
         said = [*stale_paras(self.state, self.key), *said]
         if self.section != "yaml":
             said = in_zone(said, self.state.now(self.key.context), self.state.zone_of(self.key))
         self.query_one("#detail-body", TextPane).show(said, keep_place=keep_place)
 
-    def _said(self, state: DashboardState, key: Key) -> Sequence[Paragraph]:
+    def _said(self, state: DashboardState, key: ObjectRef) -> Sequence[Paragraph]:
         if self.section == "yaml":
             return self._as_yaml()
         said = describe_object(state, key, self.section)
@@ -187,14 +188,14 @@ class DetailPage(Page, can_focus=True):
         found = self.state.store.get(self.key)
         return status_of(self.state, self.key, None if isinstance(found, UnreadableObject) else found)
 
-    def _of_list(self, state: DashboardState, key: Key) -> Sequence[Paragraph]:
+    def _of_list(self, state: DashboardState, key: ObjectRef) -> Sequence[Paragraph]:
         status = self._status()
         if status is not None and has_list(status) and self._refusal_of != (key, status):
             self._refusal_of = (key, status)
             self.run_worker(self._ask_whether(state, key), group="results", exclusive=True)
         return fetching(status, self._kept, self._refusal, state.now(key.context))
 
-    async def _ask_whether(self, state: DashboardState, key: Key) -> None:
+    async def _ask_whether(self, state: DashboardState, key: ObjectRef) -> None:
         """Whether the list may be fetched is told before a person tries."""
         said = await may_fetch_results(state, key)
         if key == self.key:
@@ -220,7 +221,7 @@ class DetailPage(Page, can_focus=True):
             self._yaml = (made_from, as_yaml(plain, whole=self._whole is not None, folded=self._folded))
         return self._yaml[1]
 
-    async def _fetch(self, state: DashboardState, key: Key) -> None:
+    async def _fetch(self, state: DashboardState, key: ObjectRef) -> None:
         found = await fetch_object(state, key)
         if key == self.key:
             self._whole = found

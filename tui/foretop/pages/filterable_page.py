@@ -1,4 +1,4 @@
-"""A page with a field above it that narrows what it shows."""
+"""A page with a filter field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The finding that a key is about, and where it leads to from there."""
+"""The triage page: the selected finding, and the objects that it leads to."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.related_objects import PAGE_OF
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding
-from foretop_core.store import Key
 
 _SHOWN_BY = {
     "velero-no-pulse": "queue",
@@ -27,7 +27,7 @@ def finding_under_cursor(page: Page | None) -> Finding | None:
     return page.rows.table.get(page.table.cursor)
 
 
-def place_of(finding: Finding, targets: tuple[Key, ...]) -> PageAddress | None:
+def place_of(finding: Finding, targets: tuple[ObjectRef, ...]) -> PageAddress | None:
     """What shows a finding that is about no object; None where one of those that it names is to be chosen."""
     page = _SHOWN_BY.get(finding.code, "" if targets else "queue")
     shown = {"backups", "restores"} if page == "queue" else {page}
@@ -35,6 +35,6 @@ def place_of(finding: Finding, targets: tuple[Key, ...]) -> PageAddress | None:
     return PageAddress(page, filter="", key=first, jumped=True) if page else None
 
 
-def place_in_words(finding: Finding | None, targets: tuple[Key, ...]) -> str:
+def place_in_words(finding: Finding | None, targets: tuple[ObjectRef, ...]) -> str:
     place = place_of(finding, targets) if finding is not None else None
     return _NAMES[place.page] if place is not None else ""

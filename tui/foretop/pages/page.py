@@ -26,7 +26,7 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 if TYPE_CHECKING:
     from foretop.pages.page_host import PageHost
     from foretop_core.dashboard.state import DashboardState
-    from foretop_core.store import Key
+    from foretop_core.models.wire import ObjectRef
 
 
 class Page(Widget):
@@ -75,7 +75,7 @@ class Page(Widget):
         """What keys do while a field of it is typed in; nothing where none is."""
         return ()
 
-    def subject(self) -> Key | None:
+    def subject(self) -> ObjectRef | None:
         """The object that opening, copying and jumping are about."""
         return None
 

@@ -1,4 +1,4 @@
-"""Where a person is: which page, how it is narrowed, and what is under the cursor."""
+"""The address of a page: its name, its filter, and the selected row."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from foretop_core.store import Key
+    from foretop_core.models.wire import ObjectRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class PageAddress:
 
     page: str
     filter: str | None = None
-    key: Key | None = None
+    key: ObjectRef | None = None
     section: str = "overview"
     jumped: bool = False
     """Reached by a jump: back leads to where that came from."""

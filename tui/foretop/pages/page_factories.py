@@ -1,10 +1,11 @@
-"""What is behind the tabs."""
+"""The factories of the pages behind the tabs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from foretop.bindings import ACTIONS, check_letters
 from foretop.pages.detail_page import DetailPage
 from foretop.pages.page import Page
 from foretop.pages.page_host import PageHost
@@ -17,16 +18,17 @@ from foretop.panes.runs import backup_pane, restore_pane
 from foretop.panes.schedules import schedule_pane
 from foretop.panes.storage import place_pane
 from foretop.panes.triage import calm, finding_pane
-from foretop.widgets.column_layout import ColumnPriorities
+from foretop.widgets.column_layout import ColumnPriorities, sort_keys
 from foretop.widgets.paragraphs import Line, Paragraph, paragraph, span
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.dashboard.table_models import StoreTableModel, TableModel
-from foretop_core.store import Key
-from foretop_core.tables.engine.columns import UnreadableRow, View
+from foretop_core.dashboard.table_models import CONTEXT, StoreTableModel, TableModel
+from foretop_core.models.wire import ObjectRef
+from foretop_core.tables.engine.columns import Column, UnreadableRow, View
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.queue import QueueView
 from foretop_core.tables.resources.runs import BackupsView, RestoresView
@@ -61,7 +63,7 @@ def _live(
     none: str,
     least: Mapping[str, int] | None = None,
 ) -> TableSpec:
-    def tell(rows: TableModel, key: Key, state: DashboardState) -> tuple[Paragraph, ...]:
+    def tell(rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
         entry = rows.entry(key) if isinstance(rows, StoreTableModel) else None
         if entry is None:
             return ()
@@ -77,7 +79,7 @@ def _live(
     )
 
 
-def _finding(rows: TableModel, key: Key, state: DashboardState) -> tuple[Paragraph, ...]:
+def _finding(rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
     found = rows.table.get(key)
     return () if found is None else finding_pane(found, state.render_context_of(found))
 
@@ -89,41 +91,41 @@ SCHEDULES = _live(
     SchedulesView,
     schedule_pane,
     ("next", "runs", "cron", "skip", "last", "meaning"),
-    "There are no schedules.",
+    "No schedules.",
     {"last": 6, "cron": 12, "next": 12},
 )
 NONADMIN = _live(
     NonAdminView,
     nonadmin_pane,
     ("namespace", "phase", "velero", "queue", "conditions", "progress", "age"),
-    "There are no non-admin backups or restores.",
+    "No non-admin backups or restores.",
     {"name": 10},
 )
 QUEUE = _live(
     QueueView,
     queue_pane,
     ("position", "phase", "when", "items", "from", "waits"),
-    "The queue is empty: Velero has nothing to do.",
+    "The queue is empty.",
     {"name": 20, "from": 12, "when": 11, "waits": 16},
 )
 BACKUPS = _live(
     BackupsView,
     backup_pane,
     ("phase", "started", "errors", "warnings", "took", "expires", "from", "storage"),
-    "There are no backups.",
+    "No backups.",
     {"name": 24, "expires": 7, "storage": 8},
 )
 RESTORES = _live(
     RestoresView,
     restore_pane,
     ("phase", "backup", "started", "errors", "warnings", "items", "took", "from"),
-    "There are no restores.",
+    "No restores.",
 )
 STORAGE_PAGE = _live(
     StorageView,
     place_pane,
     ("phase", "what", "checked", "synced", "default", "mode", "kind"),
-    "There are no storage locations.",
+    "No storage locations.",
     {"what": 16, "mode": 4},
 )
 
@@ -140,3 +142,16 @@ PAGE_FACTORIES: Mapping[str, PageFactory] = {
     DETAIL: DetailPage,
 }
 """By the id of its tab, how a page is made."""
+
+_COLUMNS: Mapping[str, Sequence[Column[Any]]] = {
+    "triage": findings.COLUMNS,
+    "schedules": SchedulesView().columns,
+    "nonadmin": NonAdminView().columns,
+    "queue": QueueView().columns,
+    "backups": BackupsView().columns,
+    "restores": RestoresView().columns,
+    "storage": StorageView().columns,
+}
+for _view, _columns in _COLUMNS.items():
+    check_letters(ACTIONS, _view, sort_keys((CONTEXT, *_columns)))
+    check_letters(ACTIONS, _view, sort_keys(_columns))

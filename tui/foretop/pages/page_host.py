@@ -6,7 +6,7 @@ from typing import Protocol
 
 from foretop.pages.page_address import PageAddress
 from foretop.panes.applicable_actions import ApplicableAction
-from foretop_core.store import Key
+from foretop_core.models.wire import ObjectRef
 
 
 class PageHost(Protocol):
@@ -19,7 +19,7 @@ class PageHost(Protocol):
     async def go(self, place: PageAddress, *, remember: bool = True) -> None:
         """Shows another page."""
 
-    async def show_object(self, key: Key, section: str = "overview") -> None:
+    async def show_object(self, key: ObjectRef, section: str = "overview") -> None:
         """Opens the detail of an object."""
 
     def applicable_actions(self) -> list[ApplicableAction]:

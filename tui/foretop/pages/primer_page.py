@@ -27,14 +27,14 @@ from foretop_core.cron import Dialect
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Schedule
-from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE, by_plural
+from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.text import clean, cut_end, pad, width
 from foretop_core.tables.timeline.primer_preview import Preview, preview, taken_from
 
-SOURCES = (SCHEDULE.plural, PRESCALED.plural, CRON_JOB.plural)
+SOURCES = (SCHEDULE.name, PRESCALED.name, CRON_JOB.name)
 """Kinds that have an expression to take."""
 _USUAL_MINUTES = "10"
 
@@ -54,7 +54,7 @@ class PrimerPage(Page, can_focus=True):
 
     def __init__(self, page_id: str, looks: DisplayOptions, host: PageHost) -> None:
         super().__init__(page_id, looks, host)
-        self._taken: tuple[Key, str] | None = None
+        self._taken: tuple[ObjectRef, str] | None = None
         self._dialect = Dialect.ROBFIG
         """That of what is primed: a CronJob's, unless the expression was taken from a schedule of Velero."""
 
@@ -106,7 +106,7 @@ class PrimerPage(Page, can_focus=True):
         if place.key is not None:
             self.take(place.key)
 
-    def take(self, key: Key) -> None:
+    def take(self, key: ObjectRef) -> None:
         """Fills the fields from an object of the cluster."""
         resource = self.state.store.get(key) if self.state else None
         found = taken_from(resource)
@@ -139,7 +139,7 @@ class PrimerPage(Page, can_focus=True):
         try:
             return primer_pane(shown, state.now(), state.zone, pane.size.width - 2)
         except Exception as problem:
-            return (paragraph(f"It cannot be told: {type(problem).__name__}: {problem}", Tone.BAD),)
+            return (paragraph(f"Cannot be shown: {type(problem).__name__}: {problem}", Tone.BAD),)
 
     def _under(self, shown: Preview | None) -> Line:
         """Below the field: what it means, or a sign under the place where it goes wrong."""
@@ -151,18 +151,17 @@ class PrimerPage(Page, can_focus=True):
             return (Span(f"{before}{' ' * at}^ here", style_of(Tone.BAD)),)
         zone = f"zone {'UTC' if shown.zone in (None, UTC) else clean(str(shown.zone))}" if shown.meaning else ""
         if shown.problem_in_minutes:
-            zone = "look at the minutes"
+            zone = "check the minutes"
         room = max(8, self.size.width - len(before) - width(zone) - 3)
         meaning = pad(cut_end(clean(shown.meaning), room), room)
         return (Span(f"{before}{meaning}  "), Span(zone, style_of(Tone.BAD) if shown.problem_in_minutes else DIM))
 
     def hint(self) -> str:
         if self.is_editing:
-            return "typing: enter or esc leaves the field, tab goes to the other one"
+            return "editing: enter/esc close the field, tab next field"
         if self._taken is not None and self._taken[1] == self._expression.value:
             key = self._taken[0]
-            kind = by_plural(key.kind)
-            return f"taken from {kind.name if kind else key.kind} {clean(key.namespace)}/{clean(key.name)}"
+            return f"taken from {key.kind} {clean(key.namespace)}/{clean(key.name)}"
         return ""
 
     # What keys do here
@@ -215,7 +214,7 @@ class PrimerPage(Page, can_focus=True):
     def do_take(self) -> None:
         sources = self._sources()
         labels = [f"{self._where(key)}  {text}" for key, text in sources]
-        title = f"Take the expression of one of {humanize.count(len(sources), 'object')}"
+        title = f"Use the expression of one of {humanize.count(len(sources), 'object')}"
 
         def chosen(place: int | None) -> None:
             if place is not None:
@@ -223,23 +222,22 @@ class PrimerPage(Page, can_focus=True):
 
         self.app.push_screen(Pick(title, labels, self.looks.ascii), chosen)
 
-    def _sources(self) -> list[tuple[Key, str]]:
+    def _sources(self) -> list[tuple[ObjectRef, str]]:
         if self.state is None:
             return []
         found = [
             (key, taken[0])
-            for plural in SOURCES
+            for kind in SOURCES
             for context in self.state.contexts
-            for key, resource in self.state.store.items(context, plural)
+            for key, resource in self.state.store.items(context, kind)
             if (taken := taken_from(resource)) is not None
         ]
         return sorted(found, key=lambda entry: (SOURCES.index(entry[0].kind), entry[0].namespace, entry[0].name))
 
-    def _where(self, key: Key) -> str:
-        kind = by_plural(key.kind)
+    def _where(self, key: ObjectRef) -> str:
         place = f"{key.namespace}/{key.name}"
         context = f" {key.context}" if self.state is not None and len(self.state.contexts) > 1 else ""
-        return f"{kind.name if kind else key.kind:<16} {place:<32}{context}"
+        return f"{key.kind:<16} {place:<32}{context}"
 
     def action_scroll_by(self, by: int) -> None:
         self.query_one("#pane", TextPane).scroll_lines(by)

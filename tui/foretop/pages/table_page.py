@@ -1,4 +1,4 @@
-"""A page that is a table with a pane: what most of the tabs are."""
+"""A page with a table and a pane; most tabs are one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
 from foretop_core.errors import BadInput
-from foretop_core.store import Key
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
 
 BESIDE = 172
@@ -119,9 +119,9 @@ class TablePage(FilterablePage):
         zone = state.zone_of(rows.subject(key))
         pane.show(in_zone(said, state.now(key.context), zone), keep_place=not moved)
 
-    _pane_key: Key | None = None
+    _pane_key: ObjectRef | None = None
 
-    def _said(self, rows: TableModel, key: Key, state: DashboardState) -> tuple[Paragraph, ...]:
+    def _said(self, rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
         if (head := self.table.head) is not None:
             return head_pane(head)
         said = self.spec.pane(rows, key, state)
@@ -146,7 +146,7 @@ class TablePage(FilterablePage):
 
     # What keys do here
 
-    def subject(self) -> Key | None:
+    def subject(self) -> ObjectRef | None:
         if self.rows is None or self.table.cursor is None:
             return None
         return self.rows.subject(self.table.cursor)
@@ -255,9 +255,9 @@ class TablePage(FilterablePage):
             return ""
         parts = [
             self.rows.state.focus.words,
-            "only what is faulty" if self.rows.faults_only else "",
-            f"{len(self.table.marked)} marked (ctrl+\\ none)" if self.table.marked else "",
-            f"no room for {', '.join(self.table.given_up)} (ctrl+w back)" if self.table.given_up else "",
+            "only problems" if self.rows.faults_only else "",
+            f"{len(self.table.marked)} marked (ctrl+\\ clears)" if self.table.marked else "",
+            f"hidden: {', '.join(self.table.given_up)} (ctrl+w shows)" if self.table.given_up else "",
             how_far(self.rows.state, self.spec.kinds),
             not_allowed(self.rows.state) if not self.spec.kinds else "",
         ]
@@ -287,5 +287,5 @@ class TablePage(FilterablePage):
             self.post_message(self.Altered())
 
 
-_NONE: Line = (span("There are none.", Tone.DIM),)
-_NONE_HERE: Line = (span("There are none here.", Tone.DIM),)
+_NONE: Line = (span("None.", Tone.DIM),)
+_NONE_HERE: Line = (span("None here.", Tone.DIM),)

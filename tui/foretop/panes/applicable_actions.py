@@ -1,4 +1,4 @@
-"""Which keys act on what a finding is about, in words: taken from what works here and now, as the footer is."""
+"""The keys that act on the objects of a finding, in sentences. The same actions as in the footer."""
 
 from __future__ import annotations
 
@@ -10,33 +10,28 @@ from foretop.widgets.paragraphs import Paragraph, Span, span
 from foretop.widgets.styles import BOLD
 from foretop_core.actions import intents
 from foretop_core.dashboard.related_objects import PAGE_OF
-from foretop_core.models.kinds import NAB, NABSL, NABSL_REQUEST, NAR, PRESCALED, STORAGE, by_plural
+from foretop_core.models.kinds import NAB, NABSL, NABSL_REQUEST, NAR, PRESCALED, STORAGE
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.store import Key
 
 _SENTENCES = {
     "open": "open {}",
     "jump": "go to {}",
     "prime": "{} in the primer",
-    intents.LOGS.id: "logs of {}",
-    intents.NONADMIN_LOGS.id: "logs of {}",
-    intents.PAUSE.id: "pause {}",
-    intents.UNPAUSE.id: "unpause {}",
-    intents.BACK_UP_NOW.id: "back {} up now",
-    intents.RUN_AGAIN.id: "run {} again",
-    intents.RESTORE_FROM.id: "restore from {}",
-    intents.CANCEL_MOVEMENTS.id: "cancel the data movements of {}",
-    intents.DECIDE_STORAGE.id: "approve or reject {}",
+    **{one.id: one.hint for one in sorted(intents.INTENTS, key=lambda one: not one.fetches) if one.hint},
 }
-"""In the order of telling. Deleting is never the remedy, so it is not among them; its key works all the same."""
+"""In the order of telling: what only reads before what changes something.
+
+Deleting is never the remedy, so it is not among them; its key works all the same.
+"""
 _ORDER = tuple(_SENTENCES)
 _NOUNS = {
-    NAB.plural: "NAB",
-    NAR.plural: "NAR",
-    STORAGE.plural: "location",
-    NABSL.plural: "location",
-    NABSL_REQUEST.plural: "request",
-    PRESCALED.plural: "PreScaledCronJob",
+    NAB.name: "NAB",
+    NAR.name: "NAR",
+    STORAGE.name: "location",
+    NABSL.name: "location",
+    NABSL_REQUEST.name: "request",
+    PRESCALED.name: "PreScaledCronJob",
 }
 _FIRST = ("open", "jump", "prime")
 
@@ -46,7 +41,7 @@ class ApplicableAction:
     """An action that works now, and the objects that it would be about."""
 
     action: Action
-    keys: tuple[Key, ...]
+    keys: tuple[ObjectRef, ...]
     page: str = ""
     """What it brings up where that is no object."""
 
@@ -61,23 +56,23 @@ def deeds_line(deeds: Sequence[ApplicableAction], *, marked: bool = False) -> tu
         if deed.action.id == "jump" and deed.keys == subject:
             them = "its row"
         elif marked and deed.action.id not in _FIRST:
-            them = "what is marked"
+            them = "the marked rows"
         key = deed.action.shown or f":{deed.action.id}"
         spans += [Span("   ")] if spans else []
         spans += [Span(key, BOLD), span(f" {_SENTENCES[deed.action.id].format(them)}")]
     return (Paragraph(tuple(spans), "Keys"),) if spans else ()
 
 
-def _is_told(deed: ApplicableAction, subject: tuple[Key, ...]) -> bool:
+def _is_told(deed: ApplicableAction, subject: tuple[ObjectRef, ...]) -> bool:
     """A jump that only opens it is what enter does, and the primer is a remedy for what is primed alone."""
     if deed.action.id == "jump" and deed.keys == subject:
         return deed.keys[0].kind in PAGE_OF
     if deed.action.id == "prime":
-        return deed.keys[0].kind == PRESCALED.plural
+        return deed.keys[0].kind == PRESCALED.name
     return deed.action.id in _SENTENCES
 
 
-def _named(keys: tuple[Key, ...]) -> str:
+def _named(keys: tuple[ObjectRef, ...]) -> str:
     """`the backup`, or `the backup or the schedule` where one can choose."""
     nouns = list(dict.fromkeys(_noun(key) for key in keys))
     if len(nouns) == len(keys) <= 2:
@@ -85,6 +80,5 @@ def _named(keys: tuple[Key, ...]) -> str:
     return f"one of {humanize.count(len(keys), nouns[0])}" if len(nouns) == 1 else f"one of {len(keys)}"
 
 
-def _noun(key: Key) -> str:
-    kind = by_plural(key.kind)
-    return _NOUNS.get(key.kind) or (kind.name.lower() if kind else key.kind)
+def _noun(key: ObjectRef) -> str:
+    return _NOUNS.get(key.kind) or key.kind.lower()

@@ -9,10 +9,10 @@ from foretop_core.cron import CronError
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import PreScaledCronJob, Schedule
 from foretop_core.models.kinds import PRESCALED
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.forecast import overdue
 from foretop_core.rules.primer import PrimerError, warmups
-from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.timeline.timeline_items import StartLoad, TimelineItem, next_runs, warmer
@@ -25,7 +25,7 @@ def lane_pane(item: TimelineItem, load: StartLoad | None, state: DashboardState)
     parsed = item.parsed
     meaning = "" if isinstance(parsed, CronError) else f", {parsed.describe()}"
     where = f" in {item.key.namespace}, " if item.key.namespace else ": "
-    kind = "PreScaledCronJob " if item.key.kind == PRESCALED.plural else ""
+    kind = "PreScaledCronJob " if item.key.kind == PRESCALED.name else ""
     head = Paragraph(
         (span(f"{kind}{item.key.name}", bold=True), span(where), span(item.expression, bold=True), span(meaning))
     )
@@ -37,17 +37,17 @@ def lane_pane(item: TimelineItem, load: StartLoad | None, state: DashboardState)
 def _refusal(item: TimelineItem, parsed: object) -> str:
     if isinstance(parsed, CronError):
         return f"It does not run: {item.problem}."
-    return f"It has no runs to draw: {item.problem}."
+    return f"No runs to show: {item.problem}."
 
 
 def _coming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
     now, zone = state.now(item.key.context), state.zone_of(item.key)
     runs = next_runs(item, now, _SHOWN)
     if not runs:
-        return (paragraph("No run is to come within the next five years.", Tone.WARN),)
+        return (paragraph("No upcoming run within the next five years.", Tone.WARN),)
     listed = f"{'  '.join(when(run, now, zone) for run in runs)}{_name(runs[0], item, state)}"
     if item.paused:
-        return (paragraph(f"{listed}  were it not paused", Tone.DIM, label="Would"),)
+        return (paragraph(f"{listed}  if it were not paused", Tone.DIM, label="Would"),)
     said = [paragraph(f"{times.until(runs[0] - now)}: {listed}", label="Next")]
     resource = state.store.get(item.key)
     if isinstance(resource, Schedule):
@@ -72,13 +72,13 @@ def _company(item: TimelineItem, load: StartLoad | None, state: DashboardState) 
             return (paragraph(f"{when(run, now, zone)} together with {names}{_slots(item.key, state)}", label="With"),)
     if not runs:
         return ()
-    told = "no other starts in that minute"
+    told = "no other schedule starts in that minute"
     if len(runs) > 1:
-        told = f"it starts alone each time until {when(runs[-1], now, zone)}"
+        told = f"no collision until {when(runs[-1], now, zone)}"
     return (paragraph(f"none: {told}", Tone.DIM, label="With"),)
 
 
-def _slots(key: Key, state: DashboardState) -> str:
+def _slots(key: ObjectRef, state: DashboardState) -> str:
     at_once = state.store.snapshot(key.context).server(key.namespace).concurrency
     return f"; Velero takes {at_once} at a time" if at_once else ""
 
@@ -94,14 +94,13 @@ def _warming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]
         return (paragraph(str(problem), Tone.BAD, label="Warm"),)
     shown = "  ".join(f"{when(pair.warmup, now, zone)} → {pair.run.astimezone(zone):%H:%M}" for pair in pairs)
     job = warmer(state.store, item.key)
-    made = f"by {job.name}, {job.spec.schedule}" if job else "by no CronJob: the prescaler has made none"
+    made = f"by {job.name}, {job.spec.schedule}" if job else "no CronJob: the prescaler has not created one"
     said = [
         paragraph(f"{humanize.count(item.warm_up, 'minute')} before: {shown}", label="Warm"),
         paragraph(made, Tone.PLAIN if job else Tone.WARN, label=" "),
     ]
     for finding in state.findings:
-        subject = (finding.context, finding.subject.kind, finding.subject.namespace, finding.subject.name)
-        if subject == (item.key.context, PRESCALED.name, item.key.namespace, item.key.name):
+        if finding.subject == item.key:
             said.append(paragraph(finding.evidence, Tone.BAD, label=" "))
     return tuple(said)
 

@@ -25,10 +25,11 @@ from foretop_core.models import (
     Restore,
     Schedule,
 )
-from foretop_core.models.kinds import by_plural
+from foretop_core.models.kinds import by_name
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.lifecycle import run_steps
-from foretop_core.store import Key, UnreadableObject
+from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.schedules import SchedulesView
@@ -38,19 +39,19 @@ _DATE = 20
 """Cells for `12 Nov 02:30Z`, or a longer name of a zone."""
 
 
-def heading(key: Key) -> str:
-    kind = by_plural(key.kind)
+def heading(key: ObjectRef) -> str:
+    kind = by_name(key.kind)
     word = (kind.short[0] if kind.short else kind.name.lower()) if kind else key.kind
     return span(f"{word} {key.namespace}/{key.name}" if key.namespace else f"{word} {key.name}").text
 
 
-def describe_object(state: DashboardState, key: Key, section: str) -> Sequence[Paragraph]:
+def describe_object(state: DashboardState, key: ObjectRef, section: str) -> Sequence[Paragraph]:
     resource = state.store.get(key)
     if resource is None:
-        return [paragraph("It is gone, or not seen any more.", Tone.WARN)]
+        return [paragraph("It no longer exists or is no longer visible.", Tone.WARN)]
     if isinstance(resource, UnreadableObject):
         return [paragraph(f"It cannot be read: {resource.problem}", Tone.BAD)]
-    sections: dict[str, Callable[[DashboardState, Key, Resource], Sequence[Paragraph]]] = {
+    sections: dict[str, Callable[[DashboardState, ObjectRef, Resource], Sequence[Paragraph]]] = {
         "overview": overview,
         "conditions": conditions,
         "volumes": volumes,
@@ -62,7 +63,7 @@ def describe_object(state: DashboardState, key: Key, section: str) -> Sequence[P
     return sections[section](state, key, resource)
 
 
-def overview(state: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
+def overview(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
     said = [*_told(state, key, resource)]
     held = _conditions(resource, state.now(key.context))[:4]
     near = related(state.store, key)
@@ -70,13 +71,14 @@ def overview(state: DashboardState, key: Key, resource: Resource) -> Sequence[Pa
     said += _tenant_facts(state, key, resource)
     said += [paragraph("")] if near else []
     said += [
-        paragraph(_relative(state, other), label="Near" if not place else " ") for place, other in enumerate(near[:6])
+        paragraph(_relative(state, other), label="Related" if not place else " ")
+        for place, other in enumerate(near[:6])
     ]
     said += [paragraph(f"and {len(near) - 6} more", label=" ")] if len(near) > 6 else []
     return said
 
 
-def _told(state: DashboardState, key: Key, resource: Resource) -> tuple[Paragraph, ...]:
+def _told(state: DashboardState, key: ObjectRef, resource: Resource) -> tuple[Paragraph, ...]:
     render = state.render_context(key.context)
     match resource:
         case Schedule():
@@ -98,17 +100,17 @@ def _told(state: DashboardState, key: Key, resource: Resource) -> tuple[Paragrap
             return (Paragraph((span(resource.name, bold=True), span(f": {phase}" if phase else ""))),)
 
 
-def _tenant_facts(state: DashboardState, key: Key, resource: Resource) -> tuple[Paragraph, ...]:
+def _tenant_facts(state: DashboardState, key: ObjectRef, resource: Resource) -> tuple[Paragraph, ...]:
     entry = NonAdminView().entry(state.store, key, resource)
     return tenant_facts(entry, state.render_context(key.context)) if entry else ()
 
 
-def _relative(state: DashboardState, key: Key) -> str:
+def _relative(state: DashboardState, key: ObjectRef) -> str:
     phase = getattr(state.store.get(key), "phase", "")
     return f"{heading(key)}{f'  {phase}' if phase else ''}"
 
 
-def conditions(state: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
+def conditions(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
     return _conditions(resource, state.now(key.context)) or [paragraph("It has no conditions.", Tone.DIM)]
 
 
@@ -135,12 +137,12 @@ def _condition(entry: Condition, now: datetime) -> Paragraph:
     )
 
 
-def events(state: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
+def events(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
     found = state.store.indexes.events_by_uid.get(key.context, resource.metadata.uid)
     now, zone = state.now(key.context), state.zone_of(key)
     dated = sorted(found, key=lambda event: event.seen.timestamp() if event.seen else 0.0, reverse=True)
     if not dated:
-        return [paragraph("No events were seen.", Tone.DIM)]
+        return [paragraph("No events.", Tone.DIM)]
     return [
         Paragraph(
             (
@@ -159,11 +161,11 @@ def _date(at: datetime | None, now: datetime, zone: tzinfo) -> Span:
     return Span(f"{humanize.time(at, now, zone) if at else '':<{_DATE}}", DIM)
 
 
-def changes(state: DashboardState, key: Key, _resource: Resource) -> Sequence[Paragraph]:
+def changes(state: DashboardState, key: ObjectRef, _resource: Resource) -> Sequence[Paragraph]:
     now, zone = state.now(key.context), state.zone_of(key)
     seen = state.store.history.of(key)
     if not seen:
-        return [paragraph("Nothing of it has changed since foretop runs.", Tone.DIM)]
+        return [paragraph("No changes since foretop started.", Tone.DIM)]
     return [
         Paragraph(
             (
@@ -175,7 +177,7 @@ def changes(state: DashboardState, key: Key, _resource: Resource) -> Sequence[Pa
     ]
 
 
-def describe(state: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
+def describe(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
     """Everything in one piece, as kubectl would tell it."""
     meta, now = resource.metadata, state.now(key.context)
     said = [*_told(state, key, resource), paragraph("")]

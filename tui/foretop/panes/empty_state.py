@@ -1,4 +1,4 @@
-"""Why a table has no rows: still coming, not allowed and by which right, not installed, or out of reach."""
+"""The reason why a table has no rows: loading, not allowed, not installed, or unreachable."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def why_closed(trouble: ForetopError) -> list[Line]:
     lines = [_said(StatusGlyph.LOOK, f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what)]
     if trouble.hint:
         lines.append((span(f"  {trouble.hint[0].upper()}{trouble.hint[1:]}."),))
-    return [*lines, (), (span("  foretop tries again every few seconds; "), Span("ctrl+r", BOLD), span(" tries now."))]
+    return [*lines, (), (span("  foretop retries every few seconds; "), Span("ctrl+r", BOLD), span(" retries now."))]
 
 
 def why_empty(state: DashboardState, kinds: Collection[str]) -> list[Line]:
@@ -38,7 +38,7 @@ def why_empty(state: DashboardState, kinds: Collection[str]) -> list[Line]:
 
 def nothing_fits(focus: NamespaceScope) -> list[Line]:
     """The rows are there, and the filter hides them."""
-    return [(span("Nothing fits. "), Span("esc"), span(" shows everything again.")), *ways_out(focus)]
+    return [(span("No matches. "), Span("esc"), span(" clears the filter.")), *ways_out(focus)]
 
 
 def ways_out(focus: NamespaceScope) -> list[Line]:
@@ -50,7 +50,7 @@ def ways_out(focus: NamespaceScope) -> list[Line]:
             *([f"context {focus.context}"] * bool(focus.context)),
         ]
     )
-    return [(span(f"  You look at {narrowed} only: "), Span("0", BOLD), span(" shows all again."))]
+    return [(span(f"  Only {narrowed} is shown: "), Span("0", BOLD), span(" shows all."))]
 
 
 def why_lost(state: DashboardState, context: str) -> list[Line]:
@@ -65,14 +65,14 @@ def coming_in(state: DashboardState) -> list[Line]:
         return []
     names = [f"{_where(state, scope.context)}{scope.kind.plural}" for scope, _ in watches]
     cells = max(map(len, names))
-    head = (Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.RUNNING)), span("Still looking.", bold=True))
+    head = (Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.RUNNING)), span("Loading…", bold=True))
     lines = {f"  {name:<{cells}}  {_come(health)}": None for name, (_, health) in zip(names, watches, strict=True)}
     return [head, *((span(line),) for line in list(lines)[:_MOST_LINES])]
 
 
 def how_far(state: DashboardState, kinds: Collection[str]) -> str:
     """How much has come of these kinds while their first lists are long enough to come in pieces."""
-    watches = [health for scope, health in state.store.health.watches() if scope.kind.plural in kinds]
+    watches = [health for scope, health in state.store.health.watches() if scope.kind.name in kinds]
     lists = [health for health in watches if health.state is WatchState.SYNCING and health.expected]
     seen, expected = sum(health.seen for health in lists), sum(health.expected or 0 for health in lists)
     return f"{bar(seen, expected, _BAR)} {seen:,} of {expected:,}" if expected else ""
@@ -90,7 +90,7 @@ def _out_of_reach(state: DashboardState, context: str) -> list[Line]:
     health = state.health(context)
     where = _where(state, context)
     if not states or states == {WatchState.SYNCING}:
-        return [_said(StatusGlyph.RUNNING, f"{where}Asking the cluster what there is")]
+        return [_said(StatusGlyph.RUNNING, f"{where}Discovering resources…")]
     if health.lost_at is None:
         return []
     error = f": {health.error}" if health.error else ""
@@ -99,11 +99,11 @@ def _out_of_reach(state: DashboardState, context: str) -> list[Line]:
         f"{where}{health.state.value.capitalize()} for {_since(state, context, health.lost_at)}{error}",
     )
     if context in signed_out(state):
-        how: Line = (Span("  "), Span("i", BOLD), span(" signs in on the plain terminal and comes back here."))
+        how: Line = (Span("  "), Span("i", BOLD), span(" signs in in the terminal and returns here."))
         return [said, how]
     wait = health.retry_at - state.clock(context) if health.retry_at else None
-    when = f"in {humanize.duration(wait)}" if wait is not None and wait.total_seconds() >= 1 else "by itself"
-    return [said, (span(f"  foretop tries again {when}; "), Span("ctrl+r", BOLD), span(" tries now."))]
+    when = f"in {humanize.duration(wait)}" if wait is not None and wait.total_seconds() >= 1 else "automatically"
+    return [said, (span(f"  foretop retries {when}; "), Span("ctrl+r", BOLD), span(" retries now."))]
 
 
 def _nothing_to_see(state: DashboardState, context: str) -> list[Line]:
@@ -111,10 +111,10 @@ def _nothing_to_see(state: DashboardState, context: str) -> list[Line]:
     fares = {scope.kind: health.state for scope, health in state.store.health.watches(context)}
     states = {fares.get(kind) for kind in _VELERO}
     where = _where(state, context)
-    doctor: Line = (span("  "), Span("foretop doctor", BOLD), span(" tells every right and every kind, line by line."))
+    doctor: Line = (span("  "), Span("foretop doctor", BOLD), span(" lists every permission and resource."))
     if states == {WatchState.FORBIDDEN} and set(fares.values()) <= {WatchState.FORBIDDEN, WatchState.NOT_INSTALLED}:
         kinds = humanize.join([f"{kind.plural}.{kind.group}" for kind in _VELERO])
-        return [_said(StatusGlyph.LOOK, f"{where}Not allowed: you need the right to list and watch {kinds}."), doctor]
+        return [_said(StatusGlyph.LOOK, f"{where}Not allowed: you need permission to list and watch {kinds}."), doctor]
     if states == {WatchState.NOT_INSTALLED}:
         kinds = humanize.join([f"{kind.plural}.{kind.group}" for kind in _VELERO])
         return [_said(StatusGlyph.LOOK, f"{where}Velero is not installed in this cluster: it has no {kinds}."), doctor]
@@ -138,14 +138,14 @@ def _of(state: DashboardState, context: str, kinds: Collection[str]) -> Iterable
         yield _said(marks[text], f"{_where(state, context)}{text.format(humanize.join(list(dict.fromkeys(names)), 6))}")
     yield from _elsewhere(watches)
     if any(mark is not StatusGlyph.RUNNING for mark in marks.values()):
-        yield (span("  foretop looks again every minute; "), Span("ctrl+r", BOLD), span(" looks now."))
+        yield (span("  foretop checks again every minute; "), Span("ctrl+r", BOLD), span(" checks now."))
 
 
 def _concerns(focus: NamespaceScope, scope: WatchScope, kinds: Collection[str]) -> bool:
     """Whether a page with these kinds shows what this watch sees."""
-    if scope.kind.plural not in kinds:
+    if scope.kind.name not in kinds:
         return False
-    return not scope.namespace or focus.keeps(scope.context, scope.kind.plural, scope.namespace)
+    return not scope.namespace or focus.keeps(scope.context, scope.kind.name, scope.namespace)
 
 
 def _elsewhere(watches: Collection[tuple[WatchScope, WatchHealth]]) -> Iterable[Line]:
@@ -155,12 +155,16 @@ def _elsewhere(watches: Collection[tuple[WatchScope, WatchHealth]]) -> Iterable[
         yield (
             span("  "),
             Span(":ns NAME", BOLD),
-            span(" looks into a namespace that you may read; "),
+            span(" opens a namespace that you can read; "),
             Span("foretop -n NAME", BOLD),
             span(" starts there."),
         )
     elif refused:
-        yield (span("  If you may in one namespace: "), Span("foretop --velero-namespace NAME", BOLD), span("."))
+        yield (
+            span("  If you have access to one namespace: "),
+            Span("foretop --velero-namespace NAME", BOLD),
+            span("."),
+        )
 
 
 def _told(state: DashboardState, scope: WatchScope, health: WatchHealth) -> tuple[StatusGlyph, str]:
@@ -174,12 +178,12 @@ def _told(state: DashboardState, scope: WatchScope, health: WatchHealth) -> tupl
         case WatchState.FORBIDDEN:
             return (
                 StatusGlyph.LOOK,
-                f"Not allowed: you need the right to list and watch {{}}{place or ' in all namespaces'}.",
+                f"Not allowed: you need permission to list and watch {{}}{place or ' in all namespaces'}.",
             )
         case WatchState.NO_NAMESPACE:
             return (
                 StatusGlyph.LOOK,
-                f"There is no namespace {_plain(scope.namespace)} in this cluster, so no {{}} in it.",
+                f"Namespace {_plain(scope.namespace)} does not exist in this cluster, so there are no {{}}.",
             )
         case WatchState.NOT_INSTALLED:
             return StatusGlyph.UNSET, "Not installed in this cluster: {}."

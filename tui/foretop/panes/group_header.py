@@ -1,4 +1,4 @@
-"""The pane of the head of a group: how many are below it, and what its keys do."""
+"""The pane of a group header: number of rows, and its keys."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def head_pane(row: GroupHeaderRow) -> tuple[Paragraph, ...]:
     said = [span(row.name, bold=True), span(f": {humanize.count(row.size, 'row')}")]
     for cell in row.words:
         said += [Span(", "), Span(cell.text, style_of(cell.tone))]
-    opening = "opens it" if row.folded else "folds it"
-    keys = (("enter", opening), ("space", "marks all of it, or none"), ("b", "puts all rows in one list again"))
+    opening = "unfold" if row.folded else "fold"
+    keys = (("enter", opening), ("space", "mark all, or none"), ("b", "show one list"))
     return (
         Paragraph(tuple(said)),
         Paragraph(tuple(part for key, does in keys for part in (Span(key, BOLD), Span(f" {does}   "))), "Keys"),

@@ -73,14 +73,14 @@ def _asked(item: NonAdmin) -> tuple[str, ...]:
 def _positions(entry: NonAdminRow) -> tuple[Paragraph, ...]:
     """What the two counts say, where there are two, and what one alone is worth."""
     noun = "backup" if isinstance(entry.item, NonAdminBackup) else "restore"
-    estimate = f"an estimate that it makes anew mainly when some {noun} ends"
+    estimate = f"mostly updated when a {noun} ends"
     if entry.place is None and entry.reported:
-        return (paragraph(f"~{entry.reported} is the controller's word, {estimate}; Velero's own line was not seen."),)
+        return (
+            paragraph(f"~{entry.reported} is the controller's estimate, {estimate}; Velero's queue is not visible."),
+        )
     if not entry.place:
         return ()
-    line = (
-        f"Number {entry.place} of {humanize.count(entry.line, f'unfinished {noun}')} in Velero's line, counted just now"
-    )
+    line = f"Number {entry.place} of {humanize.count(entry.line, f'unfinished {noun}')} in Velero's queue, counted now"
     if not entry.reports_another_place:
         return (paragraph(f"{line}.", Tone.DIM),)
-    return (paragraph(f"{line}; the controller reports ~{entry.reported}, {estimate}.", Tone.DIM),)
+    return (paragraph(f"{line}; the controller estimates ~{entry.reported}, {estimate}.", Tone.DIM),)

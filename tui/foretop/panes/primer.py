@@ -14,8 +14,8 @@ from foretop_core.tables.timeline.time_axis import axis
 
 INDENT = 12
 _INTRO = (
-    "A warm-up is a cron job of its own that runs some minutes before another one, so that nodes are there when "
-    "the work begins. Here its expressions are worked out exactly."
+    "A warm-up is a cron job of its own that runs some minutes before another one, so that nodes are ready when "
+    "the work begins. This page computes its expressions exactly."
 )
 
 
@@ -23,9 +23,9 @@ def introduction() -> tuple[Paragraph, ...]:
     return (
         paragraph(_INTRO),
         paragraph(""),
-        _labelled("enter", (Span("type the expression that is to be warmed up for"),)),
+        _labelled("enter", (Span("type the expression to warm up for"),)),
         _labelled("tab", (Span("type how many minutes before it"),)),
-        _labelled("o", (Span("take a Schedule, CronJob or PreScaledCronJob of the cluster instead"),)),
+        _labelled("o", (Span("use a Schedule, CronJob or PreScaledCronJob of the cluster instead"),)),
     )
 
 
@@ -59,7 +59,7 @@ def _primed(primed: Primed) -> tuple[Paragraph, ...]:
 
 def _next(pairs: tuple[Pair, ...], now: datetime, zone: tzinfo, room: int) -> tuple[Paragraph, ...]:
     if not pairs:
-        return (_labelled("Next", (span("no run is to come within the next five years", Tone.WARN),)),)
+        return (_labelled("Next", (span("no upcoming run within the next five years", Tone.WARN),)),)
     shown: list[str] = []
     told = now.astimezone(zone).date()
     for pair in pairs:
@@ -99,8 +99,8 @@ def _prescaler(verdict: PrescalerVerdict) -> tuple[Paragraph, ...]:
     if not (verdict.missed_in_8_years or verdict.extra_in_8_years):
         against = Span("" if verdict.documented else f", though {verdict.reason}")
         return (_labelled("Prescaler", (Span("gives "), text, Span(", which is right"), against)),)
-    wrong = f"{verdict.missed_in_8_years:,} warm-ups missed and {verdict.extra_in_8_years:,} too many in 8 years"
-    said = (Span("gives "), text, Span(", against its own text, and is wrong: "), span(wrong, Tone.BAD))
+    wrong = f"{verdict.missed_in_8_years:,} warm-ups missed and {verdict.extra_in_8_years:,} unneeded in 8 years"
+    said = (Span("gives "), text, Span(", contrary to its documentation, and is wrong: "), span(wrong, Tone.BAD))
     return (_labelled("Prescaler", said),)
 
 

@@ -18,7 +18,7 @@ _USUAL = timedelta(seconds=15)
 
 def queue_pane(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     found = render.queued(run)
-    owner = f", made for {found.owner}" if found else ""
+    owner = f", created for {found.owner}" if found else ""
     head = Paragraph((span(run.name, bold=True), span(f": {run.phase or 'waiting'}{owner}")))
     return head, *waiting_for(run, render), *_scope(run), *progress(run, render), _totals(run, render)
 
@@ -46,7 +46,7 @@ def progress(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
 
 
 def _unchanged(run: Run, render: RenderContext) -> str:
-    key = (type(run).__name__, run.namespace, run.name)
+    key = render.snapshot.ref(run)
     moved = render.snapshot.seen.moved.get(key)
     if moved is None or run.status.completion_timestamp is not None or render.now - moved < _USUAL:
         return ""
@@ -57,7 +57,7 @@ def _unchanged(run: Run, render: RenderContext) -> str:
 
 def _scope(run: Run) -> tuple[Paragraph, ...]:
     if not isinstance(run, Backup):
-        return (paragraph(run.spec.backup_name or run.spec.schedule_name or "not said", label="From"),)
+        return (paragraph(run.spec.backup_name or run.spec.schedule_name or "not set", label="From"),)
     names = run.spec.included_namespaces
     return (paragraph("all namespaces" if not names or "*" in names else humanize.join(names, 6), label="Takes"),)
 
@@ -70,4 +70,4 @@ def _totals(run: Run, render: RenderContext) -> Paragraph:
     slots = render.snapshot.server(run.namespace).concurrency if isinstance(run, Backup) else 1
     at_once = f"{slots} at a time, " if slots else ""
     noun = "backup" if isinstance(run, Backup) else "restore"
-    return paragraph(f"{at_once}{humanize.count(len(items) - waiting, noun)} at work, {waiting} waiting", Tone.DIM)
+    return paragraph(f"{at_once}{humanize.count(len(items) - waiting, noun)} running, {waiting} waiting", Tone.DIM)

@@ -15,14 +15,14 @@ from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, 
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import VolumeCounts
 from foretop_core.models.velero import RunStatus
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import READABLE
 from foretop_core.rules.results import Problem, ResultGroup, Results
-from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.resources.nonadmin import NonAdminView
 
-HAVE_RESULTS = frozenset(kind.plural for kind in (BACKUP, RESTORE, NAB, NAR))
+HAVE_RESULTS = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR))
 _LOST = ("Failed", "Canceled")
 _MOST_SHOWN = 2_000
 
@@ -31,18 +31,18 @@ _MOST_SHOWN = 2_000
 class FetchedResults:
     """Results that were fetched, when, and what the status was then; told in paragraphs once, for lists can be long."""
 
-    key: Key
+    key: ObjectRef
     status: RunStatus
     at: datetime
     results: Results
     said: tuple[Paragraph, ...]
 
 
-def keep(key: Key, status: RunStatus, at: datetime, results: Results) -> FetchedResults:
+def keep(key: ObjectRef, status: RunStatus, at: datetime, results: Results) -> FetchedResults:
     return FetchedResults(key, status, at, results, tuple(_listed(results)))
 
 
-def status_of(state: DashboardState, key: Key, resource: Resource | None) -> RunStatus | None:
+def status_of(state: DashboardState, key: ObjectRef, resource: Resource | None) -> RunStatus | None:
     """Of the Velero object itself where it was seen, else a tenant's copy of it."""
     match resource:
         case Backup() | Restore():
@@ -60,7 +60,7 @@ def has_list(status: RunStatus | None) -> bool:
     return status is not None and status.phase in READABLE and bool(status.errors or status.warnings)
 
 
-def known_results(state: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
+def known_results(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
     """What can be told without fetching anything."""
     status = status_of(state, key, resource)
     if status is None:
@@ -81,14 +81,14 @@ def fetching(status: RunStatus | None, kept: FetchedResults | None, refusal: str
     if not has_list(status):
         return [paragraph(""), paragraph(_nothing(status), Tone.DIM)]
     if refusal:
-        return [paragraph(""), paragraph(f"The list of them cannot be fetched. {refusal}", Tone.WARN)]
+        return [paragraph(""), paragraph(f"The list cannot be fetched. {refusal}", Tone.WARN)]
     return [
         paragraph(""),
         Paragraph(
             (
                 Span(RESULTS.key, BOLD),
-                span(" fetches the list of them, by namespace and resource. It lies in the storage, so this makes a "),
-                span("DownloadRequest: a write, which is asked about first. Velero removes it after ten minutes."),
+                span(" fetches the list, by namespace and resource. It is in object storage, so this creates a "),
+                span("DownloadRequest: a write, so foretop asks first. Velero removes it after ten minutes."),
             )
         ),
     ]
@@ -118,7 +118,7 @@ def _parts(status: RunStatus) -> list[Paragraph]:
     return said
 
 
-def _volumes(state: DashboardState, key: Key, resource: Resource) -> list[Paragraph]:
+def _volumes(state: DashboardState, key: ObjectRef, resource: Resource) -> list[Paragraph]:
     lost = [one for one in movements_of(state, key, resource) if one.phase in _LOST]
     if lost:
         return [_lost(one) for one in lost]
@@ -128,7 +128,7 @@ def _volumes(state: DashboardState, key: Key, resource: Resource) -> list[Paragr
 
 def _lost(movement: DataMovement) -> Paragraph:
     name = span(f"volume {movement.volume or movement.name}  ", bold=True)
-    why = movement.status.message or "no reason was given"
+    why = movement.status.message or "no reason given"
     return Paragraph((name, span(f"{movement.phase}: ", Tone.BAD), span(why)), indent=2)
 
 
@@ -145,16 +145,16 @@ def _counted(resource: Resource) -> tuple[VolumeCounts | None, ...]:
 
 def _why_none(resource: Resource) -> str:
     if isinstance(resource, NonAdmin):
-        return "It has led to no Velero object yet, so nothing is known of its results."
-    return "It has no results: backups and restores have them."
+        return "It has no Velero object yet, so it has no results."
+    return "No results: only backups and restores have them."
 
 
 def _nothing(status: RunStatus) -> str:
     if status.phase in READABLE:
-        return "There is nothing to fetch: no errors and no warnings were counted."
+        return "Nothing to fetch: no errors and no warnings."
     if status.phase == "FailedValidation":
-        return "It was refused before it ran: there is no list to fetch."
-    return "The list can be fetched when it has ended."
+        return "It was refused before it ran, so it has no list."
+    return "The list is available when it has ended."
 
 
 def _fetched(status: RunStatus, kept: FetchedResults, now: datetime) -> Paragraph:
@@ -167,7 +167,7 @@ def _fetched(status: RunStatus, kept: FetchedResults, now: datetime) -> Paragrap
     differs = ""
     if listed != (status.errors, status.warnings):
         counts = humanize.join([humanize.count(listed[0], "error"), humanize.count(listed[1], "warning")])
-        differs = f" The list has {counts}, which is not what the status counts."
+        differs = f" The list has {counts}, which differs from the status."
     return paragraph(f"Fetched at {at}{again}{differs}", Tone.DIM)
 
 
@@ -198,6 +198,6 @@ def _title(group: ResultGroup) -> Paragraph:
 
 def _problem(problem: Problem) -> Paragraph:
     times = f" ({problem.times:,} times)" if problem.times > 1 else ""
-    said = problem.message or "nothing was said of it"
+    said = problem.message or "no message"
     lead = (span(f"    {problem.subject}  ", bold=True),) if problem.subject else (Span("    "),)
     return Paragraph((*lead, span(f"{said}{times}")), indent=6)

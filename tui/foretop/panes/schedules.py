@@ -31,7 +31,7 @@ def _legend(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
 
 def _meaning(entry: ScheduleRow) -> str:
     if entry.dialect is None:
-        return f"{entry.schedule.spec.schedule}, which releases of Velero read differently"
+        return f"{entry.schedule.spec.schedule}, which Velero releases read differently"
     parsed = entry.readings[0].parsed
     if isinstance(parsed, CronError):
         return f"{entry.schedule.spec.schedule!r} is not a valid cron expression"
@@ -83,9 +83,13 @@ def _running(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]
         return ()
     due = f"Next run {humanize.time(run, now)}, in {humanize.duration(run - now)}"
     if silence := beat.silence(now):
-        return (paragraph(f"{due}, but it is not made before Velero is back: {silence}.", Tone.WARN),)
+        return (paragraph(f"{due}, but it does not start until Velero is back: {silence}.", Tone.WARN),)
     start = expected_start(schedule, now, dialect, beat, entry.runs)
-    when = f"starts {humanize.time(start, now)} (Velero's beat)" if start else "starts within a minute of it"
+    when = (
+        f"starts {humanize.time(start, now)} (Velero's reconcile offset)"
+        if start
+        else "starts within a minute after that"
+    )
     return (paragraph(f"{due}; {when}."),)
 
 
@@ -96,13 +100,13 @@ def _each_reading(entry: ScheduleRow, now: datetime) -> tuple[Paragraph, ...]:
         run = next_run(entry.schedule, reading.dialect)
         when = f"; next run {humanize.time(run, now)}" if run else ""
         said.append(paragraph(f"{reading.releases}: {reading.meaning}{when}."))
-    hint = "Which release this Velero is cannot be seen: start foretop with --velero-version to be sure."
+    hint = "The Velero release is unknown: start foretop with --velero-version to be sure."
     return *said, paragraph(hint, Tone.WARN)
 
 
 def _last(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
     if not entry.runs:
-        return (paragraph("It has made no backup yet."),)
+        return (paragraph("It has not made a backup yet."),)
     newest = entry.runs[0]
     status = newest.status
     faults = f", {humanize.count(status.errors, 'error')}" if status.errors else ""

@@ -1,11 +1,12 @@
-"""What is said beside rows of which nothing new comes in: as of when they are, and why."""
+"""The notice beside stale rows: the time of the last update, and why there is none since."""
 
 from __future__ import annotations
 
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.models.kinds import by_name
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.store import Key
 from foretop_core.tables.engine.status_glyphs import Tone
 
 
@@ -19,7 +20,7 @@ def as_of(state: DashboardState) -> str:
     )
 
 
-def stale_paras(state: DashboardState, key: Key) -> tuple[Paragraph, ...]:
+def stale_paras(state: DashboardState, key: ObjectRef) -> tuple[Paragraph, ...]:
     """Above what a pane tells of an object that may be other by now."""
     if not state.is_stale(key):
         return ()
@@ -33,5 +34,6 @@ def stale_paras(state: DashboardState, key: Key) -> tuple[Paragraph, ...]:
 def not_allowed(state: DashboardState) -> str:
     """The kinds that may not be seen, which the header only counts."""
     contexts = (state.focus.context,) if state.focus.context else state.contexts
-    kinds = dict.fromkeys(kind for context in contexts for kind in state.health(context).forbidden)
-    return f"not allowed to see {humanize.join(tuple(kinds), 2)}" if kinds else ""
+    kinds = {by_name(name) for context in contexts for name in state.health(context).forbidden}
+    plurals = sorted(kind.plural for kind in kinds if kind is not None)
+    return f"not allowed to see {humanize.join(plurals, 2)}" if plurals else ""

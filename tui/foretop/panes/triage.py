@@ -1,4 +1,4 @@
-"""The pane of Triage: what shows it, and what to do; and the calm screen."""
+"""The pane of Triage: evidence and remedy of a finding; and the all-clear text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
     return (
         head,
         *because,
-        paragraph(finding.evidence, label="Seen", yields=True),
+        paragraph(finding.evidence, label="Evidence", yields=True),
         paragraph(finding.remedy, label="Do"),
     )
 
@@ -47,23 +47,21 @@ def calm(state: DashboardState) -> list[Line]:
         return [
             (
                 Span(f"{StatusGlyph.WAITING.value} ", style_of(Tone.WAITING)),
-                span("Nothing wrong in what I can see.", bold=True),
+                span("No problems in what is visible.", bold=True),
             ),
-            (span(f"Not seen: {humanize.join(gaps, 6)}."),),
+            (span(f"Not visible: {humanize.join(gaps, 6)}."),),
         ]
     if not any(_is_in_use(state.render_context(context).snapshot) for context in state.contexts):
         return [
             (
                 Span(f"{StatusGlyph.WAITING.value} ", style_of(Tone.WAITING)),
-                span("Nothing to look after yet.", bold=True),
+                span("Nothing to monitor yet.", bold=True),
             ),
             (span("  There are no schedules, no backups and no storage locations here."),),
         ]
     asleep = all(_is_asleep(state.render_context(context).snapshot) for context in state.contexts)
     head = (
-        (StatusGlyph.PAUSED, "Nothing wrong, and nothing to come:")
-        if asleep
-        else (StatusGlyph.HEALTHY, "Nothing wrong.")
+        (StatusGlyph.PAUSED, "No problems, but no upcoming run:") if asleep else (StatusGlyph.HEALTHY, "No problems.")
     )
     lines: list[Line] = [(Span(f"{head[0].value} ", style_of(head[0].tone)), span(head[1], bold=True)), ()]
     for context in state.contexts:
@@ -96,7 +94,7 @@ def _healthy(state: DashboardState, context: str) -> list[str]:
     healthy = f"{name}{humanize.count(len(active), 'schedule')} healthy{also}"
     if _is_asleep(snapshot):
         due = sum(may_be_due(item, now, snapshot.readings(item)) for item in snapshot.schedules)
-        healthy = f"{name}all schedules are paused ({paused}, of them {due} due); 2 opens them"
+        healthy = f"{name}all schedules are paused ({paused}, {due} due); 2 opens them"
     if coming is not None:
         healthy = f"{healthy}; next {coming[1]} in {humanize.duration(coming[0] - now)}"
     runs: tuple[Run, ...] = (*snapshot.backups, *snapshot.restores)
@@ -104,5 +102,9 @@ def _healthy(state: DashboardState, context: str) -> list[str]:
     queue = "queue empty" if not waiting else f"{humanize.count(waiting, 'run')} in the queue"
     beats = [render.beat(namespace) for namespace in snapshot.velero_namespaces]
     pulses = [beat.pulse for beat in beats if beat.pulse is not None]
-    pulse = f"Velero's pulse {humanize.duration(now - max(pulses))} ago" if pulses else "no pulse of Velero to be seen"
+    pulse = (
+        f"Velero was last active {humanize.duration(now - max(pulses))} ago"
+        if pulses
+        else "no sign of activity from Velero"
+    )
     return [f"{healthy}.", f"{queue[0].upper()}{queue[1:]}; {pulse}."]

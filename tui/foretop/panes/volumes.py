@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, Resource, Restore
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.store import Key
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 
 
-def volumes(state: DashboardState, key: Key, resource: Resource) -> Sequence[Paragraph]:
+def volumes(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
     found = movements_of(state, key, resource)
     if not found:
-        return [paragraph("No data movements were seen; they are watched while a run is unfinished.", Tone.DIM)]
+        return [paragraph("No data movements; they are watched while a run is unfinished.", Tone.DIM)]
     render = state.render_context(key.context)
     return [_volume(movement, render) for movement in found]
 
 
-def movements_of(state: DashboardState, key: Key, resource: Resource) -> list[DataMovement]:
+def movements_of(state: DashboardState, key: ObjectRef, resource: Resource) -> list[DataMovement]:
     """Those that were seen of a backup or restore, or of the Velero object behind a tenant's."""
     index = state.store.indexes
     namespace, name, is_backup = _run_of(key, resource)
@@ -30,7 +30,7 @@ def movements_of(state: DashboardState, key: Key, resource: Resource) -> list[Da
     return sorted(found, key=lambda item: item.volume)
 
 
-def _run_of(key: Key, resource: Resource) -> tuple[str, str, bool]:
+def _run_of(key: ObjectRef, resource: Resource) -> tuple[str, str, bool]:
     match resource:
         case NonAdmin():
             return resource.velero.namespace, resource.velero.name, isinstance(resource, NonAdminBackup)

@@ -9,15 +9,14 @@ import yaml
 from msgspec import to_builtins
 
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
-from foretop_core.models.kinds import by_plural
-from foretop_core.models.wire import Resource
-from foretop_core.store import Key
+from foretop_core.models.kinds import by_name
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.tables.engine.status_glyphs import Tone
 
 
-def read_part(key: Key, resource: Resource) -> Mapping[str, Any]:
+def read_part(key: ObjectRef, resource: Resource) -> Mapping[str, Any]:
     """What foretop has read of the object."""
-    kind = by_plural(key.kind)
+    kind = by_name(key.kind)
     head = {"apiVersion": kind.api_version, "kind": kind.name} if kind else {}
     return {**head, **to_builtins(resource)}
 

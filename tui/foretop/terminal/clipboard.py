@@ -1,4 +1,4 @@
-"""Copying by every way there is from inside a terminal, perhaps far away, and saying which were tried."""
+"""Copying to the clipboard from a terminal, local or over SSH. Reports the methods tried."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def copy(app: App[Any], text: str) -> None:
         _through_screen(app, text)
         tried = "OSC 52, through screen"
     if os.environ.get("TMUX"):
-        tried = f"{tried} and the tmux buffer" if _to_tmux(text) else f"{tried} (tmux would not take it)"
+        tried = f"{tried} and the tmux buffer" if _to_tmux(text) else f"{tried} (tmux refused it)"
     app.notify(f"{clean(text)}\ncopied by {tried}")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from foretop.bindings import RESERVED_LETTERS
 from foretop_core.tables.engine.columns import Column
 from foretop_core.tables.text.text import width
 
@@ -16,7 +17,6 @@ _LEAST_OF = {"subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "b
 _ALWAYS = ("name", "subject", "context")
 _NAME = 26
 """Up to here a name is served before the others are."""
-RESERVED_LETTERS = frozenset("GJOUZ")
 K9S_LETTERS = {
     "N": ("name", "subject"),
     "P": ("namespace",),

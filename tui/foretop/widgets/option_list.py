@@ -1,4 +1,4 @@
-"""A list to choose from, one line for each."""
+"""A list of options, one line each."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from foretop_core.rules.humanize import retold
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.text import clean, width
 
-LABEL = 7
+LABEL = 9
 _LEAST_LINES = 2
 
 

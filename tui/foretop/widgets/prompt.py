@@ -1,4 +1,4 @@
-"""One line to type in; the keys of text entry are all its own."""
+"""A one-line text field. It handles all keys of text entry itself."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from foretop.widgets.styles import PLAIN
 from foretop.widgets.table_strips import LEFT, HeaderState, RowState, group_strip, head_strip, row_strip
 from foretop.widgets.text_lines import explanation_strip
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
-from foretop_core.store import Key
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.columns import Row
 
 _FLASHED = 0.6
@@ -38,7 +38,7 @@ class TableBase(Widget):
         self._ascii = ascii
         self._flash = flash
         self.rows: TableModel | None = None
-        self.cursor: Key | None = None
+        self.cursor: ObjectRef | None = None
         self._marks = RowSelection()
         self.wide = False
         self.strips_made = 0
@@ -48,7 +48,7 @@ class TableBase(Widget):
         self._window: list[Row] = []
         self._widths = ColumnWidths()
         self._slots: tuple[ColumnSlot, ...] = ()
-        self._lit: dict[Key, frozenset[int]] = {}
+        self._lit: dict[ObjectRef, frozenset[int]] = {}
         self._empty: tuple[Line, ...] = ()
         self._counted = ""
 
@@ -73,7 +73,7 @@ class TableBase(Widget):
         return self._window
 
     @property
-    def marked(self) -> dict[Key, None]:
+    def marked(self) -> dict[ObjectRef, None]:
         return self._marks.keys
 
     def _paint(self, *, whole: bool = False, may_flash: bool = False) -> None:
@@ -147,7 +147,7 @@ class TableBase(Widget):
             self._lit[new.key] = changed
             self.set_timer(_FLASHED, lambda: self._unlight(new.key))
 
-    def _unlight(self, key: Key) -> None:
+    def _unlight(self, key: ObjectRef) -> None:
         self._lit.pop(key, None)
         for y, row in enumerate(self._window):
             if row.key == key:

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from foretop.widgets.column_layout import sort_keys
 from foretop.widgets.sheet import TableBase
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
-from foretop_core.store import Key
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD
 
 
@@ -78,14 +78,14 @@ class Table(TableBase, can_focus=True):
         self._top = max(self._place - self.height + 1, min(self._top, self._place))
         self._top = max(0, min(self._top, size - self.height))
 
-    def _set_cursor(self, key: Key | None) -> None:
+    def _set_cursor(self, key: ObjectRef | None) -> None:
         if key != self.cursor:
             self.cursor = key
             self.post_message(self.CursorMoved())
 
     # What a person does
 
-    def go_to(self, key: Key) -> bool:
+    def go_to(self, key: ObjectRef) -> bool:
         """Puts the cursor on an object, if it is among the rows."""
         if self.rows is None or (found := self.rows.find(key)) is None:
             return False

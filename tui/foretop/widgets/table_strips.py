@@ -1,4 +1,4 @@
-"""The lines of a table as strips: the head and the rows."""
+"""The lines of a table as Textual strips: header and rows."""
 
 from __future__ import annotations
 

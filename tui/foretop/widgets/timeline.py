@@ -16,7 +16,7 @@ from textual.widget import Widget
 from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import CURSOR, DIM, HEAD, PLAIN, style_of
 from foretop.widgets.text_lines import changed_cells, explanation_strip, strip_of
-from foretop_core.store import Key
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.text.text import clean, cut, cut_end, pad, width
@@ -54,7 +54,7 @@ class Timeline(Widget, can_focus=True):
         self._ascii = ascii
         self.agenda: TimelineModel | None = None
         self.horizon = 0
-        self.cursor: Key | None = None
+        self.cursor: ObjectRef | None = None
         self.names: dict[str, str] = {}
         """What goes before a name to tell clusters apart."""
         self._moved = False
@@ -136,7 +136,7 @@ class Timeline(Widget, can_focus=True):
 
     # What a person does
 
-    def go_to(self, key: Key) -> bool:
+    def go_to(self, key: ObjectRef) -> bool:
         place = self.agenda.place(key) if self.agenda is not None else None
         if place is None:
             return False
@@ -192,7 +192,7 @@ class Timeline(Widget, can_focus=True):
         """Before the lanes: a space, the name, the glyph between spaces, and perhaps the time to the next run."""
         return 1 + self._name_room + 3 + (_NEXT if self._is_wide else 0)
 
-    def _called(self, key: Key) -> str:
+    def _called(self, key: ObjectRef) -> str:
         prefix = self.names.get(key.context, "")
         return clean(f"{prefix} {key.name}" if prefix else key.name)
 

@@ -1,4 +1,4 @@
-"""What the person may do, as the API server says; asked when it is needed, remembered for a minute."""
+"""The person's permissions, as the API server reports them. Asked on demand, cached for a minute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a person's rights reach: all namespaces at once, or which ones."""
+"""The namespaces that a person can access: all at once, or a list."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a cluster lets foretop see and do, found out line by line, each with how to mend it."""
+"""The checks of `foretop doctor`: what a cluster lets foretop see and do, each with a remedy."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -20,7 +20,7 @@ from foretop_core.kube.connection import paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.kube.watching.discovery import served_version
-from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, KINDS, MOVEMENTS, RESTORE, SCHEDULE, STORAGE, Kind
+from foretop_core.models.kinds import BACKUP, KINDS, MOVEMENTS, SCHEDULE, STORAGE, Kind
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import NEWEST_KNOWN, releases_of
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -28,12 +28,8 @@ from foretop_core.rules.upgrading import server_upgrades, target
 
 LARGE_SKEW = timedelta(seconds=5)
 _NEEDED = frozenset({SCHEDULE, BACKUP, STORAGE})
-_ACTIONS = (
-    ("patch", SCHEDULE, "pause and unpause schedules"),
-    ("create", BACKUP, "back up now"),
-    ("create", RESTORE, "restore"),
-    ("create", DELETE_REQUEST, "delete backups"),
-)
+ToldRight = tuple[str, Kind, str]
+"""A verb on a kind in Velero's namespace, and what one can do with it."""
 
 
 class CheckStatus(StrEnum):
@@ -58,17 +54,24 @@ class _Version(msgspec.Struct, rename="camel"):
 
 
 async def diagnose(
-    client: ApiClient, clock: Clock, named: NamespaceSelection, given_versions: Mapping[str, str] | None = None
-) -> AsyncIterator[Check]:
+    client: ApiClient,
+    clock: Clock,
+    named: NamespaceSelection,
+    rights: Iterable[ToldRight],
+    given_versions: Mapping[str, str] | None = None,
+) -> AsyncGenerator[Check, None]:
     """Everything about one context; ends early, with FAILED, where it cannot be reached."""
     config = client.config
+    told = tuple(rights)
     yield Check("context", CheckStatus.OK, f"{config.name}, {config.address}, namespace {config.namespace}")
     try:
         version = await _version(client)
     except ForetopError as problem:
-        yield Check("connection", CheckStatus.FAILED, str(problem), "see kubectl --context with the same name")
+        yield Check("connection", CheckStatus.FAILED, str(problem), "try kubectl with the same --context")
         return
     yield Check("connection", CheckStatus.OK, f"Kubernetes {version}")
+    if client.notice:
+        yield Check("sign-in", CheckStatus.NOTE, client.notice)
     yield _tls(client)
     yield _skew(client)
     access = AccessReviewer(client, clock)
@@ -82,7 +85,7 @@ async def diagnose(
     for server in servers:
         yield _cron(await server_snapshot(client, server, given_versions or {}), server.namespace, clock.now())
     for place in [server.namespace for server in servers] or [config.namespace]:
-        for verb, kind, purpose in _ACTIONS:
+        for verb, kind, purpose in told:
             yield await _action(access, verb, kind, purpose, place)
 
 
@@ -100,7 +103,7 @@ def _tls(client: ApiClient) -> Check:
         return Check("TLS", CheckStatus.NOTE, "not used: the connection is plain HTTP")
     if config.insecure:
         remedy = "remove insecure-skip-tls-verify and give the cluster's CA"
-        return Check("TLS", CheckStatus.NOTE, "the server's certificate is not checked", remedy)
+        return Check("TLS", CheckStatus.NOTE, "the server's certificate is not verified", remedy)
     return Check("TLS", CheckStatus.OK, "the server's certificate is trusted")
 
 
@@ -111,7 +114,7 @@ def _skew(client: ApiClient) -> Check:
     found = (
         f"the server is {abs(skew).total_seconds():.0f} s {'ahead of' if skew > timedelta() else 'behind'} this machine"
     )
-    return Check("clock", CheckStatus.NOTE, found, "foretop counts in the server's time; set this machine's clock")
+    return Check("clock", CheckStatus.NOTE, found, "foretop uses the server's time; correct this machine's clock")
 
 
 async def _kind(client: ApiClient, access: AccessReviewer, kind: Kind, places: NamespaceResolver) -> Check:
@@ -125,13 +128,15 @@ async def _kind(client: ApiClient, access: AccessReviewer, kind: Kind, places: N
     except ApiError as problem:
         return Check(about, missing, str(problem))
     if found.missing:
-        return Check(about, missing, f"there is no namespace {', '.join(found.missing)}", "name one that is there")
+        return Check(
+            about, missing, f"namespace {', '.join(found.missing)} does not exist", "name an existing namespace"
+        )
     if denied:
         where = ", ".join(place or "all namespaces" for place in denied)
         remedy = f"ask for a role with list and watch on {about}"
         return Check(about, missing, f"list and watch are not allowed in {where}", remedy)
     where = "in all namespaces" if found.namespaces == EVERYWHERE else f"in {', '.join(found.namespaces)}"
-    return Check(about, CheckStatus.OK, f"may be listed and watched {where}")
+    return Check(about, CheckStatus.OK, f"can be listed and watched {where}")
 
 
 async def _may_watch(access: AccessReviewer, kind: Kind, namespace: str) -> bool:
@@ -154,7 +159,7 @@ def _velero(servers: tuple[FoundVelero, ...]) -> list[Check]:
                 "Velero",
                 CheckStatus.MISSING,
                 "not found in any namespace",
-                "install it, or say where it is with --velero-namespace",
+                "install it, or set its namespace with --velero-namespace",
             )
         ]
     checks = []
@@ -162,14 +167,14 @@ def _velero(servers: tuple[FoundVelero, ...]) -> list[Check]:
         if server.known:
             skip = "true" if server.known.skip_immediately else "false"
             found = (
-                f"in {server.namespace}, version {server.known.version or 'not told by its image'}, "
+                f"in {server.namespace}, version {server.known.version or 'not given by its image'}, "
                 f"--schedule-skip-immediately={skip}, --concurrent-backups={server.known.concurrency}"
             )
             checks.append(Check("Velero", CheckStatus.OK, found))
         else:
             remedy = f"ask for get on deployments.apps in {server.namespace} to see its flags"
             checks.append(
-                Check("Velero", CheckStatus.NOTE, f"in {server.namespace}, its Deployment may not be read", remedy)
+                Check("Velero", CheckStatus.NOTE, f"in {server.namespace}, not allowed to read its Deployment", remedy)
             )
     return checks
 
@@ -178,7 +183,7 @@ def _cron(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Check:
     """How a server reads cron, what tells so, and what the newest release would change."""
     verdict = snapshot.full_verdict(namespace)
     library = " or ".join(dialect.value for dialect in verdict.candidates)
-    why = f", because of {'; '.join(verdict.reasons)}" if verdict.reasons else ", because nothing tells which"
+    why = f", because of {'; '.join(verdict.reasons)}" if verdict.reasons else ", because there is no evidence"
     against = f"; against that: {'; '.join(verdict.contradictions)}" if verdict.contradictions else ""
     _, newest = target(NEWEST_KNOWN)
     upgrade = next((each for each in server_upgrades(snapshot, newest, now) if each.namespace == namespace), None)
@@ -187,7 +192,7 @@ def _cron(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Check:
     if newest not in verdict.candidates or changed:
         total = humanize.count(upgrade.schedules if upgrade is not None else 0, "schedule")
         found += f". An upgrade to {NEWEST_KNOWN} changes {changed} of {total}"
-    remedy = "see foretop upgrade-check for what changes and what to write instead" if changed else ""
+    remedy = "run foretop upgrade-check to see what changes and what to write instead" if changed else ""
     if changed and not verdict.is_certain:
         remedy = f"give the release with --velero-version; {remedy}"
     return Check("cron", CheckStatus.NOTE if remedy or against else CheckStatus.OK, found, remedy)
@@ -202,5 +207,8 @@ async def _action(access: AccessReviewer, verb: str, kind: Kind, purpose: str, n
     if verdict.allowed:
         return Check(about, CheckStatus.OK, f"allowed in {namespace}: you can {purpose}")
     return Check(
-        about, CheckStatus.NOTE, f"not allowed in {namespace}: you cannot {purpose}", "ask for the role that has it"
+        about,
+        CheckStatus.NOTE,
+        f"not allowed in {namespace}: you cannot {purpose}",
+        "ask for a role with this permission",
     )

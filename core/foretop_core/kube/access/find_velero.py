@@ -1,4 +1,4 @@
-"""Where Velero lives in a cluster, and what its Deployment tells about it."""
+"""The search for the namespace of Velero and the version and flags in its Deployment."""
 
 from __future__ import annotations
 

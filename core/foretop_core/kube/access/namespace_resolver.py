@@ -1,4 +1,4 @@
-"""Where each kind is looked for: what a person named, and where Velero lives, which may have to be found."""
+"""The namespaces to watch for each kind: those a person named, and that of Velero, which may have to be found."""
 
 from __future__ import annotations
 

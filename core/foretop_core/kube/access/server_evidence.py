@@ -1,4 +1,4 @@
-"""What tells the cron dialect of one Velero server, asked for once: for a command that keeps no watches."""
+"""The evidence for the cron dialect of one Velero server. Fetched once, for commands that keep no watches."""
 
 from __future__ import annotations
 

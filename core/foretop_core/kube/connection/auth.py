@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-
-import msgspec
 
 from foretop_core.clock import Clock
 from foretop_core.errors import BadInput
-from foretop_core.kube.connection.config import AuthInfo, ContextConfig, Reload
+from foretop_core.kube.connection.config import AuthInfo, ContextConfig, OidcConfig, Reload
 from foretop_core.kube.connection.exec_plugin import ExecCredential, ExecPlugins
 from foretop_core.kube.connection.failures import Unauthenticated
+from foretop_core.kube.connection.oidc import OidcTokens
 
 REREAD_TOKEN_FILE = timedelta(minutes=1)
 
@@ -32,11 +30,19 @@ class Credentials:
 class Authenticator:
     """Answers with the credentials of the moment for one context."""
 
-    def __init__(self, config: ContextConfig, reload: Reload, plugins: ExecPlugins, clock: Clock) -> None:
+    def __init__(
+        self,
+        config: ContextConfig,
+        reload: Reload,
+        plugins: ExecPlugins,
+        clock: Clock,
+        oidc: OidcTokens | None = None,
+    ) -> None:
         self.config = config
         self._reload = reload
         self._plugins = plugins
         self._clock = clock
+        self._oidc = oidc or OidcTokens(clock)
         self._file_token = ""
         self._file_read: datetime | None = None
 
@@ -48,8 +54,8 @@ class Authenticator:
             pair = f"{identity.username}:{identity.password}".encode()
             basic = f"Basic {base64.b64encode(pair).decode()}"
             return Credentials(basic, identity.certificate, identity.key)
-        if identity.oidc_token:
-            return _bearer(self._oidc_token(), identity)
+        if identity.oidc is not None:
+            return _bearer(await self._oidc.token(identity.oidc, self._oidc_again), identity)
         if identity.plugin is not None:
             return _from_plugin(await self._plugins.credential(identity.plugin), identity)
         return Credentials("", identity.certificate, identity.key)
@@ -65,7 +71,7 @@ class Authenticator:
         if await self.credentials() == used:
             raise Unauthenticated(
                 f"The API server does not accept the credentials of {self.config.name}",
-                hint="sign in again; foretop reads the kubeconfig anew by itself",
+                hint="sign in again; foretop reloads the kubeconfig automatically",
             )
 
     def _read_config_again(self) -> None:
@@ -89,21 +95,21 @@ class Authenticator:
                     ) from None
         return self._file_token
 
-    def _oidc_token(self) -> str:
-        """Never renewed by us: a provider may take a refresh token once only, and kubectl needs it too."""
-        if self._oidc_ended():
-            self._read_config_again()
-        ended = self._oidc_ended()
-        if ended:
-            raise Unauthenticated(
-                f"The OIDC token of {self.config.name} ended at {ended:%Y-%m-%d %H:%M} UTC",
-                hint="any kubectl command on that context renews it, and foretop sees it",
-            )
-        return self.config.identity.oidc_token
+    @property
+    def notice(self) -> str:
+        """One line on what a person should know of a sign-in that works; mostly empty."""
+        oidc = self.config.identity.oidc
+        return self._oidc.notice(oidc) if oidc is not None else ""
 
-    def _oidc_ended(self) -> datetime | None:
-        expiry = _expiry(self.config.identity.oidc_token)
-        return expiry if expiry is not None and expiry <= self._clock.now() else None
+    def _oidc_again(self) -> OidcConfig:
+        self._read_config_again()
+        if self.config.identity.oidc is None:
+            raise Unauthenticated(
+                f"{self.config.name} is signed in to in another way by now",
+                "the kubeconfig was changed",
+                "start foretop again",
+            )
+        return self.config.identity.oidc
 
 
 def _bearer(token: str, identity: AuthInfo) -> Credentials:
@@ -117,19 +123,3 @@ def _from_plugin(answer: ExecCredential, identity: AuthInfo) -> Credentials:
         key=answer.key or identity.key,
         plugin=answer,
     )
-
-
-class _Claims(msgspec.Struct):
-    exp: float | None = None
-
-
-def _expiry(token: str) -> datetime | None:
-    """When a token says that it ends; one that cannot be read is left to the API server."""
-    parts = token.split(".")
-    if len(parts) != 3:
-        return None
-    try:
-        claims = msgspec.json.decode(base64.urlsafe_b64decode(parts[1] + "=="), type=_Claims)
-    except (binascii.Error, ValueError, msgspec.DecodeError):
-        return None
-    return None if claims.exp is None else datetime.fromtimestamp(claims.exp, UTC)

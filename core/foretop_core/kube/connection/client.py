@@ -48,7 +48,7 @@ class Response:
             return msgspec.json.decode(self.body, type=shape)
         except (ValueError, RecursionError) as problem:
             raise ApiError(
-                self.status, "", f"the answer cannot be read: {problem}", hint="is a proxy between?"
+                self.status, "", f"the answer cannot be read: {problem}", hint="is there a proxy in between?"
             ) from None
 
 
@@ -82,6 +82,11 @@ class ApiClient:
     def skew(self) -> timedelta | None:
         """How far the server's clock is ahead of ours; nothing before the first answer."""
         return self._time.skew
+
+    @property
+    def notice(self) -> str:
+        """One line on what a person should know of the sign-in, though it works; mostly empty."""
+        return self._auth.notice
 
     async def request(
         self,
@@ -130,7 +135,7 @@ class ApiClient:
             if response.status == 401:
                 raise Unauthenticated(
                     f"The API server does not accept the credentials of {self.config.name}",
-                    hint="sign in again; foretop reads the kubeconfig anew by itself",
+                    hint="sign in again; foretop reloads the kubeconfig automatically",
                 )
             if response.status >= 400:
                 content = await self._read(response)
@@ -152,7 +157,7 @@ class ApiClient:
         content_type: str,
         silence: float,
     ) -> aiohttp.ClientResponse:
-        await import_in_background()
+        await import_in_background(self.config)
         import aiohttp
         from yarl import URL
 
@@ -235,7 +240,7 @@ class ApiClient:
                         yield line
                 searched = len(rest)
         except aiohttp.SocketTimeoutError:
-            raise WatchIdleTimeout(f"{self.config.address} has said nothing for too long") from None
+            raise WatchIdleTimeout(f"{self.config.address} sent no data for too long") from None
         except (aiohttp.ClientError, OSError) as problem:
             raise explain(self.config.address, problem) from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -27,6 +28,26 @@ class ExecConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class OidcConfig:
+    """An `auth-provider` of name oidc: a user's tokens, who renews them, and the file that they are kept in."""
+
+    user: str
+    file: Path
+    id_token: str = field(default="", repr=False)
+    refresh_token: str = field(default="", repr=False)
+    issuer: str = ""
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    ca: str = field(default="", repr=False)
+    proxy: str = field(default="", repr=False)
+
+    @property
+    def place(self) -> tuple[Path, str]:
+        """What tells one sign-in from another."""
+        return self.file, self.user
+
+
+@dataclass(frozen=True, slots=True)
 class Impersonation:
     """Whom to act as (`--as`, `--as-group`)."""
 
@@ -47,7 +68,7 @@ class AuthInfo:
     certificate: bytes = field(default=b"", repr=False)
     key: bytes = field(default=b"", repr=False)
     plugin: ExecConfig | None = None
-    oidc_token: str = field(default="", repr=False)
+    oidc: OidcConfig | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""From the command line's wishes to clients, one for each context, sharing their exec plugins."""
+"""From the command line's wishes to clients, one for each context, sharing their exec plugins and OIDC tokens."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
 from foretop_core.kube.connection.kubeconfig import choose_contexts, reloading
+from foretop_core.kube.connection.oidc import OidcTokens
 from foretop_core.kube.connection.settings import read_only_contexts
 
 
@@ -29,8 +30,9 @@ def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock
     """
     protected = read_only_contexts(environ)
     plugins = ExecPlugins(clock, environ)
+    oidc = OidcTokens(clock)
     clients = {}
     for context in choose_contexts(options, environ):
-        auth = Authenticator(context, reloading(context, options, environ), plugins, clock)
+        auth = Authenticator(context, reloading(context, options, environ), plugins, clock, oidc)
         clients[context.name] = ApiClient(auth, clock, read_only or context.name in protected)
     return Connections(clients, plugins)

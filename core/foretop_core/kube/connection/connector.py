@@ -12,6 +12,10 @@ from aiohttp.tracing import Trace
 GOODBYE_LIMIT = 5.0
 
 
+class SocksRefused(aiohttp.ClientError):
+    """A SOCKS proxy answered, and did not connect us."""
+
+
 class AbortingConnector(aiohttp.TCPConnector):
     """A pool that also ends the connections which it no longer counts as its own.
 

@@ -104,7 +104,7 @@ class ExecPlugins:
 
     async def _run(self, config: ExecConfig) -> ExecCredential:
         if config.interactive_mode == "Always":
-            raise Unauthenticated(f"{_name(config)} asks a person each time", hint="sign in on the plain terminal")
+            raise Unauthenticated(f"{_name(config)} always prompts", hint="sign in in the terminal")
         try:
             # A session of its own has no terminal, so that no prompt can be written over the screen.
             process = await asyncio.create_subprocess_exec(
@@ -117,7 +117,7 @@ class ExecPlugins:
                 start_new_session=True,
             )
         except FileNotFoundError:
-            hint = config.install_hint or "install it, or mend exec.command in the kubeconfig"
+            hint = config.install_hint or "install it, or fix exec.command in the kubeconfig"
             raise Unauthenticated(f"{_name(config)} is not installed", hint=hint) from None
         except OSError as problem:
             raise Unauthenticated(f"{_name(config)} cannot be run", problem.strerror or str(problem)) from None
@@ -127,7 +127,7 @@ class ExecPlugins:
         except TimeoutError:
             await _end(process)
             raise Unauthenticated(
-                f"{_name(config)} gave no answer in {self._limit:g} s", hint="does it wait for a person?"
+                f"{_name(config)} did not answer within {self._limit:g} s", hint="is it waiting for input?"
             ) from None
         except asyncio.CancelledError:
             await _end(process)
@@ -156,14 +156,14 @@ def _answer(config: ExecConfig, code: int | None, stdout: bytes, stderr: bytes) 
     try:
         answer = msgspec.json.decode(stdout, type=_Answer)
     except msgspec.DecodeError:
-        raise Unauthenticated(_last_line(stderr) or f"{_name(config)} gave no ExecCredential") from None
+        raise Unauthenticated(_last_line(stderr) or f"{_name(config)} did not return an ExecCredential") from None
     status = answer.status
     if answer.api_version != config.api_version:
         raise Unauthenticated(
             f"{_name(config)} answered in {answer.api_version or 'no version'}, not in {config.api_version}"
         )
     if status is None or not (status.token or (status.client_certificate_data and status.client_key_data)):
-        raise Unauthenticated(f"{_name(config)} gave neither a token nor a certificate with its key")
+        raise Unauthenticated(f"{_name(config)} returned neither a token nor a certificate with its key")
     return ExecCredential(
         token=status.token or "",
         certificate=(status.client_certificate_data or "").encode(),

@@ -94,13 +94,13 @@ def _read(path: Path, required: bool) -> Mapping[str, Any] | None:
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark
         line = f"line {mark.line + 1}: " if mark else ""
-        raise BadInput(what, f"{line}{problem.problem}", "mend the file, or name another") from None
+        raise BadInput(what, f"{line}{problem.problem}", "fix the file, or use another") from None
     except (yaml.YAMLError, UnicodeDecodeError):
-        raise BadInput(what, "it is not YAML", "mend the file, or name another") from None
+        raise BadInput(what, "it is not YAML", "fix the file, or use another") from None
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise BadInput(what, "it holds no mapping", "mend the file, or name another")
+        raise BadInput(what, "it does not contain a mapping", "fix the file, or use another")
     return content
 
 
@@ -109,7 +109,7 @@ def _named(section: object, title: str, path: Path) -> list[tuple[str, Mapping[s
     for item in section if isinstance(section, list) else []:
         name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(name, str):
-            raise BadInput(f"Cannot read the kubeconfig {path}", f"an entry of {title} has no name", "name it")
+            raise BadInput(f"Cannot read the kubeconfig {path}", f"an entry of {title} has no name", "give it a name")
         body = item.get(title.removesuffix("s"))
         found.append((name, body if isinstance(body, dict) else {}))
     return found
@@ -120,12 +120,12 @@ def _current(kubeconfig: Kubeconfig) -> str:
         return kubeconfig.current
     if not kubeconfig.contexts:
         raise BadInput(
-            "No cluster to look at",
-            f"no context is in {kubeconfig.place}",
+            "No cluster to connect to",
+            f"{kubeconfig.place} has no contexts",
             "set KUBECONFIG or give --kubeconfig",
         )
     raise BadInput(
-        "No context is chosen",
+        "No context selected",
         f"current-context is not set in {kubeconfig.place}",
         f"give --context: {_listed(kubeconfig.contexts)}",
     )
@@ -137,7 +137,7 @@ def _context(
     entry = kubeconfig.contexts.get(name)
     if entry is None:
         known = f"it has {_listed(kubeconfig.contexts)}" if kubeconfig.contexts else "it has none"
-        raise BadInput(f"There is no context {name!r}", f"looked in {kubeconfig.place}", known)
+        raise BadInput(f"Context {name!r} does not exist", f"looked in {kubeconfig.place}", known)
     cluster = _referred(entry, "cluster", kubeconfig.clusters, kubeconfig)
     user = _referred(entry, "user", kubeconfig.users, kubeconfig) if entry.text("user") else None
     return read_context(entry, cluster, user, options, environ)
@@ -149,7 +149,7 @@ def _referred(
     name = context.text(key)
     found = entries.get(name)
     if found is None:
-        why = f"its {key} {name!r} is not in {kubeconfig.place}" if name else f"it names no {key}"
+        why = f"its {key} {name!r} is not in {kubeconfig.place}" if name else f"it does not name a {key}"
         raise BadInput(f"The context {context.name!r} cannot be used", why, "see kubectl config view")
     return found
 

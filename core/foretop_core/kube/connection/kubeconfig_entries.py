@@ -20,6 +20,7 @@ from foretop_core.kube.connection.config import (
     ContextConfig,
     ExecConfig,
     Impersonation,
+    OidcConfig,
 )
 from foretop_core.kube.connection.proxy import proxy_for
 
@@ -60,7 +61,7 @@ class KubeconfigEntry:
             try:
                 return base64.b64decode(data, validate=True)
             except binascii.Error:
-                raise self.bad(f"{key}-data", "it is not base64", "write the entry again") from None
+                raise self.bad(f"{key}-data", "it is not base64", "recreate the entry") from None
         path = self.path(key)
         if not path:
             return b""
@@ -99,7 +100,7 @@ def read_context(
         insecure=insecure,
         tls_server_name=cluster.text("tls-server-name"),
         proxy=proxy_for(server, cluster.text("proxy-url"), environ),
-        identity=_identity(user, cluster) if user else AuthInfo(),
+        identity=_identity(user, cluster, environ) if user else AuthInfo(),
         impersonation=_impersonation(user, options),
     )
 
@@ -111,7 +112,7 @@ def _server(cluster: KubeconfigEntry, secure: bool) -> str:
     if "://" not in server:
         server = f"{'https' if secure else 'http'}://{server}"
     if not _is_address(server):
-        raise cluster.bad("server", f"{server} is no http or https address", "see kubectl config set-cluster")
+        raise cluster.bad("server", f"{server} is not a valid http or https address", "see kubectl config set-cluster")
     return server.rstrip("/")
 
 
@@ -123,7 +124,7 @@ def _is_address(server: str) -> bool:
         return False
 
 
-def _identity(user: KubeconfigEntry, cluster: KubeconfigEntry) -> AuthInfo:
+def _identity(user: KubeconfigEntry, cluster: KubeconfigEntry, environ: Mapping[str, str]) -> AuthInfo:
     plugin = user.part("exec")
     return AuthInfo(
         token=user.text("token"),
@@ -133,7 +134,7 @@ def _identity(user: KubeconfigEntry, cluster: KubeconfigEntry) -> AuthInfo:
         certificate=user.content("client-certificate"),
         key=user.content("client-key"),
         plugin=_plugin(plugin, cluster) if plugin else None,
-        oidc_token=_oidc_token(user),
+        oidc=_oidc(user, environ),
     )
 
 
@@ -178,24 +179,34 @@ def _cluster_info(cluster: KubeconfigEntry) -> str:
     return json.dumps(info, default=str)
 
 
-def _oidc_token(user: KubeconfigEntry) -> str:
+def _oidc(user: KubeconfigEntry, environ: Mapping[str, str]) -> OidcConfig | None:
     provider = user.part("auth-provider")
     if provider is None:
-        return ""
+        return None
     name = provider.text("name")
     if name != "oidc":
-        raise user.bad(f"auth-provider {name!r}", "Kubernetes has dropped it", "use the provider's exec plugin")
+        raise user.bad(f"auth-provider {name!r}", "Kubernetes no longer supports it", "use the provider's exec plugin")
     config = provider.part("config")
-    token = config.text("id-token") if config else ""
-    if not token:
+    if config is None or not (config.text("id-token") or config.text("refresh-token")):
         raise user.bad("auth-provider oidc", "it has no id-token", "sign in with kubectl first")
-    return token
+    issuer = config.text("idp-issuer-url")
+    return OidcConfig(
+        user=user.name,
+        file=user.file,
+        id_token=config.text("id-token"),
+        refresh_token=config.text("refresh-token"),
+        issuer=issuer,
+        client_id=config.text("client-id"),
+        client_secret=config.text("client-secret"),
+        ca=_decoded(config, "idp-certificate-authority"),
+        proxy=proxy_for(issuer, "", environ) if issuer else "",
+    )
 
 
 def _impersonation(user: KubeconfigEntry | None, options: ConnectionOptions) -> Impersonation:
     if options.as_user or options.as_groups:
         if not options.as_user:
-            raise BadInput("--as-group cannot stand alone", "a group needs a user to be in it", "add --as")
+            raise BadInput("--as-group cannot be used alone", "a group needs a user", "add --as")
         return Impersonation(options.as_user, options.as_groups)
     if user is None:
         return Impersonation()

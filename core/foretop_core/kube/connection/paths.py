@@ -1,4 +1,4 @@
-"""Where the API keeps things."""
+"""URL paths of the Kubernetes API."""
 
 from __future__ import annotations
 

@@ -9,31 +9,48 @@ from urllib.parse import urlsplit
 from foretop_core.errors import BadInput
 
 _PORTS = {"http": 80, "https": 443}
+_SOCKS = ("socks5", "socks5h")
+_SOCKS_PORT = 1080
+
+
+def is_socks(proxy: str) -> bool:
+    """Whether this proxy is spoken to in SOCKS5 and not in HTTP."""
+    return urlsplit(proxy).scheme in _SOCKS
 
 
 def proxy_for(server: str, proxy_url: str, environ: Mapping[str, str]) -> str:
-    """The kubeconfig's `proxy-url`, else the environment's, else none (an empty text)."""
+    """The kubeconfig's `proxy-url`, else the environment's, else none (an empty text).
+
+    `ALL_PROXY` comes last: Go does not know it, but it is where those who use `ssh -D` write their proxy.
+    """
     if proxy_url:
         return _checked(proxy_url, "proxy-url in the kubeconfig")
     parts = urlsplit(server)
-    name = f"{parts.scheme}_proxy"
-    value = environ.get(name.upper()) or environ.get(name) or ""
-    if not value or _bypassed(parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0), environ):
-        return ""
-    return _checked(value if "://" in value else f"http://{value}", f"{name.upper()} in the environment")
+    for name in (f"{parts.scheme}_proxy".upper(), "ALL_PROXY"):
+        value = environ.get(name) or environ.get(name.lower()) or ""
+        if not value:
+            continue
+        if _bypassed(parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0), environ):
+            return ""
+        return _checked(value if "://" in value else f"http://{value}", f"{name} in the environment")
+    return ""
 
 
 def _checked(url: str, where: str) -> str:
-    scheme = urlsplit(url).scheme
-    if scheme in _PORTS:
+    what = f"The proxy in {where} cannot be used"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise BadInput(what, "its address is malformed", "write it as socks5://host:1080") from None
+    if parts.scheme in _PORTS:
         return url
-    if scheme.startswith("socks"):
-        raise BadInput(
-            f"The proxy in {where} cannot be used",
-            "foretop speaks HTTP CONNECT to proxies, not SOCKS",
-            "name an http:// proxy there, or tunnel the port with ssh -L",
-        )
-    raise BadInput(f"The proxy in {where} cannot be used", f"{scheme or 'no'} scheme", "use http:// or https://")
+    if parts.scheme not in _SOCKS:
+        raise BadInput(what, f"{parts.scheme or 'no'} scheme", "use http://, https:// or socks5://")
+    if not parts.hostname:
+        raise BadInput(what, "it names no host", "write it as socks5://host:1080")
+    # Go's default; the library wants it written.
+    return url if port else parts._replace(netloc=f"{parts.netloc.rstrip(':')}:{_SOCKS_PORT}").geturl()
 
 
 def _bypassed(host: str, port: int, environ: Mapping[str, str]) -> bool:

@@ -19,37 +19,50 @@ from foretop_core.errors import BadInput
 from foretop_core.kube.connection.auth import Credentials
 from foretop_core.kube.connection.config import ContextConfig
 from foretop_core.kube.connection.failures import NotConnected, Unauthenticated, Unreachable
+from foretop_core.kube.connection.proxy import is_socks
 
 if TYPE_CHECKING:
     import aiohttp
 
 UNLIMITED = 0
 READ_BUFFER = 2**18
-_CONNECTOR = "foretop_core.kube.connection.connector"
+_CONNECTOR = ("foretop_core.kube.connection.connector", "AbortingConnector")
+_SOCKS_CONNECTOR = ("foretop_core.kube.connection.socks_connector", "SocksConnector")
 
 
-async def import_in_background() -> None:
-    """The library takes a good while to load; the screen stays alive meanwhile."""
+async def import_in_background(config: ContextConfig) -> None:
+    """The libraries take a good while to load; the screen stays alive meanwhile."""
+    module, last = _SOCKS_CONNECTOR if is_socks(config.proxy) else _CONNECTOR
     # A module is listed from the moment that its loading begins; what is defined last in it tells that it has ended.
-    if not hasattr(sys.modules.get(_CONNECTOR), "PromptConnector"):
-        await asyncio.to_thread(importlib.import_module, _CONNECTOR)
+    if not hasattr(sys.modules.get(module), last):
+        await asyncio.to_thread(importlib.import_module, module)
 
 
 def make_pool(config: ContextConfig, credentials: Credentials) -> aiohttp.ClientSession:
     """A pool of connections to one server with one client certificate."""
     import aiohttp
 
-    from foretop_core.kube.connection.connector import AbortingConnector
-
     return aiohttp.ClientSession(
-        # A limit would hold back the watch above it without a word.
-        connector=AbortingConnector(limit=UNLIMITED, ssl=_trust(config, credentials)),
+        connector=_connector(config, credentials),
         # The environment's proxies are settled by our own rules, and a netrc is none of kubectl's business.
         trust_env=False,
-        proxy=config.proxy or None,
+        proxy=None if is_socks(config.proxy) else config.proxy or None,
         read_bufsize=READ_BUFFER,
         cookie_jar=aiohttp.DummyCookieJar(),
     )
+
+
+def _connector(config: ContextConfig, credentials: Credentials) -> aiohttp.TCPConnector:
+    from foretop_core.kube.connection.connector import AbortingConnector
+
+    trust = _trust(config, credentials)
+    # A limit would hold back the watch above it without a word.
+    if not is_socks(config.proxy):
+        return AbortingConnector(limit=UNLIMITED, ssl=trust)
+    # Loaded only for those who need it.
+    from foretop_core.kube.connection.socks_connector import SocksConnector
+
+    return SocksConnector(config.proxy, limit=UNLIMITED, ssl=trust)
 
 
 def _trust(config: ContextConfig, credentials: Credentials) -> ssl.SSLContext | bool:
@@ -82,7 +95,7 @@ def load_certificate(context: ssl.SSLContext, name: str, credentials: Credential
     except (ssl.SSLError, _EncryptedKey):
         raise Unauthenticated(
             f"The client certificate of {name} cannot be used",
-            "certificate and key do not belong together, are not PEM, or the key has a passphrase",
+            "certificate and key do not match, are not PEM, or the key has a passphrase",
             "see kubectl config view --raw",
         ) from None
 
@@ -108,6 +121,8 @@ def explain(server: str, problem: Exception) -> Unreachable:
     """One line for whatever the transport raises."""
     import aiohttp
 
+    from foretop_core.kube.connection.connector import SocksRefused
+
     what = f"{server} cannot be reached"
     match problem:
         case aiohttp.ClientConnectorCertificateError():
@@ -115,11 +130,13 @@ def explain(server: str, problem: Exception) -> Unreachable:
         case aiohttp.ClientConnectorSSLError():
             return NotConnected(what, f"TLS: {problem.strerror or problem}", "is it really an https server?")
         case aiohttp.ClientConnectorDNSError():
-            return NotConnected(what, "its name is not known", "check the server's name, the network or the VPN")
+            return NotConnected(what, "its name cannot be resolved", "check the server's name, the network or the VPN")
         case aiohttp.ClientProxyConnectionError():
-            return NotConnected(what, "the proxy does not answer", "check proxy-url and HTTPS_PROXY")
+            return NotConnected(what, "the proxy does not answer", "check proxy-url, HTTPS_PROXY and ALL_PROXY")
         case aiohttp.ClientHttpProxyError():
             return NotConnected(what, f"the proxy answered {problem.status} {problem.message}", "check the proxy")
+        case SocksRefused():
+            return NotConnected(what, f"the SOCKS proxy answered: {problem}", "check the proxy and the server's name")
         case aiohttp.ClientConnectorError():
             return NotConnected(what, _system_reason(problem.os_error), "check the address, the network or the VPN")
         case TimeoutError():

@@ -1,1 +1,1 @@
-"""How objects come in: a list and then a watch for each kind and place, again and again."""
+"""List and watch for each kind and namespace, retried after every failure."""

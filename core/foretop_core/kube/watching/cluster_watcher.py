@@ -240,4 +240,4 @@ class ClusterWatcher:
 def _told(problem: Exception) -> str:
     if isinstance(problem, ForetopError):
         return str(problem)
-    return " ".join(f"foretop failed here, which is its own fault: {type(problem).__name__}: {problem}".split())
+    return " ".join(f"Internal error in foretop: {type(problem).__name__}: {problem}".split())

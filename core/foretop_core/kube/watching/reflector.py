@@ -135,7 +135,7 @@ class Reflector:
             if self._clock.now() - opened >= timedelta(seconds=self._timing.short_watch):
                 self._settle()
         if not self._settled:
-            raise Unreachable(f"The watch of {self._title} ended as soon as it had begun")
+            raise Unreachable(f"The watch of {self._title} ended as soon as it started")
 
     def _settle(self) -> None:
         """A watch that works is what ends a row of failures; a list alone may be followed by the next one."""
@@ -212,7 +212,7 @@ class Reflector:
         self._version = ""
         where = f"in {self._scope.namespace}" if self._scope.namespace else "in all namespaces"
         problem = ForetopError(
-            f"{self._verb} on {self._title} {where} is not allowed", hint="ask for the role that has it"
+            f"{self._verb} on {self._title} {where} is not allowed", hint="ask for a role with this permission"
         )
         delay = self._backoff.next() if self._synced else self._timing.ask_again
         return self._report_pause(WatchState.FORBIDDEN, problem, delay)

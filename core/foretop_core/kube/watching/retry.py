@@ -1,4 +1,4 @@
-"""How long to wait, and the waiting itself; sleep and chance are handed in so that tests need neither."""
+"""Retry delays and the wait itself. Sleep and randomness are parameters, so tests need neither."""
 
 from __future__ import annotations
 

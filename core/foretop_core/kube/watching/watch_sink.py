@@ -1,4 +1,4 @@
-"""Where a reflector puts what it sees: the agreement between the watches and the store."""
+"""The interface between watches and store: what a reflector reports."""
 
 from __future__ import annotations
 

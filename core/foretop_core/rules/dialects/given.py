@@ -33,8 +33,8 @@ class GivenVersions:
         known = tuple(contexts)
         for place in self.versions:
             if place and not any(place == name or place.startswith(f"{name}/") for name in known):
-                there = f"there are {', '.join(known[:5])}" if known else "a file has none: give the version alone"
-                raise BadInput(f"--velero-version {place}=… names no context in use", there)
+                there = f"there are {', '.join(known[:5])}" if known else "a file has no context: give only the version"
+                raise BadInput(f"--velero-version {place}=… does not name a context in use", there)
 
     def of(self, context: str) -> dict[str, str]:
         """By namespace, "" for all others: the version given for a cluster counts before the one given for all."""

@@ -41,7 +41,7 @@ def instead_of(text: str, today: Dialect, dialects: tuple[Dialect, ...], now: da
     """What makes the runs that `text` makes as `today` reads it, and makes them in all of `dialects`."""
     wanted = expression(text, today)
     if isinstance(wanted, CronError) or wanted.next(now) is None:
-        return Instead((), "Nothing says this to every release: pause the schedule or delete it.")
+        return Instead((), "No expression means this on every release: pause the schedule or delete it.")
     if wanted.every is not None:
         return _delay(wanted, dialects)
     return (
@@ -89,7 +89,7 @@ def _two(text: str, wanted: CronSchedule, dialects: tuple[Dialect, ...], now: da
         days = "none" if not twice else f"{twice:,}"
         return Instead(
             (by_date.expression, by_weekday.expression),
-            "One expression cannot say this to both: make two schedules. A day that fits both gets two backups "
+            "One expression cannot mean this on both: create two schedules. A day that matches both gets two backups "
             f"({days} in the next twelve months), and the new schedule has a new name and its own history.",
         )
     return None

@@ -1,4 +1,4 @@
-"""A run that should have been made, and what keeps it."""
+"""An overdue run, and why it has not started."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def overdue(
     run = next_run(schedule, dialect, zone)
     if run is None:
         since = schedule.status.last_backup or schedule.created or now
-        sentence = "the expression never fires, and Velero takes that for always due"
+        sentence = "the expression never fires, and Velero treats it as always due"
         return Overdue(since, DelayReason.NEVER_FIRES, sentence)
     if now - run <= grace:
         return None
@@ -68,12 +68,12 @@ def overdue(
     if held:
         return Overdue(run, DelayReason.BLOCKED, _blocked(held, now), held)
     if (silence := beat.silent_for(now)) is not None:
-        return Overdue(run, DelayReason.NO_PULSE, f"Velero has shown no sign of life for {humanize.duration(silence)}")
-    return Overdue(run, DelayReason.UNKNOWN, "nothing that can be seen holds it: look at the Velero server's log")
+        return Overdue(run, DelayReason.NO_PULSE, f"no sign of activity from Velero for {humanize.duration(silence)}")
+    return Overdue(run, DelayReason.UNKNOWN, "no visible cause: check the log of the Velero server")
 
 
 def _blocked(held: Backup, now: datetime) -> str:
     since = held.started or held.created
     length = f" for {humanize.duration(now - since)}" if since else ""
     phase = held.phase or "waiting"
-    return f"{held.name} has been {phase}{length}, and Velero starts no second backup of a schedule meanwhile"
+    return f"{held.name} has been {phase}{length}, and Velero does not start a second backup of the same schedule"

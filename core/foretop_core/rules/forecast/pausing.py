@@ -58,18 +58,18 @@ def pause(
 ) -> str:
     """What pausing does, and what it does not."""
     unfinished = [backup.name for backup in backups if _goes_on(backup, schedule)]
-    running = f"{humanize.join(unfinished)} goes on" if unfinished else "nothing of it is running"
+    running = f"{humanize.join(unfinished)} continues" if unfinished else "no backup of it is running"
     if schedule.spec.paused:
-        return f"{schedule.name} is paused already; {running}."
+        return f"{schedule.name} is already paused; {running}."
     if problem := invalid(schedule, dialect):
-        return f"{schedule.name} makes no backups now ({problem}), and none while it is paused."
+        return f"{schedule.name} makes no backups now ({problem}), and makes none while it is paused."
     run = next_run(schedule, dialect, zone)
     if run is None:
-        return f"No further backup of {schedule.name}, which is always due as its expression never fires; {running}."
+        return f"No further backup of {schedule.name}: its expression never fires, so it is always due; {running}."
     when = "now due" if now > run else f"of {humanize.time(run, now)}"
     return (
-        f"No further backup of {schedule.name}: the run {when} is not made; {running}. "
-        "Unpaused after that, it makes one backup at once unless told to skip."
+        f"No further backup of {schedule.name}: the run {when} will not start; {running}. "
+        "If you unpause it later, one backup starts at once unless you choose to skip."
     )
 
 
@@ -98,7 +98,7 @@ def unpause(
     missed = missed_runs(schedule, now, dialect, zone) if due else 0
     held = blocker(schedule, backups)
     if parsed.never_fires or next_run(schedule, dialect, zone) is None:
-        sentence = "a backup at once and then nearly every minute: the expression never fires, so it is always due"
+        sentence = "a backup at once, then one almost every minute: the expression never fires, so it is always due"
         return UnpauseForecast(choice, held is None, skips, None, None, 0, predictable, sentence)
     at_once = due and not skips and held is None
     base = now if skips or at_once else base_time(schedule) or now
@@ -111,9 +111,9 @@ def unpause(
     then = _then(following, starts, now, silent=bool(silence))
     sentence = _unpause_sentence(schedule, now, skips, due, held, missed, then, dialect, zone)
     if not predictable:
-        sentence = f"{sentence}, if the server still has its default (say skip or do not skip to be sure)"
+        sentence = f"{sentence}, if the server still has its default (choose skip or do not skip to be sure)"
     if silence:
-        sentence = f"nothing before Velero is back ({silence}), then {sentence}"
+        sentence = f"nothing until Velero is back ({silence}), then {sentence}"
     return UnpauseForecast(choice, at_once, skips, following, starts, missed, predictable, sentence, silence)
 
 
@@ -152,14 +152,16 @@ def _unpause_sentence(
     number = f"over {MOST_RUNS:,} runs" if missed >= MOST_RUNS else humanize.count(missed, "run")
     owed = f"due since {humanize.time(since, now)}, {number} missed" if since else f"{number} missed"
     if skips:
-        return f"no backup now: skips what is {owed}; {then}"
+        return f"no backup now: skips the run {owed}; {then}"
     if held is not None:
-        return f"one backup when {held.name} has ended, within a minute of it: {owed}, one will be made"
-    return f"one backup starts at once: {owed}, one will be made; {then}"
+        return f"one backup when {held.name} has ended, within a minute: {owed}"
+    return f"one backup starts at once: {owed}; {then}"
 
 
 def _then(following: datetime | None, starts: datetime | None, now: datetime, *, silent: bool) -> str:
     if following is None:
         return "no run after that"
-    start = "" if silent else f", starts {humanize.time(starts, now)}" if starts else ", starts within a minute of it"
+    start = (
+        "" if silent else f", starts {humanize.time(starts, now)}" if starts else ", starts within a minute after that"
+    )
     return f"next run {humanize.time(following, now)}{start}, in {humanize.duration((starts or following) - now)}"

@@ -37,7 +37,7 @@ def transition(before: NonAdmin | None, after: NonAdmin | None) -> PhaseTransiti
 def _gone(before: NonAdmin | None) -> PhaseTransition:
     if before is None or before.phase in DELETING or not before.metadata.finalizers:
         return PhaseTransition(True, False, False, "gone")
-    return PhaseTransition(False, False, False, f"gone from {_shown(before)} without having been marked as Deleting")
+    return PhaseTransition(False, False, False, f"deleted while {_shown(before)}, without passing through Deleting")
 
 
 def _appeared(after: NonAdmin) -> PhaseTransition:
@@ -47,7 +47,7 @@ def _appeared(after: NonAdmin) -> PhaseTransition:
 
 
 def _brought_back() -> PhaseTransition:
-    text = "brought back by the sync: its backup is still in the bucket"
+    text = "recreated by the sync: its backup is still in the bucket"
     return PhaseTransition(True, False, True, text)
 
 
@@ -71,7 +71,7 @@ def _odd_conditions(before: NonAdmin, after: NonAdmin) -> str:
     for entry in before.state.conditions:
         now = after.condition(entry.type)
         if now is None:
-            return f"condition {entry.type} was taken away"
+            return f"condition {entry.type} was removed"
         if entry.type in {"Queued", "Deleting"} and is_true(entry) and not is_true(now):
             return f"condition {entry.type} went from True to {now.status}"
     return ""

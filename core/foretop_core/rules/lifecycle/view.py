@@ -1,4 +1,4 @@
-"""Where an object stands, in words that an operator or a team can act on."""
+"""The current state of a NAB or NAR and its next step, in sentences for an operator or a team."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def _explain(obj: NonAdmin, path: Path, live: Backup | Restore | None, now: date
             return _explain_api_delete(obj, now)
         case Path.FORCE_DELETE:
             return (
-                "the Velero objects go, then the finalizer",
-                f"It is being deleted by force{_for(obj, now)}: data in the bucket may stay behind.",
+                "the Velero objects are deleted, then the finalizer is removed",
+                f"Force deletion in progress{_for(obj, now)}: data may remain in the bucket.",
             )
         case Path.DELETE:
             return _explain_delete(obj, now)
@@ -69,13 +69,13 @@ def _explain_making(obj: NonAdmin, live: Backup | Restore | None) -> tuple[str, 
     accepted = obj.condition("Accepted")
     if not obj.phase and not is_synced(obj):
         return (
-            "the controller takes it up",
-            "The controller has not looked at it yet: if this lasts, it is down.",
+            "the controller picks it up",
+            "The controller has not picked it up yet. If this lasts, the controller is down.",
         )
     if is_lost(obj):
         return (
             f"a new {type(obj).__name__}",
-            f"Its Velero {noun} is gone, and it will not run again ({_said(accepted)}).",
+            f"Its Velero {noun} no longer exists, and it will not run again ({_said(accepted)}).",
         )
     if accepted is not None and not is_true(accepted):
         return (
@@ -83,17 +83,17 @@ def _explain_making(obj: NonAdmin, live: Backup | Restore | None) -> tuple[str, 
             f"The controller refuses it: {_said(accepted)}. It waits until the spec is corrected.",
         )
     if not is_true(obj.condition("Queued")):
-        step = "judge its spec" if accepted is None else f"make the Velero {noun}"
-        return f"the controller is to {step}", f"The controller is to {step}: if this lasts, it is down."
+        step = "validate its spec" if accepted is None else f"create the Velero {noun}"
+        return f"the controller must {step}", f"The controller must {step} next. If this lasts, the controller is down."
     run = run_of(obj, live)
     following, why = _explain_run(noun, run)
-    return following, f"Brought back by the sync from the bucket. {why}" if is_synced(obj) else why
+    return following, f"Recreated by the sync from the bucket. {why}" if is_synced(obj) else why
 
 
 def _explain_run(noun: str, run: RunStatus | None) -> tuple[str, str]:
     phase = run.phase if run is not None else ""
     if run is None or phase in WAITING:
-        return "InProgress", f"The Velero {noun} is made and waits for its turn in Velero's queue."
+        return "InProgress", f"The Velero {noun} is created and waits for its turn in Velero's queue."
     if phase in FAULTY:
         return "nothing more", f"The Velero {noun} ended {phase}{_fault(run)}. Read its log; start a new one."
     if phase in ENDED:
@@ -113,14 +113,14 @@ def _explain_api_delete(obj: NonAdmin, now: datetime) -> tuple[str, str]:
     if deleting is None:
         return (
             "the controller marks it as Deleting",
-            f"It was deleted{_for(obj, now)}; the controller is to act.",
+            f"It was deleted{_for(obj, now)}; waiting for the controller.",
         )
     if not isinstance(obj, NonAdminBackup):
-        return f"the Velero {noun} goes", f"It is being deleted{_for(obj, now)}: {_said(deleting)}."
+        return f"the Velero {noun} is deleted", f"It is being deleted{_for(obj, now)}: {_said(deleting)}."
     return (
-        "spec.deleteBackup: true, or the finalizer goes",
+        "spec.deleteBackup: true, or the finalizer removed",
         f"It is being deleted{_for(obj, now)}: {_said(deleting)}. "
-        "If it stays, set spec.deleteBackup to true (deletes the data too).",
+        "If it does not go away, set spec.deleteBackup to true (this also deletes the data).",
     )
 
 
@@ -128,20 +128,20 @@ def _explain_delete(obj: NonAdmin, now: datetime) -> tuple[str, str]:
     request = obj.status.velero_delete_backup_request if isinstance(obj, NonAdminBackup) else None
     status = request.status if request is not None else None
     if not is_true(obj.condition("Deleting")):
-        return "the controller marks it as Deleting", "spec.deleteBackup is set; the controller is to act."
+        return "the controller marks it as Deleting", "spec.deleteBackup is set; waiting for the controller."
     if status is None:
         return (
-            "Velero takes the DeleteBackupRequest up",
-            f"Backup and data are to be deleted{_for(obj, now)}.",
+            "Velero picks up the DeleteBackupRequest",
+            f"Backup and data are queued for deletion{_for(obj, now)}.",
         )
     if status.errors:
         return (
-            "the cause is mended and a new DeleteBackupRequest made",
+            "the cause is fixed and a new DeleteBackupRequest is created",
             f"Velero could not delete the backup: {'; '.join(status.errors)}.",
         )
     return (
-        "the Velero Backup goes, then this object",
-        f"Velero deletes backup and data ({status.phase}{_for(obj, now)}).",
+        "the Velero Backup is deleted, then this object",
+        f"Velero is deleting backup and data ({status.phase}{_for(obj, now)}).",
     )
 
 

@@ -50,7 +50,7 @@ def prescaler_verdict(text: str, minutes: int, dialect: Dialect) -> PrescalerVer
     if not against:
         return PrescalerVerdict(supported=True, documented=True, expression=answer.expression, reason="")
     missed, extra = missed_and_extra(parse(text, dialect).fields, [_read(answer.expression).fields], minutes)
-    reason = f"{against}; in eight years it misses {missed} warm-ups and makes {extra} for nothing"
+    reason = f"{against}; in eight years it misses {missed} warm-ups and makes {extra} unneeded ones"
     return PrescalerVerdict(True, False, answer.expression, reason, missed, extra)
 
 
@@ -58,7 +58,7 @@ def _against_the_server(text: str, dialect: Dialect) -> str:
     """The operator reads a schedule as Kubernetes reads a CronJob, whatever server the schedule is for."""
     if day_masks(parse(text, dialect).fields) == day_masks(_read(text).fields):
         return ""
-    return "the operator reads the two day fields as Kubernetes does, and this Velero does not"
+    return "the operator reads the two day fields as Kubernetes does, but this Velero does not"
 
 
 def _against_the_document(answer: _Answer) -> str:
@@ -81,7 +81,7 @@ def _answer(text: str, minutes: int) -> _Answer:
     negative = any(start < minutes for start in starts)
     several = len(starts) > 1
     if negative and several and parts[1] != "*":
-        raise PrimerError("the prescaler moves no hour under several minutes")
+        raise PrimerError("the prescaler cannot shift an hour when there are several minutes")
     if negative and not several:
         parts[1] = _hour_before(parts)
     primed = " ".join([",".join(map(str, warm)), *parts[1:]])
@@ -95,11 +95,11 @@ def _hour_before(parts: list[str]) -> str:
         try:
             number = golang.atoi(hour)
         except golang.GoError as error:
-            raise PrimerError("the prescaler moves only a plain hour") from error
+            raise PrimerError("the prescaler can only shift a plain hour") from error
         if number > 0:
             return str(number - 1)
     if parts[2:5] != _UNTOUCHED:
-        raise PrimerError("the prescaler moves neither day, month nor weekday")
+        raise PrimerError("the prescaler cannot shift day, month or weekday")
     return hour if hour == "*" else "23"
 
 
@@ -108,13 +108,13 @@ def _listed_minutes(field: str) -> list[str]:
     if "/" in field:
         stepped = _STEPPED.fullmatch(field)
         if stepped is None:
-            raise PrimerError("the prescaler takes no step apart inside a list or a range")
+            raise PrimerError("the prescaler cannot split a step inside a list or a range")
         start = 0 if stepped[1] == "*" else _minute(stepped[1])
         return [str(value) for value in range(start, 60, _minute(stepped[2]))]
     if "-" in field:
         spanned = _RANGE.fullmatch(field)
         if spanned is None:
-            raise PrimerError("the prescaler takes no range apart inside a list")
+            raise PrimerError("the prescaler cannot split a range inside a list")
         return [str(value) for value in range(_minute(spanned[1]), _minute(spanned[2]) + 1)]
     return field.split(",")
 

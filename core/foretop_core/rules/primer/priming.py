@@ -54,8 +54,8 @@ def prime(text: str, minutes: int, dialect: Dialect) -> Primed:
     if _off_at_changes(schedule):
         exact = False
         notes.append(
-            f"{schedule.zone} has daylight saving: around a change of the clocks a warm-up may be missing or "
-            "come at the wrong distance from its run"
+            f"{schedule.zone} has daylight saving: around a clock change, a warm-up may be missing or "
+            "come too early or too late for its run"
         )
     # By the zone's own name: a CronJob takes no quotes around it.
     prefix = "" if schedule.zone is None else f"{text[: text.index('=') + 1]}{schedule.zone} "
@@ -90,11 +90,11 @@ def _for_cron_job(text: str) -> CronSchedule:
 def _primable(text: str, minutes: int, dialect: Dialect) -> CronSchedule:
     schedule = _parsed(text, dialect)
     if not 0 <= minutes <= MOST_MINUTES:
-        raise PrimerError(f"cannot warm up {minutes} minutes ahead", f"it takes 0 to {MOST_MINUTES}")
+        raise PrimerError(f"cannot warm up {minutes} minutes ahead", f"use 0 to {MOST_MINUTES}")
     if schedule.every is not None:
-        raise PrimerError(f"cannot prime {text}", "it counts from its last run, which no cron expression can know")
+        raise PrimerError(f"cannot prime {text}", "it counts from its last run, which a cron expression cannot express")
     if schedule.never_fires:
-        raise PrimerError(f"cannot prime {text}", "it never fires, there is nothing to warm up for")
+        raise PrimerError(f"cannot prime {text}", "it never fires, so there is no run to warm up for")
     return schedule
 
 

@@ -32,7 +32,7 @@ def queue_stalled(
     slot_free_since: datetime | None = None,
     after: timedelta = STALLED_AFTER,
 ) -> Stall | None:
-    """Whether the queue stands still with a free slot.
+    """Whether the queue is stalled with a free slot.
 
     The objects do not keep when a finishing backup gave up its slot. Somebody who has watched it can say so;
     otherwise a queue with such a one is not judged, rather than called stalled at the moment of handing over.

@@ -145,7 +145,7 @@ def _by_items(run: Run, elapsed: timedelta) -> timedelta | None:
 
 def _why_unknown(owner: Owner, runs: int) -> str:
     if owner.kind is OwnerKind.HAND:
-        return "made by hand, no earlier runs to go by"
+        return "created by hand, no earlier runs to compare"
     if runs >= FEWEST_RUNS:
         return f"already longer than the last {runs} runs"
     whose = f"schedule {owner.name}" if owner.kind is OwnerKind.SCHEDULE else f"{owner.kind}s of {owner.namespace}"

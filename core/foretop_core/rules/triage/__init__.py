@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
@@ -11,7 +11,7 @@ from foretop_core.rules.triage import dialects, nonadmin, outcomes, priming, sch
 from foretop_core.rules.triage.aggregate import aggregated
 from foretop_core.rules.triage.correlate import correlated, link_causes
 from foretop_core.rules.triage.debounce import Debounced, debounce
-from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresholds
+from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 from foretop_core.rules.triage.ranking import rank
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "Debounced",
     "Finding",
     "Severity",
-    "Subject",
     "Thresholds",
     "Triage",
     "aggregated",
@@ -80,5 +79,4 @@ def triage(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds | None =
     """Everything that is wrong in one context now."""
     limits = limits or Thresholds()
     found = (finding for rule in RULES for finding in rule(snapshot, now, limits))
-    findings = [replace(finding, context=snapshot.context) for finding in correlated(found)]
-    return Triage(tuple(sorted(link_causes(findings), key=rank)), snapshot.unseen)
+    return Triage(tuple(sorted(link_causes(correlated(found)), key=rank)), snapshot.unseen)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity
 
 _GATHERED = "position-off"
 
@@ -30,11 +31,10 @@ def _together(context: str, namespace: str, notes: list[Finding]) -> Finding:
     return Finding(
         _GATHERED,
         Severity.NOTE,
-        Subject(QUEUE, namespace, ""),
+        ObjectRef(context, QUEUE, namespace, ""),
         None,
-        f"{len(notes)} tenants' backups or restores report a wrong place",
-        f"{humanize.join(told)}. The controller estimates the place, and looks again mainly when some backup ends.",
-        "Trust the queue, not the estimate; nothing needs to be done.",
+        f"{len(notes)} tenants' backups or restores report a wrong queue position",
+        f"{humanize.join(told)}. The controller estimates the position and mostly updates it when a backup ends.",
+        "Trust the queue, not the estimate. No action is needed.",
         tuple(note.subject for note in notes),
-        context=context,
     )

@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.triage.finding import Finding, Severity, Subject
+from foretop_core.rules.triage.finding import Finding, Severity
 from foretop_core.rules.triage.ranking import rank
 
 _BY_SILENCE = frozenset(
@@ -42,7 +43,7 @@ def correlated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def link_causes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Each finding with the one about the object that it blames, and that one with its own cause before it."""
     everyone = list(findings)
-    about: dict[Subject, Finding] = {}
+    about: dict[ObjectRef, Finding] = {}
     for finding in sorted(everyone, key=rank, reverse=True):
         about[finding.subject] = finding
     chains = {finding.id: _causes(finding, about) for finding in everyone}
@@ -53,7 +54,7 @@ def link_causes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(_chained(finding, chains[finding.id], gravest) for finding in everyone)
 
 
-def _causes(finding: Finding, about: Mapping[Subject, Finding]) -> list[Finding]:
+def _causes(finding: Finding, about: Mapping[ObjectRef, Finding]) -> list[Finding]:
     """What explains it, the nearest first; two that blame each other explain nothing."""
     found: list[Finding] = []
     blamed = finding.blames
@@ -101,7 +102,7 @@ def _with_consequences(finding: Finding, consequences: list[Finding]) -> Finding
 
 def _gaps(findings: list[Finding]) -> list[Finding]:
     """A gap in protection belongs to the finding that tells why its schedule makes no good backups."""
-    reasons: dict[Subject, str] = {}
+    reasons: dict[ObjectRef, str] = {}
     for code in reversed(_GAP_EXPLAINED_BY):
         reasons |= {finding.subject: finding.id for finding in findings if finding.code == code}
     gaps = {

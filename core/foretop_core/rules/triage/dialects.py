@@ -7,12 +7,13 @@ from datetime import datetime
 
 from foretop_core.cron import Dialect
 from foretop_core.models import Schedule
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import releases_of
 from foretop_core.rules.dialects.aftermath import Aftermath, every_minute_since, refused_since, stopped
 from foretop_core.rules.dialects.upgrade import UpgradeKind, first_release, next_dialect, upgrade_kind
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
 _EFFECTS = {
     UpgradeKind.REFUSED: "refused",
@@ -54,26 +55,28 @@ def _note(
     what, evidence = "", []
     if unclear:
         number = humanize.count(len(unclear), "schedule")
-        what = f"its release is open, and {number} {'depends' if len(unclear) == 1 else 'depend'} on it"
+        what = f"its release is unknown, and {number} {'depends' if len(unclear) == 1 else 'depend'} on it"
         names = humanize.join([schedule.name for schedule in unclear])
-        evidence.append(f"{_either(candidates)} read {number} differently: {names}. Which of them runs here is open.")
+        evidence.append(
+            f"{_either(candidates)} read {number} differently: {names}. Which of them runs here is unknown."
+        )
     if changed:
         number = humanize.count(len(changed), "schedule")
         what = what or f"an upgrade to {release} changes {number}"
         effects = humanize.join([f"{schedule.name} ({_EFFECTS[kind]})" for schedule, kind in changed])
         evidence.append(f"Velero {release} reads {number} differently: {effects}.")
-    remedy = "See foretop upgrade-check for what changes and what to write instead."
+    remedy = "Run foretop upgrade-check to see what changes and what to write instead."
     if unclear:
         remedy = f"Give the release with --velero-version. {remedy}"
     return Finding(
         "velero-cron-dialect",
         Severity.NOTE,
-        Subject(QUEUE, namespace, ""),
+        ObjectRef(snapshot.context, QUEUE, namespace, ""),
         None,
         what,
         " ".join(evidence),
         remedy,
-        tuple(Subject.of(schedule) for schedule in (*unclear, *(schedule for schedule, _ in changed))),
+        tuple(snapshot.ref(schedule) for schedule in (*unclear, *(schedule for schedule, _ in changed))),
     )
 
 
@@ -92,11 +95,11 @@ def stopped_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         yield Finding(
             "schedule-stopped",
             Severity.ERROR,
-            Subject.of(schedule),
+            snapshot.ref(schedule),
             found.missed,
             f"{effect.runs_before:,} runs a year before an upgrade, {effect.runs_after:,} now",
             f"Its run of {humanize.time(found.last_run, now)} was due to {_before(effect.before)}: "
-            f"{effect.meaning_before}. The one of {humanize.time(found.missed, now)} was not made: "
+            f"{effect.meaning_before}. The one of {humanize.time(found.missed, now)} was missed: "
             f"{_before(effect.after)} reads {effect.expression!r} as {effect.meaning_after}.",
             _remedy(found),
         )

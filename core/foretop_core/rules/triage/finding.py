@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from foretop_core.models import Resource
+from foretop_core.models.wire import ObjectRef
 
 QUEUE = ""
 """The kind of a finding that is about no object, such as the queue itself."""
@@ -18,23 +18,11 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Subject:
-    kind: str
-    namespace: str
-    name: str
-
-    @classmethod
-    def of(cls, item: Resource) -> Subject:
-        """The model types are named as the API names the kinds."""
-        return cls(type(item).__name__, item.namespace, item.name)
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     code: str
     severity: Severity
-    subject: Subject
+    subject: ObjectRef
     since: datetime | None
     what: str
     """A few words for the row."""
@@ -42,16 +30,19 @@ class Finding:
     """What shows it, in sentences."""
     remedy: str
     """What to do."""
-    related: tuple[Subject, ...] = ()
+    related: tuple[ObjectRef, ...] = ()
     cause: str = ""
     """What tells it apart from another finding of the same code on the same subject."""
-    blames: Subject | None = None
+    blames: ObjectRef | None = None
     """The object whose own finding, where it has one, explains this one."""
-    context: str = ""
     because: Finding | None = None
     """The finding that explains this one."""
     weight: Severity | None = None
     """How grave the gravest is of itself and what it explains."""
+
+    @property
+    def context(self) -> str:
+        return self.subject.context
 
     @property
     def id(self) -> str:

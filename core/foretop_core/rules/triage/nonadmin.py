@@ -8,11 +8,12 @@ from datetime import datetime, timedelta
 from itertools import chain
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminBackupStorageLocationRequest, Restore
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.queue import Positions, disagreement
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresholds
+from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 from foretop_core.rules.triage.outcomes import OUTCOMES, blamed_location, reason
 
 _FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
@@ -34,14 +35,14 @@ def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Ite
         yield Finding(
             "nonadmin-refused",
             Severity.WARNING,
-            Subject.of(item),
+            snapshot.ref(item),
             accepted.last_transition_time if accepted else item.created,
             what,
             f"The controller does not accept it ({accepted.reason if accepted else 'no condition'}): {message}. {wait}",
             remedy,
-            (Subject.of(request),) if request else (),
+            (snapshot.ref(request),) if request else (),
             accepted.reason if accepted else "",
-            Subject.of(request) if request else None,
+            snapshot.ref(request) if request else None,
         )
 
 
@@ -53,15 +54,16 @@ def _refusal(
     if request is None:
         return (
             f"refused: {_FIELD_PREFIX.sub('', message)}",
-            "It waits until its owner changes it.",
-            f"Tell the owner in {item.namespace} what to change; {meanwhile} meanwhile.",
+            "It stays refused until its owner changes it.",
+            f"Ask the owner in {item.namespace} to change it; until then, {meanwhile}.",
         )
     name = request.status.non_admin_backup_storage_location.name
     asked = f" since {humanize.time(request.created, now)}" if request.created else ""
     return (
         f"refused: its storage {name} waits for your approval",
         f"Its storage location {name} waits for an administrator's decision{asked}.",
-        f"Decide about the request {request.name} (9 Storage); the owner need change nothing; {meanwhile} meanwhile.",
+        f"Decide about the request {request.name} (9 Storage). "
+        f"The owner does not need to change anything; until then, {meanwhile}.",
     )
 
 
@@ -79,12 +81,12 @@ def _is_decided(request: NonAdminBackupStorageLocationRequest) -> bool:
 
 def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """The phase may only go forward; the released controller breaks that when the Velero object vanishes."""
-    watched = {(namespace, name) for _, namespace, name in snapshot.seen.went_back}
+    watched = {(ref.namespace, ref.name) for ref in snapshot.seen.went_back}
     for item in (*snapshot.nabs, *snapshot.nars):
         if item.phase != "BackingOff" and (not watched or (item.namespace, item.name) not in watched):
             continue
-        subject = Subject.of(item)
-        seen = snapshot.seen.went_back.get((subject.kind, subject.namespace, subject.name))
+        subject = snapshot.ref(item)
+        seen = snapshot.seen.went_back.get(subject)
         accepted = item.condition("Accepted")
         vanished = item.phase == "BackingOff" and accepted is not None and accepted.reason in _VANISHED
         if not vanished and (seen is None or seen.after != item.phase):
@@ -99,9 +101,9 @@ def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> I
             since,
             f"went back from {before} to {item.phase}",
             f"A phase only moves forward, yet this one went from {before} to {item.phase}{why}.",
-            "Its Velero object is gone: make a new one, and find out who deleted it."
+            "Its Velero object no longer exists: create a new one, and find out who deleted it."
             if vanished
-            else "Look at the non-admin controller's log.",
+            else "Check the log of the non-admin controller.",
         )
 
 
@@ -117,7 +119,7 @@ def stuck_deleting(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
         yield Finding(
             "nonadmin-stuck-deleting",
             Severity.WARNING,
-            Subject.of(item),
+            snapshot.ref(item),
             since,
             f"deleting for {humanize.duration(now - since)}",
             evidence,
@@ -141,13 +143,13 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
         yield Finding(
             "nonadmin-velero-failed",
             Severity.WARNING if status.phase == "PartiallyFailed" else Severity.ERROR,
-            Subject.of(item),
+            snapshot.ref(item),
             since,
             f"Created, but Velero's {'backup' if isinstance(item, NonAdminBackup) else 'restore'} "
             f"{OUTCOMES[status.phase]}",
             f"The phase stays Created; {item.velero.name} {OUTCOMES[status.phase]}: {why}.",
-            "Read its logs, mend the cause, and let the owner make a new one.",
-            (Subject.of(live),) if live is not None else (),
+            "Read its logs, fix the cause, and ask the owner to create a new one.",
+            (snapshot.ref(live),) if live is not None else (),
             status.phase,
             blamed_location(snapshot, live) if isinstance(live, Backup) else None,
         )
@@ -157,8 +159,8 @@ def positions_off(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
     """The reported place in the queue is an estimate that freezes; say where it misleads."""
     backups = _reporting((nab, snapshot.velero_backup(nab)) for nab in snapshot.nabs)
     restores = _reporting((nar, snapshot.velero_restore(nar)) for nar in snapshot.nars)
-    yield from _all_off(backups, snapshot.backups, now, limits)
-    yield from _all_off(restores, snapshot.restores, now, limits)
+    yield from _all_off(snapshot, backups, snapshot.backups, now, limits)
+    yield from _all_off(snapshot, restores, snapshot.restores, now, limits)
 
 
 def waiting_storage_requests(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -170,13 +172,15 @@ def waiting_storage_requests(snapshot: ClusterSnapshot, now: datetime, limits: T
         yield Finding(
             "storage-request-waiting",
             Severity.WARNING,
-            Subject.of(request),
+            snapshot.ref(request),
             request.created,
             f"{asker} waits for the administrator",
             f"{asker} asked for a storage location at {humanize.time(request.created, now)}; backups that use it are "
-            "refused until somebody decides.",
+            "refused until an administrator decides.",
             "Set spec.approvalDecision of the request to approve or reject.",
-            (Subject("NonAdminBackupStorageLocation", source.namespace, source.name),) if source.name else (),
+            (ObjectRef(snapshot.context, "NonAdminBackupStorageLocation", source.namespace, source.name),)
+            if source.name
+            else (),
         )
 
 
@@ -192,16 +196,25 @@ def _reporting(pairs: Iterable[tuple[NonAdmin, Backup | Restore | None]]) -> lis
 
 
 def _all_off(
-    pairs: list[Pair], runs: Iterable[Backup | Restore], now: datetime, limits: Thresholds
+    snapshot: ClusterSnapshot,
+    pairs: list[Pair],
+    runs: Iterable[Backup | Restore],
+    now: datetime,
+    limits: Thresholds,
 ) -> Iterator[Finding]:
     ended = [live for _, live in pairs if live.status.completion_timestamp is not None]
     positions = Positions.of([*ended, *(run for run in runs if run.status.completion_timestamp is None)])
     for item, live in pairs:
-        yield from _off(item, live, positions, now, limits)
+        yield from _off(snapshot, item, live, positions, now, limits)
 
 
 def _off(
-    item: NonAdmin, live: Backup | Restore, positions: Positions, now: datetime, limits: Thresholds
+    snapshot: ClusterSnapshot,
+    item: NonAdmin,
+    live: Backup | Restore,
+    positions: Positions,
+    now: datetime,
+    limits: Thresholds,
 ) -> Iterator[Finding]:
     found = disagreement(item, positions)
     if found is None or found.reported == found.live or item.phase != "Created":
@@ -210,19 +223,20 @@ def _off(
         return
     where = "has ended" if found.live == 0 else f"is number {found.live} in Velero's order"
     why = (
-        f"it has not looked since, and would report {found.recomputed} now"
+        f"has not updated it since and would report {found.recomputed} now"
         if found.is_stale
-        else "it counts by the second of creation alone"
+        else "orders by creation second only"
     )
     yield Finding(
         "position-off",
         Severity.NOTE,
-        Subject.of(item),
+        snapshot.ref(item),
         None,
-        f"reports place {found.reported}, is at {found.live}",
-        f"The controller reports place {found.reported}, but {live.name} {where} ({live.phase or 'waiting'}): {why}.",
-        "Trust the queue, not the estimate; nothing needs to be done.",
-        (Subject.of(live),),
+        f"reports position {found.reported}, is at {found.live}",
+        f"It reports position {found.reported}, but {live.name} {where} ({live.phase or 'waiting'}): "
+        f"the controller {why}.",
+        "Trust the queue, not the estimate. No action is needed.",
+        (snapshot.ref(live),),
     )
 
 
@@ -249,23 +263,23 @@ def _way_out(snapshot: ClusterSnapshot, item: NonAdmin) -> tuple[str, str]:
     if isinstance(item, NonAdminBackup) and not (item.spec.delete_backup or item.spec.force_delete_backup):
         return (
             "It was deleted without spec.deleteBackup, so the controller keeps it and the data.",
-            "Set spec.deleteBackup to true to delete the data too, or remove the finalizer to let go of the object.",
+            "Set spec.deleteBackup to true to delete the data too, or remove the finalizer to release the object.",
         )
     request = item.status.velero_delete_backup_request if isinstance(item, NonAdminBackup) else None
     if request and request.status and request.status.errors:
         return (
             f"Velero could not delete the data: {'; '.join(request.status.errors)}.",
-            "Mend the cause; the controller tries again.",
+            "Fix the cause; the controller retries.",
         )
     backup = snapshot.velero_backup(item) if isinstance(item, NonAdminBackup) else None
     location = snapshot.location(backup.namespace, backup.spec.storage_location) if backup else None
     if location is not None and location.phase == "Unavailable":
         return (
-            f"Its data lies in {location.name}, which is unavailable: {location.status.message}.",
-            f"Mend storage location {location.name}; the deletion then goes on by itself.",
+            f"Its data is in {location.name}, which is unavailable: {location.status.message}.",
+            f"Fix storage location {location.name}; the deletion then continues automatically.",
         )
     return (
         "The controller has accepted the deletion and waits for Velero.",
-        "Look at the DeleteBackupRequest and the Velero log; removing the finalizer lets go of the object and "
-        "leaves the data.",
+        "Check the DeleteBackupRequest and the Velero log. Removing the finalizer releases the object but "
+        "keeps the data.",
     )

@@ -8,11 +8,12 @@ from datetime import datetime
 
 from foretop_core.models import Backup, Restore
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.history import began, faults_in_a_row
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresholds
+from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 
 OUTCOMES = {"Failed": "failed", "PartiallyFailed": "partially failed", "FailedValidation": "was refused"}
 
@@ -27,12 +28,12 @@ def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         yield Finding(
             "schedule-failing",
             _severity(last),
-            Subject.of(schedule),
+            snapshot.ref(schedule),
             began(first),
             f"last backup {OUTCOMES[last.phase]}{row}",
             f"{last.name} {OUTCOMES[last.phase]} at {humanize.time(began(last), now)}{row}: {reason(last)}.",
             _remedy(last),
-            (Subject.of(last),),
+            (snapshot.ref(last),),
             blames=blamed_location(snapshot, last),
         )
 
@@ -45,14 +46,14 @@ def failed_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
     for backup in faulty:
         owned = (backup.namespace, backup.schedule_name) in known or backup.label(NAB_UUID_LABEL) in tenants
         if not owned:
-            yield from _failed("backup-failed", backup, now, limits, blamed_location(snapshot, backup))
+            yield from _failed("backup-failed", snapshot, backup, now, limits, blamed_location(snapshot, backup))
 
 
 def failed_restores(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     tenants = {nar.velero.nacuuid for nar in snapshot.nars if nar.velero.nacuuid}
     for restore in snapshot.restores:
         if restore.phase in FAULTY and restore.label(NAR_UUID_LABEL) not in tenants:
-            yield from _failed("restore-failed", restore, now, limits)
+            yield from _failed("restore-failed", snapshot, restore, now, limits)
 
 
 def delete_errors(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -62,17 +63,22 @@ def delete_errors(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
         yield Finding(
             "delete-failed",
             Severity.ERROR,
-            Subject.of(request),
+            snapshot.ref(request),
             request.created,
             f"deletion of {request.spec.backup_name} had errors",
             f"Processed is not success: {'; '.join(request.status.errors)}.",
-            "Mend the cause and delete the backup again; the data is still in the bucket, at least in part.",
-            (Subject("Backup", request.namespace, request.spec.backup_name),),
+            "Fix the cause and delete the backup again; at least part of the data is still in the bucket.",
+            (ObjectRef(snapshot.context, "Backup", request.namespace, request.spec.backup_name),),
         )
 
 
 def _failed(
-    code: str, run: Backup | Restore, now: datetime, limits: Thresholds, blames: Subject | None = None
+    code: str,
+    snapshot: ClusterSnapshot,
+    run: Backup | Restore,
+    now: datetime,
+    limits: Thresholds,
+    blames: ObjectRef | None = None,
 ) -> Iterator[Finding]:
     ended = run.status.completion_timestamp or run.status.start_timestamp or run.created
     if ended is None or now - ended > limits.recent_failure:
@@ -80,7 +86,7 @@ def _failed(
     yield Finding(
         code,
         _severity(run),
-        Subject.of(run),
+        snapshot.ref(run),
         ended,
         OUTCOMES[run.phase],
         f"{run.name} {OUTCOMES[run.phase]} at {humanize.time(ended, now)}: {reason(run)}.",
@@ -89,11 +95,11 @@ def _failed(
     )
 
 
-def blamed_location(snapshot: ClusterSnapshot, run: Backup) -> Subject | None:
+def blamed_location(snapshot: ClusterSnapshot, run: Backup) -> ObjectRef | None:
     """The storage location that Velero's own words name; an older fault of another kind is not its doing."""
     location = snapshot.location(run.namespace, run.spec.storage_location)
     named = location is not None and re.search(rf"(?<![\w.-]){re.escape(location.name)}(?![\w-])", reason(run))
-    return Subject.of(location) if location is not None and named else None
+    return snapshot.ref(location) if location is not None and named else None
 
 
 def _severity(run: Backup | Restore) -> Severity:
@@ -112,6 +118,6 @@ def reason(run: Backup | Restore) -> str:
 
 def _remedy(run: Backup | Restore) -> str:
     if run.phase == "FailedValidation":
-        return "Mend what the message names; Velero does not try this one again."
+        return "Fix the cause named in the message; Velero does not retry this one."
     again = "run it again" if isinstance(run, Backup) else "restore again"
-    return f"Read its logs for the errors, mend them and {again}."
+    return f"Read its logs for the errors, fix them and {again}."

@@ -11,7 +11,7 @@ from foretop_core.models import CronJob, PreScaledCronJob
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import expression
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import Finding, Severity, Subject, Thresholds
+from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 
 _AHEAD = timedelta(days=62)
 """Long enough to cross the ends of two months, where priming goes wrong."""
@@ -24,17 +24,18 @@ def wrong_warmups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
         job = jobs.get((prescaled.namespace, f"autogen-{prescaled.name}"))
         if job is None:
             yield _finding(
+                snapshot,
                 prescaled,
                 None,
                 "has no primed cron job",
-                f"The prescaler has made no CronJob autogen-{prescaled.name}: it may refuse "
+                f"The prescaler has not created CronJob autogen-{prescaled.name}: it may refuse "
                 f"{prescaled.spec.cron_job.spec.schedule!r}.",
             )
             continue
-        yield from _compare(prescaled, job, now)
+        yield from _compare(snapshot, prescaled, job, now)
 
 
-def _compare(prescaled: PreScaledCronJob, job: CronJob, now: datetime) -> Iterator[Finding]:
+def _compare(snapshot: ClusterSnapshot, prescaled: PreScaledCronJob, job: CronJob, now: datetime) -> Iterator[Finding]:
     wanted = expression(prescaled.spec.cron_job.spec.schedule, Dialect.ROBFIG)
     actual = expression(job.spec.schedule, Dialect.ROBFIG)
     if isinstance(wanted, CronError) or isinstance(actual, CronError):
@@ -52,12 +53,13 @@ def _compare(prescaled: PreScaledCronJob, job: CronJob, now: datetime) -> Iterat
         return
     first = min((missed or extra)[0], (extra or missed)[0])
     yield _finding(
+        snapshot,
         prescaled,
         job,
-        f"warms at the wrong time: {humanize.count(len(missed), 'warm-up')} missed",
+        f"warms up at the wrong time: {humanize.count(len(missed), 'warm-up')} missed",
         f"{job.spec.schedule!r} should fire {humanize.duration(ahead)} before "
         f"{prescaled.spec.cron_job.spec.schedule!r}; "
-        f"up to {humanize.time(until, now)} it misses {len(missed):,} and makes {len(extra):,} too many, "
+        f"up to {humanize.time(until, now)} it misses {len(missed):,} and makes {len(extra):,} unneeded ones, "
         f"first at {humanize.time(first, now)}.",
         Severity.ERROR if missed else Severity.WARNING,
     )
@@ -68,6 +70,7 @@ def _runs(schedule: CronSchedule, after: datetime) -> list[datetime]:
 
 
 def _finding(
+    snapshot: ClusterSnapshot,
     prescaled: PreScaledCronJob,
     job: CronJob | None,
     what: str,
@@ -78,11 +81,11 @@ def _finding(
     return Finding(
         "warmup-wrong",
         severity,
-        Subject.of(prescaled),
+        snapshot.ref(prescaled),
         None,
         what,
         evidence,
-        f"See `foretop primer '{prescaled.spec.cron_job.spec.schedule}' --warmup {minutes}` for expressions that are "
-        "right, and set spec.primerSchedule to one that covers it.",
-        (Subject.of(job),) if job else (),
+        f"See `foretop primer '{prescaled.spec.cron_job.spec.schedule}' --warmup {minutes}` for correct "
+        "expressions, and set spec.primerSchedule to one that covers it.",
+        (snapshot.ref(job),) if job else (),
     )

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.collisions import collisions
 from foretop_core.rules.dialects import expression
@@ -25,7 +26,7 @@ from foretop_core.rules.history import newest_good
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.dialects import refusal_by_upgrade, runaway_by_upgrade
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
 
 def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -33,17 +34,17 @@ def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         problem = invalid(schedule, dialect)
         if not problem:
             continue
-        paused = " It is paused, so Velero has not looked at it yet." if schedule.spec.paused else ""
+        paused = " It is paused, so Velero has not checked it yet." if schedule.spec.paused else ""
         upgrade, instead = refusal_by_upgrade(snapshot, schedule, now)
         yield Finding(
             "schedule-invalid",
             Severity.ERROR,
-            Subject.of(schedule),
+            snapshot.ref(schedule),
             schedule.created,
             "invalid cron, makes no backups",
             f"{schedule.spec.schedule!r} is refused: {problem}.{paused}{upgrade}",
-            f"{instead or 'Mend spec.schedule.'} Mending it starts a backup at once where a run lay between its "
-            "creation and now, unless spec.skipImmediately is set to true in the same change.",
+            f"{instead or 'Fix spec.schedule.'} Fixing it starts a backup at once if a run was due between its "
+            "creation and now, unless the same change sets spec.skipImmediately to true.",
         )
 
 
@@ -57,13 +58,13 @@ def never_firing(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -
         yield Finding(
             "schedule-never-fires",
             Severity.ERROR,
-            Subject.of(schedule),
+            snapshot.ref(schedule),
             schedule.created,
             f"matches no date{when}, so it runs every minute",
-            f"No date{when} matches {schedule.spec.schedule!r}; Velero takes that for always due and makes a backup at "
-            f"nearly every look, once a minute. {humanize.count(made, 'backup')} of it are here now."
+            f"No date{when} matches {schedule.spec.schedule!r}; Velero treats it as always due and starts a backup "
+            f"almost every minute. {humanize.count(made, 'backup')} of it exist now."
             f"{runaway_by_upgrade(snapshot, schedule, now)}",
-            "Pause the schedule, then mend its expression.",
+            "Pause the schedule, then fix its expression.",
         )
 
 
@@ -76,25 +77,25 @@ def overdue_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         late = overdue(schedule, now, dialect, beat, held_by, grace=limits.overdue)
         if late is None or late.reason in {DelayReason.INVALID, DelayReason.NEVER_FIRES}:
             continue
-        what = "overdue, held by its last backup" if late.blocker else "overdue"
-        look = f" at its first look (:{beat.second:02d}) after that" if beat.second is not None else " within a minute"
+        what = "overdue, blocked by its last backup" if late.blocker else "overdue"
+        look = f" at Velero's next check (second :{beat.second:02d})" if beat.second is not None else " within a minute"
         remedy = (
-            f"Look at {late.blocker.name}: one backup is made{look} once it has ended; missed runs are not made up."
+            f"Check {late.blocker.name}: once it has ended, one backup starts{look}; missed runs are not repeated."
             if late.blocker
-            else "Look at the Velero pod and its log; pause the schedule if the backup is not wanted."
+            else "Check the Velero pod and its log; pause the schedule if you do not want the backup."
         )
         yield Finding(
             "schedule-overdue",
             Severity.ERROR,
-            Subject.of(schedule),
+            snapshot.ref(schedule),
             late.since,
             what,
-            f"Due at {humanize.time(late.since, now)}, {humanize.duration(now - late.since)} ago, and no backup was "
-            f"made: {late.sentence}.",
+            f"Due at {humanize.time(late.since, now)}, {humanize.duration(now - late.since)} ago, but no backup was "
+            f"started: {late.sentence}.",
             remedy,
-            (Subject.of(late.blocker),) if late.blocker else (),
+            (snapshot.ref(late.blocker),) if late.blocker else (),
             late.reason.value,
-            Subject.of(late.blocker) if late.blocker else None,
+            snapshot.ref(late.blocker) if late.blocker else None,
         )
 
 
@@ -127,7 +128,7 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
         yield Finding(
             "schedule-paused-long",
             Severity.WARNING,
-            Subject.of(schedule),
+            snapshot.ref(schedule),
             since,
             f"paused for {humanize.duration(now - since)}{due}",
             f"Paused since {humanize.time(since, now)} at the latest{who}. Unpausing now: {choices[0].sentence}.{kept}",
@@ -151,12 +152,12 @@ def all_paused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> 
         yield Finding(
             "velero-all-paused",
             Severity.WARNING,
-            Subject(QUEUE, namespace, ""),
+            ObjectRef(snapshot.context, QUEUE, namespace, ""),
             since,
             f"all {len(paused)} schedules are paused, {len(due)} due",
             f"No schedule in {namespace} makes a backup.{lasts}{at_once}",
-            "Unpause them when the work is done, with skip where a backup at once would come at a bad time.",
-            tuple(Subject.of(schedule) for schedule in paused),
+            "Unpause them when the work is done; choose skip if an immediate backup would be a problem.",
+            tuple(snapshot.ref(schedule) for schedule in paused),
         )
 
 
@@ -174,13 +175,13 @@ def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresh
             yield Finding(
                 "schedules-collide",
                 Severity.NOTE,
-                Subject(QUEUE, namespace, ""),
+                ObjectRef(snapshot.context, QUEUE, namespace, ""),
                 None,
                 f"{len(names)} schedules start together, next {when}",
                 f"{humanize.join(names)} are due in the same minute{rhythm}, next at {when}, and Velero works on "
                 f"{humanize.count(slots, 'backup')} at a time: the others wait.",
                 "Give them different minutes, or raise --concurrent-backups.",
-                tuple(Subject.of(schedule) for schedule in crowd.schedules),
+                tuple(snapshot.ref(schedule) for schedule in crowd.schedules),
                 f"{crowd.at:%H:%M}",
             )
 
@@ -199,7 +200,7 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         if good and (expires := _expires_first(schedule, dialect, good, now, limits)):
             what = "last good backup expires with none after it"
             evidence = f"{good.name} is the newest good backup and expires at {humanize.time(expires, now)}."
-            yield _gap(schedule, good.started, what, evidence, good)
+            yield _gap(snapshot, schedule, good.started, what, evidence, good)
             continue
         made = schedule.created
         if schedule.spec.paused or made is None or _last_run_was_good(schedule, good):
@@ -208,14 +209,15 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         if should is None or made >= should:
             continue
         if good is None:
-            evidence = f"None of its backups has completed since it was made at {humanize.time(made, now)}."
-            yield _gap(schedule, made, "no good backup at all", evidence, None)
+            evidence = f"None of its backups has completed since it was created at {humanize.time(made, now)}."
+            yield _gap(snapshot, schedule, made, "no good backup at all", evidence, None)
         elif good.started is not None and good.started < should:
             evidence = (
                 f"{good.name}, started {humanize.time(good.started, now)}, is the newest good backup; "
-                "at least two runs since then should have made a newer one."
+                "at least two later runs should have made a newer one."
             )
             yield _gap(
+                snapshot,
                 schedule,
                 good.started,
                 f"newest good backup {humanize.duration(now - good.started)} old",
@@ -253,14 +255,16 @@ def _expires_first(
     return expires if expires - now <= soon and (run is None or run > expires) else None
 
 
-def _gap(schedule: Schedule, since: datetime | None, what: str, evidence: str, good: Backup | None) -> Finding:
+def _gap(
+    snapshot: ClusterSnapshot, schedule: Schedule, since: datetime | None, what: str, evidence: str, good: Backup | None
+) -> Finding:
     return Finding(
         "protection-gap",
         Severity.ERROR,
-        Subject.of(schedule),
+        snapshot.ref(schedule),
         since,
         what,
         evidence,
-        "Find out why its runs fail or are not made, and back up now; until then a restore goes back that far.",
-        (Subject.of(good),) if good else (),
+        "Find out why its runs fail or do not start, and back up now; until then, a restore uses that older data.",
+        (snapshot.ref(good),) if good else (),
     )

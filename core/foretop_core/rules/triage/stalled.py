@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from foretop_core.models import Backup, DataMovement
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FINISHING
 from foretop_core.rules.queue import NOT_MOVING_YET, queue, queue_stalled
-from foretop_core.rules.snapshot import ClusterSnapshot, Key
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
 _MOVING = frozenset({"InProgress", "WaitingForPluginOperations", "WaitingForPluginOperationsPartiallyFailed"})
 
@@ -29,14 +30,14 @@ def stuck_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
         yield Finding(
             "backup-stuck",
             Severity.WARNING,
-            Subject.of(backup),
+            snapshot.ref(backup),
             moved,
-            f"nothing moves, {_percent(backup)}",
+            f"no progress, {_percent(backup)}",
             f"{_progress(backup, movements)}, unchanged for {least}{humanize.duration(now - moved)}.",
-            "Read its logs and look at the node agent of the volume that stands; cancel its data movements if it "
-            "cannot go on.",
-            tuple(Subject.of(movement) for movement in waiting or movements),
-            blames=Subject.of(waiting[0]) if waiting else None,
+            "Read its logs and check the node agent of the stalled volume; cancel its data movements if it "
+            "cannot continue.",
+            tuple(snapshot.ref(movement) for movement in waiting or movements),
+            blames=snapshot.ref(waiting[0]) if waiting else None,
         )
 
 
@@ -50,17 +51,19 @@ def waiting_movements(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             continue
         if movement.backup_name and (movement.namespace, movement.backup_name) not in unfinished:
             continue
-        node = f" on node {movement.node}" if movement.node else ", no node has taken it"
+        node = f" on node {movement.node}" if movement.node else ", no node has picked it up"
         yield Finding(
             "movement-waiting",
             Severity.WARNING,
-            Subject.of(movement),
+            snapshot.ref(movement),
             since,
             f"volume {movement.volume or movement.name} waits{node}",
             f"{movement.phase or 'New'} since {humanize.time(since, now)}{node}; "
-            f"{movement.backup_name or movement.restore_name} cannot end before it.",
-            "Look at the node agent's pod there and whether its data mover pod can be scheduled.",
-            (Subject("Backup", movement.namespace, movement.backup_name),) if movement.backup_name else (),
+            f"{movement.backup_name or movement.restore_name} waits for it.",
+            "Check the node agent pod there and whether its data mover pod can be scheduled.",
+            (ObjectRef(snapshot.context, "Backup", movement.namespace, movement.backup_name),)
+            if movement.backup_name
+            else (),
         )
 
 
@@ -72,12 +75,12 @@ def old_ready_to_start(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
         yield Finding(
             "backup-not-starting",
             Severity.ERROR,
-            Subject.of(backup),
+            snapshot.ref(backup),
             since,
             "ReadyToStart and never started",
-            f"ReadyToStart for {humanize.duration(now - since)}, which takes milliseconds as a rule: Velero restarted "
-            "in between and has forgotten it. It holds a slot of the queue.",
-            "Delete it by a DeleteBackupRequest and back up again.",
+            f"ReadyToStart for {humanize.duration(now - since)}, which normally takes milliseconds: Velero restarted "
+            "in between and lost track of it. It occupies a queue slot.",
+            "Delete it with a DeleteBackupRequest and back up again.",
         )
 
 
@@ -93,14 +96,14 @@ def stalled_queues(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
         yield Finding(
             "queue-stalled",
             Severity.ERROR,
-            Subject(QUEUE, namespace, ""),
+            ObjectRef(snapshot.context, QUEUE, namespace, ""),
             stall.since,
-            "the queue stands still with a free slot",
+            "the queue is stalled with a free slot",
             f"{humanize.count(len(stall.startable), 'backup')} could have started since "
             f"{humanize.time(stall.since, now)} ({humanize.count(stall.free_slots, 'slot')} free); "
             f"{first.name} is next.",
-            "Velero normally starts the next one within a minute: look at its pod and log.",
-            tuple(Subject.of(item.run) for item in stall.startable),
+            "Velero normally starts the next one within a minute: check its pod and log.",
+            tuple(snapshot.ref(item.run) for item in stall.startable),
         )
 
 
@@ -109,7 +112,7 @@ def _ready_since(snapshot: ClusterSnapshot, backup: Backup) -> datetime | None:
 
     A finishing backup has given up its slot at a time that nothing tells, perhaps just now, and to this one.
     """
-    if seen := snapshot.seen.phase_since.get(("Backup", backup.namespace, backup.name)):
+    if seen := snapshot.seen.phase_since.get(snapshot.ref(backup)):
         return seen
     others = snapshot.backups_by_namespace.get(backup.namespace, ())
     if any(other.phase in FINISHING for other in others):
@@ -119,16 +122,18 @@ def _ready_since(snapshot: ClusterSnapshot, backup: Backup) -> datetime | None:
 
 
 def _last_moved(snapshot: ClusterSnapshot, backup: Backup, movements: tuple[DataMovement, ...]) -> datetime | None:
-    times = [at for key in _keys(backup, movements) if (at := snapshot.seen.moved.get(key))]
+    times = [at for key in _work_of(snapshot, backup, movements) if (at := snapshot.seen.moved.get(key))]
     return max(times, default=None)
 
 
 def _was_seen_moving(snapshot: ClusterSnapshot, backup: Backup, movements: tuple[DataMovement, ...]) -> bool:
-    return any(key in snapshot.seen.moved and key not in snapshot.seen.unmoved for key in _keys(backup, movements))
+    return any(
+        key in snapshot.seen.moved and key not in snapshot.seen.unmoved for key in _work_of(snapshot, backup, movements)
+    )
 
 
-def _keys(backup: Backup, movements: tuple[DataMovement, ...]) -> list[Key]:
-    return [(type(item).__name__, item.namespace, item.name) for item in (backup, *movements)]
+def _work_of(snapshot: ClusterSnapshot, backup: Backup, movements: tuple[DataMovement, ...]) -> list[ObjectRef]:
+    return [snapshot.ref(item) for item in (backup, *movements)]
 
 
 def _percent(backup: Backup) -> str:

@@ -7,14 +7,15 @@ from datetime import datetime
 
 from foretop_core.models import Backup
 from foretop_core.models.velero import GC_FAILURE_LABEL
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.durations import read_duration
 from foretop_core.rules.heartbeat import PERIOD, last_start
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Subject, Thresholds
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
 _GC_FAILURES = {
-    "BSLNotFound": "its storage location is gone",
+    "BSLNotFound": "its storage location no longer exists",
     "BSLCannotGet": "its storage location could not be read",
     "BSLReadOnly": "its storage location is read-only",
 }
@@ -29,14 +30,14 @@ def unavailable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thre
         yield Finding(
             "storage-unavailable",
             Severity.ERROR,
-            Subject.of(location),
-            snapshot.seen.phase_since.get(("BackupStorageLocation", location.namespace, location.name))
+            snapshot.ref(location),
+            snapshot.seen.phase_since.get(snapshot.ref(location))
             or location.status.last_synced_time
             or location.created,
             f"unavailable: {message.rpartition(': ')[2]}",
             f"Velero cannot use this location{default}: {message}. Backups to it are refused and its expired "
             "backups stay.",
-            "Mend bucket, credentials or network; Velero checks again by itself within a minute.",
+            "Fix bucket, credentials or network; Velero checks again automatically within a minute.",
         )
 
 
@@ -56,20 +57,20 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
         alive = newest is not None and newest > beat.pulse
         what = "storage hangs" if alive else "server down or storage hanging"
         also = (
-            f" It still made a backup at {humanize.time(newest, now)}, so the server runs: backups and restores stand "
-            "still until the storage answers."
+            f" It still started a backup at {humanize.time(newest, now)}, so the server is running: backups and "
+            "restores are stalled until the storage responds."
             if alive and newest
-            else " Until it is back, nothing is backed up or restored."
+            else " Nothing is backed up or restored until it is back."
         )
         yield Finding(
             "velero-no-pulse",
             Severity.ERROR,
-            Subject(QUEUE, namespace, ""),
+            ObjectRef(snapshot.context, QUEUE, namespace, ""),
             beat.pulse,
-            f"no pulse of Velero: {what}",
+            f"no sign of activity from Velero: {what}",
             f"Velero checks its storage every {humanize.interval(beat.period or PERIOD)} and last did so at "
             f"{humanize.time(beat.pulse, now)}.{also}",
-            f"Look at the Velero pod in {namespace} and its log, and at the object storage.",
+            f"Check the Velero pod in {namespace}, its log, and the object store.",
         )
 
 
@@ -85,12 +86,12 @@ def restarted_servers(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         yield Finding(
             "velero-restarted",
             Severity.NOTE,
-            Subject(QUEUE, namespace, ""),
+            ObjectRef(snapshot.context, QUEUE, namespace, ""),
             at,
             "Velero has restarted",
-            f"It came up again at {humanize.time(at, now)}.{lost} Queued backups go on, due schedules start at once.",
-            "Run again what was lost; if it happens again, look at why the pod restarts (memory, eviction).",
-            tuple(Subject.of(backup) for backup in recent),
+            f"It restarted at {humanize.time(at, now)}.{lost} Queued backups continue, due schedules start at once.",
+            "Run the lost backups again; if it happens again, find out why the pod restarts (memory, eviction).",
+            tuple(snapshot.ref(backup) for backup in recent),
         )
 
 
@@ -106,12 +107,12 @@ def unsynced_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
         yield Finding(
             "storage-not-synced",
             Severity.WARNING,
-            Subject.of(location),
+            snapshot.ref(location),
             synced,
             f"not synced for {humanize.duration(now - synced)}",
             f"Velero reads the bucket every {humanize.interval(period)}, and last did so at "
             f"{humanize.time(synced, now)}.",
-            "Look at the Velero log for what the sync stumbles over; backups of other clusters are missing here.",
+            "Check the Velero log for sync errors; backups of other clusters are missing here.",
         )
 
 
@@ -122,7 +123,7 @@ def unusable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
         name = schedule.spec.template.storage_location
         location = snapshot.location(schedule.namespace, name)
         if location is None and name and seen_storage:
-            what, why = f"storage location {name} does not exist", "no such location is in its namespace"
+            what, why = f"storage location {name} does not exist", "its namespace has no such location"
             code = "schedule-location-missing"
         elif location is not None and location.spec.access_mode == "ReadOnly":
             what, why = f"writes to {location.name}, which is read-only", "its access mode is ReadOnly"
@@ -132,12 +133,12 @@ def unusable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
         yield Finding(
             code,
             Severity.ERROR,
-            Subject.of(schedule),
+            snapshot.ref(schedule),
             None,
             what,
             f"Every backup of {schedule.name} is refused: {why}.",
             "Give spec.template.storageLocation a location that can be written to, or make this one writable.",
-            (Subject.of(location),) if location else (),
+            (snapshot.ref(location),) if location else (),
         )
 
 
@@ -149,19 +150,18 @@ def expired_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         yield Finding(
             "backup-expired",
             Severity.WARNING,
-            Subject.of(backup),
+            snapshot.ref(backup),
             expiry,
             f"expired {humanize.duration(now - expiry)} ago and still there",
-            f"It expired at {humanize.time(expiry, now)} and Velero has not collected it: "
-            f"{_why_kept(snapshot, backup)}.",
-            "Mend the location, and Velero collects it at its next hourly round; or delete it yourself.",
+            f"It expired at {humanize.time(expiry, now)} and Velero has not deleted it: {_why_kept(snapshot, backup)}.",
+            "Fix the location, and Velero deletes it at its next hourly cleanup; or delete it yourself.",
             blames=_location_of(snapshot, backup),
         )
 
 
-def _location_of(snapshot: ClusterSnapshot, backup: Backup) -> Subject | None:
+def _location_of(snapshot: ClusterSnapshot, backup: Backup) -> ObjectRef | None:
     location = snapshot.location(backup.namespace, backup.spec.storage_location)
-    return Subject.of(location) if location is not None else None
+    return snapshot.ref(location) if location is not None else None
 
 
 def _why_kept(snapshot: ClusterSnapshot, backup: Backup) -> str:
@@ -169,7 +169,7 @@ def _why_kept(snapshot: ClusterSnapshot, backup: Backup) -> str:
         return _GC_FAILURES.get(label, label)
     location = snapshot.location(backup.namespace, backup.spec.storage_location)
     if location is None:
-        return "its storage location is gone"
+        return "its storage location no longer exists"
     if location.phase == "Unavailable":
         return f"its storage location {location.name} is unavailable"
     if location.spec.access_mode == "ReadOnly":
@@ -179,4 +179,4 @@ def _why_kept(snapshot: ClusterSnapshot, backup: Backup) -> str:
         for request in snapshot.delete_requests
         if request.spec.backup_name == backup.name and request.status.errors
     ]
-    return f"deleting it failed ({failed[0].status.errors[0]})" if failed else "no reason can be seen"
+    return f"deleting it failed ({failed[0].status.errors[0]})" if failed else "no visible reason"

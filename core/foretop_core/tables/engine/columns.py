@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 from foretop_core.errors import BadInput
-from foretop_core.models.kinds import by_plural
-from foretop_core.models.wire import Resource
-from foretop_core.store import Change, Key, Store, UnreadableObject
+from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, run_standing
@@ -32,7 +31,7 @@ class Cell:
 class Row:
     """One painted line: the same for the screen and for the command line."""
 
-    key: Key
+    key: ObjectRef
     mark: StatusGlyph
     cells: tuple[Cell, ...]
     faded: bool = field(default=False, kw_only=True)
@@ -110,7 +109,7 @@ def find_column(columns: Sequence[Column[Shown]], name: str, view: str) -> Colum
     found = next((column for column in columns if column.name == name.lower()), None)
     if found is None:
         known = ", ".join(column.name for column in columns)
-        raise BadInput(f"There is no column {name!r} in {view}", f"the columns are {known}")
+        raise BadInput(f"{name!r} is not a column of {view}", f"the columns are {known}")
     return found
 
 
@@ -118,7 +117,7 @@ def find_column(columns: Sequence[Column[Shown]], name: str, view: str) -> Colum
 class UnreadableRow:
     """The entry of an object that could not be read."""
 
-    key: Key
+    key: ObjectRef
     problem: str
 
 
@@ -127,7 +126,7 @@ class View(ABC, Generic[E]):
 
     name: ClassVar[str]
     kinds: ClassVar[frozenset[str]]
-    """The plurals of the kinds whose objects are rows here."""
+    """The names of the kinds whose objects are rows here."""
     watched: ClassVar[frozenset[str]]
     """Those and the ones whose changes show in the rows."""
     beside: ClassVar[frozenset[str]] = frozenset()
@@ -139,7 +138,7 @@ class View(ABC, Generic[E]):
     fields: ClassVar[tuple[str, ...]] = ("context", "namespace", "name", "phase")
 
     @abstractmethod
-    def entry(self, store: Store, key: Key, resource: Resource) -> E | None:
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> E | None:
         """What the row of an object is made from; None where the object is no row of this view."""
 
     @abstractmethod
@@ -152,7 +151,7 @@ class View(ABC, Generic[E]):
     def item(self, entry: E, render: RenderContext) -> Item:
         """What `-o json` prints of it."""
 
-    def touched(self, store: Store, key: Key, change: Change) -> Iterable[Key]:
+    def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
         """The rows that may look different after a change of any watched object."""
         return (key,)
 
@@ -179,7 +178,7 @@ class View(ABC, Generic[E]):
         return run_standing(self.phase(entry))
 
     def facets(
-        self, key: Key, entry: E | UnreadableRow, render_context_of: RenderContextOf | None = None
+        self, key: ObjectRef, entry: E | UnreadableRow, render_context_of: RenderContextOf | None = None
     ) -> FilterableRow:
         """With the render contexts, also what its cells say can be asked for."""
         if isinstance(entry, UnreadableRow):
@@ -193,7 +192,7 @@ class View(ABC, Generic[E]):
     def column(self, name: str) -> Column[E]:
         return find_column(self.columns, name, self.name)
 
-    def derive(self, store: Store, key: Key) -> E | UnreadableRow | None:
+    def derive(self, store: Store, key: ObjectRef) -> E | UnreadableRow | None:
         resource = store.get(key)
         if resource is None or key.kind not in self.kinds:
             return None
@@ -201,24 +200,23 @@ class View(ABC, Generic[E]):
             return UnreadableRow(key, resource.problem)
         return self.entry(store, key, resource)
 
-    def all(self, store: Store, context: str) -> Iterator[tuple[Key, E | UnreadableRow]]:
-        for plural in sorted(self.kinds):
-            for key, _ in store.items(context, plural):
+    def all(self, store: Store, context: str) -> Iterator[tuple[ObjectRef, E | UnreadableRow]]:
+        for kind in sorted(self.kinds):
+            for key, _ in store.items(context, kind):
                 entry = self.derive(store, key)
                 if entry is not None:
                     yield key, entry
 
-    def paint(self, key: Key, entry: E | UnreadableRow, render: RenderContext) -> Row:
+    def paint(self, key: ObjectRef, entry: E | UnreadableRow, render: RenderContext) -> Row:
         if isinstance(entry, UnreadableRow):
             return Row(key, StatusGlyph.BROKEN, self._spoiled(entry))
         return Row(key, self.mark(entry, render), tuple(column.cell(entry, render) for column in self.columns))
 
-    def describe(self, key: Key, entry: E | UnreadableRow, render: RenderContext) -> Item:
+    def describe(self, key: ObjectRef, entry: E | UnreadableRow, render: RenderContext) -> Item:
         """The item of a row; an object that cannot be read says so in its own."""
         if not isinstance(entry, UnreadableRow):
             return self.item(entry, render)
-        kind = by_plural(key.kind)
-        names = {"context": key.context, "kind": kind.name if kind else key.kind}
+        names = {"context": key.context, "kind": key.kind}
         return {**names, "namespace": key.namespace, "name": key.name, "unreadable": entry.problem}
 
     def _spoiled(self, entry: UnreadableRow) -> tuple[Cell, ...]:
@@ -242,7 +240,7 @@ class _RowFacets(Generic[E]):
 
     __slots__ = ("entry", "key", "render_context_of", "view")
 
-    def __init__(self, view: View[E], key: Key, entry: E, render_context_of: RenderContextOf | None) -> None:
+    def __init__(self, view: View[E], key: ObjectRef, entry: E, render_context_of: RenderContextOf | None) -> None:
         self.view = view
         self.key = key
         self.entry = entry
@@ -268,7 +266,7 @@ class _RowFacets(Generic[E]):
 
 @dataclass(frozen=True, slots=True)
 class _SpoiledFacets:
-    key: Key
+    key: ObjectRef
     problem: str
 
     def text(self) -> str:

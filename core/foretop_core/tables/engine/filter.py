@@ -69,11 +69,11 @@ def _term(text: str, at: int, fields: _Fields) -> tuple[Test, int]:
     word, quoted, end = _word(text, at + negated)
     if not quoted and word in ("-l", "-f"):
         if negated:
-            raise _unusable(text, f"! does not go with {word}")
+            raise _unusable(text, f"! cannot be combined with {word}")
         return _option(text, word, end)
     if not word:
         raise BadInput(
-            f"Filter {text.strip()!r} cannot be used", "a text is missing after !" if negated else "a text is missing"
+            f"Filter {text.strip()!r} cannot be used", "text is missing after !" if negated else "text is missing"
         )
     found = None if quoted else _FIELD.fullmatch(word)
     if found is not None:
@@ -103,7 +103,7 @@ def _option(text: str, option: str, at: int) -> tuple[Test, int]:
         rest = (_BARE.match(text, end) or [""])[0]
     if rest.strip():
         raise BadInput(
-            f"Filter {text.strip()!r} cannot be used", f"{rest.strip()!r} in the label selector is not understood"
+            f"Filter {text.strip()!r} cannot be used", f"{rest.strip()!r} in the label selector is not valid"
         )
     return _by_labels(chosen), end
 
@@ -151,8 +151,8 @@ class _Fields:
         field = next((known for known in self._names if known.lower() == name.lower()), None)
         if field is None:
             known = ", ".join(sorted(self._names)) or "none"
-            hint = f"the fields are {known}; what stands in quotes is searched for"
-            raise BadInput(f"Filter {f'{name}:'!r} cannot be used", f"there is no field {name!r} here", hint)
+            hint = f"the fields are {known}; put text in quotes to search for it"
+            raise BadInput(f"Filter {f'{name}:'!r} cannot be used", f"{name!r} is not a field here", hint)
         self.asked.add(field)
         parts = value.lower().split(",")
         if self._typing and not whole:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from foretop_core.store.keys import Key
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
 from foretop_core.tables.engine.table import SortedRows
 
@@ -30,11 +30,11 @@ class GroupHeader:
     folded: bool
 
 
-def head_key(group: Group) -> Key:
-    return Key(group[0], HEAD, group[1], "")
+def head_key(group: Group) -> ObjectRef:
+    return ObjectRef(group[0], HEAD, group[1], "")
 
 
-def group_of(key: Key) -> Group:
+def group_of(key: ObjectRef) -> Group:
     return key.context, key.namespace
 
 
@@ -51,11 +51,11 @@ class GroupCounts(Generic[E]):
         self._counts.clear()
         self.moves += 1
 
-    def came(self, key: Key, entry: E) -> None:
+    def came(self, key: ObjectRef, entry: E) -> None:
         self._counts.setdefault(group_of(key), Counter())[self._standing(entry)] += 1
         self.moves += 1
 
-    def went(self, key: Key, entry: E) -> None:
+    def went(self, key: ObjectRef, entry: E) -> None:
         counts = self._counts[group_of(key)]
         standing = self._standing(entry)
         counts[standing] -= 1
@@ -65,7 +65,7 @@ class GroupCounts(Generic[E]):
             del self._counts[group_of(key)]
         self.moves += 1
 
-    def changed(self, key: Key, before: E, after: E) -> None:
+    def changed(self, key: ObjectRef, before: E, after: E) -> None:
         """A row that stays where it is may count for something else."""
         was, now = self._standing(before), self._standing(after)
         if was != now:
@@ -111,11 +111,11 @@ class GroupedRows(Generic[E]):
         self._count()
         return len(self._groups)
 
-    def key_at(self, index: int) -> Key:
+    def key_at(self, index: int) -> ObjectRef:
         place, row = self._at(index)
         return head_key(self._groups[place]) if row is None else self._table.key_at(row)
 
-    def index_of(self, key: Key) -> int | None:
+    def index_of(self, key: ObjectRef) -> int | None:
         self._count()
         place = self._place.get(group_of(key))
         if place is None:
@@ -127,7 +127,7 @@ class GroupedRows(Generic[E]):
             return None
         return self._lines_before[place] + 1 + row - self._first_row(place)
 
-    def window(self, start: int, stop: int) -> Iterator[tuple[Key, E | GroupHeader]]:
+    def window(self, start: int, stop: int) -> Iterator[tuple[ObjectRef, E | GroupHeader]]:
         for index in range(max(0, start), min(stop, len(self))):
             place, row = self._at(index)
             if row is None:
@@ -135,34 +135,34 @@ class GroupedRows(Generic[E]):
             else:
                 yield from self._table.window(row, row + 1)
 
-    def rows(self) -> Iterator[tuple[Key, E]]:
+    def rows(self) -> Iterator[tuple[ObjectRef, E]]:
         """All rows in the order of their lines, those that are folded away too."""
         self._count()
         for place in range(len(self._groups)):
             yield from self._rows_of(place)
 
-    def members(self, head: Key) -> list[Key]:
+    def members(self, head: ObjectRef) -> list[ObjectRef]:
         """The rows below a head."""
         self._count()
         place = self._place.get(group_of(head))
         return [] if place is None else [key for key, _ in self._rows_of(place)]
 
-    def next_head(self, head: Key) -> int | None:
+    def next_head(self, head: ObjectRef) -> int | None:
         """The line of the head after this one."""
         self._count()
         place = self._place.get(group_of(head), len(self._groups)) + 1
         return self._lines_before[place] if place < len(self._groups) else None
 
-    def fold(self, head: Key) -> None:
+    def fold(self, head: ObjectRef) -> None:
         """Folds a group, or opens it again."""
         self._folded ^= {group_of(head)}
         self._counted = -1
 
-    def unfold(self, key: Key) -> None:
+    def unfold(self, key: ObjectRef) -> None:
         self._folded.discard(group_of(key))
         self._counted = -1
 
-    def _rows_of(self, place: int) -> Iterator[tuple[Key, E]]:
+    def _rows_of(self, place: int) -> Iterator[tuple[ObjectRef, E]]:
         first = self._first_row(place)
         return self._table.window(first, first + self._sizes[place])
 

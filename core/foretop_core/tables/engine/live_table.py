@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
-from foretop_core.store import Key, Store
+from foretop_core.models.wire import ObjectRef
+from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Row, UnreadableRow, View
 from foretop_core.tables.engine.filter import parse_filter
 from foretop_core.tables.engine.render_context import RenderContext
@@ -29,7 +30,7 @@ class LiveTable(Generic[E]):
         self.reversed = False
         self.derived = 0
         self._bases = self._known_bases()
-        self.table: SortedRows[tuple[Key, E | UnreadableRow]] = SortedRows(self._sort_value)
+        self.table: SortedRows[tuple[ObjectRef, E | UnreadableRow]] = SortedRows(self._sort_value)
         self.table.replace(
             (key, (key, entry)) for context in sorted(self._contexts) for key, entry in view.all(store, context)
         )
@@ -50,7 +51,7 @@ class LiveTable(Generic[E]):
         touched = self._based_anew() if changes else {}
         for key, change in changes.items():
             touched.update(dict.fromkeys(self.view.touched(self._store, key, change)))
-        rows: dict[Key, tuple[Key, E | UnreadableRow] | None] = {}
+        rows: dict[ObjectRef, tuple[ObjectRef, E | UnreadableRow] | None] = {}
         for key in touched:
             if key.context not in self._contexts:
                 continue
@@ -59,15 +60,15 @@ class LiveTable(Generic[E]):
             rows[key] = None if entry is None else (key, entry)
         return self.table.update(rows)
 
-    def _based_anew(self) -> dict[Key, None]:
+    def _based_anew(self) -> dict[ObjectRef, None]:
         """Every row of the clusters in which what all rows are made from has changed."""
         before, self._bases = self._bases, self._known_bases()
         return {
             key: None
             for context in sorted(self._contexts)
             if before[context] != self._bases[context]
-            for plural in self.view.kinds
-            for key, _ in self._store.items(context, plural)
+            for kind in self.view.kinds
+            for key, _ in self._store.items(context, kind)
         }
 
     def _known_bases(self) -> dict[str, Any]:
@@ -91,6 +92,6 @@ class LiveTable(Generic[E]):
             for key, (_, entry) in self.table.window(start, stop)
         ]
 
-    def _sort_value(self, held: tuple[Key, E | UnreadableRow]) -> Any:
+    def _sort_value(self, held: tuple[ObjectRef, E | UnreadableRow]) -> Any:
         entry = held[1]
         return None if isinstance(entry, UnreadableRow) else self._column.sort(entry)

@@ -9,10 +9,8 @@ from foretop_core.models.kinds import BESIDE_VELERO
 
 A_CONTEXT = "Context"
 """The kind of a finding that is about a whole cluster: what is not seen of it."""
-_OF_VELERO = frozenset(
-    {"", A_CONTEXT, *(kind.name for kind in BESIDE_VELERO), *(kind.plural for kind in BESIDE_VELERO)}
-)
-"""Kinds by name and by plural; a finding about the server itself has none."""
+_OF_VELERO = frozenset({"", A_CONTEXT, *(kind.name for kind in BESIDE_VELERO)})
+"""A finding about the server itself has none."""
 
 
 @dataclass(frozen=True, slots=True)

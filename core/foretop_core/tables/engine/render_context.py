@@ -10,12 +10,12 @@ from typing import assert_never
 
 from foretop_core.models import Backup, Restore, Schedule
 from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
 from foretop_core.rules.queue import Owner, OwnerKind, QueueItem, Run, RunHistory, learn, owner_of, queue
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.snapshot import Key as RuleKey
 from foretop_core.rules.triage import Thresholds
-from foretop_core.store import Key, Store
+from foretop_core.store import Store
 from foretop_core.tables.text import times
 from foretop_core.tables.text.time_zones import IN_UTC, TimeZoneSetting
 
@@ -67,8 +67,8 @@ class RenderContext:
         seen = self.snapshot.seen
         return any(key in seen.moved and key not in seen.unmoved for key in self._work_of(run))
 
-    def _work_of(self, run: Run) -> list[RuleKey]:
-        return [(type(item).__name__, item.namespace, item.name) for item in (run, *self.snapshot.movements_of(run))]
+    def _work_of(self, run: Run) -> list[ObjectRef]:
+        return [self.snapshot.ref(item) for item in (run, *self.snapshot.movements_of(run))]
 
     @cached_property
     def _lines(self) -> dict[str, dict[tuple[type[Run], str], QueueItem]]:
@@ -113,7 +113,7 @@ class RenderContextFactory:
         )
 
     def _schedule_of(self, backup: Backup) -> Schedule | None:
-        found = self._store.get(Key(self._context, SCHEDULE.plural, backup.namespace, backup.schedule_name))
+        found = self._store.get(ObjectRef(self._context, SCHEDULE.name, backup.namespace, backup.schedule_name))
         return found if isinstance(found, Schedule) else None
 
     def _beat(self, snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Heartbeat:

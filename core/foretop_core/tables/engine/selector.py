@@ -65,9 +65,7 @@ def selector(text: str) -> LabelSelector:
         return LabelSelector(())
     found, end = take(text, 0)
     if text[end:].strip():
-        raise BadInput(
-            f"Label selector {text.strip()!r} cannot be read", f"{text[end:].strip()!r} is not understood", _HINT
-        )
+        raise BadInput(f"Label selector {text.strip()!r} cannot be read", f"{text[end:].strip()!r} is not valid", _HINT)
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from sortedcontainers import SortedList
 
-from foretop_core.store.keys import Key
+from foretop_core.models.wire import ObjectRef
 
 E = TypeVar("E")
 Counted = TypeVar("Counted", contravariant=True)
@@ -23,11 +23,11 @@ class Counting(Protocol[Counted]):
 
     def clear(self) -> None: ...
 
-    def came(self, key: Key, entry: Counted) -> None: ...
+    def came(self, key: ObjectRef, entry: Counted) -> None: ...
 
-    def went(self, key: Key, entry: Counted) -> None: ...
+    def went(self, key: ObjectRef, entry: Counted) -> None: ...
 
-    def changed(self, key: Key, before: Counted, after: Counted) -> None: ...
+    def changed(self, key: ObjectRef, before: Counted, after: Counted) -> None: ...
 
 
 def everything(_: object) -> bool:
@@ -45,10 +45,10 @@ class SortedRows(Generic[E]):
         self._sort = sort
         self._keep = keep
         self._reverse = False
-        self._entries: dict[Key, E] = {}
-        self._places: dict[Key, Place] = {}
+        self._entries: dict[ObjectRef, E] = {}
+        self._places: dict[ObjectRef, Place] = {}
         self._order: SortedList[Place] = SortedList()
-        self._group: Callable[[Key], Any] | None = None
+        self._group: Callable[[ObjectRef], Any] | None = None
         self._counting: Counting[E] | None = None
 
     def __len__(self) -> int:
@@ -59,31 +59,31 @@ class SortedRows(Generic[E]):
     def total(self) -> int:
         return len(self._entries)
 
-    def __contains__(self, key: Key) -> bool:
+    def __contains__(self, key: ObjectRef) -> bool:
         """Whether the row is visible."""
         return key in self._places
 
-    def get(self, key: Key) -> E | None:
+    def get(self, key: ObjectRef) -> E | None:
         return self._entries.get(key)
 
-    def key_at(self, index: int) -> Key:
-        key: Key = self._order[self._flip(index)][-1]
+    def key_at(self, index: int) -> ObjectRef:
+        key: ObjectRef = self._order[self._flip(index)][-1]
         return key
 
-    def index_of(self, key: Key) -> int | None:
+    def index_of(self, key: ObjectRef) -> int | None:
         place = self._places.get(key)
         return None if place is None else self._flip(self._order.bisect_left(place))
 
-    def window(self, start: int, stop: int) -> Iterator[tuple[Key, E]]:
+    def window(self, start: int, stop: int) -> Iterator[tuple[ObjectRef, E]]:
         """The visible rows from `start` to before `stop`: what is to be painted."""
         for index in range(max(0, start), min(stop, len(self._order))):
             key = self.key_at(index)
             yield key, self._entries[key]
 
-    def __iter__(self) -> Iterator[tuple[Key, E]]:
+    def __iter__(self) -> Iterator[tuple[ObjectRef, E]]:
         return self.window(0, len(self._order))
 
-    def put(self, key: Key, entry: E) -> bool:
+    def put(self, key: ObjectRef, entry: E) -> bool:
         """Adds or changes a row; whether a visible one is other than before. An equal entry is no change."""
         before = self._entries.get(key)
         if before is not None and before == entry:
@@ -103,12 +103,12 @@ class SortedRows(Generic[E]):
         self._show(key, place)
         return True
 
-    def remove(self, key: Key) -> bool:
+    def remove(self, key: ObjectRef) -> bool:
         gone = self._hide(key)
         self._entries.pop(key, None)
         return gone
 
-    def update(self, changes: Mapping[Key, E | None]) -> bool:
+    def update(self, changes: Mapping[ObjectRef, E | None]) -> bool:
         """Several changes at once, None for a row that goes; where they are many, everything is put in order anew."""
         if len(changes) > max(_MANY, len(self._entries) // 4):
             self._update_all(changes)
@@ -118,10 +118,10 @@ class SortedRows(Generic[E]):
             seen |= self.remove(key) if entry is None else self.put(key, entry)
         return seen
 
-    def replace(self, entries: Iterable[tuple[Key, E]]) -> bool:
+    def replace(self, entries: Iterable[tuple[ObjectRef, E]]) -> bool:
         """Makes these the rows, touching only what differs."""
         wanted = dict(entries)
-        gone: dict[Key, E | None] = {key: None for key in self._entries if key not in wanted}
+        gone: dict[ObjectRef, E | None] = {key: None for key in self._entries if key not in wanted}
         return self.update({**gone, **wanted})
 
     def filter(self, keep: Callable[[E], bool]) -> None:
@@ -133,7 +133,7 @@ class SortedRows(Generic[E]):
         self._reverse = reverse
         self._arrange()
 
-    def group(self, by: Callable[[Key], Any] | None, counting: Counting[E] | None) -> None:
+    def group(self, by: Callable[[ObjectRef], Any] | None, counting: Counting[E] | None) -> None:
         """Keeps rows of one group together, in their order within it; None puts them in one order again."""
         self._group, self._counting = by, counting
         self._arrange()
@@ -142,7 +142,7 @@ class SortedRows(Generic[E]):
     def is_reversed(self) -> bool:
         return self._reverse
 
-    def _update_all(self, changes: Mapping[Key, E | None]) -> None:
+    def _update_all(self, changes: Mapping[ObjectRef, E | None]) -> None:
         for key, entry in changes.items():
             if entry is None:
                 self._entries.pop(key, None)
@@ -158,13 +158,13 @@ class SortedRows(Generic[E]):
             for key in self._places:
                 self._counting.came(key, self._entries[key])
 
-    def _show(self, key: Key, place: Place) -> None:
+    def _show(self, key: ObjectRef, place: Place) -> None:
         self._places[key] = place
         self._order.add(place)
         if self._counting is not None:
             self._counting.came(key, self._entries[key])
 
-    def _hide(self, key: Key) -> bool:
+    def _hide(self, key: ObjectRef) -> bool:
         place = self._places.pop(key, None)
         if place is None:
             return False
@@ -176,7 +176,7 @@ class SortedRows(Generic[E]):
     def _flip(self, at: int) -> int:
         return len(self._order) - 1 - at if self._reverse else at
 
-    def _place(self, key: Key, entry: E) -> Place:
+    def _place(self, key: ObjectRef, entry: E) -> Place:
         """What has no value comes last, whichever way the rows run."""
         value = self._sort(entry)
         place = ((value is None) != self._reverse, value, key)

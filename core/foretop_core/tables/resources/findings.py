@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from foretop_core.models.kinds import KINDS
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, Severity
 from foretop_core.rules.triage.ranking import rank
-from foretop_core.store import Key
 from foretop_core.tables.engine.columns import Column, Row, find_column
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
 from foretop_core.tables.engine.render_context import RenderContext
@@ -22,9 +22,9 @@ _WORDS = {"BackupStorageLocation": "storage", "NonAdminBackupStorageLocationRequ
 _SHORT = {kind.name: kind.short[0] for kind in KINDS if kind.short}
 
 
-def key_of(finding: Finding) -> Key:
+def key_of(finding: Finding) -> ObjectRef:
     """A finding is known by its id, for one object can have several."""
-    return Key(finding.context, "findings", finding.subject.namespace, finding.id)
+    return ObjectRef(finding.context, "findings", finding.subject.namespace, finding.id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.lifecycle import lifecycle
 from foretop_core.rules.phases import MOVES_DATA
 from foretop_core.rules.queue import Positions, Run, has_ended, live_positions, waiting_volume
-from foretop_core.store import Change, Key, Store
+from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import (
@@ -66,15 +66,15 @@ class NonAdminRow:
 
 class NonAdminView(View[NonAdminRow]):
     name = "nonadmin"
-    kinds = frozenset({NAB.plural, NAR.plural})
-    watched = kinds | {BACKUP.plural, RESTORE.plural}
+    kinds = frozenset({NAB.name, NAR.name})
+    watched = kinds | {BACKUP.name, RESTORE.name}
     order = "namespace"
     fields = (*View.fields, "kind", "velero", "veleroPhase", "object")
 
     def __init__(self) -> None:
         self.columns = _COLUMNS
 
-    def entry(self, store: Store, key: Key, resource: Resource) -> NonAdminRow | None:
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> NonAdminRow | None:
         if not isinstance(resource, NonAdmin):
             return None
         run = _velero_run(store, key.context, resource)
@@ -85,7 +85,7 @@ class NonAdminView(View[NonAdminRow]):
         line = _line(store, key.context, run)
         return NonAdminRow(resource, run, live_positions(line)[run.name], len(line))
 
-    def touched(self, store: Store, key: Key, change: Change) -> Iterable[Key]:
+    def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
         """A Velero object shows in the row that led to it; where it moves in the line, all others may have moved."""
         if key.kind in self.kinds:
             return (key,)
@@ -156,7 +156,7 @@ def _velero_run(store: Store, context: str, item: NonAdmin) -> Run | None:
     return next((run for run in found if run.name == item.velero.name), found[0] if found else None)
 
 
-def _rows_of(store: Store, context: str, run: Resource | None) -> tuple[Key, ...]:
+def _rows_of(store: Store, context: str, run: Resource | None) -> tuple[ObjectRef, ...]:
     if isinstance(run, Backup) and run.label(NAB_UUID_LABEL):
         return store.indexes.nabs_by_velero.keys(context, run.namespace, run.name)
     if isinstance(run, Restore) and run.label(NAR_UUID_LABEL):

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.queue import Run, has_ended, owner_of
 from foretop_core.rules.queue.positions import order
-from foretop_core.store import Key, Store
+from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, run_mark
@@ -24,8 +24,8 @@ _BAR = 3
 
 class QueueView(View[Run]):
     name = "queue"
-    kinds = watched = frozenset({BACKUP.plural, RESTORE.plural})
-    beside = frozenset({DEPLOYMENT.plural})
+    kinds = watched = frozenset({BACKUP.name, RESTORE.name})
+    beside = frozenset({DEPLOYMENT.name})
     order = "position"
     in_groups = False
     fields = (*View.fields, "owner")
@@ -33,7 +33,7 @@ class QueueView(View[Run]):
     def __init__(self) -> None:
         self.columns = _COLUMNS
 
-    def entry(self, store: Store, key: Key, resource: Resource) -> Run | None:
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> Run | None:
         return resource if isinstance(resource, Backup | Restore) and not has_ended(resource) else None
 
     def resource(self, entry: Run) -> Run:

@@ -1,4 +1,4 @@
-"""What is to be expected of an unfinished run: the same for its row and for its pane."""
+"""The estimated start or end of an unfinished run. The same for its row and its pane."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def outlook(run: Run, render: RenderContext) -> RunEta:
         return RunEta()
     silence = render.beat(run.namespace).silent_for(render.now)
     if silence is not None:
-        return RunEta(f"no pulse {times.short(silence)}", f"No time can be told: {found.note}.")
+        return RunEta(f"inactive {times.short(silence)}", f"No estimate: {found.note}.")
     if found.waits:
         return _start(found, render)
     if (volume := waiting_volume(render.snapshot.movements_of(run), render.now)) is not None:
@@ -46,9 +46,9 @@ def outlook(run: Run, render: RenderContext) -> RunEta:
     if (standing := render.stands_for(run)) is not None:
         least = "" if render.was_seen_moving(run) else "at least "
         return RunEta(
-            f"stands {times.short(standing)}",
-            f"It stands: neither items nor bytes have moved for {least}{humanize.duration(standing)}, "
-            "so no end can be told.",
+            f"stalled {times.short(standing)}",
+            f"Stalled: neither items nor bytes have changed for {least}{humanize.duration(standing)}, "
+            "no estimated end.",
         )
     return _end(found, render)
 
@@ -60,7 +60,7 @@ def _start(found: QueueItem, render: RenderContext) -> RunEta:
         short = f"{short} held"
     waits_for = _hold(found.hold) if found.hold is not None else ""
     if at is None:
-        return RunEta(short, f"No time can be told: {found.note}." if found.note else "", waits_for)
+        return RunEta(short, f"No estimate: {found.note}." if found.note else "", waits_for)
     wait = humanize.duration(at - render.now)
     sentence = f"Expected to start about {humanize.time(at, render.now)}, in {wait}{_basis(found)}."
     return RunEta(short, sentence, waits_for)
@@ -94,11 +94,11 @@ def _called(run: Run) -> str:
 def _waits(volume: WaitingVolume, render: RenderContext) -> RunEta:
     length = render.now - volume.since
     where = f" on {volume.node}" if volume.node else ""
-    taken = where or ", taken by no node,"
+    taken = where or ", not picked up by a node,"
     return RunEta(
         f"waits {times.short(length)}",
-        f"It waits for volume {volume.name}: {volume.phase}{taken} for {humanize.duration(length)}, and none of it has "
-        "been moved; no end can be told before.",
+        f"It waits for volume {volume.name}: {volume.phase}{taken} for {humanize.duration(length)}, with no data "
+        "moved yet; no estimated end.",
         f"volume {volume.name}{where}",
     )
 
@@ -109,7 +109,7 @@ def _end(found: QueueItem, render: RenderContext) -> RunEta:
     so_far = times.short(found.running_for) if found.running_for is not None else ""
     if at is None:
         short = f"{so_far} finishing" if found.phase not in HOLDS_SLOT else f"{so_far} → ?"
-        return RunEta(short.lstrip(), f"No time can be told: {found.note}." if found.note else "")
+        return RunEta(short.lstrip(), f"No estimate: {found.note}." if found.note else "")
     when = f"{humanize.time(at, render.now)}{_basis(found)}"
     if at < render.now:
         return RunEta(f"{so_far} late".lstrip(), f"Should have ended about {when}.")

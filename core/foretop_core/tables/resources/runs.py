@@ -9,11 +9,11 @@ from typing import assert_never
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.queue import OwnerKind, Run, has_ended, owner_of
-from foretop_core.store import Key, Store
+from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
@@ -23,14 +23,14 @@ from foretop_core.tables.text import times
 
 class BackupsView(View[Backup]):
     name = "backups"
-    kinds = watched = frozenset({BACKUP.plural})
+    kinds = watched = frozenset({BACKUP.name})
     order = "started"
     fields = (*View.fields, "schedule", "owner", "storage")
 
     def __init__(self) -> None:
         self.columns = _BACKUPS
 
-    def entry(self, store: Store, key: Key, resource: Resource) -> Backup | None:
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> Backup | None:
         return resource if isinstance(resource, Backup) else None
 
     def resource(self, entry: Backup) -> Backup:
@@ -61,14 +61,14 @@ class BackupsView(View[Backup]):
 
 class RestoresView(View[Restore]):
     name = "restores"
-    kinds = watched = frozenset({RESTORE.plural})
+    kinds = watched = frozenset({RESTORE.name})
     order = "started"
     fields = (*View.fields, "backup", "schedule", "owner")
 
     def __init__(self) -> None:
         self.columns = _RESTORES
 
-    def entry(self, store: Store, key: Key, resource: Resource) -> Restore | None:
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> Restore | None:
         return resource if isinstance(resource, Restore) else None
 
     def resource(self, entry: Restore) -> Restore:

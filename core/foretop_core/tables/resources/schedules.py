@@ -10,7 +10,7 @@ from itertools import islice
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, VERSION_KINDS
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.dialects import Reading
 from foretop_core.rules.forecast import (
     GRACE,
@@ -25,7 +25,7 @@ from foretop_core.rules.forecast import (
 from foretop_core.rules.history import began, history, last_outcome, was_synced
 from foretop_core.rules.phases import FAULTY, WAITING
 from foretop_core.rules.snapshot import Verdicts
-from foretop_core.store import Change, Key, Store
+from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
@@ -76,16 +76,16 @@ class ScheduleRow:
 
 class SchedulesView(View[ScheduleRow]):
     name = "schedules"
-    kinds = frozenset({SCHEDULE.plural})
-    watched = frozenset({SCHEDULE.plural, BACKUP.plural, *VERSION_KINDS})
-    beside = frozenset({STORAGE.plural})
+    kinds = frozenset({SCHEDULE.name})
+    watched = frozenset({SCHEDULE.name, BACKUP.name, *VERSION_KINDS})
+    beside = frozenset({STORAGE.name})
     order = "name"
     fields = (*View.fields, "cron", "paused", "outcome")
 
     def __init__(self) -> None:
         self.columns = _COLUMNS
 
-    def entry(self, store: Store, key: Key, resource: Resource) -> ScheduleRow | None:
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> ScheduleRow | None:
         if not isinstance(resource, Schedule):
             return None
         labelled = store.indexes.backups_by_schedule.get(key.context, key.namespace, key.name)
@@ -97,15 +97,15 @@ class SchedulesView(View[ScheduleRow]):
         """How the servers read expressions: that is learned from all the objects of a server together."""
         return store.snapshot(context).verdicts
 
-    def touched(self, store: Store, key: Key, change: Change) -> Iterable[Key]:
+    def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
         """A backup shows in the row of the schedule that it belongs to, and of the one it belonged to."""
-        if key.kind == SCHEDULE.plural:
+        if key.kind == SCHEDULE.name:
             return (key,)
-        if key.kind != BACKUP.plural:
+        if key.kind != BACKUP.name:
             return ()
         sides = (change.before, change.after)
         names = {side.schedule_name for side in sides if isinstance(side, Backup)}
-        return [Key(key.context, SCHEDULE.plural, key.namespace, name) for name in sorted(names) if name]
+        return [ObjectRef(key.context, SCHEDULE.name, key.namespace, name) for name in sorted(names) if name]
 
     def resource(self, entry: ScheduleRow) -> Schedule:
         return entry.schedule

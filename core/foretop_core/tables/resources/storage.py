@@ -14,11 +14,11 @@ from foretop_core.models import (
 )
 from foretop_core.models.kinds import NABSL, NABSL_REQUEST, REPOSITORY, STORAGE
 from foretop_core.models.velero import BackupStorageLocationSpec
-from foretop_core.models.wire import Resource
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
 from foretop_core.rules.heartbeat import unchecked_for
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.store import Key, Store
+from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
@@ -62,14 +62,14 @@ class StorageRow:
 
 class StorageView(View[StorageRow]):
     name = "storage"
-    kinds = watched = frozenset({STORAGE.plural, NABSL.plural, NABSL_REQUEST.plural, REPOSITORY.plural})
+    kinds = watched = frozenset({STORAGE.name, NABSL.name, NABSL_REQUEST.name, REPOSITORY.name})
     order = "name"
     fields = (*View.fields, "kind", "provider", "bucket", "mode")
 
     def __init__(self) -> None:
         self.columns = _COLUMNS
 
-    def entry(self, store: Store, key: Key, resource: Resource) -> StorageRow | None:
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> StorageRow | None:
         match resource:
             case BackupStorageLocation():
                 return _location(resource)

@@ -1,4 +1,4 @@
-"""What is not seen, as findings: a cluster out of reach, kinds that stand still or are not allowed."""
+"""Findings about what is not visible: an unreachable cluster, kinds that are stale or not allowed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 
 from foretop_core.kube.connection import paths
 from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.models.kinds import by_plural
+from foretop_core.models.kinds import by_name
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.triage import Finding, Severity, Subject
+from foretop_core.rules.triage import Finding, Severity
 from foretop_core.store import ContextHealth
 from foretop_core.tables.engine.namespace_scope import A_CONTEXT
 
@@ -34,11 +35,13 @@ def visibility_findings(
 def _lost(context: str, health: ContextHealth, since: datetime, now: datetime, seen_before: bool) -> Finding:
     signed_out = health.state is WatchState.SIGNED_OUT
     at = humanize.time(since, now)
-    known = f"seen last at {at}" if seen_before else "nothing of it is seen"
+    known = f"last seen at {at}" if seen_before else "not visible"
     reason = "signed out" if signed_out else _reason(health.error)
-    still = f" What is shown of it is of {at}: ages, countdowns and forecasts stand still." if seen_before else ""
+    still = f" Its data is from {at}: ages, countdowns and forecasts do not advance." if seen_before else ""
     sign_in = (
-        "Sign in anew: i does it where a plugin can ask you. " if signed_out else "See whether its API server runs. "
+        "Sign in again: press i if your exec plugin can prompt you. "
+        if signed_out
+        else "Check that its API server is running. "
     )
     return _finding(
         "velero-signed-out" if signed_out else "velero-out-of-reach",
@@ -47,7 +50,7 @@ def _lost(context: str, health: ContextHealth, since: datetime, now: datetime, s
         since,
         f"{reason}; {known}",
         f"{health.error or 'It does not answer'}.{still}",
-        f"{sign_in}foretop tries again by itself; ctrl+r tries now.",
+        f"{sign_in}foretop retries automatically; ctrl+r retries now.",
     )
 
 
@@ -64,9 +67,9 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             Severity.WARNING,
             context,
             health.since,
-            f"nothing new comes in of {kinds}",
-            f"{health.error or 'The API server does not answer'}. What is shown of {kinds} may have changed since.",
-            "foretop tries again by itself; ctrl+r tries now.",
+            f"no updates for {kinds}",
+            f"{health.error or 'The API server does not answer'}. The {kinds} shown may be out of date.",
+            "foretop retries automatically; ctrl+r retries now.",
         )
     if health.missing:
         names = humanize.join(health.missing)
@@ -75,9 +78,9 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             Severity.WARNING,
             context,
             None,
-            f"there is no namespace {names}",
-            f"foretop was told to look into {names}, which this cluster has not.",
-            "Look into another with :ns NAME, or start with another -n.",
+            f"namespace {names} does not exist",
+            f"Namespace {names} does not exist in this cluster.",
+            "Switch to another with :ns NAME, or start with another -n.",
         )
     if health.forbidden:
         kinds = _titles(health.forbidden)
@@ -87,18 +90,18 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             context,
             None,
             f"not allowed to see {kinds}",
-            f"You may not list and watch {kinds}: what they would tell is missing from every page.",
-            "Ask for list and watch on them; foretop doctor tells every right, line by line.",
+            f"You are not allowed to list and watch {kinds}: every page is missing their data.",
+            "Ask for list and watch on them; foretop doctor lists every permission and resource.",
         )
 
 
 def _finding(
     code: str, severity: Severity, context: str, since: datetime | None, what: str, evidence: str, remedy: str
 ) -> Finding:
-    subject = Subject(A_CONTEXT, "", context)
-    return Finding(code, severity, subject, since, what, evidence, remedy, context=context)
+    subject = ObjectRef(context, A_CONTEXT, "", context)
+    return Finding(code, severity, subject, since, what, evidence, remedy)
 
 
-def _titles(plurals: Iterable[str]) -> str:
-    kinds = [by_plural(plural) for plural in plurals]
-    return humanize.join([paths.title(kind) for kind in kinds if kind is not None], 6)
+def _titles(names: Iterable[str]) -> str:
+    kinds = [by_name(name) for name in names]
+    return humanize.join(sorted(paths.title(kind) for kind in kinds if kind is not None), 6)

@@ -1,4 +1,4 @@
-"""How far something has come, drawn."""
+"""Progress bars."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 _SHOWN = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -14,6 +15,14 @@ ELLIPSIS = "…"
 _UUID = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _TOLD_APART = 4
 """So much of a UUID tells two of them apart: the rest of the room is the name's."""
+_SURELY_ONE_CELL = frozenset(
+    chr(code)
+    for first, last in ((0x20, 0x7E), (0xA0, 0xAC), (0xAE, 0x2FF), (0x2010, 0x2027), (0x2190, 0x2199), (0x2500, 0x25FC))
+    for code in range(first, last + 1)
+)
+"""What nearly all text is made of (ASCII, Latin, dashes, arrows, lines): measured by counting, without the library."""
+_ZERO_FOR_CONTROLS = dict.fromkeys((*range(1, 0x20), *range(0x7F, 0xA0)), "\u200b")
+"""The library refuses text with control characters; Rich draws them in no cell."""
 
 
 def clean(text: str) -> str:
@@ -49,16 +58,32 @@ def _visible(letter: str, category: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-@lru_cache(maxsize=4096)
-def _cells(letter: str) -> int:
-    if unicodedata.category(letter) in ("Mn", "Me", "Cf") or "\u1160" <= letter <= "\u11ff":
-        return 0
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
-
-
 def width(text: str) -> int:
-    """How many terminal cells clean text takes."""
-    return len(text) if text.isascii() else sum(map(_cells, text))
+    """How many terminal cells clean text takes, as Rich and Textual draw it."""
+    if text.isascii():
+        return len(text)
+    return len(text) if _SURELY_ONE_CELL.issuperset(text) else _measured(text)
+
+
+@lru_cache(maxsize=4096)
+def _measured(text: str) -> int:
+    # Loaded by the first text that needs it: its tables cost more than the first paint may.
+    from wcwidth import wcswidth, wcwidth
+
+    if len(text) == 1:
+        return max(0, wcwidth(text))
+    cells = wcswidth(text)
+    return cells if cells >= 0 else wcswidth(text.translate(_ZERO_FOR_CONTROLS))
+
+
+def _graphemes(text: str) -> Sequence[str]:
+    """What a person sees as one letter: with its accents, its variation selector, and all that is joined to it."""
+    if _SURELY_ONE_CELL.issuperset(text):
+        return text
+    # Loaded by the first text that needs it, as in _measured.
+    from wcwidth import iter_graphemes
+
+    return tuple(iter_graphemes(text))
 
 
 def cut(text: str, cells: int, ellipsis: str = ELLIPSIS) -> str:
@@ -86,21 +111,22 @@ def pad(text: str, cells: int, *, right: bool = False) -> str:
 
 
 def _head(text: str, cells: int) -> str:
-    taken = 0
-    for at, letter in enumerate(text):
-        taken += _cells(letter)
+    """As much of the beginning as fits, in whole graphemes."""
+    taken, end = 0, 0
+    for grapheme in _graphemes(text):
+        taken += width(grapheme)
         if taken > cells:
-            return text[:at]
-    return text
+            break
+        end += len(grapheme)
+    return text[:end]
 
 
 def _tail(text: str, cells: int) -> str:
-    """As much of the end as fits; it never begins with a mark that belongs to the letter before."""
+    """As much of the end as fits, in whole graphemes: no mark is parted from its letter."""
     taken, start = 0, len(text)
-    for at in range(len(text) - 1, -1, -1):
-        taken += _cells(text[at])
+    for grapheme in reversed(_graphemes(text)):
+        taken += width(grapheme)
         if taken > cells:
             break
-        if _cells(text[at]):
-            start = at
+        start -= len(grapheme)
     return text[start:]

@@ -1,4 +1,4 @@
-"""In which zone the times of an object are told."""
+"""The time zone in which the times of an object are shown."""
 
 from __future__ import annotations
 

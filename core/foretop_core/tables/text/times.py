@@ -1,4 +1,4 @@
-"""Spans and moments in the few letters that a column has."""
+"""Durations and times in the few characters of a column."""
 
 from __future__ import annotations
 

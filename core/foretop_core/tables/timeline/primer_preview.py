@@ -47,7 +47,7 @@ def preview(text: str, minutes: str, dialect: Dialect) -> Preview:
         return Preview(text, max(0, number), dialect, problem=str(parsed), problem_at=_place(text, parsed))
     known = Preview(text, max(0, number), dialect, parsed.describe(), parsed.zone)
     if not 0 <= number <= MOST_MINUTES:
-        said = f"minutes are a whole number from 0 to {MOST_MINUTES:,}"
+        said = f"minutes must be a whole number from 0 to {MOST_MINUTES:,}"
         return Preview(text, 0, dialect, known.meaning, known.zone, problem=said, problem_in_minutes=True)
     try:
         primed = prime(text, number, dialect)

@@ -14,17 +14,18 @@ from functools import cached_property, lru_cache
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
+from foretop_core.models.wire import ObjectRef
 from foretop_core.models.workload import CronJobSpec
 from foretop_core.rules.dialects import Reading, expression
 from foretop_core.rules.forecast import base_time, invalid
-from foretop_core.store import Key, Store
+from foretop_core.store import Store
 from foretop_core.tables.timeline.minute_counter import MinuteCounter, run_bits, warm_bits
 from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP, TimeAxis
 
 HORIZONS = (timedelta(hours=6), timedelta(hours=24), timedelta(days=7))
 AUTOGEN = "autogen-"
 """How the prescaler names the CronJob that warms up for a PreScaledCronJob."""
-LANES = (SCHEDULE.plural, PRESCALED.plural)
+LANES = (SCHEDULE.name, PRESCALED.name)
 _MOST_LOOKS = 40
 """How many full minutes are looked at for crowds that are not part of a larger one."""
 
@@ -33,7 +34,7 @@ _MOST_LOOKS = 40
 class TimelineItem:
     """What a lane is drawn from: all of an object that decides when it runs."""
 
-    key: Key
+    key: ObjectRef
     expression: str
     dialect: Dialect
     """That of its server; of those that are possible the newest, where it has the problem that they differ."""
@@ -57,7 +58,7 @@ ReadingsOf = Callable[[str, Schedule], tuple[Reading, ...]]
 """How the server of a schedule in a context may read it."""
 
 
-def timeline_item(key: Key, resource: Resource | None, readings_of: ReadingsOf) -> TimelineItem | None:
+def timeline_item(key: ObjectRef, resource: Resource | None, readings_of: ReadingsOf) -> TimelineItem | None:
     """None for what has no schedule of its own."""
     match resource:
         case Schedule():
@@ -75,7 +76,7 @@ def timeline_item(key: Key, resource: Resource | None, readings_of: ReadingsOf) 
             return None
 
 
-def _job(key: Key, spec: CronJobSpec, warm_up: int, base: datetime | None) -> TimelineItem:
+def _job(key: ObjectRef, spec: CronJobSpec, warm_up: int, base: datetime | None) -> TimelineItem:
     text = zoned(spec)
     parsed = expression(text, Dialect.ROBFIG)
     problem = str(parsed) if isinstance(parsed, CronError) else _never(parsed)
@@ -97,7 +98,7 @@ def _open(found: tuple[Reading, ...]) -> str:
     if len(found) == 1:
         return ""
     listed = "; ".join(f"{reading.releases}: {reading.meaning}" for reading in found)
-    return f"it depends on the release of Velero, which is not known ({listed})"
+    return f"it depends on the Velero release, which is unknown ({listed})"
 
 
 def _never(parsed: CronSchedule | CronError) -> str:
@@ -148,8 +149,8 @@ class StartLoad:
 
     def __init__(self, items: Iterable[TimelineItem], ruler: TimeAxis) -> None:
         self.ruler = ruler
-        self._keys: dict[str, dict[Entry, list[Key]]] = {}
-        self._together: dict[tuple[str, int], tuple[Key, ...]] = {}
+        self._keys: dict[str, dict[Entry, list[ObjectRef]]] = {}
+        self._together: dict[tuple[str, int], tuple[ObjectRef, ...]] = {}
         for item in items:
             if item.starts:
                 entries = self._keys.setdefault(item.key.context, {})
@@ -200,7 +201,7 @@ class StartLoad:
                 found.append(MinuteCollision(context, self.ruler.start + timedelta(minutes=minute), size))
         return found
 
-    def together(self, context: str, at: datetime) -> tuple[Key, ...]:
+    def together(self, context: str, at: datetime) -> tuple[ObjectRef, ...]:
         """All of one cluster that start in this minute, by name; none outside the ruler."""
         minute = self.ruler.minute_of(at)
         if not 0 <= minute < self.ruler.minutes or context not in self._keys:
@@ -221,7 +222,7 @@ def _bits_of(parsed: CronSchedule | CronError, base: datetime | None, ruler: Tim
 
 
 def next_runs(item: TimelineItem, now: datetime, count: int) -> tuple[datetime, ...]:
-    """The runs to come, were it not paused; none where it cannot run."""
+    """The runs to come, if it were not paused; none where it cannot run."""
     parsed = item.parsed
     if item.problem or isinstance(parsed, CronError) or (parsed.every is not None and item.base is None):
         return ()
@@ -236,7 +237,7 @@ def next_runs(item: TimelineItem, now: datetime, count: int) -> tuple[datetime, 
     return tuple(found)
 
 
-def warmer(store: Store, key: Key) -> CronJob | None:
+def warmer(store: Store, key: ObjectRef) -> CronJob | None:
     """The CronJob that the prescaler made for a PreScaledCronJob."""
-    found = store.get(Key(key.context, CRON_JOB.plural, key.namespace, f"{AUTOGEN}{key.name}"))
+    found = store.get(ObjectRef(key.context, CRON_JOB.name, key.namespace, f"{AUTOGEN}{key.name}"))
     return found if isinstance(found, CronJob) else None

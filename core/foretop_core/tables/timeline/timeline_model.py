@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import VERSION_KINDS
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import Reading
 from foretop_core.rules.snapshot import Verdicts
-from foretop_core.store import Key, Store
+from foretop_core.store import Store
 from foretop_core.tables.engine.filter import Filter, parse_filter
 from foretop_core.tables.engine.namespace_scope import NamespaceScope
 from foretop_core.tables.timeline.timeline_items import LANES, TimelineItem, next_runs, timeline_item
@@ -28,13 +29,13 @@ class TimelineModel:
         self._contexts = frozenset(contexts)
         self._feed = store.feed.subscribe((*LANES, *VERSION_KINDS))
         self._verdicts = self._known_verdicts()
-        self._items: dict[Key, TimelineItem] = {}
-        self._runs: dict[Key, datetime] = {}
+        self._items: dict[ObjectRef, TimelineItem] = {}
+        self._runs: dict[ObjectRef, datetime] = {}
         self._soonest: datetime | None = None
         self._now: datetime | None = None
         self._wanted = Filter()
         self._focus = NamespaceScope()
-        self.order: list[Key] = []
+        self.order: list[ObjectRef] = []
         """The lanes that fit the filter: what starts next comes first, then what is paused or never runs, by name."""
         self.revision = 0
         """Moves whenever a lane has come, gone or changed what it is drawn from."""
@@ -46,10 +47,10 @@ class TimelineModel:
     def __len__(self) -> int:
         return len(self._items)
 
-    def __getitem__(self, key: Key) -> TimelineItem:
+    def __getitem__(self, key: ObjectRef) -> TimelineItem:
         return self._items[key]
 
-    def place(self, key: Key, near: int = 0) -> int | None:
+    def place(self, key: ObjectRef, near: int = 0) -> int | None:
         """Where in the order it stands; it is looked for near a place first."""
         if 0 <= near < len(self.order) and self.order[near] == key:
             return near
@@ -83,12 +84,12 @@ class TimelineModel:
         if any(changed) or first or (now is not None and self._soonest is not None and self._soonest <= now):
             self._arrange()
 
-    def _planned(self, context: str) -> Iterator[tuple[Key, TimelineItem | None]]:
-        for plural in LANES:
-            for key, resource in self._store.items(context, plural):
+    def _planned(self, context: str) -> Iterator[tuple[ObjectRef, TimelineItem | None]]:
+        for kind in LANES:
+            for key, resource in self._store.items(context, kind):
                 yield key, timeline_item(key, resource, self._readings)
 
-    def _changes(self) -> Iterator[tuple[Key, TimelineItem | None]]:
+    def _changes(self) -> Iterator[tuple[ObjectRef, TimelineItem | None]]:
         """What has changed; every lane of a cluster where it has become known how its server reads expressions."""
         drained = self._feed.drain()
         before, self._verdicts = self._verdicts, self._known_verdicts() if drained else self._verdicts
@@ -105,7 +106,7 @@ class TimelineModel:
     def _readings(self, context: str, schedule: Schedule) -> tuple[Reading, ...]:
         return self._store.snapshot(context).readings(schedule)
 
-    def _put(self, key: Key, item: TimelineItem | None) -> bool:
+    def _put(self, key: ObjectRef, item: TimelineItem | None) -> bool:
         if key.context not in self._contexts or item == self._items.get(key):
             return False
         self._runs.pop(key, None)
@@ -120,7 +121,7 @@ class TimelineModel:
         self.order = sorted(fitting, key=lambda key: (self._next(key), key.name, key.namespace, key.context, key.kind))
         self._soonest = min((run for key in fitting if (run := self._runs.get(key))), default=None)
 
-    def _next(self, key: Key) -> datetime:
+    def _next(self, key: ObjectRef) -> datetime:
         """Worked out once for each run: thousands of lanes are put in order anew whenever one has started."""
         item, now = self._items[key], self._now
         if now is None or not item.starts:
@@ -134,7 +135,7 @@ class TimelineModel:
             run = self._runs[key] = found[0]
         return run
 
-    def _fits(self, key: Key) -> bool:
+    def _fits(self, key: ObjectRef) -> bool:
         if not self._focus.keeps(*key[:3]):
             return False
         return not self._wanted or self._wanted(_Sides(self._items[key], self._store))

@@ -1,22 +1,11 @@
-"""How objects are named within one run, over all clusters."""
+"""The objects that a store holds: of which kind, which version is older, and what stands in for one that is garbled."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 from foretop_core.models.kinds import KINDS, Kind
 from foretop_core.models.wire import Metadata, Resource
 
 _KIND_OF_MODEL: dict[type[Resource], Kind] = {kind.model: kind for kind in KINDS}
-
-
-class Key(NamedTuple):
-    """One object of one cluster; the kind is its plural, which is also the order in which kinds sort."""
-
-    context: str
-    kind: str
-    namespace: str
-    name: str
 
 
 class UnreadableObject(Resource, frozen=True):

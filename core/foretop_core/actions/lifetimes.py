@@ -1,0 +1,97 @@
+"""A backup kept for longer, or for less long: when it expires is set together with the TTL that tells so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from foretop_core.actions.intents import EXTEND_BACKUP
+from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.actions.steps import patch_step
+from foretop_core.actions.validation import go_duration
+from foretop_core.errors import BadInput
+from foretop_core.models import Backup
+from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION
+from foretop_core.rules import humanize
+from foretop_core.rules.durations import read_duration
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+_HOW = "write it as 720h, or as a date such as 2027-01-31"
+_SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class NewLifetime:
+    """How long from its start, or until when: one of the two."""
+
+    ttl: str = ""
+    until: datetime | None = None
+
+
+def read_lifetime(text: str) -> NewLifetime:
+    """`720h` counts from the start of the backup, as Velero counts; a date is the start of that day in UTC."""
+    if not text.strip():
+        raise BadInput("A new lifetime is needed", "", _HOW)
+    try:
+        until = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return NewLifetime(ttl=go_duration(text.strip(), "The lifetime"))
+    try:
+        return NewLifetime(until=(until if until.tzinfo else until.replace(tzinfo=UTC)).astimezone(UTC))
+    except OverflowError:
+        raise BadInput(f"{text.strip()!r} is out of range", "", _HOW) from None
+
+
+def plan_extend(snapshot: ClusterSnapshot, backups: Iterable[Backup], wish: NewLifetime, now: datetime) -> Plan:
+    """Spec and status in one patch: Velero reads the expiration alone, and a person reads the TTL."""
+    steps: list[PlanStep] = []
+    refused: list[Refusal] = []
+    for backup in backups:
+        why = EXTEND_BACKUP.applies(backup, lambda: False) or _why_not(snapshot, backup)
+        if why:
+            refused.append(Refusal(snapshot.ref(backup), why))
+        else:
+            steps.append(_step(snapshot, backup, wish, now))
+    return Plan(EXTEND_BACKUP, now, tuple(steps), tuple(refused))
+
+
+def _why_not(snapshot: ClusterSnapshot, backup: Backup) -> str:
+    place = (backup.namespace, backup.name)
+    asked = [one for one in snapshot.delete_requests if (one.namespace, one.spec.backup_name) == place]
+    return "its deletion has been asked for" if any(one.phase != "Processed" for one in asked) else ""
+
+
+def _step(snapshot: ClusterSnapshot, backup: Backup, wish: NewLifetime, now: datetime) -> PlanStep:
+    begun = backup.started or backup.metadata.creation_timestamp or now
+    ttl, until = _new(begun, wish)
+    if until <= now:
+        raise BadInput(f"{backup.name} would expire {humanize.time(until, now)}", "that is over", _HOW)
+    old = backup.status.expiration
+    patch = {"spec": {"ttl": ttl}, "status": {"expiration": rfc3339(until)}}
+    before = {"spec": {"ttl": backup.spec.ttl}, "status": {"expiration": rfc3339(old)}}
+    changes = (
+        f"spec.ttl {backup.spec.ttl or 'absent'} → {ttl}",
+        f"status.expiration {rfc3339(old) or 'absent'} → {rfc3339(until)}",
+    )
+    warnings = []
+    if old is not None and until < old:
+        warnings.append(f"That is {humanize.duration(old - until)} earlier than before.")
+    if backup.annotation(NAB_NAME_ANNOTATION):
+        warnings.append("It belongs to a tenant's NAB.")
+    said = f"it expires {humanize.time(until, now)}, in {humanize.duration(until - now)}"
+    forecast = f"{said}, and not {humanize.time(old, now)}" if old is not None else said
+    where = snapshot.ref(backup)
+    return patch_step(where, backup, patch, before, changes, forecast, tuple(warnings))
+
+
+def _new(begun: datetime, wish: NewLifetime) -> tuple[str, datetime]:
+    """The TTL as Go writes it, counted from the start, and the moment that it comes to."""
+    length = wish.until - begun if wish.until is not None else read_duration(wish.ttl) or timedelta()
+    seconds = max(length // _SECOND, 0)
+    try:
+        until = (begun + seconds * _SECOND).replace(microsecond=0)
+    except OverflowError:
+        raise BadInput(f"{wish.ttl} is out of range", "", _HOW) from None
+    return f"{seconds // 3600}h{seconds // 60 % 60}m{seconds % 60}s", until

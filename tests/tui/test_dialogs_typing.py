@@ -1,0 +1,303 @@
+"""What is typed into a dialog is text: no key but enter on the action's own button sends anything."""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from textual.widget import Widget
+
+from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.dialog_parts import DialogButton
+from foretop.dialogs.download_screen import DownloadScreen
+from foretop.widgets.prompt import Prompt
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
+from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, SCHEDULE
+from tests.tui.acting import CONTEXT, Stand, stand
+from tests.tui.driving import MIDDLE, SMALL
+
+PRINTABLE = tuple("space" if sign == " " else sign for sign in string.printable if sign.isprintable())
+WALK = 40
+"""Keys pressed in each dialog, in an order that is the same in every run."""
+
+
+def newest(at: Stand, schedule: str) -> str:
+    names = [item["metadata"]["name"] for item in at.box.storage.list(at.box.storage.kind("Backup"))]
+    return str(max(name for name in names if name.startswith(f"{schedule}-")))
+
+
+def typed(at: Stand, field: str) -> str:
+    return at.dialog.query_one(f"#{field}", Prompt).value
+
+
+def chars(text: str) -> list[str]:
+    return ["space" if sign == " " else sign for sign in text]
+
+
+async def test_a_reason_typed_after_a_tab_pauses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.shown.press("2", "s", "tab", *chars("a b"))
+        assert typed(at, "until") == "a b"
+        assert at.writes == []
+
+
+async def test_a_reason_typed_after_a_tab_does_not_pause_all_that_is_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("default", tmp_path, monkeypatch) as at:
+        await at.shown.press("2", "*", "s", "tab", *chars("CHG-4711 storage firmware"))
+        assert typed(at, "until") == "CHG-4711 storage firmware"
+        await at.shown.press("shift+tab", *chars("CHG-4711 storage firmware"))
+        assert typed(at, "reason") == "CHG-4711 storage firmware"
+        assert at.writes == []
+
+
+async def test_a_reason_with_a_q_in_it_stays_in_its_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.shown.press("2", "s", *chars("quarterly"))
+        assert typed(at, "reason") == "quarterly"
+        assert at.writes == []
+
+
+async def test_keys_on_the_heels_of_the_one_that_opens_are_text_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.shown.press("2")
+        for key in ("s", *"quarter"):
+            at.shown.send(key)
+        await at.shown.press("l", "y")
+        assert typed(at, "reason") == "quarterly"
+        assert at.writes == []
+
+
+async def test_an_expression_typed_after_a_tab_creates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.shown.press("2", "a", "tab", *chars("30 2 * * 1"))
+        assert typed(at, "cron") == "30 2 * * 1"
+        assert all("warning" not in text and "Nothing is sent" not in text for _, text in at.shown.app.told)
+        assert at.writes == []
+
+
+async def test_a_name_typed_to_confirm_is_typed_and_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        name = newest(at, "wiki")
+        await at.go("7", at.key(BACKUP, name))
+        await at.shown.press("ctrl+d", *name)
+        assert typed(at, "confirm") == name
+        await at.shown.press("tab", *name)
+        assert typed(at, "confirm") == name
+        assert at.dialog.cancel.has_focus
+        assert at.writes == []
+        await at.shown.press("escape", "ctrl+d", "tab", "shift+tab", *name)
+        assert typed(at, "confirm") == name
+        assert at.writes == []
+
+
+# Every dialog
+
+
+async def _movements(at: Stand) -> None:
+    index = at.session.store.indexes.movements_by_backup
+    await at.shown.until(lambda: len(index.keys(CONTEXT, HOME, newest(at, "mongo"))) == 2)
+    await at.go("7", at.key(BACKUP, newest(at, "mongo")))
+
+
+async def _nar(at: Stand) -> None:
+    spec = {"restoreSpec": {"backupName": "before-release-0"}}
+    body = {"metadata": {"name": "bring-it-back", "namespace": "team-pay"}, "spec": spec}
+    at.box.storage.create(at.box.storage.kind("NonAdminRestore"), body)
+    await at.go("3", at.key(NAR, "bring-it-back", "team-pay"))
+
+
+async def _request(at: Stand) -> None:
+    (request,) = at.box.storage.list(at.box.storage.kind("NonAdminBackupStorageLocationRequest"))
+    await at.go("9", at.key(NABSL_REQUEST, request["metadata"]["name"]))
+
+
+async def _due(at: Stand) -> None:
+    await at.go("2", at.key(SCHEDULE, "etcd-hourly"))
+
+
+async def _mail(at: Stand) -> None:
+    await at.go("2", at.key(SCHEDULE, "mail"))
+
+
+async def _wiki(at: Stand) -> None:
+    await at.go("7", at.key(BACKUP, newest(at, "wiki")))
+
+
+async def _nab(at: Stand) -> None:
+    await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
+
+
+SERVER_DEFAULT = (":", *"server-default", "enter")
+OPENED = (
+    ("quiet", _mail, ("s",), "t", ("a",), ("ctrl+d",), SERVER_DEFAULT),
+    ("quiet", _wiki, "t", "r", ("ctrl+d",), "l"),
+    ("quiet", _nab, ("ctrl+d",), "l"),
+    ("quiet", _nar, ("ctrl+d",)),
+    ("maintenance", _due, "u"),
+    ("default", _request, "a"),
+    ("volumes", _movements, "x"),
+)
+"""By scene and row, the keys that open each dialog there is."""
+
+
+async def _open(at: Stand, keys: Sequence[str]) -> ActionDialog | DownloadScreen:
+    await at.shown.press(*keys)
+    await at.shown.until(lambda: isinstance(at.shown.app.screen, ActionDialog | DownloadScreen))
+    await at.see("[ Cancel ]")
+    window = at.shown.app.screen
+    assert isinstance(window, ActionDialog | DownloadScreen)
+    return window
+
+
+def _is_button(widget: Widget | None) -> str:
+    return str(widget.id) if isinstance(widget, DialogButton) else ""
+
+
+@pytest.mark.parametrize("place", OPENED, ids=lambda place: f"{place[0]}{place[1].__name__}")
+async def test_no_key_but_enter_sends_anything_from_any_dialog(
+    place: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene, go, *ways = place
+    assert isinstance(scene, str)
+    assert callable(go)
+    chance = random.Random(4711)
+    async with stand(scene, tmp_path, monkeypatch, size=MIDDLE) as at:
+        await go(at)
+        before = at.shown.app.main_screen.current
+        for way in ways:
+            window = await _open(at, way)
+            closes = "" if window.query(Prompt) and isinstance(window, ActionDialog) else "q"
+            keys = [key for key in PRINTABLE if key != closes] + ["space", "tab", "shift+tab"] * 10
+            for key in chance.choices(keys, k=WALK):
+                await at.shown.press(key)
+                assert at.shown.app.screen is window, f"{key} left {window}:\n{at.shown.text}"
+            assert at.writes == []
+            await at.shown.press("escape")
+            assert at.shown.app.main_screen.current == before
+            assert at.shown.app.screen is at.shown.app.main_screen
+        assert at.writes == []
+        assert at.shown.faults == []
+
+
+@pytest.mark.parametrize("place", OPENED, ids=lambda place: f"{place[0]}{place[1].__name__}")
+async def test_every_dialog_opens_in_its_first_field_and_tab_comes_to_the_action_last(
+    place: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene, go, *ways = place
+    assert isinstance(scene, str)
+    assert callable(go)
+    async with stand(scene, tmp_path, monkeypatch, size=SMALL) as at:
+        await go(at)
+        for way in ways:
+            window = await _open(at, way)
+            chain = [widget for widget in window.focus_chain if isinstance(widget, Widget)]
+            assert [_is_button(widget) for widget in chain[-2:]] == ["cancel", "go"]
+            assert not any(_is_button(widget) for widget in chain[:-2])
+            assert window.focused is chain[0], f"{way} opens on {window.focused}"
+            for widget in (*chain[1:], chain[0]):
+                await at.shown.press("tab")
+                assert window.focused is widget
+            await at.shown.press("shift+tab")
+            assert _is_button(window.focused) == "go"
+            await at.shown.press("space")
+            assert at.shown.app.screen is window
+            await at.shown.press("escape")
+        assert at.writes == []
+
+
+async def test_q_leaves_only_where_nothing_can_be_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await _mail(at)
+        for opening in ("s", "ctrl+d"):
+            await at.shown.press(opening)
+            while not at.dialog.cancel.has_focus:
+                await at.shown.press("tab")
+            await at.shown.press("q", "tab", "q")
+            assert at.has_dialog
+            assert "esc close" in at.shown.text
+            await at.shown.press("escape")
+            assert not at.has_dialog
+        await at.shown.press("t")
+        assert at.dialog.cancel.has_focus
+        assert "esc/q close" in at.shown.text
+        await at.shown.press("q")
+        assert not at.has_dialog
+        assert at.shown.app.told[-1][1] == "Nothing was changed"
+        assert at.writes == []
+
+
+async def test_enter_goes_through_the_fields_to_the_action_and_sends_only_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await _mail(at)
+        await at.shown.press("s", "enter")
+        assert at.dialog.query_one("#until", Prompt).has_focus
+        await at.shown.press("enter")
+        assert at.dialog.go.has_focus
+        assert at.writes == []
+        await at.shown.press("enter")
+        await at.see("✓ patched")
+
+
+async def test_enter_leaves_a_name_only_when_it_is_the_right_one_and_then_sends_nothing_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await _mail(at)
+        await at.shown.press("ctrl+d", *"mai", "enter")
+        assert at.dialog.query_one("#confirm", Prompt).has_focus
+        assert at.shown.app.told[-1][1] == "Type mail first"
+        await at.shown.press("l", "enter")
+        assert at.dialog.go.has_focus
+        assert at.writes == []
+        await at.shown.press("enter")
+        await at.see("✓ deleted")
+
+
+async def test_choices_are_turned_with_arrows_and_space_and_enter_leads_to_the_action(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await _due(at)
+        await at.shown.press("u", "space")
+        await at.see("▸ Do not skip")
+        await at.shown.press("down", "space")
+        await at.see("▸ Skip what is overdue")
+        await at.shown.press("enter")
+        assert at.dialog.go.has_focus
+        assert at.writes == []
+
+
+async def test_what_cannot_be_undone_is_red_and_says_what_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        name = newest(at, "wiki")
+        await at.go("7", at.key(BACKUP, name))
+        await at.shown.press("ctrl+d")
+        await at.see(f"[ Delete backup {name} permanently ]")
+        window = at.dialog.query_one(".dialog")
+        assert window.has_class("-dangerous")
+        border = window.styles.border_top[1]
+        assert border.ansi == 1, border
+        await at.shown.press("escape", "r")
+        assert not at.dialog.query_one(".dialog").has_class("-dangerous")
+
+
+async def test_the_button_says_how_many_it_is_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        for name in ("etcd", "mail"):
+            await at.go("2", at.key(SCHEDULE, name))
+            await at.shown.press("space")
+        await at.shown.press("s")
+        await at.see("[ Pause 2 schedules ]")
+        at.patch("Schedule", "etcd", {"spec": {"paused": True}})
+        await at.see("[ Pause 1 schedule ]")

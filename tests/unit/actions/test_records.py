@@ -1,0 +1,140 @@
+"""The record of an action: keys that meet are refused, and its plans write exactly what it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import click
+import pytest
+
+from foretop.bindings import ACTIONS, KeyConflict, action_of, check_keys, check_letters
+from foretop.commands import backup, nab, nar, restore, schedule, server, storage_request
+from foretop.commands.write_command import WriteCommand
+from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.dialog_registry import check_dialogs
+from foretop.widgets.column_layout import sort_keys
+from foretop_core.actions.backups import plan_back_up_now, plan_delete_backup, plan_run_again
+from foretop_core.actions.guard import guard_plan
+from foretop_core.actions.intents import (
+    DELETE_BACKUP,
+    EXTEND_BACKUP,
+    INTENTS,
+    PAUSE,
+    RESTORE_FROM,
+    RequiredPermission,
+    told_rights,
+)
+from foretop_core.actions.lifetimes import NewLifetime, plan_extend
+from foretop_core.actions.nonadmin import plan_delete_nab, plan_delete_nar
+from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
+from foretop_core.actions.plans import Plan
+from foretop_core.actions.restores import RestoreRequest, plan_restore
+from foretop_core.actions.schedules import plan_delete_schedule
+from foretop_core.kube.access.access_reviewer import AccessReviewer, AccessVerdict, Permission
+from foretop_core.models.kinds import BACKUP, SCHEDULE
+from foretop_core.rules.forecast import Choice
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.tables.resources.runs import BackupsView
+from tests.objects import NOW
+from tests.objects import backup as a_backup
+from tests.objects import nab as a_nab
+from tests.objects import nar as a_nar
+from tests.objects import schedule as schedule_of
+
+
+def test_two_actions_on_one_key_of_one_kind_are_refused() -> None:
+    rival = replace(RESTORE_FROM, id="rival")
+    with pytest.raises(KeyConflict, match="restore and rival are both on r"):
+        check_keys([action_of(RESTORE_FROM), action_of(rival)])
+    check_keys([action_of(RESTORE_FROM), action_of(replace(rival, kinds=(SCHEDULE,)))])
+    check_keys([action_of(RESTORE_FROM), action_of(replace(rival, instead_of=("restore",)))])
+
+
+@pytest.mark.parametrize("key", ["y", "j", "G", "7", "enter"])
+def test_a_key_that_works_everywhere_is_refused(key: str) -> None:
+    with pytest.raises(KeyConflict):
+        check_keys([*ACTIONS, action_of(replace(RESTORE_FROM, id="rival", key=key))])
+
+
+@pytest.mark.parametrize("letter", ["E", "N"])
+def test_a_letter_that_sorts_is_refused(letter: str) -> None:
+    action = action_of(replace(RESTORE_FROM, key=letter))
+    with pytest.raises(KeyConflict, match=f"restore is on {letter}, which sorts the table of backups"):
+        check_letters([action], "backups", sort_keys(BackupsView().columns))
+
+
+def test_a_record_without_its_dialog_is_refused_and_so_is_a_dialog_without_its_record() -> None:
+    check_dialogs({PAUSE.id: ActionDialog}, [PAUSE])
+    with pytest.raises(LookupError, match="pause"):
+        check_dialogs({}, [PAUSE])
+    with pytest.raises(LookupError, match="pause"):
+        check_dialogs({PAUSE.id: ActionDialog}, [])
+
+
+def test_a_plan_that_writes_what_its_record_does_not_declare_cannot_be_made() -> None:
+    plan = plan_extend(ClusterSnapshot("prod"), [a_backup()], NewLifetime(ttl="720h"), NOW)
+    with pytest.raises(ValueError, match="delete-backup writes what its record does not declare: patch Backup"):
+        Plan(DELETE_BACKUP, NOW, plan.steps)
+
+
+def test_the_doctor_is_told_rights_that_records_declare() -> None:
+    told = list(told_rights())
+    assert [(verb, kind.name, purpose) for verb, kind, purpose in told] == [
+        ("patch", "Schedule", "pause and unpause schedules"),
+        ("create", "Backup", "back up now"),
+        ("create", "Restore", "restore"),
+        ("create", "DeleteBackupRequest", "delete backups"),
+        ("patch", "Backup", "extend the life of backups"),
+    ]
+    assert EXTEND_BACKUP.rights == (RequiredPermission("patch", BACKUP),)
+
+
+def test_every_verb_that_writes_is_named_by_a_record_and_the_other_way_round() -> None:
+    groups: list[click.Group] = [one.command for one in (backup, nab, nar, restore, schedule, server, storage_request)]
+    there = {
+        f"{group.name} {name}"
+        for group in groups
+        for name, command in group.commands.items()
+        if isinstance(command, WriteCommand)
+    }
+    assert there == {words for intent in INTENTS for words in intent.commands}
+    assert {intent.id for intent in INTENTS if not intent.commands} == {i.id for i in INTENTS if i.fetches}
+
+
+def _plans() -> Iterator[Plan]:
+    runs, held = schedule_of(), schedule_of(paused=True)
+    ended, snapshot = a_backup(), ClusterSnapshot("prod")
+    yield plan_pause(snapshot, [runs], PauseRequest("maria", "w1"), NOW)
+    yield plan_unpause(snapshot, [held], Choice.SKIP, NOW)
+    yield plan_back_up_now(snapshot, [runs], NOW)
+    yield plan_run_again(snapshot, [ended], NOW)
+    yield plan_restore(snapshot, [ended], RestoreRequest(name="back"), NOW)
+    yield plan_delete_schedule(snapshot, [runs], NOW)
+    yield plan_delete_backup(snapshot, [ended], NOW)
+    yield plan_delete_nab(snapshot, [a_nab()], NOW)
+    yield plan_delete_nar(snapshot, [a_nar()], NOW)
+    yield plan_extend(snapshot, [ended], NewLifetime(ttl="720h"), NOW)
+
+
+class Asked(AccessReviewer):
+    """Allows everything, and keeps what it was asked for."""
+
+    def __init__(self) -> None:
+        self.rights: set[tuple[str, str]] = set()
+
+    async def verdict(self, wanted: Permission) -> AccessVerdict:
+        self.rights.add((wanted.verb, wanted.resource))
+        return AccessVerdict(True)
+
+
+class Writable:
+    read_only = False
+
+
+@pytest.mark.parametrize("plan", list(_plans()), ids=lambda plan: plan.intent.id)
+async def test_the_rights_that_are_asked_for_are_those_that_are_declared(plan: Plan) -> None:
+    assert plan.steps
+    access = Asked()
+    await guard_plan(plan, Writable(), access)  # type: ignore[arg-type]
+    assert access.rights == {(needed.verb, needed.kind.plural) for needed in plan.intent.rights}
