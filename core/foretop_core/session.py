@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from foretop_core.clock import Clock, ShiftedClock, SystemClock
 from foretop_core.errors import ForetopError
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.kube.connection.connect import Connections, connect
+from foretop_core.kube.connection.open_connections import Connections, connect
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementOwner, SinkFactory
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchState
@@ -102,7 +102,7 @@ class Session:
         kind = by_name(ref.kind)
         if kind is None:
             raise ForetopError(f"{ref.kind} is not a kind that foretop knows")
-        answer = await self.clusters[ref.context].client.request("GET", paths.item(kind, ref.namespace, ref.name))
+        answer = await self.clusters[ref.context].client.request("GET", api_paths.item(kind, ref.namespace, ref.name))
         return answer.read(dict[str, Any])
 
     def start(self) -> None:

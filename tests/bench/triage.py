@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from foretop_core.models import Backup, Resource, Schedule, from_builtins
-from foretop_core.rules.assemble import assemble
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.triage import triage
 from tests.bench import Figure, seconds_per_call
 from tests.objects import NOW

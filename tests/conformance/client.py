@@ -13,7 +13,7 @@ from typing import Any
 
 import aiohttp
 
-from foretop_core.kube.connection.connector import AbortingConnector
+from foretop_core.kube.connection.aborting_connector import AbortingConnector
 
 MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"

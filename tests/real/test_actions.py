@@ -15,25 +15,25 @@ from typing import Any
 import pytest
 
 from foretop_core.actions.backups import plan_back_up_now, plan_delete_backup
-from foretop_core.actions.files import RunFile, file_plan
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal
 from foretop_core.actions.nonadmin import FORCE_FIELD, plan_delete_nab
 from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
 from foretop_core.actions.plan_executor import PlanExecutor, whoami
+from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner
+from foretop_core.actions.run_files import RunFile, file_plan
 from foretop_core.actions.schedules import plan_delete_schedule
 from foretop_core.actions.schema_probe import serves_field
-from foretop_core.actions.send_plan import Outcome, Result
 from foretop_core.actions.server_default import plan_server_default
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection.config import ConnectionOptions
-from foretop_core.kube.connection.connect import connect
 from foretop_core.kube.connection.failures import ReadOnlyRefused
+from foretop_core.kube.connection.open_connections import connect
 from foretop_core.models import Backup, Deployment, NonAdminBackup, NonAdminRestore, Resource, Restore, from_builtins
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, SCHEDULE, Kind
-from foretop_core.rules.assemble import assemble
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.real.cluster import RBAC_PATH, RealCluster

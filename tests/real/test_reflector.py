@@ -13,9 +13,9 @@ from typing import Any
 
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.config import ConnectionOptions
-from foretop_core.kube.connection.connect import connect
+from foretop_core.kube.connection.open_connections import connect
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, SinkFactory
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
@@ -106,7 +106,7 @@ async def watching(kubeconfig: Path, kind: Kind, *namespaces: str, chunk: int = 
 
 
 def fresh_list(cluster: RealCluster, kind: Kind, namespace: str) -> dict[tuple[str, str], str]:
-    metas = [item["metadata"] for item in cluster.admin.get(paths.collection(kind, namespace)).expect(200)["items"]]
+    metas = [item["metadata"] for item in cluster.admin.get(api_paths.collection(kind, namespace)).expect(200)["items"]]
     return {(meta["namespace"], meta["name"]): meta["resourceVersion"] for meta in metas}
 
 
@@ -116,7 +116,7 @@ def create(cluster: RealCluster, namespace: str, *names: str, kind: Kind = NAB) 
 
     def make(name: str) -> None:
         body = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": name}, "spec": spec}
-        cluster.admin.post(paths.collection(kind, namespace), body).expect(201)
+        cluster.admin.post(api_paths.collection(kind, namespace), body).expect(201)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(make, names))
@@ -124,11 +124,11 @@ def create(cluster: RealCluster, namespace: str, *names: str, kind: Kind = NAB) 
 
 def touch(cluster: RealCluster, namespace: str, name: str, value: str) -> None:
     change = {"metadata": {"labels": {"touched": value}}}
-    cluster.admin.patch(paths.item(NAB, namespace, name), change).expect(200)
+    cluster.admin.patch(api_paths.item(NAB, namespace, name), change).expect(200)
 
 
 def remove(cluster: RealCluster, namespace: str, name: str) -> None:
-    cluster.admin.delete(paths.item(NAB, namespace, name)).expect(200)
+    cluster.admin.delete(api_paths.item(NAB, namespace, name)).expect(200)
 
 
 async def test_five_thousand_backups_come_in_chunks_and_are_followed(cluster: RealCluster, namespace: str) -> None:

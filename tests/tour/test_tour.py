@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import gc
+import os
 import re
 import signal
 import sys
@@ -23,13 +24,13 @@ from foretop.bindings import ACTIONS
 from foretop.commands.display_flags import _SELDOM
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from tests.terminal import LIT_BLANK, Terminal
-from tests.tour.promises import ELSEWHERE, Step
+from tests.tour.expected_effects import ELSEWHERE, Step
+from tests.tour.key_bytes import sent_as
 from tests.tour.seen import Seen
-from tests.tour.spelling import sent_as
 from tests.tour.tour import PLACES, Ask, Place, walk
 from tests.tour.touring import SteppedBox, Touring, Where, session_before
 from tests.tui.acting import Watching
-from tests.tui.driving import LARGE, MIDDLE, SMALL, Screen
+from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen
 
 _PATIENCE = 30.0
 _BETWEEN_STEPS = 0.1
@@ -227,7 +228,8 @@ def _in_one_go(keys: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 @_SIZES
 def test_every_key_as_the_bytes_of_a_terminal(size: tuple[int, int], tmp_path: Path) -> None:
-    environ = {"PYTHONPATH": str(_REPOSITORY), "TZ": "Europe/Berlin", "XDG_STATE_HOME": str(tmp_path)}
+    paths = os.pathsep.join(str(_REPOSITORY / folder) for folder in ("core", "tui", ""))
+    environ = {"PYTHONPATH": paths, "TZ": "Europe/Berlin", "XDG_STATE_HOME": str(tmp_path)}
     plan = Plan(by_bytes=True, sized=size != SMALL)
     with Terminal([sys.executable, "-m", "tests.tour.touring"], *size, environ, tmp_path) as terminal:
         terminal.shows(lambda lines: "● live" in lines[0])

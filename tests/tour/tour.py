@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from foretop.bindings import WRITE_ACTIONS
 from foretop.pages.tabs import TABS
-from foretop.panes.detail import SECTIONS
-from tests.tour.promises import Doing, Step, letter_step, own_step, registered_step
+from foretop.panes.detail_sections import SECTIONS
+from tests.tour.expected_effects import Doing, Step, letter_step, own_step, registered_step
 from tests.tour.seen import Seen, changes, closes, hides, leaves_the_field, tells, types_into
 from tests.tour.touring import Where
 
@@ -337,7 +337,7 @@ _OF_OTHERS = (
         _window("Choose", "Which namespace", focus="PlainOptionList"),
         extra=(_DOWN, _END),
     ),
-    _row("a storage request", _REQUEST, _on("storagelocationrequests")),
+    _row("a storage request", _REQUEST, _on("storagelocationrequest")),
     _dialog("decide about a storage request", _REQUEST, "a"),
     _dialog("decide, on the knob that cancels", _REQUEST, "a", "tab"),
 )

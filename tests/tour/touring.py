@@ -23,14 +23,14 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 import foretop.app
-import foretop.bootstrap
+import foretop.startup
 from foretop.app import Dashboard
 from foretop.commands.demo import _served
 from foretop.commands.display_flags import DisplayFlags, show_dashboard
 from foretop.main_screen.main_screen import MainScreen
 from foretop.pages.table_page import TablePage
 from foretop.widgets.column_layout import sort_keys
-from foretop.widgets.text_lines import TextPane
+from foretop.widgets.line_widgets import TextPane
 from foretop_core.actions.pausing import PAUSED_BATCH
 from foretop_core.clock import ManualClock
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
@@ -260,7 +260,7 @@ def _stepped(box: SteppedBox) -> Iterator[Path]:
 
 
 def main() -> int:
-    foretop.bootstrap.Dashboard = Touring  # type: ignore[misc]
+    foretop.startup.Dashboard = Touring  # type: ignore[misc]
     box = SteppedBox()
     with _stepped(box) as kubeconfig:
         return show_dashboard(lambda: session_before(kubeconfig, box), DisplayFlags(calm=True))

@@ -30,7 +30,7 @@ from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedClu
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef
 from foretop_core.session import Session, open_session
-from tests.tui.driving import SMALL, Screen
+from tests.tui.pilot import SMALL, Screen
 
 CONTEXT = "minicluster"
 _REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews")

@@ -25,8 +25,8 @@ from foretop_core.minicluster.scenarios import ScenarioOptions as SceneWishes
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, KINDS, NAB, NAR, RESTORE, SCHEDULE, STORAGE
-from tests.tui.driving import MIDDLE, SMALL, Screen, screen
-from tests.tui.filled import FilledSource
+from tests.tui.fake_source import FilledSource
+from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 
 SNAPSHOTS = Path(__file__).with_name("snapshots")
 _FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)

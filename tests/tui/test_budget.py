@@ -19,9 +19,9 @@ from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOption
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.kinds import BACKUP
 from tests.tui.acting import stand
-from tests.tui.driving import MIDDLE
-from tests.tui.driving import Screen as Driven
-from tests.tui.filled import FilledSource, backup_dict, troubled
+from tests.tui.fake_source import FilledSource, backup_dict, troubled
+from tests.tui.pilot import MIDDLE
+from tests.tui.pilot import Screen as Driven
 
 _FIRST_PAINT = """
 import sys

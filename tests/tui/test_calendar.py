@@ -18,8 +18,8 @@ from foretop.widgets.timeline import Timeline
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import PRESCALED, SCHEDULE
-from tests.tui.driving import MIDDLE, SMALL, Screen, screen
-from tests.tui.filled import FilledSource, calm, meta, troubled
+from tests.tui.fake_source import FilledSource, calm, meta, troubled
+from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 
 
 def prescaled(name: str, cron: str, minutes: int) -> PreScaledCronJob:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.wire import Resource
 from tests.objects import location
-from tests.tui.driving import LARGE, SMALL, screen
-from tests.tui.filled import FilledSource, backup_dict, calm
+from tests.tui.fake_source import FilledSource, backup_dict, calm
+from tests.tui.pilot import LARGE, SMALL, screen
 
 
 def _runs(number: int) -> list[Resource]:

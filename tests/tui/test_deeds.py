@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph
-from foretop.widgets.text_lines import TextPane
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from tests.tui.acting import Stand, stand
-from tests.tui.driving import MIDDLE, Screen, screen
+from tests.tui.pilot import MIDDLE, Screen, screen
 
 
 def _told(shown: Screen) -> Paragraph:

@@ -14,7 +14,7 @@ from foretop_core.minicluster.reconcile import Behaviour
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from tests.tui.acting import Stand, stand
-from tests.tui.driving import MIDDLE, SMALL, screen
+from tests.tui.pilot import MIDDLE, SMALL, screen
 
 MAIL = "mail"
 

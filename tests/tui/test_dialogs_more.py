@@ -15,7 +15,7 @@ from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models import NonAdminRestore
 from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, SCHEDULE
 from tests.tui.acting import CONTEXT, Stand, stand
-from tests.tui.driving import MIDDLE
+from tests.tui.pilot import MIDDLE
 
 VELERO = f"/apis/velero.io/v1/namespaces/{HOME}"
 OADP = "/apis/oadp.openshift.io/v1alpha1/namespaces"

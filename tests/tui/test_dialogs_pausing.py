@@ -11,7 +11,7 @@ from foretop_core.minicluster.status import ApiError
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_WHY
 from tests.tui.acting import Stand, stand, unfolded
-from tests.tui.driving import MIDDLE, SMALL
+from tests.tui.pilot import MIDDLE, SMALL
 
 DUE = "etcd-hourly"
 VIEWER = User("viewer", (Rule(("get", "list", "watch"), ("*",), ("*",)),))

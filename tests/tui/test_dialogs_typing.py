@@ -17,7 +17,7 @@ from foretop.widgets.prompt import Prompt
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, SCHEDULE
 from tests.tui.acting import CONTEXT, Stand, stand
-from tests.tui.driving import MIDDLE, SMALL
+from tests.tui.pilot import MIDDLE, SMALL
 
 PRINTABLE = tuple("space" if sign == " " else sign for sign in string.printable if sign.isprintable())
 WALK = 40

@@ -9,7 +9,7 @@ import pytest
 from foretop_core.minicluster.scenarios.scenario_builder import HOME
 from foretop_core.models.kinds import BACKUP
 from tests.tui.acting import stand
-from tests.tui.driving import MIDDLE
+from tests.tui.pilot import MIDDLE
 
 
 async def test_a_backup_lives_longer_after_v_and_a_lifetime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models.kinds import BACKUP
 from foretop_core.session import Session
-from tests.tui.filled import FilledSource
+from tests.tui.fake_source import FilledSource
 
 _HOUR = timedelta(hours=1)
 

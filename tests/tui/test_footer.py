@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from foretop.dialogs.command_palette import CommandPalette
-from tests.tui.driving import screen
+from tests.tui.pilot import screen
 
 _FILTERING = " enter keep  esc clear  up down to the rows  ctrl+w word back  ctrl+u all back  "
 

@@ -15,8 +15,8 @@ from foretop_core.models import NonAdminBackup, Resource, from_builtins
 from foretop_core.models.kinds import NAB
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD
-from tests.tui.driving import MIDDLE, SMALL, Screen, screen
-from tests.tui.filled import FilledSource, calm, meta, troubled
+from tests.tui.fake_source import FilledSource, calm, meta, troubled
+from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 
 
 def _nab(namespace: str, name: str, phase: str = "Created") -> dict[str, Any]:

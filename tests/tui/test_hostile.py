@@ -10,9 +10,9 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.models import Backup, BackupStorageLocation, NonAdminBackup, Schedule, from_builtins
 from foretop_core.models.kinds import NAB
 from foretop_core.models.wire import Resource
-from foretop_core.tables.text.text import width
-from tests.tui.driving import SMALL, screen
-from tests.tui.filled import FilledSource, backup_dict, meta, troubled
+from foretop_core.tables.text.cell_text import width
+from tests.tui.fake_source import FilledSource, backup_dict, meta, troubled
+from tests.tui.pilot import SMALL, screen
 
 _EVIL = "a\x1b[2J\x1b]0;own\x07\u202e[bold red]x[/]\r\n\u200bé\u0301漢字"
 _PLACES = ["1", "2", "3", "4", "7", "8", "9"]

@@ -11,17 +11,17 @@ import pytest
 from textual.widgets import OptionList
 
 from foretop.app import Dashboard
-from foretop.dialogs.choose import Choose
+from foretop.dialogs.choice_list import Choose
 from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.help_screen import HelpScreen
-from foretop.dialogs.messages import MessagesScreen
+from foretop.dialogs.messages_screen import MessagesScreen
 from foretop.pages.page_address import PageAddress
 from foretop.pages.tabs import TABS, Tab
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
-from tests.tui.driving import LARGE, SMALL, Screen, screen
-from tests.tui.filled import FilledSource, calm, troubled
+from tests.tui.fake_source import FilledSource, calm, troubled
+from tests.tui.pilot import LARGE, SMALL, Screen, screen
 
 
 async def test_digits_lead_to_the_tabs() -> None:

@@ -15,8 +15,8 @@ from foretop_core.models import Backup, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from foretop_core.models.wire import Resource
 from tests.objects import NOW
-from tests.tui.driving import MIDDLE, SMALL, Screen, screen
-from tests.tui.filled import FilledSource, backup_dict, calm, meta, troubled
+from tests.tui.fake_source import FilledSource, backup_dict, calm, meta, troubled
+from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 
 
 def _many(number: int) -> list[Resource]:

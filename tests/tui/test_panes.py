@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from foretop.widgets.paragraphs import paragraph, wrap
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
-from tests.tui.driving import screen
+from tests.tui.pilot import screen
 
 
 def test_a_long_error_keeps_its_cause_where_there_is_no_room_for_all_of_it() -> None:

@@ -10,11 +10,11 @@ from textual.widgets import OptionList
 
 from foretop.app import Dashboard
 from foretop.dialogs.help_screen import HelpScreen
-from foretop.dialogs.pick import Pick
+from foretop.dialogs.search_list import Pick
 from foretop.pages.primer_page import PrimerPage
 from foretop_core.dashboard.cluster_session import DisplayOptions
-from tests.tui.driving import MIDDLE, SMALL, Screen, screen
-from tests.tui.filled import FilledSource
+from tests.tui.fake_source import FilledSource
+from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 from tests.tui.test_calendar import night
 
 

@@ -15,8 +15,8 @@ from foretop_core.models import Backup, NonAdminBackup, PodVolumeBackup, Resourc
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE, Kind
 from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope
 from tests.tui.acting import Stand, stand, unfolded
-from tests.tui.driving import SMALL, screen
-from tests.tui.filled import FilledSource, meta
+from tests.tui.fake_source import FilledSource, meta
+from tests.tui.pilot import SMALL, screen
 from tests.tui.test_dialogs import newest
 
 REQUESTS = f"/apis/velero.io/v1/namespaces/{HOME}/downloadrequests"

@@ -10,8 +10,8 @@ from foretop_core.minicluster.scenarios import SCENES
 from foretop_core.minicluster.scenarios import ScenarioOptions as SceneWishes
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Resource
-from tests.tui.driving import screen
-from tests.tui.filled import FilledSource
+from tests.tui.fake_source import FilledSource
+from tests.tui.pilot import screen
 
 _ROWS = 6
 _STUMBLES = ("cannot be shown", "could not be drawn")

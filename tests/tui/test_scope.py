@@ -8,8 +8,8 @@ from pathlib import Path
 
 from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.box import MiniCluster
-from tests.tui.driving import Screen, screen
-from tests.tui.filled import FilledSource, troubled
+from tests.tui.fake_source import FilledSource, troubled
+from tests.tui.pilot import Screen, screen
 from tests.tui.test_unseen import before
 from tests.wire.test_cluster import make
 

@@ -8,8 +8,8 @@ import pytest
 
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, KINDS
-from tests.tui.driving import Screen, screen
-from tests.tui.filled import FilledSource, calm, troubled
+from tests.tui.fake_source import FilledSource, calm, troubled
+from tests.tui.pilot import Screen, screen
 
 REFUSED = "Cannot reach https://api.example: the connection was refused"
 LOGIN = "The API server does not know you any more: the token has expired (sign in anew)"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from foretop.dialogs.choose import Choose
+from foretop.dialogs.choice_list import Choose
 from foretop_core.models import Deployment
 from tests.objects import backup, location, schedule
 from tests.tui.acting import stand
-from tests.tui.driving import screen
-from tests.tui.filled import FilledSource, calm
+from tests.tui.fake_source import FilledSource, calm
+from tests.tui.pilot import screen
 
 
 async def test_nothing_can_be_written_from_a_finding_about_the_server_itself(

@@ -15,7 +15,7 @@ from foretop_core.minicluster.box import MiniCluster
 from foretop_core.minicluster.kinds import Catalog, load_catalog
 from foretop_core.minicluster.storage import Storage
 from foretop_core.session import Session, open_session
-from tests.tui.driving import SMALL, Screen
+from tests.tui.pilot import SMALL, Screen
 
 _NOBODY = User("nobody")
 _TENANT = User("tenant", rules=(Rule(("get", "list", "watch"), ("oadp.openshift.io",), ("*",)),))

@@ -14,8 +14,8 @@ from foretop.app import Dashboard
 from foretop_core.clock import local_zone
 from foretop_core.models import Backup, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import BACKUP, SCHEDULE
-from tests.tui.driving import MIDDLE, SMALL, Screen, screen
-from tests.tui.filled import FilledSource, backup_dict, meta
+from tests.tui.fake_source import FilledSource, backup_dict, meta
+from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 
 _NEW_YORK, _PLAIN, _BY_HAND = "ny-nightly-20261115020003", "plain-20261115010003", "by-hand"
 

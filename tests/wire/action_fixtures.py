@@ -16,19 +16,19 @@ from aiohttp import web
 from foretop_core.actions.journal import Journal
 from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
 from foretop_core.actions.plan_executor import PlanExecutor
+from foretop_core.actions.plan_sender import Result
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.actions.send_plan import Result
 from foretop_core.clock import ManualClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection.config import ConnectionOptions
-from foretop_core.kube.connection.connect import connect
+from foretop_core.kube.connection.open_connections import connect
 from foretop_core.minicluster.access import User
 from foretop_core.minicluster.box import MiniCluster
 from foretop_core.minicluster.server import ApiServer
 from foretop_core.minicluster.storage import Storage
 from foretop_core.models import Schedule, from_builtins
 from foretop_core.models.kinds import KINDS
-from foretop_core.rules.assemble import assemble
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import NOW

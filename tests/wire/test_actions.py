@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.send_plan import Outcome
 from foretop_core.clock import ManualClock
 from foretop_core.errors import ForetopError
 from foretop_core.minicluster.access import Access, Rule, User

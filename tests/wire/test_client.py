@@ -17,7 +17,7 @@ from aiohttp import web
 from foretop_core.kube.connection.clock_skew import ClockSkew
 from foretop_core.kube.connection.config import AuthInfo
 from foretop_core.kube.connection.failures import ApiError, ReadOnlyRefused, Unauthenticated, Unreachable
-from tests.wire.rough import SCHEDULES, RoughServer, answer, serving
+from tests.wire.faulty_server import SCHEDULES, RoughServer, answer, serving
 from tests.wire.watching import connect
 
 REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -167,10 +167,10 @@ from foretop_core.kube.connection.transport import import_in_background
 async def start_two() -> bool:
     config = ContextConfig("c", "https://c")
     first = asyncio.create_task(import_in_background(config))
-    while "foretop_core.kube.connection.connector" not in sys.modules:
+    while "foretop_core.kube.connection.aborting_connector" not in sys.modules:
         await asyncio.sleep(0)
     await import_in_background(config)
-    ready = hasattr(sys.modules["foretop_core.kube.connection.connector"], "AbortingConnector")
+    ready = hasattr(sys.modules["foretop_core.kube.connection.aborting_connector"], "AbortingConnector")
     await first
     return ready
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from foretop_core.actions import files
-from foretop_core.actions.files import FileUnavailable
-from foretop_core.actions.logs import log_of
+from foretop_core.actions import run_files
+from foretop_core.actions.run_files import FileUnavailable
+from foretop_core.actions.run_logs import log_of
 from foretop_core.errors import BadInput
 from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.box import MiniCluster
@@ -155,7 +155,7 @@ async def test_what_is_no_gzip_is_said(tmp_path: Path, wire: Wire) -> None:
 async def test_a_velero_that_does_not_answer_is_not_waited_for_without_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "URL_WITHIN", 1.0)
+    monkeypatch.setattr(run_files, "URL_WITHIN", 1.0)
     async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as executor:
         with pytest.raises(FileUnavailable, match="Velero did not return a URL"):
             await log_of(executor, backup())

@@ -13,7 +13,7 @@ from aiohttp import web
 from foretop_core.clock import SystemClock
 from foretop_core.kube.watching.retry import InterruptibleWait, WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchState
-from tests.wire.rough import RoughServer, Script, answer, hang_up, serving
+from tests.wire.faulty_server import RoughServer, Script, answer, hang_up, serving
 from tests.wire.watching import PATIENCE, Naps, following, versions
 
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foretop_core.kube.watching.retry import WatchTimings
-from tests.wire.rough import RoughServer, Script, answer, hang_up, serving
+from tests.wire.faulty_server import RoughServer, Script, answer, hang_up, serving
 from tests.wire.watching import WatchedStore, following
 
 NAMES = ["a", "b", "c", "d", "e"]

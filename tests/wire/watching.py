@@ -18,7 +18,7 @@ from foretop_core.kube.watching.watch_sink import EventType, Sink, WatchHealth, 
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import Resource
 from foretop_core.store import Store, UnreadableObject
-from tests.wire.rough import RoughServer
+from tests.wire.faulty_server import RoughServer
 
 # A wait ends when the thing happens; this is for machines that have much else to do.
 PATIENCE = 120.0

@@ -19,7 +19,7 @@ from foretop.terminal.key_queue import SerialKeyApp
 from foretop.terminal.textual_internals import has_driver, switch_mouse
 from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
-from foretop_core.tables.text.text import clean
+from foretop_core.tables.text.cell_text import clean
 
 if TYPE_CHECKING:
     from foretop_core.dashboard.state import DashboardState

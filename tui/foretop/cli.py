@@ -102,7 +102,7 @@ def main() -> NoReturn:
 
 
 def _refuse(line: str) -> int:
-    from foretop_core.tables.text.text import clean
+    from foretop_core.tables.text.cell_text import clean
 
     click.echo(f"foretop: {clean(' '.join(line.split()))}", err=True)
     return 2

@@ -50,7 +50,7 @@ async def fetch(url: str, trust: TlsTrust, progress: Progress, most: int = MOST_
     """The unpacked file; what is in the address beyond its host is a secret and is never told."""
     import aiohttp
 
-    from foretop_core.kube.connection.connector import AbortingConnector
+    from foretop_core.kube.connection.aborting_connector import AbortingConnector
 
     host = urlsplit(url).netloc.rpartition("@")[2]
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=60)

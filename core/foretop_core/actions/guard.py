@@ -6,7 +6,7 @@ from foretop_core.actions.intents import Intent
 from foretop_core.actions.plans import VERBS, Plan
 from foretop_core.errors import ForetopError
 from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.models.kinds import Kind, kind_of_ref
 
@@ -47,5 +47,5 @@ async def _may_by_name(access: AccessReviewer, verb: str, kind: Kind, namespace:
 async def _need(intent: Intent, access: AccessReviewer, verb: str, kind: Kind, namespace: str) -> None:
     verdict = await access.verdict(permission(verb, kind, namespace))
     if not verdict.allowed:
-        what = f"{verb} on {paths.title(kind)} in {namespace} is not allowed"
+        what = f"{verb} on {api_paths.title(kind)} in {namespace} is not allowed"
         raise ActionRefused(f"Cannot {intent.title.lower()}", what, "ask for a role with this permission")

@@ -14,7 +14,7 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Backup
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION
 from foretop_core.rules import humanize
-from foretop_core.rules.durations import read_duration
+from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
 

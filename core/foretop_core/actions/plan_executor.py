@@ -9,12 +9,12 @@ import msgspec
 
 from foretop_core.actions.guard import guard_plan
 from foretop_core.actions.journal import Journal
+from foretop_core.actions.plan_sender import PATIENCE, PlanSender, Replan, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, replace_object
-from foretop_core.actions.send_plan import PATIENCE, PlanSender, Replan, Result
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError
 from foretop_core.kube.access.access_reviewer import AccessReviewer
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models import decode
@@ -65,7 +65,7 @@ class PlanExecutor:
             """Judged as of the moment of the plan, so that only what somebody has written can make a difference."""
             target, kind = step.target, kind_of_ref(step.target)
             try:
-                answer = await self.client.request("GET", paths.item(kind, target.namespace, target.name))
+                answer = await self.client.request("GET", api_paths.item(kind, target.namespace, target.name))
             except ApiError as problem:
                 if problem.status == 404:
                     return None

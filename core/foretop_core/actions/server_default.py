@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from foretop_core.actions.intents import SERVER_DEFAULT
-from foretop_core.actions.ownership import owner_warning
+from foretop_core.actions.managed_by import owner_warning
 from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
 from foretop_core.actions.steps import kubectl, said
 from foretop_core.models import Deployment

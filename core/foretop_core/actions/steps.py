@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from foretop_core.actions.ownership import owner_warning
+from foretop_core.actions.managed_by import owner_warning
 from foretop_core.actions.plans import PlanStep, Write
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.models import Resource
 from foretop_core.models.kinds import kind_of_ref
 from foretop_core.models.wire import ObjectRef, as_json
@@ -38,7 +38,7 @@ def patch_step(
     """A merge patch that holds only for the version that was looked at."""
     meta = {**patch.get("metadata", {}), "resourceVersion": item.metadata.resource_version}
     said = {key: value for key, value in patch.items() if value}
-    line = kubectl(where.context, where.namespace, "patch", paths.title(kind_of_ref(where)), where.name)
+    line = kubectl(where.context, where.namespace, "patch", api_paths.title(kind_of_ref(where)), where.name)
     command = f"{line} --type merge -p {shlex.quote(_json(said))}"
     write = Write("PATCH", {**patch, "metadata": meta}, dict(before))
     return PlanStep(where, write, changes, forecast, command, (*_owner(item), *warnings))
@@ -77,7 +77,7 @@ def delete_step(
     }
     kept = {"labels": item.metadata.labels, "annotations": item.metadata.annotations}
     before = {"metadata": {key: dict(value) for key, value in kept.items() if value}, "spec": dict(spec)}
-    command = kubectl(where.context, where.namespace, "delete", paths.title(kind_of_ref(where)), where.name)
+    command = kubectl(where.context, where.namespace, "delete", api_paths.title(kind_of_ref(where)), where.name)
     changes = (f"{where} is deleted",)
     return PlanStep(where, Write("DELETE", body, before), changes, forecast, command, (*_owner(item), *warnings))
 

@@ -11,7 +11,7 @@ import msgspec
 
 from foretop_core.actions.plans import PlanStep
 from foretop_core.errors import ForetopError
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models.kinds import kind_of_ref
@@ -51,7 +51,7 @@ async def _look(client: ApiClient, step: PlanStep) -> dict[str, Any] | None:
     target = step.target
     if not step.write.body.get("metadata", {}).get("generateName"):
         try:
-            answer = await client.request("GET", paths.item(kind_of_ref(target), target.namespace, target.name))
+            answer = await client.request("GET", api_paths.item(kind_of_ref(target), target.namespace, target.name))
         except ApiError as problem:
             if problem.status == 404:
                 return None
@@ -61,7 +61,7 @@ async def _look(client: ApiClient, step: PlanStep) -> dict[str, Any] | None:
     labels = step.write.body["metadata"].get("labels", {})
     wanted = ",".join(f"{key}={value}" for key, value in labels.items())
     answer = await client.request(
-        "GET", paths.collection(kind_of_ref(target), target.namespace), {"labelSelector": wanted}
+        "GET", api_paths.collection(kind_of_ref(target), target.namespace), {"labelSelector": wanted}
     )
     items = msgspec.json.decode(answer.body).get("items") or []
     return items[0] if items else None

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
-from foretop_core.cron import prefix
+from foretop_core.cron import zone_prefix
 from foretop_core.cron.dialect import Dialect
 from foretop_core.cron.errors import CronError
 from foretop_core.cron.fields import ALL_BOUNDS, DOM, DOW, HOUR, MINUTE, MONTH, Bounds
-from foretop_core.cron.golang import quote
+from foretop_core.cron.go_compat import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Grammar:
     bounds: tuple[Bounds, ...] = ALL_BOUNDS
     order: tuple[int, ...] = (0, 1, 2, 3, 4)
     """The order in which the fields are checked: the first bad one is told."""
-    zone: Callable[[str], tuple[tzinfo | None, str]] | None = prefix.robfig
+    zone: Callable[[str], tuple[tzinfo | None, str]] | None = zone_prefix.robfig
     """How `TZ=` and `CRON_TZ=` are read, where they are."""
     longest: int | None = None
     """The most bytes of an expression."""
@@ -85,7 +85,7 @@ _NETRESEARCH = replace(
         replace(DOW, high=7, reserved="#", refusal="#n/#L syntax requires DowNth or DowLast option to be enabled"),
     ),
     order=(0, 1, 3, 2, 4),
-    zone=prefix.netresearch,
+    zone=zone_prefix.netresearch,
     longest=1024,
     never=frozenset(("@triggered", "@manual", "@none")),
     hashes_reserved=True,

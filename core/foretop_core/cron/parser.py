@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta, tzinfo
 
-from foretop_core.cron import golang, prefix
+from foretop_core.cron import go_compat, zone_prefix
 from foretop_core.cron.dialect import Dialect
 from foretop_core.cron.fields import ALL_BOUNDS, DOW, Fields
 from foretop_core.cron.grammar import GRAMMARS, Grammar
@@ -29,15 +29,15 @@ def parse(text: str, dialect: Dialect) -> CronSchedule:
     grammar = GRAMMARS[dialect]
     if not text:
         raise grammar.refusal("empty spec string")
-    if grammar.longest is not None and (length := golang.length(text)) > grammar.longest:
+    if grammar.longest is not None and (length := go_compat.length(text)) > grammar.longest:
         raise grammar.refusal(f"spec too long: {length} > {grammar.longest}")
     zone: tzinfo | None = None
     body = text
-    if grammar.zone is not None and text.startswith(prefix.NAMES):
+    if grammar.zone is not None and text.startswith(zone_prefix.NAMES):
         zone, body = grammar.zone(text)
     every, fields = None, None
     if not body.startswith("@"):
-        fields = _fields(text, body, golang.fields(body), grammar)
+        fields = _fields(text, body, go_compat.fields(body), grammar)
     elif body in _DESCRIPTORS:
         fields = _fields(text, body, _DESCRIPTORS[body].split(), grammar)
     elif body not in grammar.never:
@@ -50,8 +50,8 @@ def _delay(text: str, body: str, grammar: Grammar) -> timedelta:
         raise grammar.refusal(f"unrecognized descriptor: {grammar.cited(body)}", offset=text.index("@"))
     offset = text.index(_EVERY) + len(_EVERY)
     try:
-        nanoseconds = golang.parse_duration(body[len(_EVERY) :])
-    except golang.GoError as error:
+        nanoseconds = go_compat.parse_duration(body[len(_EVERY) :])
+    except go_compat.GoError as error:
         raise grammar.refusal(f"failed to parse duration {grammar.cited(body)}: {error}", offset=offset) from error
     if grammar.refuses_short_delays and nanoseconds < _NANOSECONDS:
         raise grammar.refusal(f"@every duration must be at least 1s: {grammar.cited(body)}", offset=offset)
@@ -87,4 +87,4 @@ def _refuse_hashes(text: str, parts: list[str], grammar: Grammar) -> None:
 
 def _offset(text: str, index: int) -> int:
     """Where a field begins: they are the last five words, whatever zone stands before them."""
-    return golang.field_offsets(text)[index - len(ALL_BOUNDS)]
+    return go_compat.field_offsets(text)[index - len(ALL_BOUNDS)]

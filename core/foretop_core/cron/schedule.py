@@ -8,11 +8,11 @@ from datetime import MAXYEAR, UTC, datetime, timedelta, timezone, tzinfo
 from functools import cached_property
 
 from foretop_core.cron import english
-from foretop_core.cron.calendar import Calendar, WallMinute
 from foretop_core.cron.dialect import Dialect
 from foretop_core.cron.fields import NO_FIELDS, Fields
 from foretop_core.cron.grammar import GRAMMARS, Grammar
-from foretop_core.cron.walk import CLEAR_OF_CHANGE, Walk
+from foretop_core.cron.matching_days import Calendar, WallMinute
+from foretop_core.cron.zone_walk import CLEAR_OF_CHANGE, Walk
 from foretop_core.cron.zones import steady_span, to_local
 
 _HORIZON_YEARS = 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foretop_core.cron.fields import Bounds
-from foretop_core.cron.golang import GoError, atoi, lower
+from foretop_core.cron.go_compat import GoError, atoi, lower
 from foretop_core.cron.grammar import Grammar
 
 

@@ -11,8 +11,8 @@ from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.intents import Intent
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, whoami
+from foretop_core.actions.plan_sender import Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
-from foretop_core.actions.send_plan import Result
 from foretop_core.dashboard.cluster_session import ClusterSession, clusters_of
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient

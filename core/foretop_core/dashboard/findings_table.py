@@ -15,11 +15,11 @@ from foretop_core.tables.engine.columns import Cell, Row
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.filter_fields import NamedFields
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.table import SortedRows
+from foretop_core.tables.engine.sorted_rows import SortedRows
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.json_items import Item, finding_item
 from foretop_core.tables.resources.visibility_findings import is_visibility_finding
-from foretop_core.tables.text.text import clean
+from foretop_core.tables.text.cell_text import clean
 
 _UUID = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{6}([0-9a-f]{6})$")
 _SUBJECT = [column.name for column in findings.COLUMNS].index("subject")

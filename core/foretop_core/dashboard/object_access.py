@@ -52,7 +52,7 @@ async def fetch_object(state: DashboardState, key: ObjectRef) -> Mapping[str, An
 
 async def may_fetch_results(state: DashboardState, key: ObjectRef) -> str:
     """What stands against fetching its results, "" where nothing does."""
-    from foretop_core.actions.files import RunFile, refusal
+    from foretop_core.actions.run_files import RunFile, refusal
     from foretop_core.dashboard.action_service import ActionService
 
     service = ActionService(state.source, os.environ)

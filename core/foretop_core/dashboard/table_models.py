@@ -11,15 +11,15 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.columns import Cell, Column, Row, UnreadableRow, View
-from foretop_core.tables.engine.contexts import short_names
+from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
 from foretop_core.tables.engine.filter_fields import NamedFields, filter_fields
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader
 from foretop_core.tables.engine.live_table import LiveTable
+from foretop_core.tables.engine.sorted_rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
-from foretop_core.tables.engine.table import SortedRows
 from foretop_core.tables.resources.json_items import Item
-from foretop_core.tables.text.text import clean
+from foretop_core.tables.text.cell_text import clean
 
 FAULTS = frozenset({StatusGlyph.BROKEN, StatusGlyph.LOOK})
 CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _scene: "", lambda _entry: None)

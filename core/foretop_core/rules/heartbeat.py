@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from foretop_core.models import Backup, BackupStorageLocation, Schedule
 from foretop_core.rules import humanize
-from foretop_core.rules.durations import read_duration
+from foretop_core.rules.go_durations import read_duration
 
 PERIOD = timedelta(minutes=1)
 SILENT_PERIODS = 3

@@ -29,10 +29,10 @@ from foretop_core.models.movement import label_value
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
-from foretop_core.rules.dialects.behaviour import behaviour
+from foretop_core.rules.dialects.server_behaviour import behaviour
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
-from foretop_core.rules.history import history
 from foretop_core.rules.phases import QUEUE_PHASES
+from foretop_core.rules.schedule_history import history
 
 Verdicts = Mapping[str, tuple[Dialect, ...]]
 QUEUE_FIELD = "queuePosition"

@@ -1,8 +1,8 @@
 """What is known of the clusters, in one place: written by the watches, read by everybody else."""
 
-from foretop_core.store.feed import Change, Subscription
+from foretop_core.store.change_feed import Change, Subscription
+from foretop_core.store.change_history import ChangeHistory, ObservedTransition, ProgressRecord
 from foretop_core.store.health import ContextHealth, WatchHealthRegistry
-from foretop_core.store.history import ChangeHistory, ObservedTransition, ProgressRecord
 from foretop_core.store.indexes import Indexes
 from foretop_core.store.objects import UnreadableObject
 from foretop_core.store.store import Store

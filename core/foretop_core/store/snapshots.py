@@ -7,13 +7,13 @@ from typing import Protocol, TypeVar
 
 from foretop_core.models import Deployment, Resource
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.assemble import servers_of, snapshot_of
+from foretop_core.rules.build_snapshot import servers_of, snapshot_of
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap
+from foretop_core.store.change_history import ChangeHistory
+from foretop_core.store.free_slot_tracker import SlotTracker
 from foretop_core.store.health import WatchHealthRegistry
-from foretop_core.store.history import ChangeHistory
 from foretop_core.store.restart_detector import RestartDetector
-from foretop_core.store.slot_tracker import SlotTracker
 from foretop_core.store.visibility_gaps import visibility_gaps
 
 R = TypeVar("R", bound=Resource)

@@ -14,7 +14,7 @@ from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedClu
 from foretop_core.models import Backup, DataMovement, NonAdminBackup, NonAdminRestore, Resource, Schedule
 from foretop_core.models.kinds import BACKUP, NAB
 from foretop_core.models.nonadmin import NAB_UUID_LABEL
-from foretop_core.rules.assemble import assemble
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.phases import QUEUE_PHASES
 from foretop_core.rules.queue import queue
 from foretop_core.rules.triage import triage

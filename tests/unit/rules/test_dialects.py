@@ -16,7 +16,7 @@ from foretop_core.models import (
     ServerStatusRequest,
     from_builtins,
 )
-from foretop_core.rules.assemble import assemble
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.dialects import (
     DialectVerdict,
     GivenVersions,

@@ -9,7 +9,7 @@ import pytest
 
 from foretop_core.cron import CronSchedule, Dialect
 from foretop_core.rules.dialects import alike, expression
-from foretop_core.rules.dialects.counting import first_difference, runs_within
+from foretop_core.rules.dialects.run_counts import first_difference, runs_within
 from foretop_core.rules.dialects.upgrade import UpgradeEffect, UpgradeKind, next_dialect, upgrade_effect
 
 ROBFIG1, ROBFIG, NETRESEARCH = Dialect

@@ -16,7 +16,7 @@ from foretop_core.models import (
     from_builtins,
 )
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.assemble import assemble
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, Triage, triage
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload

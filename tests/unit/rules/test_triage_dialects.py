@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from foretop_core.models import Resource
-from foretop_core.rules.assemble import assemble
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.snapshot import VeleroInfo
 from foretop_core.rules.triage import Finding, Severity, triage
 from tests.objects import NOW, backup, location, schedule

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from foretop_core.models import Resource
-from foretop_core.rules.assemble import assemble
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.snapshot import VeleroInfo
 from foretop_core.rules.triage import Debounced, debounce, triage
 from tests.recordings import NAMES, events, version_at

@@ -11,7 +11,7 @@ import pytest
 
 from foretop_core.cron import Dialect
 from foretop_core.models import Resource, Schedule
-from foretop_core.rules.assemble import assemble
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.forecast import invalid, is_due, next_run
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import triage

@@ -7,7 +7,7 @@ from foretop_core.models import Backup, NonAdminBackup, Schedule
 from foretop_core.models.kinds import BACKUP, NAB, POD_VOLUME_BACKUP, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.store import Store, UnreadableObject
-from foretop_core.store.sink import REMEMBERED_DELETIONS
+from foretop_core.store.store_sink import REMEMBERED_DELETIONS
 from tests.unit.store.making import START, Watched, backup, gone, nab, schedule
 
 

@@ -17,7 +17,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import Reading, readings
 from foretop_core.rules.primer import warmups
 from foretop_core.store import Store
-from foretop_core.tables.timeline.minute_counter import run_bits, warm_bits
+from foretop_core.tables.timeline.runs_per_minute import run_bits, warm_bits
 from foretop_core.tables.timeline.time_axis import TimeAxis, ruler_over
 from foretop_core.tables.timeline.timeline_items import StartLoad, TimelineItem, lane, next_runs, timeline_item
 from foretop_core.tables.timeline.timeline_model import TimelineModel

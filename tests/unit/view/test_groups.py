@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader, head_key
+from foretop_core.tables.engine.sorted_rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
-from foretop_core.tables.engine.table import SortedRows
 
 
 @dataclass(frozen=True)

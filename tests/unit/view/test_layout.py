@@ -3,7 +3,7 @@ from __future__ import annotations
 from foretop_core.tables.engine import layout
 from foretop_core.tables.engine.columns import Cell, Column
 from foretop_core.tables.resources.runs import BackupsView
-from foretop_core.tables.text.text import cut, width
+from foretop_core.tables.text.cell_text import cut, width
 
 
 def cells(*texts: str) -> tuple[Cell, ...]:

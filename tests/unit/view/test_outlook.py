@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from foretop.panes.nonadmin import nonadmin_pane
-from foretop.panes.queue import queue_pane
+from foretop.panes.nonadmin_pane import nonadmin_pane
+from foretop.panes.queue_pane import queue_pane
 from foretop_core.actions.backups import plan_back_up_now
 from foretop_core.cron import Dialect
 from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.movement import label_value
-from foretop_core.rules.assemble import assemble
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.forecast import Choice, expected_start, unpause
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.tables.resources.run_eta import outlook

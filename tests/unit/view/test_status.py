@@ -7,7 +7,7 @@ import pytest
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.store import ContextHealth
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
-from foretop_core.tables.resources.status import status_line
+from foretop_core.tables.resources.connection_status import status_line
 from tests.objects import NOW
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretop_core.models.wire import ObjectRef
-from foretop_core.tables.engine.table import SortedRows
+from foretop_core.tables.engine.sorted_rows import SortedRows
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from foretop_core.tables.engine.columns import Row
 from foretop_core.tables.engine.live_table import LiveTable
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, ascii_only
-from foretop_core.tables.engine.views import VIEWS
+from foretop_core.tables.engine.view_registry import VIEWS
 from tests import recordings
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from foretop.commands.argument_values import moment
 from foretop.commands.connection import connection_options
-from foretop.commands.inputs import moment
 from foretop.commands.logs import LogOptions, log_options, show_log
 from foretop.commands.movements import movements_of
 from foretop.commands.object_selection import choosing_options, pairs, select_objects, select_one

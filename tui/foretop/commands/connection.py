@@ -13,7 +13,7 @@ import click
 from foretop_core.kube.connection.config import SessionOptions
 
 if TYPE_CHECKING:
-    from foretop_core.rules.dialects.given import GivenVersions
+    from foretop_core.rules.dialects.given_versions import GivenVersions
 
 _OPTIONS = (
     click.option("--kubeconfig", metavar="FILE", help="The kubeconfig to use instead of KUBECONFIG."),
@@ -92,6 +92,6 @@ def _versions(texts: tuple[str, ...]) -> GivenVersions | None:
     """Loaded with the first one given: what knows of releases brings the whole of cron, for which no screen waits."""
     if not texts:
         return None
-    from foretop_core.rules.dialects.given import GivenVersions
+    from foretop_core.rules.dialects.given_versions import GivenVersions
 
     return GivenVersions.read(texts)

@@ -93,7 +93,7 @@ def command(
 def _report(box: SimulatedCluster) -> int:
     """The same text as `foretop report`, once the scene has settled; its findings are no fault of the demo."""
     from foretop.commands.report import report_snapshots
-    from foretop_core.rules.assemble import assemble
+    from foretop_core.rules.build_snapshot import assemble
 
     box.settle(_SETTLE)
     report_snapshots([(assemble(box.objects(), "minicluster"), box.clock.now())], (), "text")

@@ -61,7 +61,7 @@ def show_dashboard(
 ) -> int:
     """Runs the dashboard to its end."""
     gc.set_threshold(_SELDOM)
-    from foretop.bootstrap import detect_display, run_dashboard
+    from foretop.startup import detect_display, run_dashboard
 
     looks = detect_display(
         os.environ,

@@ -25,7 +25,7 @@ from foretop_core.tables.engine.columns import Row, View
 from foretop_core.tables.engine.filter import parse_filter
 from foretop_core.tables.engine.live_table import LiveTable
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
-from foretop_core.tables.engine.views import VIEWS
+from foretop_core.tables.engine.view_registry import VIEWS
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.json_items import Item, as_list, finding_item
 

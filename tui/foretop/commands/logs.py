@@ -14,8 +14,8 @@ import click
 from foretop.commands.output import say, say_to, warn
 from foretop.commands.write_command import DONE, REFUSED, CommandSession
 from foretop_core.actions.download import TlsTrust
-from foretop_core.actions.files import FileUnavailable, Run
-from foretop_core.actions.logs import log_of
+from foretop_core.actions.run_files import FileUnavailable, Run
+from foretop_core.actions.run_logs import log_of
 from foretop_core.errors import ForetopError
 from foretop_core.models import NonAdmin
 

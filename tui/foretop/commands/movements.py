@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.kube.watching.list_watch_codec import read_object, read_page
@@ -18,7 +18,7 @@ async def movements_of(client: ApiClient, backup: Backup) -> tuple[DataMovement,
     params = {"labelSelector": f"{BACKUP_LABEL}={label_value(backup.name)}"}
     for kind in (POD_VOLUME_BACKUP, DATA_UPLOAD):
         try:
-            answer = await client.request("GET", paths.collection(kind, backup.namespace), params)
+            answer = await client.request("GET", api_paths.collection(kind, backup.namespace), params)
         except ApiError as problem:
             if problem.status == 404:
                 continue

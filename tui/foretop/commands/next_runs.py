@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from foretop.commands import inputs
+from foretop.commands import argument_values
 from foretop.commands.output import emit, file_help, output_option, say, version_option, warn
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from foretop_core.rules import humanize
-from foretop_core.rules.assemble import assemble
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.dialects import ALL_DIALECTS, Reading, Release, read_release, readings, releases_of
 from foretop_core.rules.forecast import base_time
 from foretop_core.rules.humanize import rfc3339
@@ -53,15 +53,15 @@ def command(
     """When EXPRESSION runs next, as Velero and Kubernetes count it; each answer where releases of Velero differ."""
     if (expression is None) == (source is None):
         raise click.UsageError("give either an expression or -f FILE")
-    zone = inputs.zone(zone_name)
-    asked = Asked(inputs.moment(since, zone), count, zone)
+    zone = argument_values.zone(zone_name)
+    asked = Asked(argument_values.moment(since, zone), count, zone)
     release = read_release(version) if version else None
     if source is not None:
         return _of_file(source, asked, release, form)
     text = expression or ""
     found = readings(text, release.dialects if release else ALL_DIALECTS)
     if all(isinstance(reading.parsed, CronError) for reading in found):
-        inputs.cron(text, found[-1].dialect)
+        argument_values.cron(text, found[-1].dialect)
     if form == "text":
         _print(text, found, asked)
     else:
@@ -170,7 +170,7 @@ def _print_runs(title: str, reading: Reading, asked: Asked) -> None:
 
 
 def _of_file(source: str, asked: Asked, release: Release | None, form: str) -> int:
-    read = inputs.objects(source)
+    read = argument_values.objects(source)
     snapshot = assemble((item for _, item in read.objects), given_versions={"": str(release)} if release else {})
     timed = [(item, text) for _, item in read.objects if (text := _expression_of(item)) is not None]
     if not timed:

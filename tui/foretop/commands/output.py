@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from foretop_core.errors import ForetopError
-from foretop_core.tables.text.text import clean, pad, width
+from foretop_core.tables.text.cell_text import clean, pad, width
 
 output_option: Callable[[Any], Any] = click.option(
     "-o",

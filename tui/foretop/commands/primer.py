@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from foretop.commands import inputs
+from foretop.commands import argument_values
 from foretop.commands.output import emit, output_option, say, version_option
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
@@ -43,10 +43,10 @@ def command(
 
     EXPRESSION is read as a CronJob's, or as a release of Velero reads it; the answer is always for CronJobs.
     """
-    zone = inputs.zone(zone_name)
-    start = inputs.moment(since, zone)
+    zone = argument_values.zone(zone_name)
+    start = argument_values.moment(since, zone)
     dialect = _dialect(expression, version)
-    parsed = inputs.cron(expression, dialect)
+    parsed = argument_values.cron(expression, dialect)
     prefix = f"CRON_TZ={zone} " if parsed.zone is None and zone is not UTC else ""
     if prefix and dialect is Dialect.ROBFIG1:
         raise BadInput(f"--tz cannot be used with Velero {version}", "it refuses every time zone in an expression")

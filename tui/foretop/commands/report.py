@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
-from foretop.commands import inputs
+from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
 from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
-from foretop_core.rules.assemble import assemble
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.dialects import NONE_GIVEN
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -44,10 +44,10 @@ def command(wishes: SessionOptions, source: str | None, at: str | None, form: st
     Exit code: 0 nothing to do, 1 findings of severity error or an unreadable object, 2 nothing readable,
     3 nothing found but not everything seen.
     """
-    now = inputs.moment(at)
+    now = argument_values.moment(at)
     if source is None:
         return asyncio.run(_of_clusters(wishes, now if at else None, form))
-    read = inputs.objects(source)
+    read = argument_values.objects(source)
     given = wishes.velero_versions or NONE_GIVEN
     given.check(())
     snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from foretop.commands import inputs
+from foretop.commands import argument_values
 from foretop.commands.backup_spec_options import template_from, template_options
 from foretop.commands.connection import connection_options
 from foretop.commands.object_selection import choosing_options, pairs, select_objects, velero_namespace
@@ -73,7 +73,7 @@ def pause(
     manner: WriteOptions,
 ) -> int:
     """Make no further backups of some schedules; what is running goes on."""
-    end = inputs.moment(until) if until else None
+    end = argument_values.moment(until) if until else None
     return run_async(_pause(wishes, manner, names, labels, everything, reason, end, batch or ""))
 
 
@@ -192,7 +192,7 @@ def create(
         raise click.UsageError("--schedule is missing: give a cron expression")
     wanted: list[NewSchedule] = []
     if source is not None:
-        read = inputs.objects(source)
+        read = argument_values.objects(source)
         wanted = [described_by(item, "") for item in read.of(SCHEDULE) if isinstance(item, Schedule)]
         if not wanted:
             raise BadInput(f"{source} contains no Schedule")

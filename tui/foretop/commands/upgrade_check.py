@@ -10,19 +10,19 @@ from typing import Any
 
 import click
 
-from foretop.commands import inputs
+from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
 from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, say_to, warn
 from foretop_core.errors import BadInput, ForetopError, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
-from foretop_core.rules.assemble import assemble
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.dialects import NEWEST_KNOWN, NONE_GIVEN
 from foretop_core.rules.dialects.upgrade import UpgradeKind
 from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.server_upgrade import ScheduleUpgrade, ServerUpgrade, server_upgrades, target
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.upgrading import ScheduleUpgrade, ServerUpgrade, server_upgrades, target
 from foretop_core.tables.resources.json_items import as_list, identity, unseen_item
 
 _NEEDED = frozenset({"", "Schedule"})
@@ -50,10 +50,10 @@ def command(wishes: SessionOptions, release: str, source: str | None, at: str | 
     everything seen.
     """
     target(release)
-    now = inputs.moment(at)
+    now = argument_values.moment(at)
     if source is None:
         return asyncio.run(_of_clusters(wishes, release, now if at else None, form))
-    read = inputs.objects(source)
+    read = argument_values.objects(source)
     given = wishes.velero_versions or NONE_GIVEN
     given.check(())
     snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))

@@ -21,8 +21,8 @@ from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.intents import Intent
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, login, whoami
+from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep
-from foretop_core.actions.send_plan import Outcome, Result
 from foretop_core.actions.write_progress import PICKED_UP_WITHIN, Probe, follow_write
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import Kind

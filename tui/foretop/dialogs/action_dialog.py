@@ -17,21 +17,21 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from foretop.dialogs import plan_text
-from foretop.dialogs.dialog_board import DialogBoard
+from foretop.dialogs.dialog_frame import DialogBoard
 from foretop.dialogs.dialog_parts import DialogButton, MessageBody, OptionCycler, RadioList
 from foretop.dialogs.plan_run import PlanRun
 from foretop.terminal.clipboard import copy
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.intents import Intent
+from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.actions.send_plan import Outcome, Result
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.text import clean, cut, width
+from foretop_core.tables.text.cell_text import clean, cut, width
 
 REPLAN = 1.0
 READ_ONLY = "Read-only: not sent"

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 from foretop.dialogs.base_modal import BaseModal
 from foretop.widgets.option_list import PlainOptionList
 from foretop.widgets.prompt import Prompt
-from foretop_core.tables.text.text import clean, cut_end
+from foretop_core.tables.text.cell_text import clean, cut_end
 
 _LINE = 68
 """What fits into the window beside its border and scroll bar."""

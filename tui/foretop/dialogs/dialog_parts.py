@@ -18,12 +18,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Label
 
+from foretop.widgets.line_widgets import TextPane, strip_of
 from foretop.widgets.paragraphs import Paragraph, Span, wrap
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN, style_of, to_ascii
-from foretop.widgets.text_lines import TextPane, strip_of
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.text import clean, cut_end, pad, width
+from foretop_core.tables.text.cell_text import clean, cut_end, pad, width
 
 LABEL_CELLS = 17
 

@@ -14,19 +14,19 @@ from foretop.dialogs import plan_text
 from foretop.dialogs.base_modal import BaseModal
 from foretop.dialogs.dialog_parts import DialogButton
 from foretop.terminal.clipboard import copy
+from foretop.widgets.line_widgets import StyledLine, TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM
-from foretop.widgets.text_lines import StyledLine, TextPane
-from foretop_core.actions.files import FileUnavailable, Run, RunFile, file_plan, to_ask_of, why_no_file
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.plans import Plan
+from foretop_core.actions.run_files import FileUnavailable, Run, RunFile, file_plan, to_ask_of, why_no_file
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.cell_text import cut
 from foretop_core.tables.text.progress_bar import bar
-from foretop_core.tables.text.text import cut
 
 _BAR = 30
 

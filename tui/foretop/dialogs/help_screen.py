@@ -11,9 +11,9 @@ from textual.containers import Vertical
 
 from foretop.bindings import UNLISTED, Action, ActionGroup
 from foretop.dialogs.base_modal import BaseModal
+from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import BOLD, DIM
-from foretop.widgets.text_lines import TextPane
 from foretop_core.tables.resources.schedules import RUN_WORDS
 
 _KEY = 16

@@ -12,13 +12,13 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
 from foretop.dialogs.download_screen import DownloadScreen, DownloadState
+from foretop.widgets.line_widgets import StyledLine
 from foretop.widgets.log_lines import LogLines
 from foretop.widgets.paragraphs import Span, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, DIM
-from foretop.widgets.text_lines import StyledLine
-from foretop_core.actions.files import Run, RunFile
-from foretop_core.actions.logs import RunLog, log_of
+from foretop_core.actions.run_files import Run, RunFile
+from foretop_core.actions.run_logs import RunLog, log_of
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
 from foretop_core.models import NonAdmin

@@ -17,7 +17,7 @@ from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.cron.golang import GoError, parse_duration
+from foretop_core.cron.go_compat import GoError, parse_duration
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput
 from foretop_core.models import Schedule

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 
 from foretop.dialogs.plan_text import StepReport
+from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Planner
-from foretop_core.actions.send_plan import Outcome
 from foretop_core.actions.write_progress import Probe, follow_write
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.write_followup import probe_for, timeout_for

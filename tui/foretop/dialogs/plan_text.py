@@ -9,13 +9,13 @@ from typing import assert_never
 
 from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of_mark
+from foretop_core.actions.plan_sender import Outcome, Result
 from foretop_core.actions.plans import VERBS, Plan, PlanStep
-from foretop_core.actions.send_plan import Outcome, Result
 from foretop_core.actions.write_progress import ProgressReport
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
-from foretop_core.tables.text.text import clean, cut, cut_end, width
+from foretop_core.tables.text.cell_text import clean, cut, cut_end, width
 
 _DEEDS = {"patch": "patched", "create": "made", "delete": "deleted"}
 _COPY = "  c copy"

@@ -11,7 +11,7 @@ from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN
 from foretop_core.errors import ForetopError
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
-from foretop_core.tables.text.text import cut, width
+from foretop_core.tables.text.cell_text import cut, width
 
 CONNECTING: Line = (Span(" foretop", BOLD), Span("   connecting"))
 

@@ -24,8 +24,8 @@ from foretop.main_screen.navigation import NavigationHistory
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
 from foretop.pages.tabs import DETAIL, TABS
+from foretop.widgets.line_widgets import Divider, StyledLine, line_width
 from foretop.widgets.styles import style_of
-from foretop.widgets.text_lines import Divider, StyledLine, line_width
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.engine.status_glyphs import Tone

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from foretop.bindings import Handler
-from foretop.dialogs.choose import Choose
+from foretop.dialogs.choice_list import Choose
 from foretop.main_screen.action_host import ActionHost
 from foretop.pages.findings_page import finding_under_cursor, place_of
 from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop.pages.tabs import DETAIL
-from foretop.panes.results import HAVE_RESULTS
+from foretop.panes.results_section import HAVE_RESULTS
 from foretop.terminal.clipboard import copy
 from foretop_core.dashboard.related_objects import PAGE_OF, related, related_to_finding
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from foretop.bindings import Handler
-from foretop.dialogs.choose import Choose
+from foretop.dialogs.choice_list import Choose
 from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.help_screen import HelpScreen
-from foretop.dialogs.messages import MessagesScreen
+from foretop.dialogs.messages_screen import MessagesScreen
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.command_list import entries, sorting_letters
 from foretop.main_screen.scope_commands import ScopeCommands

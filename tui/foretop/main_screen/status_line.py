@@ -11,9 +11,9 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
 from foretop_core.rules.triage import Severity
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.resources.status import status_line
+from foretop_core.tables.resources.connection_status import status_line
 from foretop_core.tables.text import times
-from foretop_core.tables.text.text import cut, width
+from foretop_core.tables.text.cell_text import cut, width
 from foretop_core.tables.text.time_zones import TimeZoneMode
 
 SKEWED = timedelta(seconds=5)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foretop.bindings import RESUME, WRITE_ACTIONS, Handler
-from foretop.dialogs.choose import Choose
+from foretop.dialogs.choice_list import Choose
 from foretop.main_screen.action_host import ActionHost
 from foretop.pages.detail_page import DetailPage
 from foretop.pages.findings_page import finding_under_cursor

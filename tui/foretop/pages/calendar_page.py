@@ -13,11 +13,11 @@ from foretop.bindings import Handler
 from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
-from foretop.panes.calendar import lane_pane, when
+from foretop.panes.calendar_pane import lane_pane, when
 from foretop.panes.empty_state import nothing_fits, why_empty
+from foretop.widgets.line_widgets import Divider, TextPane
 from foretop.widgets.paragraphs import Line, Paragraph, Span, in_zone, paragraph, span
 from foretop.widgets.styles import DIM, style_of
-from foretop.widgets.text_lines import Divider, TextPane
 from foretop.widgets.timeline import Timeline
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
@@ -25,9 +25,9 @@ from foretop_core.errors import BadInput
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.humanize import join
-from foretop_core.tables.engine.contexts import short_names
+from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.text import clean, width
+from foretop_core.tables.text.cell_text import clean, width
 from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP
 from foretop_core.tables.timeline.timeline_items import HORIZONS, MinuteCollision
 from foretop_core.tables.timeline.timeline_model import TimelineModel

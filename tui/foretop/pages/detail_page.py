@@ -12,13 +12,13 @@ from foretop.bindings import Handler
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
-from foretop.panes.detail import SECTIONS, describe_object, heading
-from foretop.panes.results import HAVE_RESULTS, FetchedResults, fetching, has_list, keep, status_of
+from foretop.panes.detail_sections import SECTIONS, describe_object, heading
+from foretop.panes.results_section import HAVE_RESULTS, FetchedResults, fetching, has_list, keep, status_of
 from foretop.panes.stale_notice import stale_paras
-from foretop.panes.yaml_text import as_yaml, read_part
+from foretop.panes.yaml_section import as_yaml, read_part
+from foretop.widgets.line_widgets import Divider, StyledLine, TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, in_zone, paragraph
 from foretop.widgets.styles import BOLD, CURSOR, PLAIN
-from foretop.widgets.text_lines import Divider, StyledLine, TextPane
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.object_access import fetch_object, may_fetch_results, unwatch_events, watch_events
 from foretop_core.dashboard.state import DashboardState
@@ -27,7 +27,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.results import Results
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.text import cut
+from foretop_core.tables.text.cell_text import cut
 
 
 class DetailPage(Page, can_focus=True):

@@ -10,11 +10,11 @@ from textual.widgets import Input, Label
 
 from foretop.bindings import Handler, KeyHints
 from foretop.pages.page import Page
+from foretop.widgets.line_widgets import StyledLine
 from foretop.widgets.paragraphs import span
 from foretop.widgets.prompt import NARROWING, Prompt
-from foretop.widgets.text_lines import StyledLine
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.text import width
+from foretop_core.tables.text.cell_text import width
 
 
 def filter_line(placeholder: str, *, ascii: bool) -> Horizontal:

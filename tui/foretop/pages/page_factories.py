@@ -12,12 +12,12 @@ from foretop.pages.page_host import PageHost
 from foretop.pages.table_page import TablePage
 from foretop.pages.table_spec import TableSpec
 from foretop.pages.tabs import DETAIL
-from foretop.panes.nonadmin import nonadmin_pane
-from foretop.panes.queue import queue_pane
-from foretop.panes.runs import backup_pane, restore_pane
-from foretop.panes.schedules import schedule_pane
-from foretop.panes.storage import place_pane
-from foretop.panes.triage import calm, finding_pane
+from foretop.panes.nonadmin_pane import nonadmin_pane
+from foretop.panes.queue_pane import queue_pane
+from foretop.panes.runs_pane import backup_pane, restore_pane
+from foretop.panes.schedule_pane import schedule_pane
+from foretop.panes.storage_pane import place_pane
+from foretop.panes.triage_pane import calm, finding_pane
 from foretop.widgets.column_layout import ColumnPriorities, sort_keys
 from foretop.widgets.paragraphs import Line, Paragraph, paragraph, span
 from foretop_core.dashboard.cluster_session import DisplayOptions

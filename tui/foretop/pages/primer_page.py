@@ -13,16 +13,16 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
 from foretop.bindings import Handler, KeyHints
-from foretop.dialogs.pick import Pick
+from foretop.dialogs.search_list import Pick
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
-from foretop.panes.primer import INDENT, introduction, primer_pane
+from foretop.panes.primer_pane import INDENT, introduction, primer_pane
 from foretop.terminal.clipboard import copy
+from foretop.widgets.line_widgets import Divider, StyledLine, TextPane
 from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph
 from foretop.widgets.prompt import EDITING, Prompt
 from foretop.widgets.styles import DIM, style_of
-from foretop.widgets.text_lines import Divider, StyledLine, TextPane
 from foretop_core.cron import Dialect
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
@@ -31,7 +31,7 @@ from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.text import clean, cut_end, pad, width
+from foretop_core.tables.text.cell_text import clean, cut_end, pad, width
 from foretop_core.tables.timeline.primer_preview import Preview, preview, taken_from
 
 SOURCES = (SCHEDULE.name, PRESCALED.name, CRON_JOB.name)

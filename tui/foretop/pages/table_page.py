@@ -19,9 +19,9 @@ from foretop.panes.applicable_actions import deeds_line
 from foretop.panes.empty_state import how_far, nothing_fits, ways_out, why_empty
 from foretop.panes.group_header import head_pane
 from foretop.panes.stale_notice import not_allowed, stale_paras
+from foretop.widgets.line_widgets import Divider, TextPane
 from foretop.widgets.paragraphs import Line, Paragraph, in_zone, span
 from foretop.widgets.table import Table
-from foretop.widgets.text_lines import Divider, TextPane
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel

@@ -10,11 +10,11 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from foretop.widgets.line_widgets import strip_of
 from foretop.widgets.paragraphs import Line, Span
 from foretop.widgets.styles import CURSOR, PLAIN, style_of
-from foretop.widgets.text_lines import strip_of
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.text import clean
+from foretop_core.tables.text.cell_text import clean
 
 _SIDEWAYS = 20
 _LEVELS = (("level=error", Tone.BAD), ("level=fatal", Tone.BAD), ("level=warn", Tone.WARN))

@@ -11,7 +11,7 @@ from rich.style import Style
 from foretop.widgets.styles import BOLD, PLAIN, style_of
 from foretop_core.rules.humanize import retold
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.text import clean, width
+from foretop_core.tables.text.cell_text import clean, width
 
 LABEL = 9
 _LEAST_LINES = 2

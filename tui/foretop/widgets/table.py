@@ -8,7 +8,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from foretop.widgets.column_layout import sort_keys
-from foretop.widgets.sheet import TableBase
+from foretop.widgets.table_base import TableBase
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD

@@ -13,13 +13,13 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from foretop.widgets.line_widgets import changed_cells, explanation_strip, strip_of
 from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import CURSOR, DIM, HEAD, PLAIN, style_of
-from foretop.widgets.text_lines import changed_cells, explanation_strip, strip_of
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text import times
-from foretop_core.tables.text.text import clean, cut, cut_end, pad, width
+from foretop_core.tables.text.cell_text import clean, cut, cut_end, pad, width
 from foretop_core.tables.timeline.time_axis import TimeAxis, axis, bars, ruler_over
 from foretop_core.tables.timeline.timeline_items import HORIZONS, StartLoad, TimelineItem, lane, next_runs
 from foretop_core.tables.timeline.timeline_model import TimelineModel

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models.kinds import Kind
@@ -95,7 +95,7 @@ async def _may_list_everywhere(client: ApiClient, access: AccessReviewer, kind: 
     if verdict.known:
         return verdict.allowed
     try:
-        await client.request("GET", paths.collection(kind), {"limit": "1"})
+        await client.request("GET", api_paths.collection(kind), {"limit": "1"})
     except ApiError as problem:
         return problem.status != 403
     return True

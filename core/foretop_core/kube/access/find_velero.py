@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from foretop_core.errors import Unreadable
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.kube.watching.list_watch_codec import read_object, read_page
@@ -57,7 +57,7 @@ def _read(deployment: Deployment) -> FoundVelero:
 async def _deployments(client: ApiClient) -> tuple[FoundVelero, ...]:
     try:
         response = await client.request(
-            "GET", paths.collection(DEPLOYMENT), {"fieldSelector": f"metadata.name={VELERO_DEPLOYMENT}"}
+            "GET", api_paths.collection(DEPLOYMENT), {"fieldSelector": f"metadata.name={VELERO_DEPLOYMENT}"}
         )
     except ApiError as problem:
         if problem.status in (403, 404):
@@ -72,7 +72,7 @@ async def _deployments(client: ApiClient) -> tuple[FoundVelero, ...]:
 
 async def _deployment(client: ApiClient, namespace: str) -> FoundVelero:
     try:
-        response = await client.request("GET", paths.item(DEPLOYMENT, namespace, VELERO_DEPLOYMENT))
+        response = await client.request("GET", api_paths.item(DEPLOYMENT, namespace, VELERO_DEPLOYMENT))
         return _read(decode(Deployment, response.body))
     except Unreadable:
         return FoundVelero(namespace)
@@ -84,7 +84,7 @@ async def _deployment(client: ApiClient, namespace: str) -> FoundVelero:
 
 async def _storage_namespaces(client: ApiClient) -> tuple[str, ...]:
     try:
-        response = await client.request("GET", paths.collection(STORAGE))
+        response = await client.request("GET", api_paths.collection(STORAGE))
     except ApiError as problem:
         if problem.status in (403, 404):
             return ()

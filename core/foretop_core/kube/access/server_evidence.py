@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.find_velero import FoundVelero
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.watching.list_watch_codec import read_object, read_page
 from foretop_core.models import CustomResourceDefinition, Resource
 from foretop_core.models.kinds import BACKUP, DEFINITION, DEPLOYMENT, SCHEDULE, SERVER_STATUS, STORAGE, Kind
 from foretop_core.models.wire import decode
-from foretop_core.rules.assemble import BACKUP_DEFINITION, assemble
+from foretop_core.rules.build_snapshot import BACKUP_DEFINITION, assemble
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 _TELLING = (SCHEDULE, BACKUP, STORAGE, SERVER_STATUS, DEPLOYMENT)
@@ -26,7 +26,7 @@ async def server_snapshot(client: ApiClient, server: FoundVelero, given_versions
     for kind in _TELLING:
         objects += await _listed(client, kind, server.namespace)
     with suppress(ForetopError):
-        response = await client.request("GET", paths.item(DEFINITION, "", BACKUP_DEFINITION))
+        response = await client.request("GET", api_paths.item(DEFINITION, "", BACKUP_DEFINITION))
         objects.append(decode(CustomResourceDefinition, response.body))
     snapshot = assemble(objects, given_versions=given_versions)
     return replace(snapshot, servers={server.namespace: server.known}) if server.known else snapshot
@@ -35,7 +35,7 @@ async def server_snapshot(client: ApiClient, server: FoundVelero, given_versions
 async def _listed(client: ApiClient, kind: Kind, namespace: str) -> list[Resource]:
     found: list[Resource] = []
     with suppress(ForetopError):
-        response = await client.request("GET", paths.collection(kind, namespace))
+        response = await client.request("GET", api_paths.collection(kind, namespace))
         for raw in read_page(response.body).items or []:
             with suppress(Unreadable):
                 found.append(read_object(kind, raw))

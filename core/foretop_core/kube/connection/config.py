@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from foretop_core.rules.dialects.given import GivenVersions
+    from foretop_core.rules.dialects.given_versions import GivenVersions
 
 DEFAULT_NAMESPACE = "default"
 

@@ -12,7 +12,7 @@ from aiohttp.client_proto import ResponseHandler
 from python_socks import ProxyConnectionError, ProxyError, ProxyTimeoutError
 from python_socks.async_.asyncio import Proxy
 
-from foretop_core.kube.connection.connector import AbortingConnector, SocksRefused
+from foretop_core.kube.connection.aborting_connector import AbortingConnector, SocksRefused
 
 
 class NamesForTheProxy(AbstractResolver):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 UNLIMITED = 0
 READ_BUFFER = 2**18
-_CONNECTOR = ("foretop_core.kube.connection.connector", "AbortingConnector")
+_CONNECTOR = ("foretop_core.kube.connection.aborting_connector", "AbortingConnector")
 _SOCKS_CONNECTOR = ("foretop_core.kube.connection.socks_connector", "SocksConnector")
 
 
@@ -53,7 +53,7 @@ def make_pool(config: ContextConfig, credentials: Credentials) -> aiohttp.Client
 
 
 def _connector(config: ContextConfig, credentials: Credentials) -> aiohttp.TCPConnector:
-    from foretop_core.kube.connection.connector import AbortingConnector
+    from foretop_core.kube.connection.aborting_connector import AbortingConnector
 
     trust = _trust(config, credentials)
     # A limit would hold back the watch above it without a word.
@@ -121,7 +121,7 @@ def explain(server: str, problem: Exception) -> Unreachable:
     """One line for whatever the transport raises."""
     import aiohttp
 
-    from foretop_core.kube.connection.connector import SocksRefused
+    from foretop_core.kube.connection.aborting_connector import SocksRefused
 
     what = f"{server} cannot be reached"
     match problem:

@@ -31,7 +31,7 @@ from foretop_core.models.kinds import (
 )
 from foretop_core.models.movement import label_value
 from foretop_core.models.velero import BACKUP_LABEL, RESTORE_LABEL
-from foretop_core.rules.assemble import BACKUP_DEFINITION
+from foretop_core.rules.build_snapshot import BACKUP_DEFINITION
 from foretop_core.rules.servers import OADP_DEPLOYMENT, VELERO_DEPLOYMENT
 
 _MOVED_BY: dict[str, tuple[str, tuple[Kind, ...]]] = {

@@ -9,7 +9,7 @@ import msgspec
 
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError, Unreadable
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError, Unauthenticated, Unreachable, WatchIdleTimeout
 from foretop_core.kube.watching.discovery import served_version
@@ -285,8 +285,8 @@ class Reflector:
 
     @property
     def _path(self) -> str:
-        return paths.collection(self._scope.kind, self._scope.namespace, self._api_version)
+        return api_paths.collection(self._scope.kind, self._scope.namespace, self._api_version)
 
     @property
     def _title(self) -> str:
-        return paths.title(self._scope.kind)
+        return api_paths.title(self._scope.kind)

@@ -16,7 +16,7 @@ from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.models import Backup, BackupStorageLocation, Resource
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, POD_VOLUME_BACKUP, STORAGE
 from foretop_core.models.velero import STORAGE_LABEL
-from foretop_core.rules.durations import read_duration
+from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.queue.positions import order
 
 _HOP = timedelta(milliseconds=8)

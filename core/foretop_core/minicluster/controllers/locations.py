@@ -12,7 +12,7 @@ from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.models import BackupStorageLocation, Resource
 from foretop_core.models.kinds import BACKUP, STORAGE
-from foretop_core.rules.durations import read_duration
+from foretop_core.rules.go_durations import read_duration
 
 _HOP = timedelta(milliseconds=30)
 _MINUTE = timedelta(minutes=1)

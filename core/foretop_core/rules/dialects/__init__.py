@@ -1,6 +1,6 @@
 """The cron dialects of Velero's releases: which one a server has, and what each makes of an expression."""
 
-from foretop_core.rules.dialects.given import NONE_GIVEN, GivenVersions
+from foretop_core.rules.dialects.given_versions import NONE_GIVEN, GivenVersions
 from foretop_core.rules.dialects.readings import Reading, alike, differences, expression, readings
 from foretop_core.rules.dialects.releases import (
     ALL_DIALECTS,

@@ -12,14 +12,14 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import product
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
-from foretop_core.cron.calendar import day_masks
 from foretop_core.cron.fields import ALL_BOUNDS, HOUR, Fields
+from foretop_core.cron.matching_days import day_masks
 from foretop_core.cron.zones import clock_changes, to_local
 from foretop_core.rules import humanize
-from foretop_core.rules.dialects.counting import runs_within
 from foretop_core.rules.dialects.readings import alike, expression
 from foretop_core.rules.dialects.releases import releases_of
-from foretop_core.rules.primer.text import listed
+from foretop_core.rules.dialects.run_counts import runs_within
+from foretop_core.rules.primer.cron_text import listed
 
 _ZONE_MARKS = ("TZ=", "CRON_TZ=")
 _STAR = "*"

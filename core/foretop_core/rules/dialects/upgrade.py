@@ -8,10 +8,10 @@ from enum import StrEnum
 from functools import lru_cache
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
-from foretop_core.rules.dialects.counting import always_due, first_difference, looked_until, runs_within
 from foretop_core.rules.dialects.readings import readings
 from foretop_core.rules.dialects.releases import ALL_DIALECTS, NEWEST_KNOWN
 from foretop_core.rules.dialects.rewriting import instead_of
+from foretop_core.rules.dialects.run_counts import always_due, first_difference, looked_until, runs_within
 
 A_YEAR = timedelta(days=365)
 """The next twelve months, in which runs are counted."""

@@ -1,9 +1,6 @@
 """What a schedule will do next, what holds it up, and what pausing or unpausing it would do."""
 
-from foretop_core.rules.forecast.open import Readings, may_be_due, pause_as_read, unpause_as_read
-from foretop_core.rules.forecast.overdue import GRACE, DelayReason, Overdue, overdue
-from foretop_core.rules.forecast.pausing import Choice, UnpauseForecast, pause, unpause
-from foretop_core.rules.forecast.timing import (
+from foretop_core.rules.forecast.next_run_time import (
     base_time,
     blocker,
     expected_start,
@@ -14,6 +11,9 @@ from foretop_core.rules.forecast.timing import (
     next_run,
     run_after,
 )
+from foretop_core.rules.forecast.open_readings import Readings, may_be_due, pause_as_read, unpause_as_read
+from foretop_core.rules.forecast.overdue import GRACE, DelayReason, Overdue, overdue
+from foretop_core.rules.forecast.pausing import Choice, UnpauseForecast, pause, unpause
 
 __all__ = [
     "GRACE",

@@ -10,7 +10,7 @@ from enum import StrEnum
 from foretop_core.cron import Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules import humanize
-from foretop_core.rules.forecast.timing import blocker, invalid, is_due, next_run
+from foretop_core.rules.forecast.next_run_time import blocker, invalid, is_due, next_run
 from foretop_core.rules.heartbeat import Heartbeat
 
 GRACE = timedelta(minutes=2)

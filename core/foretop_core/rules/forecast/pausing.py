@@ -11,7 +11,7 @@ from foretop_core.cron import CronError, Dialect
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects.readings import expression
-from foretop_core.rules.forecast.timing import (
+from foretop_core.rules.forecast.next_run_time import (
     MOST_RUNS,
     base_time,
     blocker,

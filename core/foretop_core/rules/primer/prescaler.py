@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from foretop_core.cron import CronError, CronSchedule, Dialect, golang, parse
-from foretop_core.cron.calendar import day_masks
+from foretop_core.cron import CronError, CronSchedule, Dialect, go_compat, parse
+from foretop_core.cron.matching_days import day_masks
+from foretop_core.rules.primer.eight_years import missed_and_extra
 from foretop_core.rules.primer.errors import PrimerError
-from foretop_core.rules.primer.years import missed_and_extra
 
 _STEPPED = re.compile(r"(\*|[^*,/-]+)/([^,/-]+)")
 _RANGE = re.compile(r"([^,/-]+)-([^,/-]+)")
@@ -93,8 +93,8 @@ def _hour_before(parts: list[str]) -> str:
     hour = parts[1]
     if hour != "*":
         try:
-            number = golang.atoi(hour)
-        except golang.GoError as error:
+            number = go_compat.atoi(hour)
+        except go_compat.GoError as error:
             raise PrimerError("the prescaler can only shift a plain hour") from error
         if number > 0:
             return str(number - 1)
@@ -121,8 +121,8 @@ def _listed_minutes(field: str) -> list[str]:
 
 def _minute(text: str) -> int:
     try:
-        return golang.atoi(text)
-    except golang.GoError as error:
+        return go_compat.atoi(text)
+    except go_compat.GoError as error:
         raise PrimerError("the prescaler reads only plain numbers in the minute field") from error
 
 

@@ -1,8 +1,6 @@
 """Who is ahead of whom in Velero's queue, what holds a backup back, and when it should start and end."""
 
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
-from foretop_core.rules.queue.checks import Disagreement, Positions, Stall, disagreement, queue_stalled
-from foretop_core.rules.queue.history import Expectation, Owner, OwnerKind, RunHistory, learn, owner_of
 from foretop_core.rules.queue.positions import (
     Run,
     estimated_position,
@@ -10,8 +8,10 @@ from foretop_core.rules.queue.positions import (
     has_ended,
     live_positions,
 )
+from foretop_core.rules.queue.queue_faults import Disagreement, Positions, Stall, disagreement, queue_stalled
 from foretop_core.rules.queue.queue_items import Queue, QueueItem, queue
-from foretop_core.rules.queue.volumes import NOT_MOVING_YET, WaitingVolume, waiting_volume
+from foretop_core.rules.queue.usual_lengths import Expectation, Owner, OwnerKind, RunHistory, learn, owner_of
+from foretop_core.rules.queue.waiting_volumes import NOT_MOVING_YET, WaitingVolume, waiting_volume
 
 __all__ = [
     "NOT_MOVING_YET",

@@ -10,8 +10,8 @@ from foretop_core.models import Backup
 from foretop_core.rules import phases
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind, Blockers, find_holds
 from foretop_core.rules.queue.forecast import QueueState, SimulatedStarts, play
-from foretop_core.rules.queue.history import Expectation, Owner, RunHistory, learn, owner_of
 from foretop_core.rules.queue.positions import Run, has_ended, order
+from foretop_core.rules.queue.usual_lengths import Expectation, Owner, RunHistory, learn, owner_of
 
 
 @dataclass(frozen=True, slots=True)

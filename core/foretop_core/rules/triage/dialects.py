@@ -10,7 +10,7 @@ from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import releases_of
-from foretop_core.rules.dialects.aftermath import Aftermath, every_minute_since, refused_since, stopped
+from foretop_core.rules.dialects.after_upgrade import Aftermath, every_minute_since, refused_since, stopped
 from foretop_core.rules.dialects.upgrade import UpgradeKind, first_release, next_dialect, upgrade_kind
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds

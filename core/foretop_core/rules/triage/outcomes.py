@@ -10,8 +10,8 @@ from foretop_core.models import Backup, Restore
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.history import began, faults_in_a_row
 from foretop_core.rules.phases import FAULTY
+from foretop_core.rules.schedule_history import began, faults_in_a_row
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 

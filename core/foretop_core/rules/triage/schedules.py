@@ -22,8 +22,8 @@ from foretop_core.rules.forecast import (
     overdue,
     unpause_as_read,
 )
-from foretop_core.rules.history import newest_good
 from foretop_core.rules.pauses import pause_info
+from foretop_core.rules.schedule_history import newest_good
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.dialects import refusal_by_upgrade, runaway_by_upgrade
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds

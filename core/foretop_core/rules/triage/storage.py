@@ -9,7 +9,7 @@ from foretop_core.models import Backup
 from foretop_core.models.velero import GC_FAILURE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.durations import read_duration
+from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.heartbeat import PERIOD, last_start
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds

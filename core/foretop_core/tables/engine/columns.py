@@ -14,7 +14,7 @@ from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, run_standing
 from foretop_core.tables.resources.json_items import Item
-from foretop_core.tables.text.text import clean
+from foretop_core.tables.text.cell_text import clean
 
 
 @dataclass(frozen=True, slots=True)

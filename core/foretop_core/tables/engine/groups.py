@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from foretop_core.models.wire import ObjectRef
+from foretop_core.tables.engine.sorted_rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
-from foretop_core.tables.engine.table import SortedRows
 
 E = TypeVar("E")
 Group = tuple[str, str]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from foretop_core.tables.engine.columns import Cell, Column
-from foretop_core.tables.text.text import ELLIPSIS, cut, cut_end, pad, width
+from foretop_core.tables.text.cell_text import ELLIPSIS, cut, cut_end, pad, width
 
 GAP = 2
 _LEAST = 6

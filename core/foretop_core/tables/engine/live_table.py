@@ -10,7 +10,7 @@ from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Row, UnreadableRow, View
 from foretop_core.tables.engine.filter import parse_filter
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.table import SortedRows
+from foretop_core.tables.engine.sorted_rows import SortedRows
 
 E = TypeVar("E")
 

@@ -12,8 +12,8 @@ from foretop_core.rules.triage.ranking import rank
 from foretop_core.tables.engine.columns import Column, Row, find_column
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
 from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.sorted_rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.engine.table import SortedRows
 from foretop_core.tables.text import times
 
 FIELDS = ("context", "namespace", "name", "kind", "severity", "code")

@@ -10,10 +10,10 @@ from foretop_core.errors import Unreadable
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, Resource, Restore, Schedule
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules.forecast import expected_start, is_due, next_run
-from foretop_core.rules.history import last_outcome
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.queue import Positions, QueueItem, queue
 from foretop_core.rules.results import Problem, ResultGroup, Results
+from foretop_core.rules.schedule_history import last_outcome
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding
 

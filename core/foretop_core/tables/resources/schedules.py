@@ -22,8 +22,8 @@ from foretop_core.rules.forecast import (
     overdue,
     unpause_as_read,
 )
-from foretop_core.rules.history import began, history, last_outcome, was_synced
 from foretop_core.rules.phases import FAULTY, WAITING
+from foretop_core.rules.schedule_history import began, history, last_outcome, was_synced
 from foretop_core.rules.snapshot import Verdicts
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import by_name
 from foretop_core.models.wire import ObjectRef
@@ -104,4 +104,4 @@ def _finding(
 
 def _titles(names: Iterable[str]) -> str:
     kinds = [by_name(name) for name in names]
-    return humanize.join(sorted(paths.title(kind) for kind in kinds if kind is not None), 6)
+    return humanize.join(sorted(api_paths.title(kind) for kind in kinds if kind is not None), 6)

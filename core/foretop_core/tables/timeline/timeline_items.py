@@ -19,7 +19,7 @@ from foretop_core.models.workload import CronJobSpec
 from foretop_core.rules.dialects import Reading, expression
 from foretop_core.rules.forecast import base_time, invalid
 from foretop_core.store import Store
-from foretop_core.tables.timeline.minute_counter import MinuteCounter, run_bits, warm_bits
+from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
 from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP, TimeAxis
 
 HORIZONS = (timedelta(hours=6), timedelta(hours=24), timedelta(days=7))

@@ -12,11 +12,11 @@ from textual.pilot import Pilot
 
 from foretop.app import Dashboard
 from foretop.pages.table_page import TablePage
+from foretop.widgets.line_widgets import StyledLine, TextPane
 from foretop.widgets.table import Table
-from foretop.widgets.text_lines import StyledLine, TextPane
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.models.wire import ObjectRef
-from tests.tui.filled import FilledSource, troubled
+from tests.tui.fake_source import FilledSource, troubled
 
 _SIGNS = {"slash": "/", "colon": ":", "question_mark": "?", "space": " ", "minus": "-"}
 SMALL, MIDDLE, LARGE = (80, 24), (120, 40), (200, 60)

@@ -24,7 +24,7 @@ from foretop.dialogs.dialog_parts import DialogButton, MessageBody, OptionCycler
 from foretop.widgets.paragraphs import Paragraph
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import to_ascii
-from foretop_core.tables.text.text import clean
+from foretop_core.tables.text.cell_text import clean
 
 _AROUND = 5
 """Lines that are no sentences: the border, the knobs, the blank line above them and one to breathe."""

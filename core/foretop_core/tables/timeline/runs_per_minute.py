@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 
 from foretop_core.cron import CronSchedule, Fields
-from foretop_core.cron.calendar import Calendar
-from foretop_core.cron.walk import CLEAR_OF_CHANGE
+from foretop_core.cron.matching_days import Calendar
+from foretop_core.cron.zone_walk import CLEAR_OF_CHANGE
 from foretop_core.cron.zones import steady_span, to_local
 
 _MINUTE = timedelta(minutes=1)

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules.dialects.readings import Reading
+from foretop_core.rules.forecast.next_run_time import is_due
 from foretop_core.rules.forecast.pausing import Choice, UnpauseForecast, pause, unpause
-from foretop_core.rules.forecast.timing import is_due
 from foretop_core.rules.heartbeat import Heartbeat
 
 Readings = tuple[Reading, ...]

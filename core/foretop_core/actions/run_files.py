@@ -10,12 +10,12 @@ from typing import TypeAlias
 from foretop_core.actions.download import MOST_BYTES, Progress, TlsTrust, fetch
 from foretop_core.actions.intents import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESULTS, Intent
 from foretop_core.actions.plan_executor import PlanExecutor
+from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.send_plan import Outcome
 from foretop_core.actions.steps import create_step, kubectl, velero
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import permission
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.failures import Unreachable
 from foretop_core.kube.watching.list_watch_codec import read_event
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, decode
@@ -181,7 +181,7 @@ async def _address(executor: PlanExecutor, target: ObjectRef, file: RunFile) -> 
     """Watches the request until it has an address; a broken storage location never gives one."""
     read = _url_of_nonadmin if target.kind == NONADMIN_DOWNLOAD.name else _url_of
     params = {"watch": "1", "fieldSelector": f"metadata.name={target.name}", "timeoutSeconds": str(int(URL_WITHIN))}
-    collection = paths.collection(kind_of_ref(target), target.namespace)
+    collection = api_paths.collection(kind_of_ref(target), target.namespace)
     try:
         async with asyncio.timeout(URL_WITHIN), executor.client.stream(collection, params, URL_WITHIN) as lines:
             async for line in lines:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from foretop_core.cron import golang, zones
+from foretop_core.cron import go_compat, zones
 from foretop_core.cron.errors import CronError
 
 NAMES = ("TZ=", "CRON_TZ=")
@@ -23,9 +23,9 @@ def robfig(text: str) -> tuple[tzinfo | None, str]:
     name = text[begin:end]
     try:
         zone = zones.load(name)
-    except golang.GoError as error:
+    except go_compat.GoError as error:
         raise CronError(f"provided bad location {name}: {error}", offset=begin) from error
-    return zone, golang.trim(text[end:])
+    return zone, go_compat.trim(text[end:])
 
 
 def netresearch(text: str) -> tuple[tzinfo | None, str]:
@@ -33,17 +33,17 @@ def netresearch(text: str) -> tuple[tzinfo | None, str]:
     begin = text.index("=") + 1
     end = text.find(" ")
     if end < 0:
-        raise CronError(f"missing fields after timezone in spec {golang.quote(text)}", offset=begin)
+        raise CronError(f"missing fields after timezone in spec {go_compat.quote(text)}", offset=begin)
     name = _without_quotes(text[begin:end])
     if trouble := _trouble_with(name):
-        raise CronError(f"invalid timezone {golang.quote(name)}: {trouble}", offset=begin)
+        raise CronError(f"invalid timezone {go_compat.quote(name)}: {trouble}", offset=begin)
     try:
         zone = zones.load(name)
-    except golang.GoError as error:
-        raise CronError(f"unknown time zone {golang.quote(name)}: {error}", offset=begin) from error
-    rest = golang.trim(text[end:])
+    except go_compat.GoError as error:
+        raise CronError(f"unknown time zone {go_compat.quote(name)}: {error}", offset=begin) from error
+    rest = go_compat.trim(text[end:])
     if not rest:
-        raise CronError(f"missing fields after timezone {golang.quote(name)}", offset=begin)
+        raise CronError(f"missing fields after timezone {go_compat.quote(name)}", offset=begin)
     return zone, rest
 
 
@@ -55,10 +55,10 @@ def _without_quotes(name: str) -> str:
 def _trouble_with(name: str) -> str:
     if not name:
         return "empty timezone string"
-    if golang.length(name) > _LONGEST_NAME:
+    if go_compat.length(name) > _LONGEST_NAME:
         return f"timezone string too long (max {_LONGEST_NAME} chars)"
     for place, char in enumerate(name):
         if char not in _NAME_CHARACTERS:
-            position = golang.length(name[:place])
-            return f"invalid character {golang.quote_rune(char)} at position {position} in timezone"
+            position = go_compat.length(name[:place])
+            return f"invalid character {go_compat.quote_rune(char)} at position {position} in timezone"
     return ""

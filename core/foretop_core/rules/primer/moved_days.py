@@ -10,7 +10,7 @@ from datetime import date, timedelta
 
 from foretop_core.cron import Fields
 from foretop_core.cron.fields import DOM, DOW, MONTH
-from foretop_core.rules.primer.text import listed
+from foretop_core.rules.primer.cron_text import listed
 
 _LENGTHS = dict.fromkeys(range(1, 13), 31) | dict.fromkeys((4, 6, 9, 11), 30) | {2: 29}
 # Months in the order in which they are grouped: a long month leaves no day open, a short one does.

@@ -10,9 +10,9 @@ from foretop_core.models import Backup, Schedule
 from foretop_core.rules.dialects.readings import expression, readings
 from foretop_core.rules.dialects.releases import ALL_DIALECTS
 from foretop_core.rules.dialects.verdict import Evidence
-from foretop_core.rules.forecast.timing import base_time, blocker
+from foretop_core.rules.forecast.next_run_time import base_time, blocker
 from foretop_core.rules.heartbeat import Heartbeat
-from foretop_core.rules.history import began
+from foretop_core.rules.schedule_history import began
 
 _REFUSAL = "invalid schedule: "
 """What Velero writes before the words of its cron library."""

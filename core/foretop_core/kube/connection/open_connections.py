@@ -12,7 +12,7 @@ from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
 from foretop_core.kube.connection.kubeconfig import choose_contexts, reloading
 from foretop_core.kube.connection.oidc import OidcTokens
-from foretop_core.kube.connection.settings import read_only_contexts
+from foretop_core.kube.connection.user_settings import read_only_contexts
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from foretop.widgets.paragraphs import Line, Paragraph, Span, wrap
 from foretop.widgets.styles import PLAIN, to_ascii
-from foretop_core.tables.text.text import width
+from foretop_core.tables.text.cell_text import width
 
 
 def strip_of(line: Line, cells: int, ascii: bool) -> Strip:

@@ -16,15 +16,15 @@ from foretop_core.kube.access.accessible_namespaces import EVERYWHERE
 from foretop_core.kube.access.find_velero import FoundVelero, find_velero
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
 from foretop_core.kube.access.server_evidence import server_snapshot
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.kube.watching.discovery import served_version
 from foretop_core.models.kinds import BACKUP, KINDS, MOVEMENTS, SCHEDULE, STORAGE, Kind
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import NEWEST_KNOWN, releases_of
+from foretop_core.rules.server_upgrade import server_upgrades, target
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.upgrading import server_upgrades, target
 
 LARGE_SKEW = timedelta(seconds=5)
 _NEEDED = frozenset({SCHEDULE, BACKUP, STORAGE})
@@ -118,7 +118,7 @@ def _skew(client: ApiClient) -> Check:
 
 
 async def _kind(client: ApiClient, access: AccessReviewer, kind: Kind, places: NamespaceResolver) -> Check:
-    about = paths.title(kind)
+    about = api_paths.title(kind)
     missing = CheckStatus.MISSING if kind in _NEEDED else CheckStatus.NOTE
     try:
         if await served_version(client, kind) is None:
@@ -199,7 +199,7 @@ def _cron(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Check:
 
 
 async def _action(access: AccessReviewer, verb: str, kind: Kind, purpose: str, namespace: str) -> Check:
-    about = f"{verb} {paths.title(kind)}"
+    about = f"{verb} {api_paths.title(kind)}"
     try:
         verdict = await access.verdict(permission(verb, kind, namespace))
     except ForetopError as problem:

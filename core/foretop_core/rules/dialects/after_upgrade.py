@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 from foretop_core.cron import CronError, Dialect
 from foretop_core.models import Backup, Schedule
-from foretop_core.rules.dialects.counting import always_due
 from foretop_core.rules.dialects.readings import expression
 from foretop_core.rules.dialects.releases import ALL_DIALECTS
+from foretop_core.rules.dialects.run_counts import always_due
 from foretop_core.rules.dialects.upgrade import UpgradeEffect, UpgradeKind, upgrade_effect, upgrade_kind
-from foretop_core.rules.history import began
+from foretop_core.rules.schedule_history import began
 
 _GRACE = timedelta(minutes=2)
 

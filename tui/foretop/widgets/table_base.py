@@ -12,11 +12,11 @@ from textual.widget import Widget
 
 from foretop.widgets.column_layout import ColumnPriorities, ColumnSlot, arrange
 from foretop.widgets.column_widths import ColumnWidths
+from foretop.widgets.line_widgets import explanation_strip
 from foretop.widgets.paragraphs import Line
 from foretop.widgets.row_selection import RowSelection
 from foretop.widgets.styles import PLAIN
 from foretop.widgets.table_strips import LEFT, HeaderState, RowState, group_strip, head_strip, row_strip
-from foretop.widgets.text_lines import explanation_strip
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.columns import Row

@@ -1,4 +1,4 @@
-"""`python -m tests.tui.visited [crash] [--flash …]`: the dashboard in this terminal, before a store filled by hand.
+"""`python -m tests.tui.run_in_terminal [crash] [--flash …]`: the dashboard in this terminal, on a store filled by hand.
 
 Listing again changes a row; with `crash` it runs into a fault of foretop's own.
 """
@@ -9,7 +9,7 @@ import sys
 
 from foretop.commands.display_flags import DisplayFlags, show_dashboard
 from foretop_core.models.kinds import BACKUP
-from tests.tui.filled import FilledSource, backup_dict, troubled
+from tests.tui.fake_source import FilledSource, backup_dict, troubled
 
 TOKEN = "what-nobody-may-see"
 CHANGED = "mongo-nightly-20261115023003"

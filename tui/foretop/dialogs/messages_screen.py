@@ -10,10 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from foretop.dialogs.base_modal import BaseModal
+from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import BOLD, DIM
-from foretop.widgets.text_lines import TextPane
-from foretop_core.tables.text.text import clean
+from foretop_core.tables.text.cell_text import clean
 
 
 class MessagesScreen(BaseModal[None]):

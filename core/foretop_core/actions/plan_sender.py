@@ -12,7 +12,7 @@ from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.verify_write import WriteEvidence, verify_write
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError
-from foretop_core.kube.connection import paths
+from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import JSON, MERGE_PATCH, ApiClient, Response
 from foretop_core.kube.connection.failures import ApiError, NotConnected, Unreachable
 from foretop_core.models.kinds import kind_of_ref
@@ -143,9 +143,9 @@ class PlanSender:
         # Without Strict a release that lacks a field drops it without a word: an unpause would lose its skip.
         managed = {"fieldManager": OWN_MANAGER, "fieldValidation": "Strict", **dry}
         if write.method == "POST":
-            path = paths.collection(kind_of_ref(target), target.namespace)
+            path = api_paths.collection(kind_of_ref(target), target.namespace)
             return await self.client.request("POST", path, managed, write.body)
-        path = paths.item(kind_of_ref(target), target.namespace, target.name)
+        path = api_paths.item(kind_of_ref(target), target.namespace, target.name)
         if write.method == "DELETE":
             return await self.client.request("DELETE", path, dry, write.body, JSON)
         form = MERGE_PATCH if write.form == "merge" else STRATEGIC_PATCH

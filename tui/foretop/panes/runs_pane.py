@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foretop.panes.queue import progress, waiting_for
+from foretop.panes.queue_pane import progress, waiting_for
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import humanize

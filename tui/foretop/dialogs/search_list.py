@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 from foretop.dialogs.base_modal import BaseModal
 from foretop.widgets.option_list import PlainOptionList
 from foretop.widgets.prompt import Prompt
-from foretop_core.tables.text.text import clean
+from foretop_core.tables.text.cell_text import clean
 
 _SHOWN = 200
 """More than this are not looked through by eye; typing narrows them."""

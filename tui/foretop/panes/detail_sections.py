@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 
-from foretop.panes.nonadmin import nonadmin_pane, path, tenant_facts
-from foretop.panes.results import known_results
-from foretop.panes.runs import backup_pane, restore_pane
-from foretop.panes.schedules import schedule_pane
-from foretop.panes.storage import storage_pane
-from foretop.panes.volumes import volumes
+from foretop.panes.nonadmin_pane import nonadmin_pane, path, tenant_facts
+from foretop.panes.results_section import known_results
+from foretop.panes.runs_pane import backup_pane, restore_pane
+from foretop.panes.schedule_pane import schedule_pane
+from foretop.panes.storage_pane import storage_pane
+from foretop.panes.volumes_section import volumes
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.dashboard.related_objects import related

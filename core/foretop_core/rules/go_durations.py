@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from foretop_core.cron.golang import GoError, parse_duration
+from foretop_core.cron.go_compat import GoError, parse_duration
 
 
 def read_duration(text: str) -> timedelta | None:

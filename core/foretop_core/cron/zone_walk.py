@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from foretop_core.cron.calendar import Calendar
 from foretop_core.cron.grammar import Grammar
+from foretop_core.cron.matching_days import Calendar
 from foretop_core.cron.zones import steady_span, to_local, to_utc
 
 # Nearer than this to a change of the clocks, wall times may be missing or come twice.
