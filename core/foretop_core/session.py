@@ -87,17 +87,17 @@ class Session:
             cluster.client, cluster.access, self.clock(context), journal, user, lambda: self.snapshot(context)
         )
 
-    def look_at(self, context: str, uid: str, namespace: str) -> None:
+    def watch_events(self, context: str, uid: str, namespace: str) -> None:
         """Follows the events of the one object that is open; no uid ends it."""
         for name, cluster in self.clusters.items():
             cluster.follow_events(uid if name == context else "", namespace)
 
-    def look_into(self, namespace: str) -> None:
+    def watch_namespace(self, namespace: str) -> None:
         """Looks for tenants' objects in this namespace too, where not all are watched anyway; "" for no further one."""
         for cluster in self.clusters.values():
             cluster.look_into(namespace)
 
-    async def whole(self, ref: ObjectRef) -> dict[str, Any]:
+    async def fetch_object(self, ref: ObjectRef) -> dict[str, Any]:
         """An object as the server has it, with the fields that foretop does not read."""
         kind = by_name(ref.kind)
         if kind is None:
@@ -132,7 +132,7 @@ class Session:
                     return
             await asyncio.sleep(0.01)
 
-    def hurry(self) -> None:
+    def retry_now(self) -> None:
         """Whatever waits before trying again tries now."""
         for cluster in self.clusters.values():
             cluster.pace.hurry()
@@ -146,7 +146,7 @@ class Session:
         client = self.connections.clients[context]
         if plugin := client.config.identity.plugin:
             self.connections.plugins.sign_in(plugin)
-            self.hurry()
+            self.retry_now()
 
     async def _run(self) -> None:
         async with asyncio.TaskGroup() as group:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from foretop_core.clock import ManualClock
+from foretop_core.dashboard.cluster_session import WritableCluster
+from foretop_core.errors import ForetopError
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import (
     Backup,
@@ -34,7 +37,8 @@ class FilledSource:
         self.store = Store()
         self.contexts = contexts
         self.namespaces: tuple[str, ...] = ()
-        self.hurried = 0
+        self.retries = 0
+        self.clusters: Mapping[str, WritableCluster] = {}
         self.running = False
         self.manual = ManualClock(at)
         self._versions = 100
@@ -55,8 +59,23 @@ class FilledSource:
     async def stop(self) -> None:
         self.running = False
 
-    def hurry(self) -> None:
-        self.hurried += 1
+    def retry_now(self) -> None:
+        self.retries += 1
+
+    def watch_events(self, context: str, uid: str, namespace: str) -> None:
+        """There is no cluster that could send any."""
+
+    def watch_namespace(self, namespace: str) -> None:
+        """Everything is in the store already."""
+
+    async def fetch_object(self, ref: ObjectRef) -> Mapping[str, Any]:
+        raise ForetopError(f"{ref} is not in a cluster")
+
+    def can_sign_in(self, context: str) -> bool:
+        return False
+
+    def sign_in(self, context: str) -> None:
+        raise AssertionError("nobody can sign in here")
 
     def fare(self, kind: Kind, state: WatchState, error: str = "", contexts: tuple[str, ...] = ()) -> None:
         """The watches of this kind are so from 40 seconds ago on."""

@@ -16,13 +16,13 @@ CHANGED = "mongo-nightly-20261115023003"
 
 
 class Changing(FilledSource):
-    def hurry(self) -> None:
+    def retry_now(self) -> None:
         times = {"start": "2026-11-15T02:30:03Z", "end": "2026-11-15T02:41:00Z"}
         self.change(BACKUP, backup_dict(CHANGED, "Completed", of="mongo-nightly", **times))
 
 
 class Failing(FilledSource):
-    def hurry(self) -> None:
+    def retry_now(self) -> None:
         token = TOKEN
         raise ZeroDivisionError(f"a fault with {len(token)} letters in it")
 

@@ -505,10 +505,10 @@ async def test_full_screen_leaves_the_table_alone_and_escape_brings_the_frame_ba
         assert "prod-eu" in shown.text
 
 
-async def test_list_again_hurries_what_waits() -> None:
+async def test_list_again_retries_watches_that_wait() -> None:
     async with screen() as shown:
         await shown.press("ctrl+r")
-        assert shown.source.hurried == 1
+        assert shown.source.retries == 1
 
 
 async def test_the_messages_are_kept_and_can_be_read_again() -> None:

@@ -125,7 +125,7 @@ class Dashboard(SerialKeyApp):
         self.screen.refresh(layout=True)
         self._again.set()
         if self._source is not None:
-            self._source.hurry()
+            self._source.retry_now()
 
     async def _pump(self, state: DashboardState) -> None:
         seen: tuple[object, ...] = ()

@@ -13,7 +13,7 @@ from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, whoami
 from foretop_core.actions.plan_sender import Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
-from foretop_core.dashboard.cluster_session import ClusterSession, clusters_of
+from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.models import Resource
@@ -43,7 +43,7 @@ class ActionService:
     def __init__(self, source: ClusterSession, environ: Mapping[str, str]) -> None:
         self.source = source
         self._environ = environ
-        self._clusters = clusters_of(source)
+        self._clusters = source.clusters
         self._users: dict[str, str] = {}
 
     def reach(self, context: str) -> bool:

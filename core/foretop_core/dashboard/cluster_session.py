@@ -1,21 +1,35 @@
-"""What the screen needs of a run: `foretop_core.session.Session` fits, and so does a store that was filled by hand."""
+"""The protocol of a session: all that the dashboard and the commands may ask of `foretop_core.session.Session`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from foretop_core.clock import Clock
     from foretop_core.kube.access.access_reviewer import AccessReviewer
     from foretop_core.kube.connection.client import ApiClient
+    from foretop_core.models.wire import ObjectRef
     from foretop_core.store import Store
 
 
+class WritableCluster(Protocol):
+    """A cluster that can be written to, as far as the permissions allow."""
+
+    @property
+    def client(self) -> ApiClient: ...
+
+    @property
+    def access(self) -> AccessReviewer: ...
+
+
 class ClusterSession(Protocol):
-    """Where the facts come from; the screen reads the store and never writes it."""
+    """The clusters of one run and the store that their watches fill; the dashboard reads the store and never writes it.
+
+    A session without clusters, such as a store filled for a test, shows its objects and can send nothing.
+    """
 
     @property
     def store(self) -> Store: ...
@@ -34,29 +48,28 @@ class ClusterSession(Protocol):
 
     async def stop(self) -> None: ...
 
-    def hurry(self) -> None: ...
-
-
-class WritableCluster(Protocol):
-    """A cluster that can be written to, as far as the rights go."""
-
-    @property
-    def client(self) -> ApiClient: ...
-
-    @property
-    def access(self) -> AccessReviewer: ...
-
-
-@runtime_checkable
-class SupportsWrites(Protocol):
-    """A source that has clusters behind it; one that was filled by hand has none, and nothing can be done there."""
+    def retry_now(self) -> None:
+        """Watches that wait before their next attempt try at once."""
+        ...
 
     @property
     def clusters(self) -> Mapping[str, WritableCluster]: ...
 
+    def watch_events(self, context: str, uid: str, namespace: str) -> None:
+        """Follows the events of this one object; no uid ends it."""
+        ...
 
-def clusters_of(source: ClusterSession) -> Mapping[str, WritableCluster]:
-    return source.clusters if isinstance(source, SupportsWrites) else {}
+    def watch_namespace(self, namespace: str) -> None:
+        """Watches this namespace besides those of the start; "" ends it."""
+        ...
+
+    async def fetch_object(self, ref: ObjectRef) -> Mapping[str, Any]:
+        """The object as the server has it; raises ForetopError where it cannot be read."""
+        ...
+
+    def can_sign_in(self, context: str) -> bool: ...
+
+    def sign_in(self, context: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

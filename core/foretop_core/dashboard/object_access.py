@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
@@ -15,37 +15,23 @@ from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.namespace_scope import NamespaceScope
 
 
-@runtime_checkable
-class SupportsInspect(Protocol):
-    """`foretop_core.session.Session` is one; a store that was filled by hand is not."""
-
-    def look_at(self, context: str, uid: str, namespace: str) -> None: ...
-
-    async def whole(self, ref: ObjectRef) -> Mapping[str, Any]: ...
-
-
 def watch_events(state: DashboardState, key: ObjectRef) -> None:
     """From now on the events of this object are followed, and of no other."""
     resource = state.store.get(key)
-    if (
-        isinstance(state.source, SupportsInspect)
-        and resource is not None
-        and not isinstance(resource, UnreadableObject)
-    ):
-        state.source.look_at(key.context, resource.metadata.uid, key.namespace)
+    if resource is not None and not isinstance(resource, UnreadableObject):
+        state.source.watch_events(key.context, resource.metadata.uid, key.namespace)
 
 
 def unwatch_events(state: DashboardState, key: ObjectRef) -> None:
-    if isinstance(state.source, SupportsInspect):
-        state.source.look_at(key.context, "", "")
+    state.source.watch_events(key.context, "", "")
 
 
 async def fetch_object(state: DashboardState, key: ObjectRef) -> Mapping[str, Any] | None:
     """The object as the server has it; None where it cannot be had, for then there is still what was read of it."""
-    if not isinstance(state.source, SupportsInspect) or by_name(key.kind) is None:
+    if by_name(key.kind) is None:
         return None
     try:
-        return await state.source.whole(key)
+        return await state.source.fetch_object(key)
     except ForetopError:
         return None
 
@@ -64,16 +50,9 @@ async def may_fetch_results(state: DashboardState, key: ObjectRef) -> str:
     return await refusal(service.executor(key.context), item, RunFile.RESULTS)
 
 
-@runtime_checkable
-class SupportsNamespaceWatch(Protocol):
-    """A source that can watch a namespace more than it did."""
-
-    def look_into(self, namespace: str) -> None: ...
-
-
 def set_scope(state: DashboardState, namespace: str, context: str) -> None:
     """All pages show this namespace and this cluster only; with no name all of them."""
     veleros = {place for name in state.contexts for place in state.store.snapshot(name).velero_namespaces}
-    if namespace != state.focus.namespace and isinstance(state.source, SupportsNamespaceWatch):
-        state.source.look_into(namespace)
+    if namespace != state.focus.namespace:
+        state.source.watch_namespace(namespace)
     state.focus = NamespaceScope(namespace, context, namespace in veleros)

@@ -9,19 +9,16 @@ from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
-from foretop_core.dashboard.sign_in import SignIn
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
 
 
 def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
     """Nothing else happens meanwhile: the terminal is the plugin's."""
-    source = state.source
-    assert isinstance(source, SignIn)
     try:
         with app.suspend(), _interrupts_left_to_the_plugin():
             print(f"Signing in to {context}; ctrl+c cancels", flush=True)
-            source.sign_in(context)
+            state.source.sign_in(context)
     except SuspendNotSupported:
         app.notify(
             "This terminal cannot suspend the screen: sign in from another terminal, then press ctrl+r",

@@ -16,7 +16,6 @@ from foretop.pages.findings_page import finding_under_cursor
 from foretop.pages.table_page import TablePage
 from foretop_core.actions import intents
 from foretop_core.actions.intents import INTENTS, AskedOf, Intent
-from foretop_core.dashboard.cluster_session import clusters_of
 from foretop_core.dashboard.related_objects import related_to_finding
 from foretop_core.models import Deployment, Schedule
 from foretop_core.models.kinds import DEPLOYMENT, SCHEDULE
@@ -55,7 +54,7 @@ class WriteActions:
         return self._handlers
 
     def offers(self, action_id: str) -> bool:
-        if self.host.state is None or not clusters_of(self.host.state.source):
+        if self.host.state is None or not self.host.state.source.clusters:
             return False
         if action_id == RESUME:
             return bool(self._batches())
@@ -74,7 +73,7 @@ class WriteActions:
     def excuse(self, action_id: str) -> str:
         """Why a key that a person may well press here does nothing; "" where there is nothing to explain."""
         state, page = self.host.state, self.host.page
-        if state is None or page is None or not clusters_of(state.source):
+        if state is None or page is None or not state.source.clusters:
             return ""
         if action_id == RESUME and self.host.current == "schedules" and not self._batches():
             return "No schedule paused by foretop is still paused"
@@ -142,7 +141,7 @@ class WriteActions:
 
     def _fits(self, intent: Intent, key: ObjectRef) -> bool:
         state = self.host.state
-        if state is None or key.context not in clusters_of(state.source):
+        if state is None or key.context not in state.source.clusters:
             return False
         if not any(kind.name == key.kind for kind in intent.kinds):
             return False
@@ -157,7 +156,7 @@ class WriteActions:
         state = self.host.state
         assert state is not None
         key = self.host.page.subject() if self.host.page else None
-        context = key.context if key else next(iter(clusters_of(state.source)))
+        context = key.context if key else next(iter(state.source.clusters))
         spaces = state.store.snapshot(context).velero_namespaces
         namespace = key.namespace if key else spaces[0] if spaces else "velero"
         return Selection((ObjectRef(context, SCHEDULE.name, namespace, ""),))
@@ -166,7 +165,7 @@ class WriteActions:
         """The Velero that the schedule under the cursor belongs to."""
         state = self.host.state
         key = self.host.page.subject() if self.host.page else None
-        if state is None or key is None or key.context not in clusters_of(state.source):
+        if state is None or key is None or key.context not in state.source.clusters:
             return Selection()
         return Selection(
             tuple(
@@ -206,7 +205,7 @@ class WriteActions:
         state = self.host.state
         if state is None or self.host.current != "schedules":
             return found
-        for context in clusters_of(state.source):
+        for context in state.source.clusters:
             for item in state.store.all(context, Schedule):
                 if item.spec.paused and (batch := item.annotation(PAUSED_BATCH)):
                     key = ObjectRef(context, SCHEDULE.name, item.namespace, item.name)
