@@ -112,6 +112,18 @@ class Terminal:
     def signal(self, number: signal.Signals) -> None:
         self._program.send_signal(number)
 
+    def hang_up(self) -> int:
+        """Takes the terminal away, as a lost connection does; the program's exit code."""
+        os.write(self._stopping[1], b"-")
+        self._reader.join()
+        for descriptor in (self._terminal, self._far_side):
+            os.close(descriptor)
+        self._terminal, self._far_side = pty.openpty()
+        try:
+            return self._program.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise AssertionError("it still runs without a terminal") from None
+
     def ended(self, limit: float = PATIENCE) -> int:
         """Waits for the program to end by itself; its exit code."""
         try:

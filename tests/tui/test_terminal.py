@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -106,6 +107,29 @@ def test_the_terminal_is_left_as_it_was_found(way: str | signal.Signals) -> None
             terminal.press(way)
             assert terminal.ended() == 0
         _is_left_as_found(terminal)
+
+
+def test_a_program_that_loses_its_terminal_ends() -> None:
+    with Terminal(_VISITED, 80, 24) as terminal:
+        terminal.shows("etcd-hourly")
+        assert terminal.hang_up() == 128 + signal.SIGHUP
+
+
+def test_a_sigcont_without_a_suspend_starts_no_second_reader_of_the_keys() -> None:
+    with Terminal(_VISITED, 80, 24) as terminal:
+        terminal.shows("etcd-hourly")
+        threads = _threads(terminal.pid)
+        terminal.signal(signal.SIGCONT)
+        terminal.press("2")
+        terminal.shows("CRON")
+        assert _threads(terminal.pid) == threads
+        terminal.press("q")
+        assert terminal.ended() == 0
+
+
+def _threads(pid: int) -> list[str]:
+    """The ids of its threads; a second reader of the keys would be one more."""
+    return sorted(os.listdir(f"/proc/{pid}/task"))
 
 
 def test_a_crash_leaves_the_terminal_in_order_and_tells_no_values() -> None:

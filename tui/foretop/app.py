@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 
 from foretop.main_screen.main_screen import MainScreen
 from foretop.terminal.cell_diff import CellDiff
+from foretop.terminal.job_control import resume_only_after_suspend
 from foretop.terminal.key_queue import SerialKeyApp
 from foretop.terminal.textual_internals import has_driver, switch_mouse
 from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
@@ -71,6 +72,7 @@ class Dashboard(SerialKeyApp):
 
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda _: self._canvas.forget())
+        resume_only_after_suspend(lambda: self.call_later(self._draw_again))
 
     def on_resize(self) -> None:
         """A terminal that changes its size may move or drop what it shows."""
@@ -121,11 +123,14 @@ class Dashboard(SerialKeyApp):
 
     def try_again(self) -> None:
         """Whatever waits before it is tried again is tried now; what others wrote over the screen goes."""
-        self._canvas.forget()
-        self.screen.refresh(layout=True)
+        self._draw_again()
         self._again.set()
         if self._source is not None:
             self._source.retry_now()
+
+    def _draw_again(self) -> None:
+        self._canvas.forget()
+        self.screen.refresh(layout=True)
 
     async def _pump(self, state: DashboardState) -> None:
         seen: tuple[object, ...] = ()
