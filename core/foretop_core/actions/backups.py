@@ -19,6 +19,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.queue import has_ended
+from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 BACKUP_UID_LABEL = "velero.io/backup-uid"
@@ -125,7 +126,7 @@ def _from_schedule(
 def _start(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> str:
     """When a backup that is made now comes to its turn."""
     if silence := snapshot.heartbeat(namespace).silence(now):
-        return f"one backup, once Velero is back: {silence}"
+        return f"one backup, once Velero is back: {render(silence, now)}"
     ahead = [run for run in snapshot.backups_by_namespace.get(namespace, ()) if not has_ended(run)]
     holding = [run for run in ahead if run.phase in phases.HOLDS_SLOT]
     slots = snapshot.server(namespace).concurrency or 1

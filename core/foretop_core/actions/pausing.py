@@ -15,6 +15,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.forecast import Choice, pause_as_read, unpause_as_read
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import MARKS, PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
+from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
@@ -49,7 +50,7 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], wish: P
         left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
         patch = {"metadata": {"annotations": {**left, **wish.marks(now)}}, "spec": {"paused": True}}
         changes = (f"spec.paused {said(schedule.spec.paused)} → true",)
-        forecast = pause_as_read(schedule, now, snapshot.readings(schedule), runs)
+        forecast = render(pause_as_read(schedule, now, snapshot.readings(schedule), runs), now)
         steps.append(_step(where, schedule, patch, changes, forecast))
     return Plan(PAUSE, now, tuple(steps), tuple(refused))
 
@@ -91,7 +92,7 @@ def _unpause_step(
         changes.append(f"spec.skipImmediately {said(held)} → {said(wanted)}")
     marks = {key: None for key in MARKS if schedule.annotation(key)}
     patch: dict[str, Any] = {"metadata": {"annotations": marks} if marks else {}, "spec": spec}
-    return _step(where, schedule, patch, tuple(changes), forecast.sentence)
+    return _step(where, schedule, patch, tuple(changes), render(forecast.sentence, now))
 
 
 def _step(

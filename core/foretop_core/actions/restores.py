@@ -15,6 +15,7 @@ from foretop_core.models import Backup, RestoreSpec
 from foretop_core.models.kinds import RESTORE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
+from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 POLICIES = ("", "none", "update")
@@ -122,7 +123,7 @@ def _step(
     command = _command(snapshot, backup, wish, name)
     silence = snapshot.heartbeat(backup.namespace).silence(now)
     forecast = (
-        f"nothing is restored until Velero is back: {silence}"
+        f"nothing is restored until Velero is back: {render(silence, now)}"
         if silence
         else "Velero starts it at once, or after the restores ahead of it"
     )

@@ -19,6 +19,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import ALL_DIALECTS, differences, readings
 from foretop_core.rules.forecast import Readings
+from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 NEXT_RUNS = 5
@@ -153,7 +154,8 @@ def _forecast(snapshot: ClusterSnapshot, wish: NewSchedule, parsed: CronSchedule
         return "a backup at once, then one almost every minute: the expression never fires, so it is always due"
     beat = snapshot.heartbeat(wish.namespace)
     if silence := beat.silence(now):
-        return f"first backup due {humanize.time(runs[0], now)}, but it does not start until Velero is back: {silence}"
+        due = humanize.time(runs[0], now)
+        return f"first backup due {due}, but it does not start until Velero is back: {render(silence, now)}"
     start = beat.first_look(runs[0])
     starts = f", starts {humanize.time(start, now)}" if start else ", starts within a minute after that"
     return f"first backup {humanize.time(runs[0], now)}{starts}, in {humanize.duration((start or runs[0]) - now)}"

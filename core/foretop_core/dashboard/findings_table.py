@@ -57,7 +57,7 @@ class FindingsTableModel(TableModel):
         self._findings.sort(column, reverse=reverse)
 
     def facets(self, entry: Finding) -> FilterableRow:
-        render = self.state.render_context(entry.context)
+        render = self.state.render_context_of(entry)
         shown = {"subject": _subject_shown(entry, render)} if "subject" in self._wanted.fields else {}
         return NamedFields(findings.facets(entry, render), self._askable, shown)
 
@@ -85,7 +85,7 @@ class FindingsTableModel(TableModel):
         found = self.table.get(key)
         if found is None:
             raise BadInput(f"{key.name} no longer exists")
-        return finding_item(found)
+        return finding_item(found, self.state.render_context_of(found).now)
 
     def subject(self, key: ObjectRef) -> ObjectRef | None:
         found = self.table.get(key)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from foretop_core.dashboard.cluster_session import ClusterSession
+from foretop_core.dashboard.related_objects import object_of
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef
@@ -115,9 +116,12 @@ class DashboardState:
         return self.zone if key is None else self.render_context(key.context).zone_of(self.store.get(key))
 
     def render_context_of(self, finding: Finding) -> RenderContext:
-        """What stands still tells its own age all the same."""
+        """In the zone of its subject; what stands still tells its own age all the same."""
         render = self.render_context(finding.context)
-        return replace(render, now=self.clock(finding.context)) if is_visibility_finding(finding) else render
+        if is_visibility_finding(finding):
+            return replace(render, now=self.clock(finding.context))
+        zone = self.zone_of(object_of(finding))
+        return render if zone is self.zone else replace(render, zoning=replace(self.zoning, zone=zone))
 
     def severities(self) -> Mapping[Severity, int]:
         """How many of each, in the namespace and the cluster that are looked at."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from foretop_core.models import Backup, BackupStorageLocation, Schedule
-from foretop_core.rules import humanize
 from foretop_core.rules.go_durations import read_duration
+from foretop_core.rules.sentences import Text, sentence
 
 PERIOD = timedelta(minutes=1)
 SILENT_PERIODS = 3
@@ -43,11 +43,11 @@ class Heartbeat:
         silence = now - self.pulse
         return silence if silence > SILENT_PERIODS * self.period else None
 
-    def silence(self, now: datetime) -> str:
+    def silence(self, now: datetime) -> Text:
         """Why nobody can tell what this server will do next; "" where it has a pulse, or none is to be expected."""
         if self.pulse is None or self.silent_for(now) is None:
             return ""
-        return f"no sign of activity from Velero since {humanize.time(self.pulse, now)}"
+        return sentence("no sign of activity from Velero since ", self.pulse)
 
     def first_look(self, at: datetime) -> datetime | None:
         """The first look at the schedules at or after a moment."""

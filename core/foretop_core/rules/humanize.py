@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_MOMENT = re.compile(
-    rf"(?<![\w:.+-])(?:(?P<day>\d{{1,2}}) (?P<month>{'|'.join(_MONTHS)})(?: (?P<year>\d{{4}}))? )?"
-    r"(?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d))?Z\b"
-)
+_MINUTES_FROM, _HOURS_FROM, _DAYS_FROM = 120, 7200, 2 * 86400
 
 
 def time(at: datetime, now: datetime, zone: tzinfo = UTC) -> str:
@@ -19,28 +15,15 @@ def time(at: datetime, now: datetime, zone: tzinfo = UTC) -> str:
     return f"{day}{local:%H:%M}{zone_name(local)}" if day else f"{local:%H:%M:%S}{zone_name(local)}"
 
 
+def minute(at: datetime, now: datetime, zone: tzinfo = UTC) -> str:
+    """`02:30Z` today, otherwise as `time` writes it."""
+    local = at.astimezone(zone)
+    return f"{_day(local, now.astimezone(zone))}{local:%H:%M}{zone_name(local)}"
+
+
 def zone_name(at: datetime) -> str:
     """What stands behind a time of day: `Z`, or the abbreviation or offset of its zone."""
     return "Z" if at.tzinfo is UTC else f" {at:%Z}"
-
-
-def retold(text: str, now: datetime, zone: tzinfo) -> str:
-    """A sentence with its moments, which are in UTC as `moment` tells them, in another zone."""
-    return text if zone is UTC else _MOMENT.sub(lambda found: _in_zone(found, now, zone), text)
-
-
-def _in_zone(found: re.Match[str], now: datetime, zone: tzinfo) -> str:
-    day, month, year, hour, minute, second = found.groups()
-    there = now.astimezone(UTC)
-    try:
-        there = there.replace(hour=int(hour), minute=int(minute), second=int(second or 0), microsecond=0)
-        if day:
-            there = there.replace(int(year or there.year), _MONTHS.index(month) + 1, int(day))
-        local = there.astimezone(zone)
-    except ValueError:
-        return found[0]
-    date = _day(local, now.astimezone(zone)) if day or second else ""
-    return f"{date}{local:%H:%M}{zone_name(local)}" if date or not second else f"{local:%H:%M:%S}{zone_name(local)}"
 
 
 def _day(at: datetime, today: datetime) -> str:
@@ -58,15 +41,22 @@ def rfc3339(at: datetime | None) -> str | None:
 
 def duration(length: timedelta) -> str:
     """`41 minutes`, `2 h 10 min`, `3 days`: as exact as a decision needs."""
-    seconds = max(0, int(length.total_seconds()))
-    if seconds >= 2 * 86400:
+    seconds = int(as_shown(length).total_seconds())
+    if seconds >= _DAYS_FROM:
         return _plural(seconds // 86400, "day")
-    if seconds >= 7200:
+    if seconds >= _HOURS_FROM:
         hours, minutes = divmod(seconds // 60, 60)
         return f"{hours} h {minutes} min" if minutes else f"{hours} hours"
-    if seconds >= 120:
+    if seconds >= _MINUTES_FROM:
         return _plural(seconds // 60, "minute")
     return _plural(seconds, "second")
+
+
+def as_shown(length: timedelta) -> timedelta:
+    """What `duration` writes of it: whole days, minutes or seconds, and never less than nothing."""
+    seconds = max(0, int(length.total_seconds()))
+    unit = 86400 if seconds >= _DAYS_FROM else 60 if seconds >= _MINUTES_FROM else 1
+    return timedelta(seconds=seconds - seconds % unit)
 
 
 def interval(length: timedelta) -> str:

@@ -22,6 +22,7 @@ from foretop_core.rules.forecast import (
     unpause_as_read,
 )
 from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.rules.sentences import render
 from tests.objects import NOW, at, backup, schedule
 
 DIALECT = Dialect.NETRESEARCH
@@ -57,12 +58,12 @@ def test_the_seeds_story_of_the_43rd_and_50th_minute() -> None:
     surprise = unpause(held, now, Choice.LEAVE, server_default=False, dialect=DIALECT)
     assert surprise.at_once
     assert surprise.missed == 1
-    assert "one backup starts at once: due since 02:45:00Z, 1 run missed" in surprise.sentence
+    assert "one backup starts at once: due since 02:45:00Z, 1 run missed" in render(surprise.sentence, NOW)
     skipping = unpause(held, now, Choice.SKIP, server_default=False, dialect=DIALECT)
     assert not skipping.at_once
     assert skipping.skips
     assert skipping.next_run == at("03:45:00")
-    assert "no backup now" in skipping.sentence
+    assert "no backup now" in render(skipping.sentence, NOW)
 
 
 @pytest.mark.parametrize("server_default", [True, False, None])
@@ -85,8 +86,8 @@ def test_unpausing_tells_the_start_to_the_second_where_the_beat_is_known() -> No
     forecast = unpause(cassandra, NOW, Choice.SKIP, beat=BEAT, dialect=DIALECT)
     assert forecast.starts == at("03:00:03")
     assert forecast.missed == 145
-    assert "due since 12 Nov 02:30Z, 145 runs missed" in forecast.sentence
-    assert "next run 03:00:00Z, starts 03:00:03Z, in 18 minutes" in forecast.sentence
+    assert "due since 12 Nov 02:30Z, 145 runs missed" in render(forecast.sentence, NOW)
+    assert "next run 03:00:00Z, starts 03:00:03Z, in 18 minutes" in render(forecast.sentence, NOW)
 
 
 def test_unpausing_behind_its_own_running_backup_waits_for_it() -> None:
@@ -94,27 +95,27 @@ def test_unpausing_behind_its_own_running_backup_waits_for_it() -> None:
     running = backup("nightly-1", "InProgress", created="02:30:00", of="nightly")
     forecast = unpause(held, NOW, Choice.DO_NOT_SKIP, backups=[running], dialect=DIALECT)
     assert not forecast.at_once
-    assert "when nightly-1 has ended" in forecast.sentence
+    assert "when nightly-1 has ended" in render(forecast.sentence, NOW)
 
 
 def test_unpausing_an_expression_that_never_fires_is_warned_of() -> None:
     forecast = unpause(schedule(cron="0 0 31 2 *", paused=True), NOW, Choice.SKIP, dialect=DIALECT)
     assert forecast.at_once
     assert forecast.next_run is None
-    assert "never fires" in forecast.sentence
+    assert "never fires" in render(forecast.sentence, NOW)
 
 
 def test_unpausing_an_invalid_schedule_makes_nothing() -> None:
     forecast = unpause(schedule(cron="61 * * * *", paused=True), NOW, Choice.DO_NOT_SKIP, dialect=DIALECT)
     assert not forecast.at_once
-    assert "end of range (61) above maximum (59)" in forecast.sentence
+    assert "end of range (61) above maximum (59)" in render(forecast.sentence, NOW)
 
 
 def test_the_server_default_cannot_be_relied_on_and_the_sentence_says_so() -> None:
     held = schedule(cron="0 * * * *", last="00:00:03", paused=True)
     forecast = unpause(held, NOW, Choice.LEAVE, server_default=True, dialect=DIALECT)
     assert not forecast.predictable
-    assert "to be sure" in forecast.sentence
+    assert "to be sure" in render(forecast.sentence, NOW)
 
 
 def test_the_expected_start_is_the_first_beat_after_the_due_time() -> None:
@@ -148,7 +149,7 @@ def test_an_unfinished_backup_holds_its_schedule_and_is_named(phase: str) -> Non
     assert late.since == at("02:00:00")
     assert late.blocker is not None
     assert late.blocker.name == "nightly-20261115010003"
-    assert "101 minutes" in late.sentence
+    assert "101 minutes" in render(late.sentence, NOW)
 
 
 @pytest.mark.parametrize("phase", ["Queued", "ReadyToStart", "WaitingForPluginOperations", "Finalizing", "Completed"])
@@ -201,7 +202,7 @@ def test_without_a_pulse_the_silence_is_the_reason() -> None:
     late = overdue(schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, silent)
     assert late is not None
     assert late.reason is DelayReason.NO_PULSE
-    assert "11 minutes" in late.sentence
+    assert "11 minutes" in render(late.sentence, NOW)
 
 
 def test_every_counts_from_the_actual_last_run() -> None:
@@ -218,7 +219,7 @@ def test_a_mended_expression_is_not_called_invalid_before_velero_has_looked() ->
 
 def test_pausing_says_what_goes_on_and_what_does_not_happen() -> None:
     running = backup("nightly-1", "InProgress", of="nightly")
-    sentence = pause(schedule(cron="0 * * * *", last="02:00:03"), NOW, DIALECT, [running])
+    sentence = render(pause(schedule(cron="0 * * * *", last="02:00:03"), NOW, DIALECT, [running]), NOW)
     assert "the run of 03:00:00Z will not start" in sentence
     assert "nightly-1 continues" in sentence
     assert "is already paused" in pause(schedule(paused=True), NOW, DIALECT)
@@ -227,8 +228,10 @@ def test_pausing_says_what_goes_on_and_what_does_not_happen() -> None:
 def test_where_the_reading_is_open_unpausing_says_what_each_release_does_and_relies_on_none() -> None:
     paused = schedule(cron="0 2 1 * 1", last="2026-11-02T02:00:03Z", paused=True)
     told = unpause_as_read(paused, NOW, Choice.DO_NOT_SKIP, False, readings(paused.spec.schedule))
-    assert told.sentence.startswith("on Velero up to 1.18.2: one backup starts at once: due since 9 Nov 02:00Z")
-    assert "; on Velero 1.18.3 and later: no backup now: none is due" in told.sentence
+    assert render(told.sentence, NOW).startswith(
+        "on Velero up to 1.18.2: one backup starts at once: due since 9 Nov 02:00Z"
+    )
+    assert "; on Velero 1.18.3 and later: no backup now: none is due" in render(told.sentence, NOW)
     assert (told.at_once, told.next_run, told.predictable) == (True, None, False)
     known = unpause_as_read(paused, NOW, Choice.DO_NOT_SKIP, False, readings(paused.spec.schedule, (DIALECT,)))
     assert (known.at_once, known.next_run, known.predictable) == (False, at("2027-02-01T02:00:00Z"), True)

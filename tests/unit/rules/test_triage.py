@@ -17,6 +17,7 @@ from foretop_core.models import (
 )
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, Triage, triage
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
@@ -77,13 +78,13 @@ def test_what_was_not_seen_never_counts_as_healthy() -> None:
 def test_an_invalid_schedule_is_named_with_the_libraries_own_words() -> None:
     found = only(location(), schedule(cron="0 0 * * 8", phase="FailedValidation"))
     assert (found.code, found.severity) == ("schedule-invalid", Severity.ERROR)
-    assert 'end of range (8) above maximum (7): "8"' in found.evidence
+    assert 'end of range (8) above maximum (7): "8"' in render(found.evidence, NOW)
 
 
 def test_an_expression_that_never_fires_is_called_a_runaway() -> None:
     found = only(location(), schedule(cron="0 0 31 2 *", last="02:40:03"))
     assert found.code == "schedule-never-fires"
-    assert "Pause" in found.remedy
+    assert "Pause" in render(found.remedy, NOW)
 
 
 def test_a_paused_runaway_harms_nobody() -> None:
@@ -97,8 +98,8 @@ def test_an_overdue_schedule_names_the_backup_that_holds_it() -> None:
     assert found.code == "schedule-overdue"
     assert found.since == at("02:00:00")
     assert [subject.name for subject in found.related] == ["nightly-20261115010003"]
-    assert "InProgress for 101 minutes" in found.evidence
-    assert ":03" in found.remedy
+    assert "InProgress for 101 minutes" in render(found.evidence, NOW)
+    assert ":03" in render(found.remedy, NOW)
 
 
 def test_velero_without_a_pulse_is_one_finding_that_swallows_the_overdue_ones() -> None:
@@ -116,7 +117,7 @@ def test_a_server_that_still_makes_backups_has_hanging_storage() -> None:
     fresh = backup("nightly-20261115024003", created="02:40:03", started="02:40:03", ended="02:40:09", of="nightly")
     found = only(silent, alive, fresh)
     assert found.code == "velero-no-pulse"
-    assert "storage hangs" in found.what
+    assert "storage hangs" in render(found.what, NOW)
 
 
 def test_a_location_whose_checks_are_switched_off_has_no_pulse_to_miss() -> None:
@@ -150,9 +151,9 @@ def test_failures_in_a_row_are_counted_from_the_first_of_them_and_tell_the_gap()
         "nightly-20261112020003", created="2026-11-12T02:00:03Z", started="2026-11-12T02:00:04Z", of="nightly"
     )
     found = only(location(), schedule(last="02:00:03"), good, *bad)
-    assert "3 in a row" in found.what
+    assert "3 in a row" in render(found.what, NOW)
     assert found.since == at("2026-11-13T02:00:04Z")
-    assert "nightly-20261112020003" in found.evidence
+    assert "nightly-20261112020003" in render(found.evidence, NOW)
 
 
 def test_backups_of_an_earlier_schedule_of_that_name_are_not_its_history() -> None:
@@ -166,7 +167,7 @@ def test_a_failed_backup_that_nobody_answers_for_is_told_for_a_day() -> None:
     lost = backup("by-hand", "Failed", started="02:00:04", ended="02:05:00", failureReason="node gone")
     found = only(location(), lost)
     assert (found.code, found.subject.name) == ("backup-failed", "by-hand")
-    assert "node gone" in found.evidence
+    assert "node gone" in render(found.evidence, NOW)
     old = backup(
         "by-hand",
         "Failed",
@@ -192,9 +193,9 @@ def test_a_pause_of_days_says_what_unpausing_would_do() -> None:
     found = only(location(), schedule("cassandra", "*/30 * * * *", last="2026-11-12T02:00:03Z", paused=True, **pausing))
     assert (found.code, found.severity) == ("schedule-paused-long", Severity.WARNING)
     assert found.since == at("2026-11-12T02:14:00Z")
-    assert "paused for 3 days, due at once" in found.what
-    assert "maria" in found.evidence
-    assert "145 runs missed" in found.evidence
+    assert "paused for 3 days, due at once" in render(found.what, NOW)
+    assert "maria" in render(found.evidence, NOW)
+    assert "145 runs missed" in render(found.evidence, NOW)
 
 
 def test_a_pause_of_an_hour_is_nobodys_business() -> None:
@@ -204,7 +205,7 @@ def test_a_pause_of_an_hour_is_nobodys_business() -> None:
 def test_storage_that_is_gone_says_why_in_few_words() -> None:
     found = only(location(phase="Unavailable", message="rpc error: code = Unknown: NoSuchBucket: access denied."))
     assert found.code == "storage-unavailable"
-    assert found.what == "unavailable: access denied"
+    assert render(found.what, NOW) == "unavailable: access denied"
 
 
 def test_a_location_that_is_checked_but_no_longer_synced() -> None:
@@ -242,7 +243,7 @@ def test_an_expired_backup_that_is_still_there_says_why(
     old = backup("old", labels=labels, expiration="2026-11-14T00:00:00Z", spec={"storageLocation": "default"})
     found = [each for each in findings(location(**extra), old) if each.code == "backup-expired"]
     assert len(found) == 1
-    assert why in found[0].evidence
+    assert why in render(found[0].evidence, NOW)
 
 
 def test_velero_was_restarted_and_a_backup_lost() -> None:
@@ -262,7 +263,7 @@ def test_a_backup_in_which_neither_items_nor_bytes_move() -> None:
     )
     found = only(location(), stuck, moving, seen=seen)
     assert (found.code, found.since) == ("backup-stuck", at("02:03:07"))
-    assert "1,204 of 9,880 items and 3.1 of 40.0 GB of volume data-0" in found.evidence
+    assert "1,204 of 9,880 items and 3.1 of 40.0 GB of volume data-0" in render(found.evidence, NOW)
 
 
 def test_standing_items_are_no_stall_while_bytes_move() -> None:
@@ -281,7 +282,7 @@ def test_a_volume_that_waits_names_its_node() -> None:
     waits = upload(phase="Accepted", acceptedByNode="worker-3", acceptedTimestamp=at("02:10:00").isoformat())
     found = only(location(), backup("one", "WaitingForPluginOperations", started="02:00:04"), waits)
     assert found.code == "movement-waiting"
-    assert "worker-3" in found.what
+    assert "worker-3" in render(found.what, NOW)
 
 
 def test_an_old_ready_to_start_is_stuck_after_a_restart() -> None:
@@ -309,8 +310,8 @@ def test_a_refused_nab_tells_the_controllers_message() -> None:
     )
     found = only(location(), nab(phase="BackingOff", conditions=[refusal]))
     assert (found.code, found.subject.kind) == ("nonadmin-refused", "NonAdminBackup")
-    assert found.what == "refused: excludedNamespaces is restricted"
-    assert "spec.backupSpec.excludedNamespaces" in found.evidence
+    assert render(found.what, NOW) == "refused: excludedNamespaces is restricted"
+    assert "spec.backupSpec.excludedNamespaces" in render(found.evidence, NOW)
 
 
 def test_a_mended_nab_that_is_still_backing_off_is_on_its_way() -> None:
@@ -330,7 +331,7 @@ def test_a_phase_that_was_seen_going_back_is_an_anomaly() -> None:
         went_back={ObjectRef("", "NonAdminBackup", "team-a", "orders"): PhaseChange("Created", "New", at("02:30:00"))}
     )
     found = only(location(), nab(phase="New"), seen=seen)
-    assert "from Created to New" in found.what
+    assert "from Created to New" in render(found.what, NOW)
 
 
 @pytest.mark.parametrize(
@@ -339,7 +340,7 @@ def test_a_phase_that_was_seen_going_back_is_an_anomaly() -> None:
 def test_a_nab_stuck_deleting_tells_the_way_out(spec: dict[str, Any], way_out: str) -> None:
     found = only(location(), nab(phase="Deleting", spec=spec, deleted="02:20:00"))
     assert found.code == "nonadmin-stuck-deleting"
-    assert way_out in found.remedy
+    assert way_out in render(found.remedy, NOW)
 
 
 def test_a_velero_failure_under_a_created_nab_is_told_of_the_nab_only() -> None:
@@ -354,14 +355,14 @@ def test_a_velero_failure_under_a_created_nab_is_told_of_the_nab_only() -> None:
     tenant = nab(veleroBackup={"nacuuid": "u1", "name": "v1", "namespace": "velero"})
     found = only(location(), tenant, failed)
     assert (found.code, found.subject.name) == ("nonadmin-velero-failed", "orders")
-    assert "no such secret" in found.evidence
+    assert "no such secret" in render(found.evidence, NOW)
 
 
 def test_where_the_backup_may_not_be_read_the_copied_status_counts() -> None:
     copied = {"nacuuid": "u1", "name": "v1", "namespace": "velero", "status": {"phase": "PartiallyFailed", "errors": 2}}
     found = only(location(), nab(veleroBackup=copied))
     assert found.severity is Severity.WARNING
-    assert "2 errors" in found.evidence
+    assert "2 errors" in render(found.evidence, NOW)
 
 
 def test_a_velero_failure_under_a_created_nar() -> None:
@@ -379,7 +380,7 @@ def test_a_frozen_place_in_the_queue() -> None:
     )
     found = only(location(), ahead, mine, tenant)
     assert (found.code, found.severity) == ("position-off", Severity.NOTE)
-    assert "reports position 1, is at 2" in found.what
+    assert "reports position 1, is at 2" in render(found.what, NOW)
 
 
 def test_a_delete_request_that_was_processed_with_errors() -> None:
@@ -393,7 +394,7 @@ def test_a_delete_request_that_was_processed_with_errors() -> None:
     )
     found = only(location(), request)
     assert found.code == "delete-failed"
-    assert "object locked" in found.evidence
+    assert "object locked" in render(found.evidence, NOW)
 
 
 def test_a_storage_request_that_waits_for_the_administrator() -> None:
@@ -406,7 +407,7 @@ def test_a_storage_request_that_waits_for_the_administrator() -> None:
         },
     )
     found = only(location(), request)
-    assert "team-a/own waits for the administrator" in found.what
+    assert "team-a/own waits for the administrator" in render(found.what, NOW)
 
 
 def test_a_nab_refused_for_storage_that_waits_for_approval_is_the_administrators_to_help() -> None:
@@ -423,11 +424,11 @@ def test_a_nab_refused_for_storage_that_waits_for_approval_is_the_administrators
     waiting, refused = findings(location(), request, nab(phase="BackingOff", spec=spec, conditions=[refusal]))
     assert (waiting.code, refused.code) == ("storage-request-waiting", "nonadmin-refused")
     assert refused.because == waiting
-    assert refused.what == "refused: its storage own waits for your approval"
-    assert "Decide about the request team-a-own-7" in refused.remedy
+    assert render(refused.what, NOW) == "refused: its storage own waits for your approval"
+    assert "Decide about the request team-a-own-7" in render(refused.remedy, NOW)
     other = {"backupSpec": {"storageLocation": "typo"}}
     _, typo = findings(location(), request, nab(phase="BackingOff", spec=other, conditions=[refusal]))
-    assert "Ask the owner in team-a to change it" in typo.remedy
+    assert "Ask the owner in team-a to change it" in render(typo.remedy, NOW)
     assert typo.because is None
 
 
@@ -453,21 +454,21 @@ def test_a_nightly_and_an_hourly_schedule_meet_once_a_day() -> None:
         schedule("nightly", "0 5 * * *", created="02:30:00"),
     ]
     found = only(location(), *pair)
-    assert "05:00Z" in found.what
+    assert "05:00Z" in render(found.what, NOW)
 
 
 def test_schedules_that_meet_every_few_minutes_say_how_often_and_when_next() -> None:
     crowd = [schedule(name, "*/3 * * * *", last="02:39:03", created="02:38:00") for name in "abc"]
     found = only(location(), *crowd)
-    assert found.what == "3 schedules start together, next 02:42Z"
-    assert "every 3 minutes, next at 02:42Z" in found.evidence
+    assert render(found.what, NOW) == "3 schedules start together, next 02:42Z"
+    assert "every 3 minutes, next at 02:42Z" in render(found.evidence, NOW)
     later = triage(snapshot(location(), *crowd), NOW + timedelta(minutes=1)).findings
     assert [each.id for each in later] == [found.id]
 
 
 def test_schedules_that_have_met_today_tell_the_day_on_which_they_meet_again() -> None:
     pair = [schedule(name, "30 1 * * *", last="01:30:03", created="02:30:00") for name in "ab"]
-    assert only(location(), *pair).what == "2 schedules start together, next 16 Nov 01:30Z"
+    assert render(only(location(), *pair).what, NOW) == "2 schedules start together, next 16 Nov 01:30Z"
 
 
 def test_how_many_start_at_once_is_not_guessed_where_the_server_may_not_be_read() -> None:
@@ -493,7 +494,7 @@ def test_the_last_good_backup_of_a_paused_schedule_is_about_to_expire() -> None:
     )
     found = only(location(), schedule(cron="0 8 * * *", last="2026-11-14T08:00:03Z", paused=True), last)
     assert found.code == "protection-gap"
-    assert "expires at 05:00:00Z" in found.evidence
+    assert "expires at 05:00:00Z" in render(found.evidence, NOW)
 
 
 def prescaled(schedule_text: str, minutes: int, primed: str | None) -> list[Resource]:
@@ -523,7 +524,7 @@ def test_a_primed_cron_job_that_is_right_is_not_mentioned() -> None:
 
 
 def test_a_prescaled_cron_job_without_its_cron_job() -> None:
-    assert "no primed cron job" in only(location(), *prescaled("0 14-16 * * *", 10, None)).what
+    assert "no primed cron job" in render(only(location(), *prescaled("0 14-16 * * *", 10, None)).what, NOW)
 
 
 def test_findings_come_worst_and_oldest_first_with_stable_ids() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from foretop_core.models import Resource
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import VeleroInfo
 from foretop_core.rules.triage import Finding, Severity, triage
 from tests.objects import NOW, backup, location, schedule
@@ -38,10 +39,10 @@ DIFFERENT = [
 def test_one_note_counts_what_the_next_dialect_reads_differently() -> None:
     note = with_code(NOTE, findings(location(), *DIFFERENT, version="1.18.2"))
     assert note.severity is Severity.NOTE
-    assert note.what == "an upgrade to 1.18.3 changes 2 schedules"
-    assert "both (run at other times) and steps (refused)" in note.evidence
+    assert render(note.what, NOW) == "an upgrade to 1.18.3 changes 2 schedules"
+    assert "both (run at other times) and steps (refused)" in render(note.evidence, NOW)
     assert [subject.name for subject in note.related] == ["both", "steps"]
-    assert "upgrade-check" in note.remedy
+    assert "upgrade-check" in render(note.remedy, NOW)
 
 
 @pytest.mark.parametrize("version", ["1.18.3", "1.14.1"])
@@ -51,9 +52,11 @@ def test_no_note_after_the_newest_dialect_nor_where_the_next_one_changes_nothing
 
 def test_an_open_release_is_asked_for_where_it_makes_a_difference() -> None:
     note = with_code(NOTE, findings(location(), schedule("both", "0 2 1 * 1", paused=True), version="1.18"))
-    assert note.what == "its release is unknown, and 1 schedule depends on it"
-    assert "Velero 1.15 to 1.18.2 and Velero 1.18.3 and later read 1 schedule differently: both" in note.evidence
-    assert note.remedy.startswith("Give the release with --velero-version.")
+    assert render(note.what, NOW) == "its release is unknown, and 1 schedule depends on it"
+    assert "Velero 1.15 to 1.18.2 and Velero 1.18.3 and later read 1 schedule differently: both" in render(
+        note.evidence, NOW
+    )
+    assert render(note.remedy, NOW).startswith("Give the release with --velero-version.")
 
 
 def test_an_open_release_is_not_mentioned_where_all_read_alike() -> None:
@@ -71,10 +74,10 @@ def test_a_schedule_that_an_upgrade_has_silenced_is_an_error_with_its_figures() 
     found = with_code("schedule-stopped", findings(*objects, version="1.18.3", now=now))
     assert found.severity is Severity.ERROR
     assert found.since == datetime.fromisoformat("2026-11-16T02:00:00Z")
-    assert "runs a year before an upgrade, 3 now" in found.what
-    assert "Velero 1.15 to 1.18.2" in found.evidence
-    assert "'0 2 1 * *'" in found.remedy
-    assert "'0 2 * * 1'" in found.remedy
+    assert "runs a year before an upgrade, 3 now" in render(found.what, NOW)
+    assert "Velero 1.15 to 1.18.2" in render(found.evidence, NOW)
+    assert "'0 2 1 * *'" in render(found.remedy, NOW)
+    assert "'0 2 * * 1'" in render(found.remedy, NOW)
     assert "schedule-stopped" not in [finding.code for finding in findings(*objects, version="1.18.2", now=now)]
 
 
@@ -92,26 +95,28 @@ def test_a_refusal_since_an_upgrade_is_one_finding_with_what_to_write_instead() 
     refused = schedule("steps", "0 */24 * * *", phase="FailedValidation", last="2026-11-14T00:00:03Z")
     found = findings(location(), refused, version="1.18.3")
     assert [finding.code for finding in found] == ["schedule-invalid"]
-    assert "it ran until 14 Nov 00:00Z: 365 runs a year before an upgrade, none now" in found[0].evidence
-    assert found[0].remedy.startswith("Set spec.schedule to '0 0 * * *'.")
+    assert "it ran until 14 Nov 00:00Z: 365 runs a year before an upgrade, none now" in render(found[0].evidence, NOW)
+    assert render(found[0].remedy, NOW).startswith("Set spec.schedule to '0 0 * * *'.")
 
 
 def test_a_refusal_that_every_release_shares_blames_no_upgrade() -> None:
     found = findings(location(), schedule("bad", "0 99 * * *", phase="FailedValidation"), version="1.18.3")
-    assert "accepts it" not in found[0].evidence
-    assert found[0].remedy.startswith("Fix spec.schedule.")
+    assert "accepts it" not in render(found[0].evidence, NOW)
+    assert render(found[0].remedy, NOW).startswith("Fix spec.schedule.")
 
 
 def test_a_runaway_by_upgrade_says_that_the_older_release_refuses_it() -> None:
     found = with_code("schedule-never-fires", findings(location(), schedule("m", "@manual"), version="1.18.3"))
-    assert "Velero 1.15 to 1.18.2 refuses it." in found.evidence
+    assert "Velero 1.15 to 1.18.2 refuses it." in render(found.evidence, NOW)
 
 
 def test_a_date_rarer_than_velero_looks_ahead_is_a_runaway_too() -> None:
     rare = schedule("rare", "0 2 29 2 1", last="02:40:03")
     found = with_code("schedule-never-fires", findings(location(), rare, version="1.18.3"))
-    assert found.what == "matches no date within five years, so it runs every minute"
-    assert "Velero 1.15 to 1.18.2 runs it at 02:00 on the 29th and on every Monday in February." in found.evidence
+    assert render(found.what, NOW) == "matches no date within five years, so it runs every minute"
+    assert "Velero 1.15 to 1.18.2 runs it at 02:00 on the 29th and on every Monday in February." in render(
+        found.evidence, NOW
+    )
     assert "schedule-never-fires" not in [each.code for each in findings(location(), rare, version="1.18.2")]
 
 
@@ -133,4 +138,4 @@ def test_the_recorded_server_is_warned_of_before_its_upgrade() -> None:
         if any(schedule.phase == "FailedValidation" for schedule in snapshot.schedules)
     )
     note = with_code(NOTE, list(triage(snapshot, t).findings))
-    assert note.what.startswith("an upgrade to 1.18.3 changes")
+    assert render(note.what, NOW).startswith("an upgrade to 1.18.3 changes")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ObservedChanges
 from foretop_core.rules.triage import Finding, Severity, aggregated
 from foretop_core.tables.resources.json_items import finding_item
-from tests.objects import at, backup, condition, location, nab, restore, schedule, upload
+from tests.objects import NOW, at, backup, condition, location, nab, restore, schedule, upload
 from tests.unit.rules.test_triage import findings, only
 
 
@@ -61,8 +62,8 @@ def test_a_schedule_refused_for_its_location_stands_under_that_location() -> Non
         ("schedule-invalid", "broken"),
     ]
     assert found[1].because == found[0]
-    assert finding_item(found[1])["because"] == found[0].id
-    assert finding_item(found[0])["because"] is None
+    assert finding_item(found[1], NOW)["because"] == found[0].id
+    assert finding_item(found[0], NOW)["because"] is None
 
 
 def test_a_schedule_refused_for_another_reason_is_not_the_locations_doing() -> None:
@@ -92,9 +93,9 @@ def test_when_every_schedule_is_paused_that_is_one_warning_which_tells_how_many_
     later = paused("c", "0 0 1 1 *", last="2026-11-12T02:00:03Z")
     found = only(location(), *window, later)
     assert (found.code, found.severity) == ("velero-all-paused", Severity.WARNING)
-    assert found.what == "all 3 schedules are paused, 2 due"
+    assert render(found.what, NOW) == "all 3 schedules are paused, 2 due"
     assert found.since == at("2026-11-12T02:14:00Z")
-    assert "by maria" in found.evidence
+    assert "by maria" in render(found.evidence, NOW)
     running = schedule("d", last="02:00:03", created="02:30:00")
     assert {each.code for each in findings(location(), *window, later, running)} == {"schedule-paused-long"}
 
@@ -128,6 +129,6 @@ def test_places_that_are_reported_wrongly_are_one_note_on_the_screen() -> None:
         ("prod", "", "position-off"),
         ("prod-us", "NonAdminBackup", "position-off"),
     ]
-    assert shown[1].what == "3 tenants' backups or restores report a wrong queue position"
-    assert "team-a/a reports place 9, is at 4" in shown[1].evidence
+    assert render(shown[1].what, NOW) == "3 tenants' backups or restores report a wrong queue position"
+    assert "team-a/a reports place 9, is at 4" in render(shown[1].evidence, NOW)
     assert [subject.name for subject in shown[1].related] == ["a", "b", "c"]

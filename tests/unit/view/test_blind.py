@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, SCHEDULE
+from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Severity
 from foretop_core.store import ContextHealth, WatchHealthRegistry
 from foretop_core.tables.resources.visibility_findings import is_visibility_finding, visibility_findings
@@ -32,18 +33,18 @@ def test_a_cluster_of_which_nothing_comes_in_is_one_error_that_says_when_it_was_
     lost = health((WatchScope("prod", BACKUP), ago(600)), (WatchScope("prod", SCHEDULE), ago(300)))
     (found,) = visibility_findings("prod", lost, NOW)
     assert (found.severity, found.since, found.context) == (Severity.ERROR, NOW - timedelta(seconds=300), "prod")
-    assert found.what == f"connection refused; last seen at {NOW - timedelta(seconds=300):%H:%M:%S}Z"
+    assert render(found.what, NOW) == f"connection refused; last seen at {NOW - timedelta(seconds=300):%H:%M:%S}Z"
     assert is_visibility_finding(found)
     (never,) = visibility_findings("prod", lost, NOW, seen_before=False)
-    assert "not visible" in never.what
+    assert "not visible" in render(never.what, NOW)
 
 
 def test_one_who_is_signed_out_is_told_to_sign_in() -> None:
     out = WatchHealth(WatchState.SIGNED_OUT, NOW - timedelta(minutes=1), "The token has expired")
     (found,) = visibility_findings("prod", health((WatchScope("prod", BACKUP), out)), NOW)
-    assert found.what.startswith("signed out; last seen at")
-    assert "The token has expired" in found.evidence
-    assert "Sign in" in found.remedy
+    assert render(found.what, NOW).startswith("signed out; last seen at")
+    assert "The token has expired" in render(found.evidence, NOW)
+    assert "Sign in" in render(found.remedy, NOW)
 
 
 def test_a_watch_that_is_back_after_a_moment_is_nobodys_business() -> None:
@@ -63,7 +64,7 @@ def test_gaps_in_a_cluster_that_is_seen_are_named_kind_by_kind() -> None:
         ),
         NOW,
     )
-    assert [(finding.severity.value, finding.what) for finding in found] == [
+    assert [(finding.severity.value, render(finding.what, NOW)) for finding in found] == [
         ("warning", "no updates for backups.velero.io"),
         ("warning", "namespace nowhere does not exist"),
         ("note", "not allowed to see schedules.velero.io"),

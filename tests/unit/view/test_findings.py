@@ -93,5 +93,5 @@ def test_what_triage_finds_in_a_store_has_the_fields_of_the_contract() -> None:
     found = triage(store.snapshot("prod"), NOW).findings
     assert {item.subject.name for item in found} >= {"bad", "s3"}
     for item in found:
-        assert set(finding_item(item)) >= FIELDS
-        assert finding_item(item)["context"] == "prod"
+        assert set(finding_item(item, NOW)) >= FIELDS
+        assert finding_item(item, NOW)["context"] == "prod"

@@ -15,6 +15,7 @@ from foretop_core.models.movement import label_value
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.forecast import Choice, expected_start, unpause
 from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.rules.sentences import render
 from foretop_core.tables.resources.run_eta import outlook
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
 from tests.unit.view.test_views import Shown, velero
@@ -67,7 +68,7 @@ def test_row_and_pane_say_the_same_of_a_backup_that_stands() -> None:
     shown.clock.set(at("02:59:07"))
     told = outlook(stands, shown.stage.render_context(shown.clock.now()))
     assert told.short == "stalled 18m"
-    assert "have changed for at least 18 minutes" in told.sentence
+    assert "have changed for at least 18 minutes" in render(told.sentence, NOW)
     assert "nded about" not in _pane(shown, stands)
 
 
@@ -91,7 +92,7 @@ def test_no_start_of_a_schedule_is_told_while_velero_has_no_pulse() -> None:
     due = schedule(cron="0 * * * *", last="01:00:03", paused=True)
     told = unpause(due, NOW, Choice.DO_NOT_SKIP, dialect=Dialect.ROBFIG, beat=silent)
     assert told.starts is None
-    assert told.sentence.startswith(
+    assert render(told.sentence, NOW).startswith(
         "nothing until Velero is back (no sign of activity from Velero since 02:26:03Z), then one backup"
     )
 

@@ -153,10 +153,13 @@ class FindingRows:
         return f"No problems in what is visible. Not visible: {gaps}." if gaps else "No problems."
 
     def _shown(self) -> list[Finding]:
-        return sorted((found for found in self._state.findings if self._wanted(findings.facets(found))), key=rank)
+        scene = self._state.render_context_of
+        wanted = [one for one in self._state.findings if self._wanted(findings.facets(one, scene(one)))]
+        return sorted(wanted, key=rank)
 
     def items(self) -> dict[ObjectRef, Item]:
-        return {findings.key_of(found): finding_item(found) for found in self._shown()}
+        scene = self._state.render_context_of
+        return {findings.key_of(found): finding_item(found, scene(found).now) for found in self._shown()}
 
     def rows(self) -> list[Row]:
         return [findings.paint(found, self._state.render_context_of(found)) for found in self._shown()]

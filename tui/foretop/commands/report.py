@@ -93,7 +93,11 @@ def report(
             for schedule in sorted(snapshot.schedules, key=lambda schedule: (schedule.namespace, schedule.name))
         ],
         "queue": [item for snapshot, at in snapshots for item in queue_items(snapshot, at)],
-        "findings": [finding_item(finding) for each in found for finding in aggregated(each.findings)],
+        "findings": [
+            finding_item(finding, at)
+            for (_, at), each in zip(snapshots, found, strict=True)
+            for finding in aggregated(each.findings)
+        ],
         "unreadable": [unreadable_item(problem) for problem in unreadable],
         "notSeen": [unseen_item(gap) for each in found for gap in each.unseen],
     }

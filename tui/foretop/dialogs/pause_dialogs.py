@@ -25,6 +25,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.forecast import Choice, UnpauseForecast, may_be_due, unpause_as_read
 from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BY, PAUSED_WHY
+from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 _CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
@@ -177,7 +178,7 @@ def _fate(forecast: UnpauseForecast, now: datetime, *, short: bool) -> str:
         return f"one {when}" if short else f"one backup starts {when}"
     run = forecast.starts or forecast.next_run
     if run is None or run < now:
-        return forecast.sentence
+        return render(forecast.sentence, now)
     return (
         f"next {humanize.time(run, now)}"
         if short

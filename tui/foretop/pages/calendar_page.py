@@ -16,7 +16,7 @@ from foretop.pages.page_host import PageHost
 from foretop.panes.calendar_pane import lane_pane, when
 from foretop.panes.empty_state import nothing_fits, why_empty
 from foretop.widgets.line_widgets import Divider, TextPane
-from foretop.widgets.paragraphs import Line, Paragraph, Span, in_zone, paragraph, span
+from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
 from foretop.widgets.styles import DIM, style_of
 from foretop.widgets.timeline import Timeline
 from foretop_core.dashboard.cluster_session import DisplayOptions
@@ -120,8 +120,7 @@ class CalendarPage(FilterablePage):
             said = lane_pane(self.agenda[key], self.lanes.load, self.state)
         except Exception as problem:
             said = (paragraph(f"{key.name} cannot be shown: {type(problem).__name__}: {problem}", Tone.BAD),)
-        zone = self.state.zone_of(key)
-        pane.show(in_zone(said, self.state.now(key.context), zone), keep_place=keep_place)
+        pane.show(said, keep_place=keep_place)
 
     def _show_crowds(self) -> None:
         assert self.state is not None

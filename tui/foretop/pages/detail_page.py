@@ -17,7 +17,7 @@ from foretop.panes.results_section import HAVE_RESULTS, FetchedResults, fetching
 from foretop.panes.stale_notice import stale_paras
 from foretop.panes.yaml_section import as_yaml, read_part
 from foretop.widgets.line_widgets import Divider, StyledLine, TextPane
-from foretop.widgets.paragraphs import Paragraph, Span, in_zone, paragraph
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import BOLD, CURSOR, PLAIN
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.object_access import fetch_object, may_fetch_results, unwatch_events, watch_events
@@ -171,9 +171,7 @@ class DetailPage(Page, can_focus=True):
             said = self._said(self.state, self.key)
         except Exception as problem:
             said = [paragraph(f"Cannot be shown: {type(problem).__name__}: {problem}", Tone.BAD)]
-        said = [*stale_paras(self.state, self.key), *said]
-        if self.section != "yaml":
-            said = in_zone(said, self.state.now(self.key.context), self.state.zone_of(self.key))
+        said = [*stale_paras(self.state, self.key, self.state.zone_of(self.key)), *said]
         self.query_one("#detail-body", TextPane).show(said, keep_place=keep_place)
 
     def _said(self, state: DashboardState, key: ObjectRef) -> Sequence[Paragraph]:
@@ -193,7 +191,7 @@ class DetailPage(Page, can_focus=True):
         if status is not None and has_list(status) and self._refusal_of != (key, status):
             self._refusal_of = (key, status)
             self.run_worker(self._ask_whether(state, key), group="results", exclusive=True)
-        return fetching(status, self._kept, self._refusal, state.now(key.context))
+        return fetching(status, self._kept, self._refusal, state.now(key.context), state.zone_of(key))
 
     async def _ask_whether(self, state: DashboardState, key: ObjectRef) -> None:
         """Whether the list may be fetched is told before a person tries."""

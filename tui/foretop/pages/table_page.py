@@ -20,7 +20,7 @@ from foretop.panes.empty_state import how_far, nothing_fits, ways_out, why_empty
 from foretop.panes.group_header import head_pane
 from foretop.panes.stale_notice import not_allowed, stale_paras
 from foretop.widgets.line_widgets import Divider, TextPane
-from foretop.widgets.paragraphs import Line, Paragraph, in_zone, span
+from foretop.widgets.paragraphs import Line, Paragraph, span
 from foretop.widgets.table import Table
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
@@ -114,10 +114,8 @@ class TablePage(FilterablePage):
         moved = key != self._pane_key
         self._pane_key = key
         rows, state = self.rows, self.state
-        stale = stale_paras(state, key) if rows.is_stale(key) else ()
-        said = (*stale, *safely(lambda: self._said(rows, key, state), key))
-        zone = state.zone_of(rows.subject(key))
-        pane.show(in_zone(said, state.now(key.context), zone), keep_place=not moved)
+        stale = stale_paras(state, key, state.zone_of(rows.subject(key))) if rows.is_stale(key) else ()
+        pane.show((*stale, *safely(lambda: self._said(rows, key, state), key)), keep_place=not moved)
 
     _pane_key: ObjectRef | None = None
 

@@ -55,7 +55,7 @@ def _coming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
         late = overdue(resource, now, item.dialect, render.beat(resource.namespace), render.snapshot.runs(resource))
         if late is not None:
             since = f"due since {when(late.since, now, zone)}{_name(late.since, item, state)}: "
-            said.append(Paragraph((span(since, Tone.BAD), span(f"{late.sentence}.")), "Late"))
+            said.append(Paragraph((span(since, Tone.BAD), span(f"{render.text(late.sentence, resource)}.")), "Late"))
     return tuple(said)
 
 
@@ -101,7 +101,8 @@ def _warming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]
     ]
     for finding in state.findings:
         if finding.subject == item.key:
-            said.append(paragraph(finding.evidence, Tone.BAD, label=" "))
+            evidence = state.render_context_of(finding).text(finding.evidence)
+            said.append(paragraph(evidence, Tone.BAD, label=" "))
     return tuple(said)
 
 

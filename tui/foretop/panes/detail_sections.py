@@ -65,7 +65,7 @@ def describe_object(state: DashboardState, key: ObjectRef, section: str) -> Sequ
 
 def overview(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
     said = [*_told(state, key, resource)]
-    held = _conditions(resource, state.now(key.context))[:4]
+    held = _conditions(state, key, resource)[:4]
     near = related(state.store, key)
     said += [paragraph(""), *held] if held else []
     said += _tenant_facts(state, key, resource)
@@ -111,21 +111,22 @@ def _relative(state: DashboardState, key: ObjectRef) -> str:
 
 
 def conditions(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
-    return _conditions(resource, state.now(key.context)) or [paragraph("It has no conditions.", Tone.DIM)]
+    return _conditions(state, key, resource) or [paragraph("It has no conditions.", Tone.DIM)]
 
 
-def _conditions(resource: Resource, now: datetime) -> list[Paragraph]:
+def _conditions(state: DashboardState, key: ObjectRef, resource: Resource) -> list[Paragraph]:
     held: tuple[Condition, ...] = ()
     if isinstance(resource, NonAdmin):
         held = resource.state.conditions
     elif isinstance(resource, NonAdminBackupStorageLocation):
         held = resource.status.conditions
-    return [_condition(entry, now) for entry in held]
+    now, zone = state.now(key.context), state.zone_of(key)
+    return [_condition(entry, now, zone) for entry in held]
 
 
-def _condition(entry: Condition, now: datetime) -> Paragraph:
+def _condition(entry: Condition, now: datetime, zone: tzinfo) -> Paragraph:
     mark = {"True": StatusGlyph.TRUE, "False": StatusGlyph.BROKEN}.get(entry.status, StatusGlyph.UNSET)
-    since = f"  {humanize.time(entry.last_transition_time, now)}" if entry.last_transition_time else ""
+    since = f"  {humanize.time(entry.last_transition_time, now, zone)}" if entry.last_transition_time else ""
     return Paragraph(
         (
             Span(f"{span(entry.type).text:<10}", BOLD),
@@ -157,7 +158,7 @@ def events(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequenc
 
 
 def _date(at: datetime | None, now: datetime, zone: tzinfo) -> Span:
-    """In its own zone at once: in a list it stands above others of its width."""
+    """As wide as the others of a list."""
     return Span(f"{humanize.time(at, now, zone) if at else '':<{_DATE}}", DIM)
 
 
@@ -179,14 +180,14 @@ def changes(state: DashboardState, key: ObjectRef, _resource: Resource) -> Seque
 
 def describe(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
     """Everything in one piece, as kubectl would tell it."""
-    meta, now = resource.metadata, state.now(key.context)
+    meta, render = resource.metadata, state.render_context(key.context)
     said = [*_told(state, key, resource), paragraph("")]
     facts = (
         ("Name", meta.name),
         ("Namespace", meta.namespace),
         ("Context", key.context),
-        ("Created", f"{humanize.time(meta.creation_timestamp, now)}" if meta.creation_timestamp else ""),
-        ("Deleted", f"{humanize.time(meta.deletion_timestamp, now)}" if meta.deletion_timestamp else ""),
+        ("Created", render.time(meta.creation_timestamp, resource) if meta.creation_timestamp else ""),
+        ("Deleted", render.time(meta.deletion_timestamp, resource) if meta.deletion_timestamp else ""),
         ("Labels", ", ".join(f"{name}={value}" for name, value in sorted(meta.labels.items()))),
         ("Finalizers", ", ".join(meta.finalizers)),
     )

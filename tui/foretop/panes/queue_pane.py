@@ -33,7 +33,7 @@ def waiting_for(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
         overtaken = "; others may overtake it" if found.may_be_overtaken else ""
         said.append(paragraph(f"It {found.hold}{overtaken}.", Tone.WAITING))
     if sentence := outlook(run, render).sentence:
-        said.append(paragraph(sentence))
+        said.append(paragraph(render.text(sentence, run)))
     return tuple(said)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from foretop.panes.volumes_section import movements_of
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
@@ -72,12 +72,14 @@ def known_results(state: DashboardState, key: ObjectRef, resource: Resource) -> 
     return [*said, *_parts(status), *_volumes(state, key, resource)]
 
 
-def fetching(status: RunStatus | None, kept: FetchedResults | None, refusal: str, now: datetime) -> Sequence[Paragraph]:
+def fetching(
+    status: RunStatus | None, kept: FetchedResults | None, refusal: str, now: datetime, zone: tzinfo
+) -> Sequence[Paragraph]:
     """Which key fetches the list and what that takes, or why there is none to fetch; then the list itself."""
     if status is None:
         return []
     if kept is not None:
-        return [paragraph(""), _fetched(status, kept, now), *kept.said]
+        return [paragraph(""), _fetched(status, kept, now, zone), *kept.said]
     if not has_list(status):
         return [paragraph(""), paragraph(_nothing(status), Tone.DIM)]
     if refusal:
@@ -157,8 +159,8 @@ def _nothing(status: RunStatus) -> str:
     return "The list is available when it has ended."
 
 
-def _fetched(status: RunStatus, kept: FetchedResults, now: datetime) -> Paragraph:
-    at = humanize.time(kept.at, now)
+def _fetched(status: RunStatus, kept: FetchedResults, now: datetime, zone: tzinfo) -> Paragraph:
+    at = humanize.time(kept.at, now, zone)
     again = f"; {RESULTS.key} fetches them again." if has_list(status) else "."
     if status != kept.status:
         text = f"It has changed since these were fetched at {at}{again}"

@@ -16,7 +16,7 @@ def backup_pane(backup: Backup, render: RenderContext) -> tuple[Paragraph, ...]:
     names = backup.spec.included_namespaces
     place = backup.spec.storage_location or "the default location"
     taken = "all namespaces" if not names or "*" in names else humanize.join(names, 6)
-    ttl = f", kept until {humanize.time(backup.status.expiration, render.now)}" if backup.status.expiration else ""
+    ttl = f", kept until {render.time(backup.status.expiration, backup)}" if backup.status.expiration else ""
     return (*_run(backup, render), paragraph(f"{taken}, to {place}{ttl}", label="Takes"))
 
 
@@ -49,7 +49,7 @@ def _times(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     start, end = run.status.start_timestamp, run.status.completion_timestamp
     if start is None:
         return ()
-    text = f"started {humanize.time(start, render.now)}"
+    text = f"started {render.time(start, run)}"
     if end is not None:
-        text = f"{text}, ended {humanize.time(end, render.now)}, took {humanize.duration(end - start)}"
+        text = f"{text}, ended {render.time(end, run)}, took {humanize.duration(end - start)}"
     return (paragraph(text, label="When"),)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.cron import CronError
 from foretop_core.rules import humanize
@@ -42,10 +40,11 @@ def _paused(entry: ScheduleRow, render: RenderContext) -> str:
     if not entry.schedule.spec.paused:
         return ""
     paused = pause_info(entry.schedule)
-    since = f" since {humanize.time(paused.since, render.now)}" if paused.since else ""
+    since = f" since {render.time(paused.since, entry.schedule)}" if paused.since else ""
     who = f" {paused.who}" if paused.who else ""
     why = f" ({paused.why})" if paused.why else ""
-    return f", paused{since}{who}{why}{f', until {humanize.time(paused.until, render.now)}' if paused.until else ''}"
+    until = f", until {render.time(paused.until, entry.schedule)}" if paused.until else ""
+    return f", paused{since}{who}{why}{until}"
 
 
 def _unpausing(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -57,13 +56,12 @@ def _unpausing(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ..
         for choice in (Choice.LEAVE, Choice.SKIP)
     )
     tone = Tone.WARN if leave.at_once else Tone.PLAIN
+    said = render.text(leave.sentence, schedule)
     if leave.sentence == skip.sentence:
-        return (
-            Paragraph((span("Unpausing now, with skip or without: ", bold=True), span(f"{leave.sentence}.", tone))),
-        )
+        return (Paragraph((span("Unpausing now, with skip or without: ", bold=True), span(f"{said}.", tone))),)
     return (
-        Paragraph((span("Unpausing now: ", bold=True), span(f"{leave.sentence}.", tone))),
-        Paragraph((span("With skip: ", bold=True), span(f"{skip.sentence}."))),
+        Paragraph((span("Unpausing now: ", bold=True), span(f"{said}.", tone))),
+        Paragraph((span("With skip: ", bold=True), span(f"{render.text(skip.sentence, schedule)}."))),
     )
 
 
@@ -71,34 +69,35 @@ def _running(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]
     schedule, now = entry.schedule, render.now
     beat, dialect = render.beat(schedule.namespace), entry.dialect
     if dialect is None:
-        return _each_reading(entry, now)
+        return _each_reading(entry, render)
     if problem := invalid(schedule, dialect):
         return (paragraph(f"Velero refuses it and makes no backups: {problem}.", Tone.BAD),)
     late = overdue(schedule, now, dialect, beat, entry.runs)
     if late is not None:
-        since = f"Due since {humanize.time(late.since, now)}, {humanize.duration(now - late.since)} ago: "
-        return (Paragraph((span(since, Tone.BAD), span(f"{late.sentence}."))),)
+        since = f"Due since {render.time(late.since, schedule)}, {humanize.duration(now - late.since)} ago: "
+        return (Paragraph((span(since, Tone.BAD), span(f"{render.text(late.sentence, schedule)}."))),)
     run = next_run(schedule, dialect)
     if run is None:
         return ()
-    due = f"Next run {humanize.time(run, now)}, in {humanize.duration(run - now)}"
+    due = f"Next run {render.time(run, schedule)}, in {humanize.duration(run - now)}"
     if silence := beat.silence(now):
-        return (paragraph(f"{due}, but it does not start until Velero is back: {silence}.", Tone.WARN),)
+        why = render.text(silence, schedule)
+        return (paragraph(f"{due}, but it does not start until Velero is back: {why}.", Tone.WARN),)
     start = expected_start(schedule, now, dialect, beat, entry.runs)
     when = (
-        f"starts {humanize.time(start, now)} (Velero's reconcile offset)"
+        f"starts {render.time(start, schedule)} (Velero's reconcile offset)"
         if start
         else "starts within a minute after that"
     )
     return (paragraph(f"{due}; {when}."),)
 
 
-def _each_reading(entry: ScheduleRow, now: datetime) -> tuple[Paragraph, ...]:
+def _each_reading(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
     """All answers, each with its releases: it is not known which Velero this is."""
     said = []
     for reading in entry.readings:
         run = next_run(entry.schedule, reading.dialect)
-        when = f"; next run {humanize.time(run, now)}" if run else ""
+        when = f"; next run {render.time(run, entry.schedule)}" if run else ""
         said.append(paragraph(f"{reading.releases}: {reading.meaning}{when}."))
     hint = "The Velero release is unknown: start foretop with --velero-version to be sure."
     return *said, paragraph(hint, Tone.WARN)

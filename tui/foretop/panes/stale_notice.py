@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import tzinfo
+
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models.kinds import by_name
@@ -20,13 +22,13 @@ def as_of(state: DashboardState) -> str:
     )
 
 
-def stale_paras(state: DashboardState, key: ObjectRef) -> tuple[Paragraph, ...]:
+def stale_paras(state: DashboardState, key: ObjectRef, zone: tzinfo) -> tuple[Paragraph, ...]:
     """Above what a pane tells of an object that may be other by now."""
     if not state.is_stale(key):
         return ()
     health = state.health(key.context)
     since = health.lost_at or health.since
-    at = f"As of {humanize.time(since, state.clock(key.context))}, " if since else ""
+    at = f"As of {humanize.time(since, state.clock(key.context), zone)}, " if since else ""
     error = f": {health.error}" if health.error else ""
     return (paragraph(f"{at}{health.state.value}{error}", Tone.WARN, yields=True),)
 

@@ -23,7 +23,7 @@ def place_pane(place: StorageRow, render: RenderContext) -> tuple[Paragraph, ...
         bucket = f"bucket {place.bucket}" if place.bucket else ""
         said.append(paragraph(" ".join(filter(None, (place.provider, bucket))), label="Where"))
     if place.checked:
-        said.append(paragraph(f"checked {humanize.time(place.checked, render.now)}", label="Status"))
+        said.append(paragraph(f"checked {render.time(place.checked, item)}", label="Status"))
     if isinstance(item, NonAdminBackupStorageLocationRequest) and place.phase == "Pending":
         said.append(Paragraph((Span("a", BOLD), span(" approves or rejects it")), label="Do"))
     return tuple(said)
@@ -39,8 +39,8 @@ def storage_pane(place: BackupStorageLocation, render: RenderContext) -> tuple[P
     if status.message:
         said.append(paragraph(status.message, Tone.BAD, label="Says"))
     said.append(paragraph(f"{spec.provider or 'no provider'} bucket {bucket or 'not set'}", label="Where"))
-    checked = humanize.time(status.last_validation_time, render.now) if status.last_validation_time else "never"
-    synced = humanize.time(status.last_synced_time, render.now) if status.last_synced_time else "never"
+    checked = render.time(status.last_validation_time, place) if status.last_validation_time else "never"
+    synced = render.time(status.last_synced_time, place) if status.last_synced_time else "never"
     said.append(paragraph(f"checked {checked}, synced {synced}", label="Status"))
     mine = [run for run in render.snapshot.backups if run.namespace == place.namespace and _keeps(place, run)]
     said.append(paragraph(f"{humanize.count(len(mine), 'backup')} kept there", label="Holds"))

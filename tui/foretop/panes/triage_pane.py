@@ -9,6 +9,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
 from foretop_core.rules.forecast import invalid, may_be_due, next_run
 from foretop_core.rules.queue import Run, has_ended
+from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding
 from foretop_core.tables.engine.render_context import RenderContext
@@ -18,17 +19,19 @@ from foretop_core.tables.resources.visibility_findings import visibility_finding
 
 
 def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ...]:
-    since = ""
+    since: Text = ""
     if finding.since is not None:
-        since = f", since {humanize.time(finding.since, render.now)} ({humanize.duration(render.now - finding.since)})"
-    head = Paragraph((span(subject_text(finding), bold=True), span(f": {finding.what}{since}")))
+        since = sentence(", since ", finding.since, " (", render.now - finding.since, ")")
+    head = Paragraph((span(subject_text(finding), bold=True), span(render.text(sentence(": ", finding.what, since)))))
     cause = finding.because
-    because = (paragraph(f"{subject_text(cause)}: {cause.what}", label="Cause"),) if cause is not None else ()
+    because = (
+        (paragraph(f"{subject_text(cause)}: {render.text(cause.what)}", label="Cause"),) if cause is not None else ()
+    )
     return (
         head,
         *because,
-        paragraph(finding.evidence, label="Evidence", yields=True),
-        paragraph(finding.remedy, label="Do"),
+        paragraph(render.text(finding.evidence), label="Evidence", yields=True),
+        paragraph(render.text(finding.remedy), label="Do"),
     )
 
 
@@ -67,7 +70,7 @@ def calm(state: DashboardState) -> list[Line]:
     for context in state.contexts:
         lines += [(span(text),) for text in _healthy(state, context)]
         besides = visibility_findings(context, state.health(context), state.clock(context))
-        lines += [(span(gap.evidence, Tone.WARN),) for gap in besides]
+        lines += [(span(state.render_context_of(gap).text(gap.evidence), Tone.WARN),) for gap in besides]
     return lines
 
 

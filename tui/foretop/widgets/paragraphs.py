@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from dataclasses import dataclass
 
 from rich.style import Style
 
 from foretop.widgets.styles import BOLD, PLAIN, style_of
-from foretop_core.rules.humanize import retold
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.cell_text import clean, width
 
@@ -49,16 +47,6 @@ def paragraph(
     text: str, tone: Tone = Tone.PLAIN, *, label: str = "", bold: bool = False, yields: bool = False
 ) -> Paragraph:
     return Paragraph((span(text, tone, bold=bold),), label, yields=yields)
-
-
-def in_zone(paragraphs: Sequence[Paragraph], now: datetime, zone: tzinfo) -> Sequence[Paragraph]:
-    """All moments in them told in this zone; whoever writes sentences writes UTC."""
-    if zone is UTC:
-        return paragraphs
-    return tuple(
-        replace(one, spans=tuple(Span(retold(piece.text, now, zone), piece.style) for piece in one.spans))
-        for one in paragraphs
-    )
 
 
 def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None) -> list[Line]:

@@ -11,6 +11,7 @@ from foretop_core.rules.dialects.readings import Reading
 from foretop_core.rules.forecast.next_run_time import is_due
 from foretop_core.rules.forecast.pausing import Choice, UnpauseForecast, pause, unpause
 from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.rules.sentences import Text, join_sentences, sentence, without_full_stop
 
 Readings = tuple[Reading, ...]
 """The readings that remain possible, never none; one where the dialect is known or makes no difference."""
@@ -21,7 +22,7 @@ def may_be_due(schedule: Schedule, now: datetime, readings: Readings) -> bool:
     return any(is_due(schedule, now, reading.dialect) for reading in readings)
 
 
-def pause_as_read(schedule: Schedule, now: datetime, readings: Readings, backups: Iterable[Backup] = ()) -> str:
+def pause_as_read(schedule: Schedule, now: datetime, readings: Readings, backups: Iterable[Backup] = ()) -> Text:
     """What pausing does, in each of the readings."""
     runs = tuple(backups)
     return _each(readings, lambda reading: pause(schedule, now, reading.dialect, runs))
@@ -57,7 +58,7 @@ def unpause_as_read(
     )
 
 
-def _each(readings: Readings, sentence: Callable[[Reading], str]) -> str:
+def _each(readings: Readings, told: Callable[[Reading], Text]) -> Text:
     if len(readings) == 1:
-        return sentence(readings[0])
-    return "; ".join(f"on {reading.releases}: {sentence(reading).rstrip('.')}" for reading in readings)
+        return told(readings[0])
+    return join_sentences((sentence(f"on {one.releases}: ", without_full_stop(told(one))) for one in readings), "; ")

@@ -9,9 +9,9 @@ from enum import StrEnum
 
 from foretop_core.cron import Dialect
 from foretop_core.models import Backup, Schedule
-from foretop_core.rules import humanize
 from foretop_core.rules.forecast.next_run_time import blocker, invalid, is_due, next_run
 from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.rules.sentences import Text, sentence
 
 GRACE = timedelta(minutes=2)
 """A run is due for up to a minute before Velero looks; only after two is it overdue."""
@@ -34,7 +34,7 @@ class Overdue:
 
     since: datetime
     reason: DelayReason
-    sentence: str
+    sentence: Text
     blocker: Backup | None = None
 
 
@@ -56,8 +56,8 @@ def overdue(
     run = next_run(schedule, dialect, zone)
     if run is None:
         since = schedule.status.last_backup or schedule.created or now
-        sentence = "the expression never fires, and Velero treats it as always due"
-        return Overdue(since, DelayReason.NEVER_FIRES, sentence)
+        why = "the expression never fires, and Velero treats it as always due"
+        return Overdue(since, DelayReason.NEVER_FIRES, why)
     if now - run <= grace:
         return None
     if schedule.spec.paused:
@@ -68,12 +68,14 @@ def overdue(
     if held:
         return Overdue(run, DelayReason.BLOCKED, _blocked(held, now), held)
     if (silence := beat.silent_for(now)) is not None:
-        return Overdue(run, DelayReason.NO_PULSE, f"no sign of activity from Velero for {humanize.duration(silence)}")
+        return Overdue(run, DelayReason.NO_PULSE, sentence("no sign of activity from Velero for ", silence))
     return Overdue(run, DelayReason.UNKNOWN, "no visible cause: check the log of the Velero server")
 
 
-def _blocked(held: Backup, now: datetime) -> str:
+def _blocked(held: Backup, now: datetime) -> Text:
     since = held.started or held.created
-    length = f" for {humanize.duration(now - since)}" if since else ""
+    length = sentence(" for ", now - since) if since else ""
     phase = held.phase or "waiting"
-    return f"{held.name} has been {phase}{length}, and Velero does not start a second backup of the same schedule"
+    return sentence(
+        f"{held.name} has been {phase}", length, ", and Velero does not start a second backup of the same schedule"
+    )

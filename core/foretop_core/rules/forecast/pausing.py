@@ -22,6 +22,7 @@ from foretop_core.rules.forecast.next_run_time import (
     run_after,
 )
 from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.rules.sentences import Text, sentence
 
 
 class Choice(StrEnum):
@@ -48,14 +49,14 @@ class UnpauseForecast:
     missed: int
     predictable: bool
     """False where the server's default decides and cannot be relied on."""
-    sentence: str
-    silence: str = ""
+    sentence: Text
+    silence: Text = ""
     """Why Velero does none of it before it is back; "" where it has a pulse."""
 
 
 def pause(
     schedule: Schedule, now: datetime, dialect: Dialect, backups: Iterable[Backup] = (), zone: tzinfo = UTC
-) -> str:
+) -> Text:
     """What pausing does, and what it does not."""
     unfinished = [backup.name for backup in backups if _goes_on(backup, schedule)]
     running = f"{humanize.join(unfinished)} continues" if unfinished else "no backup of it is running"
@@ -66,10 +67,11 @@ def pause(
     run = next_run(schedule, dialect, zone)
     if run is None:
         return f"No further backup of {schedule.name}: its expression never fires, so it is always due; {running}."
-    when = "now due" if now > run else f"of {humanize.time(run, now)}"
-    return (
-        f"No further backup of {schedule.name}: the run {when} will not start; {running}. "
-        "If you unpause it later, one backup starts at once unless you choose to skip."
+    when = "now due" if now > run else sentence("of ", run)
+    return sentence(
+        f"No further backup of {schedule.name}: the run ",
+        when,
+        f" will not start; {running}. If you unpause it later, one backup starts at once unless you choose to skip.",
     )
 
 
@@ -92,14 +94,14 @@ def unpause(
     skips, predictable = _skips(schedule, choice, server_default)
     parsed = expression(schedule.spec.schedule, dialect)
     if isinstance(parsed, CronError):
-        sentence = f"no backup: Velero refuses the schedule ({parsed})"
-        return UnpauseForecast(choice, False, skips, None, None, 0, True, sentence)
+        refusal = f"no backup: Velero refuses the schedule ({parsed})"
+        return UnpauseForecast(choice, False, skips, None, None, 0, True, refusal)
     due = is_due(schedule, now, dialect, zone)
     missed = missed_runs(schedule, now, dialect, zone) if due else 0
     held = blocker(schedule, backups)
     if parsed.never_fires or next_run(schedule, dialect, zone) is None:
-        sentence = "a backup at once, then one almost every minute: the expression never fires, so it is always due"
-        return UnpauseForecast(choice, held is None, skips, None, None, 0, predictable, sentence)
+        always = "a backup at once, then one almost every minute: the expression never fires, so it is always due"
+        return UnpauseForecast(choice, held is None, skips, None, None, 0, predictable, always)
     at_once = due and not skips and held is None
     base = now if skips or at_once else base_time(schedule) or now
     following = run_after(schedule, base, dialect, zone)
@@ -109,12 +111,12 @@ def unpause(
     if beat and following and not waiting_due and not silence:
         starts = beat.first_look(max(following, now))
     then = _then(following, starts, now, silent=bool(silence))
-    sentence = _unpause_sentence(schedule, now, skips, due, held, missed, then, dialect, zone)
+    told = _unpause_sentence(schedule, skips, due, held, missed, then, dialect, zone)
     if not predictable:
-        sentence = f"{sentence}, if the server still has its default (choose skip or do not skip to be sure)"
+        told = sentence(told, ", if the server still has its default (choose skip or do not skip to be sure)")
     if silence:
-        sentence = f"nothing until Velero is back ({silence}), then {sentence}"
-    return UnpauseForecast(choice, at_once, skips, following, starts, missed, predictable, sentence, silence)
+        told = sentence("nothing until Velero is back (", silence, "), then ", told)
+    return UnpauseForecast(choice, at_once, skips, following, starts, missed, predictable, told, silence)
 
 
 def _skips(schedule: Schedule, choice: Choice, server_default: bool | None) -> tuple[bool, bool]:
@@ -137,31 +139,28 @@ def _goes_on(backup: Backup, schedule: Schedule) -> bool:
 
 def _unpause_sentence(
     schedule: Schedule,
-    now: datetime,
     skips: bool,
     due: bool,
     held: Backup | None,
     missed: int,
-    then: str,
+    then: Text,
     dialect: Dialect,
     zone: tzinfo,
-) -> str:
+) -> Text:
     if not due:
-        return f"no backup now: none is due; {then}"
+        return sentence("no backup now: none is due; ", then)
     since = next_run(schedule, dialect, zone)
     number = f"over {MOST_RUNS:,} runs" if missed >= MOST_RUNS else humanize.count(missed, "run")
-    owed = f"due since {humanize.time(since, now)}, {number} missed" if since else f"{number} missed"
+    owed = sentence("due since ", since, f", {number} missed") if since else f"{number} missed"
     if skips:
-        return f"no backup now: skips the run {owed}; {then}"
+        return sentence("no backup now: skips the run ", owed, "; ", then)
     if held is not None:
-        return f"one backup when {held.name} has ended, within a minute: {owed}"
-    return f"one backup starts at once: {owed}; {then}"
+        return sentence(f"one backup when {held.name} has ended, within a minute: ", owed)
+    return sentence("one backup starts at once: ", owed, "; ", then)
 
 
-def _then(following: datetime | None, starts: datetime | None, now: datetime, *, silent: bool) -> str:
+def _then(following: datetime | None, starts: datetime | None, now: datetime, *, silent: bool) -> Text:
     if following is None:
         return "no run after that"
-    start = (
-        "" if silent else f", starts {humanize.time(starts, now)}" if starts else ", starts within a minute after that"
-    )
-    return f"next run {humanize.time(following, now)}{start}, in {humanize.duration((starts or following) - now)}"
+    start = "" if silent else sentence(", starts ", starts) if starts else ", starts within a minute after that"
+    return sentence("next run ", following, start, ", in ", (starts or following) - now)

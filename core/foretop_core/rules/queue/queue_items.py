@@ -12,6 +12,7 @@ from foretop_core.rules.queue.blockers import Blocker, BlockerKind, Blockers, fi
 from foretop_core.rules.queue.forecast import QueueState, SimulatedStarts, play
 from foretop_core.rules.queue.positions import Run, has_ended, order
 from foretop_core.rules.queue.usual_lengths import Expectation, Owner, RunHistory, learn, owner_of
+from foretop_core.rules.sentences import Text, sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class QueueItem:
     expected_start: datetime | None
     expected_end: datetime | None
     basis: int
-    note: str
+    note: Text
     running_for: timedelta | None
 
     @property
@@ -72,7 +73,7 @@ def queue(
     concurrency: int | None = None,
     history: RunHistory | None = None,
     has_queue_phase: bool | None = None,
-    silence: str = "",
+    silence: Text = "",
 ) -> Queue:
     """The line of one Velero's backups, or of its restores, which it works one at a time.
 
@@ -105,7 +106,7 @@ class _Starts:
         holds: Blockers,
         slots: int,
         now: datetime,
-        silence: str,
+        silence: Text,
     ) -> None:
         self._line, self._expected, self._silence = line, expected, silence
         ends = {
@@ -120,11 +121,11 @@ class _Starts:
     def of(self, at: int) -> datetime | None:
         return None if self._silence else self._played.starts.get(at)
 
-    def why_unknown(self, at: int) -> str:
+    def why_unknown(self, at: int) -> Text:
         if self._silence:
             return self._silence
         culprit = self._culprits[at]
-        return f"the end of {self._line[culprit].name} is not known: {self._expected[culprit].reason}"
+        return sentence(f"the end of {self._line[culprit].name} is not known: ", self._expected[culprit].reason)
 
 
 def _culprits(holds: Blockers, played: SimulatedStarts) -> dict[int, int]:

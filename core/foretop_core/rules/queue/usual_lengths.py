@@ -20,6 +20,7 @@ from foretop_core.models.nonadmin import (
 from foretop_core.models.velero import SCHEDULE_LABEL
 from foretop_core.rules import phases
 from foretop_core.rules.queue.positions import Run
+from foretop_core.rules.sentences import Text
 
 LAST_RUNS = 10
 FEWEST_RUNS = 3
@@ -68,7 +69,7 @@ class Expectation:
 
     length: timedelta | None
     runs: int = 0
-    reason: str = ""
+    reason: Text = ""
 
 
 @dataclass(frozen=True, slots=True)

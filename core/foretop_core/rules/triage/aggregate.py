@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules import humanize
+from foretop_core.rules.sentences import listed, sentence
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity
 
 _GATHERED = "position-off"
@@ -27,14 +27,14 @@ def aggregated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _together(context: str, namespace: str, notes: list[Finding]) -> Finding:
-    told = [f"{note.subject.namespace}/{note.subject.name} {note.what}" for note in notes]
+    told = [sentence(f"{note.subject.namespace}/{note.subject.name} ", note.what) for note in notes]
     return Finding(
         _GATHERED,
         Severity.NOTE,
         ObjectRef(context, QUEUE, namespace, ""),
         None,
         f"{len(notes)} tenants' backups or restores report a wrong queue position",
-        f"{humanize.join(told)}. The controller estimates the position and mostly updates it when a backup ends.",
+        sentence(listed(told), ". The controller estimates the position and mostly updates it when a backup ends."),
         "Trust the queue, not the estimate. No action is needed.",
         tuple(note.subject for note in notes),
     )

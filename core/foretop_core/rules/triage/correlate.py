@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.sentences import sentence
 from foretop_core.rules.triage.finding import Finding, Severity
 from foretop_core.rules.triage.ranking import rank
 
@@ -94,8 +95,10 @@ def _with_consequences(finding: Finding, consequences: list[Finding]) -> Finding
     names = list(dict.fromkeys(each.subject.name or "the queue" for each in consequences))
     return replace(
         finding,
-        evidence=f"{finding.evidence} It explains {humanize.count(len(consequences), 'further finding')}: "
-        f"{humanize.join(names)}.",
+        evidence=sentence(
+            finding.evidence,
+            f" It explains {humanize.count(len(consequences), 'further finding')}: {humanize.join(names)}.",
+        ),
         related=tuple(dict.fromkeys([*finding.related, *(each.subject for each in consequences)])),
     )
 
@@ -112,7 +115,9 @@ def _gaps(findings: list[Finding]) -> list[Finding]:
     }
     told = {gap.id for gap in gaps.values()}
     return [
-        replace(finding, evidence=f"{finding.evidence} {gap.evidence}") if (gap := gaps.get(finding.id)) else finding
+        replace(finding, evidence=sentence(finding.evidence, " ", gap.evidence))
+        if (gap := gaps.get(finding.id))
+        else finding
         for finding in findings
         if finding.id not in told
     ]

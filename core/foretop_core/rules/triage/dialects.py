@@ -12,6 +12,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.dialects import releases_of
 from foretop_core.rules.dialects.after_upgrade import Aftermath, every_minute_since, refused_since, stopped
 from foretop_core.rules.dialects.upgrade import UpgradeKind, first_release, next_dialect, upgrade_kind
+from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
@@ -98,14 +99,18 @@ def stopped_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             snapshot.ref(schedule),
             found.missed,
             f"{effect.runs_before:,} runs a year before an upgrade, {effect.runs_after:,} now",
-            f"Its run of {humanize.time(found.last_run, now)} was due to {_before(effect.before)}: "
-            f"{effect.meaning_before}. The one of {humanize.time(found.missed, now)} was missed: "
-            f"{_before(effect.after)} reads {effect.expression!r} as {effect.meaning_after}.",
+            sentence(
+                "Its run of ",
+                found.last_run,
+                f" was due to {_before(effect.before)}: {effect.meaning_before}. The one of ",
+                found.missed,
+                f" was missed: {_before(effect.after)} reads {effect.expression!r} as {effect.meaning_after}.",
+            ),
             _remedy(found),
         )
 
 
-def refusal_by_upgrade(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> tuple[str, str]:
+def refusal_by_upgrade(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> tuple[Text, str]:
     """A sentence of evidence and the remedy for a refused schedule that an older release accepts; "" for others."""
     dialect = snapshot.dialect(schedule)
     found = refused_since(schedule, dialect, now) if dialect is not None else None
@@ -116,8 +121,11 @@ def refusal_by_upgrade(snapshot: ClusterSnapshot, schedule: Schedule, now: datet
     if found.last_run is None:
         return f"{accepts}.", _remedy(found)
     return (
-        f"{accepts}, and it ran until {humanize.time(found.last_run, now)}: {effect.runs_before:,} runs a year before "
-        "an upgrade, none now.",
+        sentence(
+            f"{accepts}, and it ran until ",
+            found.last_run,
+            f": {effect.runs_before:,} runs a year before an upgrade, none now.",
+        ),
         _remedy(found),
     )
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.sentences import Text
 
 QUEUE = ""
 """The kind of a finding that is about no object, such as the queue itself."""
@@ -24,11 +25,11 @@ class Finding:
     severity: Severity
     subject: ObjectRef
     since: datetime | None
-    what: str
+    what: Text
     """A few words for the row."""
-    evidence: str
+    evidence: Text
     """What shows it, in sentences."""
-    remedy: str
+    remedy: Text
     """What to do."""
     related: tuple[ObjectRef, ...] = ()
     cause: str = ""

@@ -12,6 +12,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.queue import Positions, disagreement
+from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 from foretop_core.rules.triage.outcomes import OUTCOMES, blamed_location, reason
@@ -31,14 +32,17 @@ def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Ite
             continue
         message = accepted.message if accepted else "the controller gives no reason"
         request = _awaited(snapshot, item)
-        what, wait, remedy = _refusal(item, message, request, now)
+        what, wait, remedy = _refusal(item, message, request)
         yield Finding(
             "nonadmin-refused",
             Severity.WARNING,
             snapshot.ref(item),
             accepted.last_transition_time if accepted else item.created,
             what,
-            f"The controller does not accept it ({accepted.reason if accepted else 'no condition'}): {message}. {wait}",
+            sentence(
+                f"The controller does not accept it ({accepted.reason if accepted else 'no condition'}): {message}. ",
+                wait,
+            ),
             remedy,
             (snapshot.ref(request),) if request else (),
             accepted.reason if accepted else "",
@@ -47,8 +51,8 @@ def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Ite
 
 
 def _refusal(
-    item: NonAdmin, message: str, request: NonAdminBackupStorageLocationRequest | None, now: datetime
-) -> tuple[str, str, str]:
+    item: NonAdmin, message: str, request: NonAdminBackupStorageLocationRequest | None
+) -> tuple[str, Text, str]:
     """What is wrong, what it waits for, and who must do something about it."""
     meanwhile = "no backup is made" if isinstance(item, NonAdminBackup) else "nothing is restored"
     if request is None:
@@ -58,10 +62,10 @@ def _refusal(
             f"Ask the owner in {item.namespace} to change it; until then, {meanwhile}.",
         )
     name = request.status.non_admin_backup_storage_location.name
-    asked = f" since {humanize.time(request.created, now)}" if request.created else ""
+    asked = sentence(" since ", request.created) if request.created else ""
     return (
         f"refused: its storage {name} waits for your approval",
-        f"Its storage location {name} waits for an administrator's decision{asked}.",
+        sentence(f"Its storage location {name} waits for an administrator's decision", asked, "."),
         f"Decide about the request {request.name} (9 Storage). "
         f"The owner does not need to change anything; until then, {meanwhile}.",
     )
@@ -121,7 +125,7 @@ def stuck_deleting(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             Severity.WARNING,
             snapshot.ref(item),
             since,
-            f"deleting for {humanize.duration(now - since)}",
+            sentence("deleting for ", now - since),
             evidence,
             remedy,
         )
@@ -175,8 +179,11 @@ def waiting_storage_requests(snapshot: ClusterSnapshot, now: datetime, limits: T
             snapshot.ref(request),
             request.created,
             f"{asker} waits for the administrator",
-            f"{asker} asked for a storage location at {humanize.time(request.created, now)}; backups that use it are "
-            "refused until an administrator decides.",
+            sentence(
+                f"{asker} asked for a storage location at ",
+                request.created,
+                "; backups that use it are refused until an administrator decides.",
+            ),
             "Set spec.approvalDecision of the request to approve or reject.",
             (ObjectRef(snapshot.context, "NonAdminBackupStorageLocation", source.namespace, source.name),)
             if source.name

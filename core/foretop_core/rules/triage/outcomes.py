@@ -12,6 +12,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.schedule_history import began, faults_in_a_row
+from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 
@@ -31,7 +32,7 @@ def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             snapshot.ref(schedule),
             began(first),
             f"last backup {OUTCOMES[last.phase]}{row}",
-            f"{last.name} {OUTCOMES[last.phase]} at {humanize.time(began(last), now)}{row}: {reason(last)}.",
+            sentence(f"{last.name} {OUTCOMES[last.phase]} at ", began(last), f"{row}: {reason(last)}."),
             _remedy(last),
             (snapshot.ref(last),),
             blames=blamed_location(snapshot, last),
@@ -89,7 +90,7 @@ def _failed(
         snapshot.ref(run),
         ended,
         OUTCOMES[run.phase],
-        f"{run.name} {OUTCOMES[run.phase]} at {humanize.time(ended, now)}: {reason(run)}.",
+        sentence(f"{run.name} {OUTCOMES[run.phase]} at ", ended, f": {reason(run)}."),
         _remedy(run),
         blames=blames,
     )

@@ -10,6 +10,7 @@ from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import expression
+from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 
@@ -57,10 +58,15 @@ def _compare(snapshot: ClusterSnapshot, prescaled: PreScaledCronJob, job: CronJo
         prescaled,
         job,
         f"warms up at the wrong time: {humanize.count(len(missed), 'warm-up')} missed",
-        f"{job.spec.schedule!r} should fire {humanize.duration(ahead)} before "
-        f"{prescaled.spec.cron_job.spec.schedule!r}; "
-        f"up to {humanize.time(until, now)} it misses {len(missed):,} and makes {len(extra):,} unneeded ones, "
-        f"first at {humanize.time(first, now)}.",
+        sentence(
+            f"{job.spec.schedule!r} should fire ",
+            ahead,
+            f" before {prescaled.spec.cron_job.spec.schedule!r}; up to ",
+            until,
+            f" it misses {len(missed):,} and makes {len(extra):,} unneeded ones, first at ",
+            first,
+            ".",
+        ),
         Severity.ERROR if missed else Severity.WARNING,
     )
 
@@ -74,7 +80,7 @@ def _finding(
     prescaled: PreScaledCronJob,
     job: CronJob | None,
     what: str,
-    evidence: str,
+    evidence: Text,
     severity: Severity = Severity.WARNING,
 ) -> Finding:
     minutes = prescaled.spec.warm_up_time_mins

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
@@ -24,6 +24,7 @@ from foretop_core.rules.forecast import (
 )
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.schedule_history import newest_good
+from foretop_core.rules.sentences import Moment, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.dialects import refusal_by_upgrade, runaway_by_upgrade
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
@@ -42,7 +43,7 @@ def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             snapshot.ref(schedule),
             schedule.created,
             "invalid cron, makes no backups",
-            f"{schedule.spec.schedule!r} is refused: {problem}.{paused}{upgrade}",
+            sentence(f"{schedule.spec.schedule!r} is refused: {problem}.{paused}", upgrade),
             f"{instead or 'Fix spec.schedule.'} Fixing it starts a backup at once if a run was due between its "
             "creation and now, unless the same change sets spec.skipImmediately to true.",
         )
@@ -90,8 +91,9 @@ def overdue_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             snapshot.ref(schedule),
             late.since,
             what,
-            f"Due at {humanize.time(late.since, now)}, {humanize.duration(now - late.since)} ago, but no backup was "
-            f"started: {late.sentence}.",
+            sentence(
+                "Due at ", late.since, ", ", now - late.since, " ago, but no backup was started: ", late.sentence, "."
+            ),
             remedy,
             (snapshot.ref(late.blocker),) if late.blocker else (),
             late.reason.value,
@@ -122,17 +124,15 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
         due = ", due at once" if choices[0].at_once else ""
         who = f" {paused.who}" if paused.who else ""
         good = newest_good(snapshot.runs(schedule))
-        kept = (
-            f" Its newest good backup is {humanize.duration(now - good.started)} old." if good and good.started else ""
-        )
+        kept = sentence(" Its newest good backup is ", now - good.started, " old.") if good and good.started else ""
         yield Finding(
             "schedule-paused-long",
             Severity.WARNING,
             snapshot.ref(schedule),
             since,
-            f"paused for {humanize.duration(now - since)}{due}",
-            f"Paused since {humanize.time(since, now)} at the latest{who}. Unpausing now: {choices[0].sentence}.{kept}",
-            f"Unpause it if the work is done. With skip: {choices[1].sentence}.",
+            sentence("paused for ", now - since, due),
+            sentence("Paused since ", since, f" at the latest{who}. Unpausing now: ", choices[0].sentence, ".", kept),
+            sentence("Unpause it if the work is done. With skip: ", choices[1].sentence, "."),
         )
 
 
@@ -147,7 +147,7 @@ def all_paused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> 
         since = max((owner.time for owner in owners if owner.time), default=None)
         names = list(dict.fromkeys(owner.manager for owner in owners if owner.manager))
         who = f" by {humanize.join(names)}" if names else ""
-        lasts = f" The last of them was paused at {humanize.time(since, now)} at the latest{who}." if since else ""
+        lasts = sentence(" The last of them was paused at ", since, f" at the latest{who}.") if since else ""
         at_once = f" Unpaused without skip, {humanize.count(len(due), 'backup')} would start at once." if due else ""
         yield Finding(
             "velero-all-paused",
@@ -155,7 +155,7 @@ def all_paused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> 
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
             since,
             f"all {len(paused)} schedules are paused, {len(due)} due",
-            f"No schedule in {namespace} makes a backup.{lasts}{at_once}",
+            sentence(f"No schedule in {namespace} makes a backup.", lasts, at_once),
             "Unpause them when the work is done; choose skip if an immediate backup would be a problem.",
             tuple(snapshot.ref(schedule) for schedule in paused),
         )
@@ -169,17 +169,19 @@ def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresh
             continue
         for crowd in collisions(_read_in(snapshot, namespace), now, slots, limits.most_collisions):
             names = [schedule.name for schedule in crowd.schedules]
-            at = crowd.following or crowd.at
-            when = f"{at:%H:%M}Z" if at.date() == now.astimezone(UTC).date() else humanize.time(at, now)
+            when = Moment(crowd.following or crowd.at, to_the_minute=True)
             rhythm = f", {crowd.rhythm}" if crowd.rhythm else ""
             yield Finding(
                 "schedules-collide",
                 Severity.NOTE,
                 ObjectRef(snapshot.context, QUEUE, namespace, ""),
                 None,
-                f"{len(names)} schedules start together, next {when}",
-                f"{humanize.join(names)} are due in the same minute{rhythm}, next at {when}, and Velero works on "
-                f"{humanize.count(slots, 'backup')} at a time: the others wait.",
+                sentence(f"{len(names)} schedules start together, next ", when),
+                sentence(
+                    f"{humanize.join(names)} are due in the same minute{rhythm}, next at ",
+                    when,
+                    f", and Velero works on {humanize.count(slots, 'backup')} at a time: the others wait.",
+                ),
                 "Give them different minutes, or raise --concurrent-backups.",
                 tuple(snapshot.ref(schedule) for schedule in crowd.schedules),
                 f"{crowd.at:%H:%M}",
@@ -198,8 +200,8 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             continue
         good = newest_good(snapshot.runs(schedule))
         if good and (expires := _expires_first(schedule, dialect, good, now, limits)):
-            what = "last good backup expires with none after it"
-            evidence = f"{good.name} is the newest good backup and expires at {humanize.time(expires, now)}."
+            what: Text = "last good backup expires with none after it"
+            evidence = sentence(good.name, " is the newest good backup and expires at ", expires, ".")
             yield _gap(snapshot, schedule, good.started, what, evidence, good)
             continue
         made = schedule.created
@@ -209,21 +211,16 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         if should is None or made >= should:
             continue
         if good is None:
-            evidence = f"None of its backups has completed since it was created at {humanize.time(made, now)}."
+            evidence = sentence("None of its backups has completed since it was created at ", made, ".")
             yield _gap(snapshot, schedule, made, "no good backup at all", evidence, None)
         elif good.started is not None and good.started < should:
-            evidence = (
-                f"{good.name}, started {humanize.time(good.started, now)}, is the newest good backup; "
-                "at least two later runs should have made a newer one."
-            )
-            yield _gap(
-                snapshot,
-                schedule,
+            evidence = sentence(
+                f"{good.name}, started ",
                 good.started,
-                f"newest good backup {humanize.duration(now - good.started)} old",
-                evidence,
-                good,
+                ", is the newest good backup; at least two later runs should have made a newer one.",
             )
+            what = sentence("newest good backup ", now - good.started, " old")
+            yield _gap(snapshot, schedule, good.started, what, evidence, good)
 
 
 def _last_run_was_good(schedule: Schedule, good: Backup | None) -> bool:
@@ -256,7 +253,12 @@ def _expires_first(
 
 
 def _gap(
-    snapshot: ClusterSnapshot, schedule: Schedule, since: datetime | None, what: str, evidence: str, good: Backup | None
+    snapshot: ClusterSnapshot,
+    schedule: Schedule,
+    since: datetime | None,
+    what: Text,
+    evidence: Text,
+    good: Backup | None,
 ) -> Finding:
     return Finding(
         "protection-gap",

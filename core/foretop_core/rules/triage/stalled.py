@@ -10,6 +10,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FINISHING
 from foretop_core.rules.queue import NOT_MOVING_YET, queue, queue_stalled
+from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
@@ -33,7 +34,7 @@ def stuck_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             snapshot.ref(backup),
             moved,
             f"no progress, {_percent(backup)}",
-            f"{_progress(backup, movements)}, unchanged for {least}{humanize.duration(now - moved)}.",
+            sentence(f"{_progress(backup, movements)}, unchanged for {least}", now - moved, "."),
             "Read its logs and check the node agent of the stalled volume; cancel its data movements if it "
             "cannot continue.",
             tuple(snapshot.ref(movement) for movement in waiting or movements),
@@ -58,8 +59,11 @@ def waiting_movements(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             snapshot.ref(movement),
             since,
             f"volume {movement.volume or movement.name} waits{node}",
-            f"{movement.phase or 'New'} since {humanize.time(since, now)}{node}; "
-            f"{movement.backup_name or movement.restore_name} waits for it.",
+            sentence(
+                f"{movement.phase or 'New'} since ",
+                since,
+                f"{node}; {movement.backup_name or movement.restore_name} waits for it.",
+            ),
             "Check the node agent pod there and whether its data mover pod can be scheduled.",
             (ObjectRef(snapshot.context, "Backup", movement.namespace, movement.backup_name),)
             if movement.backup_name
@@ -78,8 +82,12 @@ def old_ready_to_start(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
             snapshot.ref(backup),
             since,
             "ReadyToStart and never started",
-            f"ReadyToStart for {humanize.duration(now - since)}, which normally takes milliseconds: Velero restarted "
-            "in between and lost track of it. It occupies a queue slot.",
+            sentence(
+                "ReadyToStart for ",
+                now - since,
+                ", which normally takes milliseconds: Velero restarted in between and lost track of it. It occupies "
+                "a queue slot.",
+            ),
             "Delete it with a DeleteBackupRequest and back up again.",
         )
 
@@ -99,9 +107,11 @@ def stalled_queues(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
             stall.since,
             "the queue is stalled with a free slot",
-            f"{humanize.count(len(stall.startable), 'backup')} could have started since "
-            f"{humanize.time(stall.since, now)} ({humanize.count(stall.free_slots, 'slot')} free); "
-            f"{first.name} is next.",
+            sentence(
+                f"{humanize.count(len(stall.startable), 'backup')} could have started since ",
+                stall.since,
+                f" ({humanize.count(stall.free_slots, 'slot')} free); {first.name} is next.",
+            ),
             "Velero normally starts the next one within a minute: check its pod and log.",
             tuple(snapshot.ref(item.run) for item in stall.startable),
         )

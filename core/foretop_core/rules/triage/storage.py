@@ -11,6 +11,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.heartbeat import PERIOD, last_start
+from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 
@@ -57,8 +58,11 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
         alive = newest is not None and newest > beat.pulse
         what = "storage hangs" if alive else "server down or storage hanging"
         also = (
-            f" It still started a backup at {humanize.time(newest, now)}, so the server is running: backups and "
-            "restores are stalled until the storage responds."
+            sentence(
+                " It still started a backup at ",
+                newest,
+                ", so the server is running: backups and restores are stalled until the storage responds.",
+            )
             if alive and newest
             else " Nothing is backed up or restored until it is back."
         )
@@ -68,8 +72,12 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
             beat.pulse,
             f"no sign of activity from Velero: {what}",
-            f"Velero checks its storage every {humanize.interval(beat.period or PERIOD)} and last did so at "
-            f"{humanize.time(beat.pulse, now)}.{also}",
+            sentence(
+                f"Velero checks its storage every {humanize.interval(beat.period or PERIOD)} and last did so at ",
+                beat.pulse,
+                ".",
+                also,
+            ),
             f"Check the Velero pod in {namespace}, its log, and the object store.",
         )
 
@@ -89,7 +97,7 @@ def restarted_servers(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
             at,
             "Velero has restarted",
-            f"It restarted at {humanize.time(at, now)}.{lost} Queued backups continue, due schedules start at once.",
+            sentence("It restarted at ", at, f".{lost} Queued backups continue, due schedules start at once."),
             "Run the lost backups again; if it happens again, find out why the pod restarts (memory, eviction).",
             tuple(snapshot.ref(backup) for backup in recent),
         )
@@ -109,9 +117,8 @@ def unsynced_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
             Severity.WARNING,
             snapshot.ref(location),
             synced,
-            f"not synced for {humanize.duration(now - synced)}",
-            f"Velero reads the bucket every {humanize.interval(period)}, and last did so at "
-            f"{humanize.time(synced, now)}.",
+            sentence("not synced for ", now - synced),
+            sentence(f"Velero reads the bucket every {humanize.interval(period)}, and last did so at ", synced, "."),
             "Check the Velero log for sync errors; backups of other clusters are missing here.",
         )
 
@@ -152,8 +159,8 @@ def expired_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             Severity.WARNING,
             snapshot.ref(backup),
             expiry,
-            f"expired {humanize.duration(now - expiry)} ago and still there",
-            f"It expired at {humanize.time(expiry, now)} and Velero has not deleted it: {_why_kept(snapshot, backup)}.",
+            sentence("expired ", now - expiry, " ago and still there"),
+            sentence("It expired at ", expiry, f" and Velero has not deleted it: {_why_kept(snapshot, backup)}."),
             "Fix the location, and Velero deletes it at its next hourly cleanup; or delete it yourself.",
             blames=_location_of(snapshot, backup),
         )

@@ -11,8 +11,10 @@ from typing import assert_never
 from foretop_core.models import Backup, Restore, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.rules.heartbeat import Heartbeat, heartbeat
 from foretop_core.rules.queue import Owner, OwnerKind, QueueItem, Run, RunHistory, learn, owner_of, queue
+from foretop_core.rules.sentences import Text, render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds
 from foretop_core.store import Store
@@ -41,6 +43,14 @@ class RenderContext:
     def zone_of(self, resource: object) -> tzinfo:
         """In which zone the times of an object are told."""
         return self.zoning.of(resource, self.schedule_of)
+
+    def text(self, text: Text, resource: object = None) -> str:
+        """What a person reads now, in the zone of an object."""
+        return render(text, self.now, self.zone_of(resource))
+
+    def time(self, at: datetime, resource: object) -> str:
+        """A moment within the text of a pane."""
+        return humanize.time(at, self.now, self.zone_of(resource))
 
     def time_of_day(self, at: datetime | None, resource: object) -> str:
         return times.time_of_day(at, self.now, self.zone_of(resource), named=self.zoning.is_named)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from foretop_core.models.kinds import KINDS
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.sentences import sort_key
 from foretop_core.rules.triage import Finding, Severity
 from foretop_core.rules.triage.ranking import rank
 from foretop_core.tables.engine.columns import Column, Row, find_column
@@ -34,7 +35,8 @@ class _Facets:
 
     def text(self) -> str:
         found = self.finding
-        words = (found.context, found.code, found.severity.value, subject_text(found), found.subject.kind, found.what)
+        what = self.render.text(found.what) if self.render else sort_key(found.what)
+        words = (found.context, found.code, found.severity.value, subject_text(found), found.subject.kind, what)
         return " ".join(words).lower()
 
     def field(self, name: str) -> str:
@@ -87,7 +89,7 @@ COLUMNS: tuple[Column[Finding], ...] = (
         falls=True,
     ),
     Column("subject", "SUBJECT", lambda found, _: subject_text(found), subject_text, from_middle=True),
-    Column("what", "WHAT", lambda found, _: found.what, lambda found: found.what),
+    Column("what", "WHAT", lambda found, render: render.text(found.what), lambda found: sort_key(found.what)),
 )
 
 

@@ -14,6 +14,7 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.queue import Positions, QueueItem, queue
 from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.rules.schedule_history import last_outcome
+from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding
 
@@ -76,11 +77,11 @@ def queue_items(snapshot: ClusterSnapshot, now: datetime) -> list[Item]:
             queue(restores, now=now, silence=silence),
         )
         for line in lines:
-            items += [queue_item(snapshot.context, entry) for entry in line.items]
+            items += [queue_item(snapshot.context, entry, now) for entry in line.items]
     return items
 
 
-def queue_item(context: str, entry: QueueItem) -> Item:
+def queue_item(context: str, entry: QueueItem, now: datetime) -> Item:
     return {
         **identity(context, entry.run),
         "phase": entry.phase or None,
@@ -92,7 +93,7 @@ def queue_item(context: str, entry: QueueItem) -> Item:
         "startedAt": rfc3339(entry.run.status.start_timestamp),
         "expectedStart": rfc3339(entry.expected_start),
         "expectedEnd": rfc3339(entry.expected_end),
-        "note": entry.note or None,
+        "note": render(entry.note, now) or None,
     }
 
 
@@ -123,7 +124,8 @@ def nonadmin_item(snapshot: ClusterSnapshot, item: NonAdmin, positions: Position
     }
 
 
-def finding_item(finding: Finding) -> Item:
+def finding_item(finding: Finding, now: datetime) -> Item:
+    """In UTC, whatever a screen shows."""
     return {
         "context": finding.context,
         "kind": finding.subject.kind,
@@ -133,9 +135,9 @@ def finding_item(finding: Finding) -> Item:
         "code": finding.code,
         "severity": finding.severity.value,
         "since": rfc3339(finding.since),
-        "what": finding.what,
-        "evidence": finding.evidence,
-        "remedy": finding.remedy,
+        "what": render(finding.what, now),
+        "evidence": render(finding.evidence, now),
+        "remedy": render(finding.remedy, now),
         "related": [
             {"kind": subject.kind, "namespace": subject.namespace, "name": subject.name} for subject in finding.related
         ],

@@ -17,6 +17,7 @@ from foretop_core.rules.queue import (
     owner_of,
     waiting_volume,
 )
+from foretop_core.rules.sentences import Text, sentence
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.text import times
 
@@ -26,7 +27,7 @@ class RunEta:
     """`short` and `waits_for` for the row, `sentence` for the pane, "" where there is nothing to say."""
 
     short: str = ""
-    sentence: str = ""
+    sentence: Text = ""
     waits_for: str = ""
 
 
@@ -38,7 +39,7 @@ def outlook(run: Run, render: RenderContext) -> RunEta:
         return RunEta()
     silence = render.beat(run.namespace).silent_for(render.now)
     if silence is not None:
-        return RunEta(f"inactive {times.short(silence)}", f"No estimate: {found.note}.")
+        return RunEta(f"inactive {times.short(silence)}", _unknown(found))
     if found.waits:
         return _start(found, render)
     if (volume := waiting_volume(render.snapshot.movements_of(run), render.now)) is not None:
@@ -47,8 +48,7 @@ def outlook(run: Run, render: RenderContext) -> RunEta:
         least = "" if render.was_seen_moving(run) else "at least "
         return RunEta(
             f"stalled {times.short(standing)}",
-            f"Stalled: neither items nor bytes have changed for {least}{humanize.duration(standing)}, "
-            "no estimated end.",
+            sentence(f"Stalled: neither items nor bytes have changed for {least}", standing, ", no estimated end."),
         )
     return _end(found, render)
 
@@ -60,10 +60,13 @@ def _start(found: QueueItem, render: RenderContext) -> RunEta:
         short = f"{short} held"
     waits_for = _hold(found.hold) if found.hold is not None else ""
     if at is None:
-        return RunEta(short, f"No estimate: {found.note}." if found.note else "", waits_for)
-    wait = humanize.duration(at - render.now)
-    sentence = f"Expected to start about {humanize.time(at, render.now)}, in {wait}{_basis(found)}."
-    return RunEta(short, sentence, waits_for)
+        return RunEta(short, _unknown(found), waits_for)
+    told = sentence("Expected to start about ", at, ", in ", at - render.now, f"{_basis(found)}.")
+    return RunEta(short, told, waits_for)
+
+
+def _unknown(found: QueueItem) -> Text:
+    return sentence("No estimate: ", found.note, ".") if found.note else ""
 
 
 def _hold(hold: Blocker) -> str:
@@ -97,8 +100,11 @@ def _waits(volume: WaitingVolume, render: RenderContext) -> RunEta:
     taken = where or ", not picked up by a node,"
     return RunEta(
         f"waits {times.short(length)}",
-        f"It waits for volume {volume.name}: {volume.phase}{taken} for {humanize.duration(length)}, with no data "
-        "moved yet; no estimated end.",
+        sentence(
+            f"It waits for volume {volume.name}: {volume.phase}{taken} for ",
+            length,
+            ", with no data moved yet; no estimated end.",
+        ),
         f"volume {volume.name}{where}",
     )
 
@@ -109,11 +115,11 @@ def _end(found: QueueItem, render: RenderContext) -> RunEta:
     so_far = times.short(found.running_for) if found.running_for is not None else ""
     if at is None:
         short = f"{so_far} finishing" if found.phase not in HOLDS_SLOT else f"{so_far} → ?"
-        return RunEta(short.lstrip(), f"No estimate: {found.note}." if found.note else "")
-    when = f"{humanize.time(at, render.now)}{_basis(found)}"
+        return RunEta(short.lstrip(), _unknown(found))
     if at < render.now:
-        return RunEta(f"{so_far} late".lstrip(), f"Should have ended about {when}.")
-    return RunEta(f"{so_far} → {render.minute(at, found.run)}".lstrip(), f"Expected to end about {when}.")
+        return RunEta(f"{so_far} late".lstrip(), sentence("Should have ended about ", at, f"{_basis(found)}."))
+    told = sentence("Expected to end about ", at, f"{_basis(found)}.")
+    return RunEta(f"{so_far} → {render.minute(at, found.run)}".lstrip(), told)
 
 
 def _basis(found: QueueItem) -> str:

@@ -10,6 +10,7 @@ from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.triage import Finding, Severity
 from foretop_core.store import ContextHealth
 from foretop_core.tables.engine.namespace_scope import A_CONTEXT
@@ -29,15 +30,16 @@ def visibility_findings(
     """One line for a cluster that is lost; else one for each sort of gap."""
     if health.lost_at is None:
         return tuple(_gaps(context, health, now))
-    return (_lost(context, health, health.lost_at, now, seen_before),) if now - health.lost_at >= _PATIENCE else ()
+    return (_lost(context, health, health.lost_at, seen_before),) if now - health.lost_at >= _PATIENCE else ()
 
 
-def _lost(context: str, health: ContextHealth, since: datetime, now: datetime, seen_before: bool) -> Finding:
+def _lost(context: str, health: ContextHealth, since: datetime, seen_before: bool) -> Finding:
     signed_out = health.state is WatchState.SIGNED_OUT
-    at = humanize.time(since, now)
-    known = f"last seen at {at}" if seen_before else "not visible"
+    known = sentence("last seen at ", since) if seen_before else "not visible"
     reason = "signed out" if signed_out else _reason(health.error)
-    still = f" Its data is from {at}: ages, countdowns and forecasts do not advance." if seen_before else ""
+    still = (
+        sentence(" Its data is from ", since, ": ages, countdowns and forecasts do not advance.") if seen_before else ""
+    )
     sign_in = (
         "Sign in again: press i if your exec plugin can prompt you. "
         if signed_out
@@ -48,8 +50,8 @@ def _lost(context: str, health: ContextHealth, since: datetime, now: datetime, s
         Severity.ERROR,
         context,
         since,
-        f"{reason}; {known}",
-        f"{health.error or 'It does not answer'}.{still}",
+        sentence(f"{reason}; ", known),
+        sentence(f"{health.error or 'It does not answer'}.", still),
         f"{sign_in}foretop retries automatically; ctrl+r retries now.",
     )
 
@@ -96,7 +98,7 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
 
 
 def _finding(
-    code: str, severity: Severity, context: str, since: datetime | None, what: str, evidence: str, remedy: str
+    code: str, severity: Severity, context: str, since: datetime | None, what: Text, evidence: Text, remedy: str
 ) -> Finding:
     subject = ObjectRef(context, A_CONTEXT, "", context)
     return Finding(code, severity, subject, since, what, evidence, remedy)

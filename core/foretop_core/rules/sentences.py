@@ -1,0 +1,120 @@
+"""Sentences whose times are data: rules put them together, and `render` writes them out where they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import TypeAlias
+
+from foretop_core.rules import humanize
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A point in time within a sentence; how it is written depends on the reader's zone and day."""
+
+    at: datetime
+    to_the_minute: bool = False
+    """Without its seconds, also on the reader's own day."""
+
+
+Part: TypeAlias = str | Moment | timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Words, moments and durations in order; made by `sentence`.
+
+    It is not text: an f-string refuses it, because the reader's zone is not known there.
+    """
+
+    parts: tuple[Part, ...]
+
+    def __format__(self, spec: str) -> str:
+        raise TypeError("a Sentence is not text: put it together with sentence(...), show it with render(...)")
+
+
+Text: TypeAlias = str | Sentence
+"""What a person reads: plain text, which never changes, or a sentence with times in it."""
+
+
+def sentence(*parts: Text | Moment | datetime | timedelta) -> Text:
+    """`sentence("Due at ", run, ", ", now - run, " ago.")`: the parts in order; plain text where none is a time.
+
+    Durations lose what is not shown of them, so that a rule that looks again a second later says the same.
+    """
+    found: list[Part] = []
+    for part in _flat(parts):
+        if isinstance(part, str) and found and isinstance(found[-1], str):
+            found[-1] += part
+        elif part != "":
+            found.append(part)
+    if not found:
+        return ""
+    return found[0] if len(found) == 1 and isinstance(found[0], str) else Sentence(tuple(found))
+
+
+def join_sentences(texts: Iterable[Text], separator: str) -> Text:
+    parts: list[Text] = []
+    for text in texts:
+        parts += [separator, text] if parts else [text]
+    return sentence(*parts)
+
+
+def listed(texts: Sequence[Text], most: int = 3) -> Text:
+    """`a, b and c`, or `a, b, c and 4 more`: as `humanize.join` does with names."""
+    *before, last = (*texts[:most], f"{len(texts) - most:,} more") if len(texts) > most else texts
+    return sentence(join_sentences(before, ", "), " and ", last) if before else last
+
+
+def without_full_stop(text: Text) -> Text:
+    """To go on after it."""
+    if isinstance(text, str):
+        return text.rstrip(".")
+    *before, last = text.parts
+    return sentence(*before, last.rstrip(".") if isinstance(last, str) else last)
+
+
+def render(text: Text, now: datetime, zone: tzinfo = UTC) -> str:
+    """As a person reads it at this moment in this zone; plain text, a quoted message for one, stays as it is."""
+    return text if isinstance(text, str) else "".join(_written(part, now, zone) for part in text.parts)
+
+
+def sort_key(text: Text) -> str:
+    """The same whenever and wherever it is read, with earlier moments before later ones."""
+    return text if isinstance(text, str) else "".join(_sortable(part) for part in text.parts)
+
+
+def _flat(parts: Iterable[Text | Moment | datetime | timedelta]) -> Iterator[Part]:
+    for part in parts:
+        if isinstance(part, Sentence):
+            yield from part.parts
+        elif isinstance(part, datetime):
+            yield Moment(part)
+        elif isinstance(part, timedelta):
+            yield humanize.as_shown(part)
+        else:
+            yield part
+
+
+def _written(part: Part, now: datetime, zone: tzinfo) -> str:
+    match part:
+        case Moment(at, to_the_minute=True):
+            return humanize.minute(at, now, zone)
+        case Moment(at):
+            return humanize.time(at, now, zone)
+        case timedelta():
+            return humanize.duration(part)
+        case str():
+            return part
+
+
+def _sortable(part: Part) -> str:
+    match part:
+        case Moment(at):
+            return at.astimezone(UTC).isoformat()
+        case timedelta():
+            return f"{part.total_seconds():015.0f}"
+        case str():
+            return part
