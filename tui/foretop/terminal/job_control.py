@@ -11,8 +11,8 @@ from collections.abc import Callable
 from types import FrameType
 
 
-def resume_only_after_suspend(redraw: Callable[[], None]) -> None:
-    """Wraps the handlers that Textual's driver has installed; a SIGCONT without a suspend only draws the screen again."""
+def resume_only_after_suspend(redraw: Callable[[], object]) -> None:
+    """Wraps the handlers of Textual's driver; a SIGCONT without a suspend only draws the screen again."""
     if not hasattr(signal, "SIGTSTP"):
         return
     suspend, resume = signal.getsignal(signal.SIGTSTP), signal.getsignal(signal.SIGCONT)
