@@ -9,7 +9,7 @@ from typing import Any
 
 from foretop_core.actions.intents import PAUSE, UNPAUSE
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.steps import patch_step, said
+from foretop_core.actions.steps import patch_step
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.forecast import Choice, pause_as_read, unpause_as_read
@@ -48,9 +48,8 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], wish: P
         runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
         left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
         patch = {"metadata": {"annotations": {**left, **wish.marks(now)}}, "spec": {"paused": True}}
-        changes = (f"spec.paused {said(schedule.spec.paused)} → true",)
         forecast = pause_as_read(schedule, now, snapshot.readings(schedule), runs)
-        steps.append(_step(where, schedule, patch, changes, forecast))
+        steps.append(_step(where, schedule, patch, forecast))
     return Plan(PAUSE, now, tuple(steps), tuple(refused))
 
 
@@ -84,23 +83,19 @@ def _unpause_step(
         backups=runs,
     )
     spec: dict[str, Any] = {"paused": False}
-    changes = ["spec.paused true → false"]
     held, wanted = schedule.spec.skip_immediately, choice is Choice.SKIP
     if choice is not Choice.LEAVE and held is not wanted:
         spec["skipImmediately"] = wanted
-        changes.append(f"spec.skipImmediately {said(held)} → {said(wanted)}")
     marks = {key: None for key in MARKS if schedule.annotation(key)}
     patch: dict[str, Any] = {"metadata": {"annotations": marks} if marks else {}, "spec": spec}
-    return _step(where, schedule, patch, tuple(changes), forecast.sentence)
+    return _step(where, schedule, patch, forecast.sentence)
 
 
-def _step(
-    where: ObjectRef, schedule: Schedule, patch: dict[str, Any], changes: tuple[str, ...], forecast: str
-) -> PlanStep:
+def _step(where: ObjectRef, schedule: Schedule, patch: dict[str, Any], forecast: str) -> PlanStep:
     before: dict[str, Any] = {
         "spec": {"paused": schedule.spec.paused, "skipImmediately": schedule.spec.skip_immediately}
     }
     marks = {key: value for key in MARKS if (value := schedule.annotation(key))}
     if marks:
         before["metadata"] = {"annotations": marks}
-    return patch_step(where, schedule, patch, before, changes, forecast)
+    return patch_step(where, schedule, patch, before, forecast)

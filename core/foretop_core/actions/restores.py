@@ -20,6 +20,8 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 POLICIES = ("", "none", "update")
 BESIDE = "-restored"
 _ALL = ("*",)
+_FLAGGED = frozenset({"includedNamespaces", "excludedNamespaces", "includedResources", "excludedResources"})
+"""Fields of the rest of the spec that the command to copy has flags for."""
 _LONGEST_NAMESPACE = 63
 
 
@@ -162,6 +164,9 @@ def _warnings(
 
 
 def _command(snapshot: ClusterSnapshot, backup: Backup, wish: RestoreRequest, name: str) -> str:
+    """Velero's own command where its flags say all of it, else ""."""
+    if wish.labels or set(wire(wish.more)) - _FLAGGED:
+        return ""
     flags = ["--from-backup", backup.name]
     if wish.mapping:
         flags += ["--namespace-mappings", ",".join(f"{old}:{new}" for old, new in wish.mapping.items())]

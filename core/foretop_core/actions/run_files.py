@@ -12,7 +12,7 @@ from foretop_core.actions.intents import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, 
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.steps import create_step, kubectl, velero
+from foretop_core.actions.steps import create_step, velero
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import permission
 from foretop_core.kube.connection import api_paths
@@ -159,9 +159,7 @@ def file_plan(executor: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> Pl
     changes = (f"a {kind.name} for the {file.noun} of {item.name} is created; Velero removes it after ten minutes",)
     forecast = f"Velero signs a URL from which the {file.noun} {'is' if file is RunFile.LOG else 'are'} fetched"
     verb = ("logs", item.name) if file is RunFile.LOG else ("describe", item.name, "--details")
-    line = velero(context, item.namespace, word.lower(), *verb)
-    if of_tenant:
-        line = kubectl(context, item.namespace, "create", "-f", "-")
+    line = "" if of_tenant else velero(context, item.namespace, word.lower(), *verb)
     step = create_step(target, spec, changes, forecast, line)
     return Plan(file.intent(of_tenant=of_tenant), executor.clock.now(), (step,))
 

@@ -96,7 +96,7 @@ async def _pause(
             say_to(f"Nothing to do: all {len(items)} are already paused.", err=True)
             return DONE
         window = batch or f"{at.now:%Y%m%d%H%M%S}-{secrets.token_hex(2)}"
-        wish = PauseRequest(await at.introduce(manner), window, reason, until)
+        wish = PauseRequest(await at.introduce(), window, reason, until)
         code = await run_action(at, lambda snapshot, some, now: plan_pause(snapshot, some, wish, now), wanted, manner)
         if code == DONE and not manner.dry_run:
             say_to(f"To resume exactly these: foretop schedule unpause --batch {window}", err=True)

@@ -112,14 +112,10 @@ class PauseDialog(ActionDialog):
         return lambda snapshot, items, now: plan_pause(snapshot, items, wish, now)
 
     def more(self) -> list[Paragraph]:
-        """What is written beside spec.paused, in annotations."""
+        """The way back."""
         if self.planned is None:
             return []
-        wish, now = self._noted, self.service.now(self.keys[0].context)
-        until = f", until {humanize.time(wish.until, now)}" if wish.until else ""
-        why = f", {wish.reason}" if wish.reason else ""
-        text = f"paused by {wish.by}{why}{until}; U resumes exactly what this window ({wish.batch}) pauses"
-        return [paragraph(text, label="Note")]
+        return [paragraph(f"U resumes exactly what this window ({self._noted.batch}) pauses", label="Note")]
 
     def _window(self) -> PauseRequest:
         context = self.keys[0].context

@@ -19,6 +19,7 @@ from foretop_core.tables.text.cell_text import clean, cut, cut_end, width
 
 _DEEDS = {"patch": "patched", "create": "made", "delete": "deleted"}
 _COPY = "  c copy"
+_GAP = "   "
 _BESIDE = 66
 """A line of the smallest dialog."""
 
@@ -110,23 +111,25 @@ def summary(told: Sequence[StepReport], problem: str) -> str:
 
 
 def _one(step: PlanStep) -> list[Paragraph]:
-    said = [*_changes(step), paragraph(step.forecast, label="Result")]
+    said = [*_written(step.changes), paragraph(step.forecast, label="Result")]
     return [*said, *(look(warning) for warning in step.warnings)]
 
 
-def _changes(step: PlanStep) -> list[Paragraph]:
+def _written(changes: Sequence[str]) -> list[Paragraph]:
     """Short ones beside each other, long ones below each other."""
-    beside = "   ".join(step.changes)
-    if width(beside) <= _BESIDE:
-        return [paragraph(beside, label="Write")]
-    first, *others = step.changes
-    return [paragraph(first, label="Write"), *(Paragraph((span(text),), " ") for text in others)]
+    lines: list[str] = []
+    for change in changes:
+        if lines and width(lines[-1]) + width(change) + len(_GAP) <= _BESIDE:
+            lines[-1] += f"{_GAP}{change}"
+        else:
+            lines.append(change)
+    return [paragraph(line, label=" " if at else "Write") for at, line in enumerate(lines)]
 
 
 def _many(steps: Sequence[PlanStep]) -> list[Paragraph]:
     """What is written to all of them once, and for each what it leads to and what is written to it alone."""
     common = [change for change in steps[0].changes if all(change in step.changes for step in steps)]
-    said = [paragraph("   ".join(common), label="Write")] if common else []
+    said = _written(common)
     wide = min(28, max(len(step.target.name) for step in steps))
     for step in steps:
         lead = span(f"{step.target.name:<{wide}}  ", bold=True)
