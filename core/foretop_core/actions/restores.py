@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from foretop_core.actions import validation
+from foretop_core.actions.backup_storage import unavailable_storage
 from foretop_core.actions.intents import RESTORE_FROM
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import create_step, said, stamped, velero, wire
@@ -80,12 +81,18 @@ def plan_restore(
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in backups:
-        if backup.phase not in phases.USABLE:
-            why = f"nothing can be restored from it: it is {backup.phase or 'New'}"
+        if why := _why_not(snapshot, backup):
             refused.append(Refusal(snapshot.ref(backup), why))
         else:
             steps.append(_step(snapshot, backup, wish, now, present))
     return Plan(RESTORE_FROM, now, tuple(steps), tuple(refused))
+
+
+def _why_not(snapshot: ClusterSnapshot, backup: Backup) -> str:
+    if backup.phase not in phases.USABLE:
+        return f"nothing can be restored from it: it is {backup.phase or 'New'}"
+    unavailable = unavailable_storage(snapshot, backup)
+    return f"{unavailable}; fix the storage location, then restore" if unavailable else ""
 
 
 def _check(wish: RestoreRequest) -> None:

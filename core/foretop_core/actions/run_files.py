@@ -7,6 +7,7 @@ import secrets
 from enum import Enum
 from typing import TypeAlias
 
+from foretop_core.actions.backup_storage import unavailable_storage
 from foretop_core.actions.download import MOST_BYTES, Progress, TlsTrust, fetch
 from foretop_core.actions.intents import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESULTS, Intent
 from foretop_core.actions.plan_executor import PlanExecutor
@@ -141,9 +142,7 @@ def why_no_file(snapshot: ClusterSnapshot, run: Run, file: RunFile) -> tuple[str
     if run.phase not in READABLE:
         return f"{run.name} has no {file.noun} yet", f"it is {run.phase or 'New'}", _patience(run.phase)
     backup = run if isinstance(run, Backup) else _backup_of(snapshot, run)
-    location = snapshot.location(backup.namespace, backup.spec.storage_location) if backup else None
-    if location is not None and location.phase == "Unavailable":
-        why = f"the storage location {location.name} is Unavailable: {location.status.message or 'no reason given'}"
+    if backup is not None and (why := unavailable_storage(snapshot, backup)):
         return f"The {file.noun} of {run.name} cannot be fetched", why, "fix the storage location"
     return None
 

@@ -194,6 +194,18 @@ def test_a_restore_that_cannot_be_is_one_line(wish: RestoreRequest, words: str) 
         plan_restore(ClusterSnapshot(), [], wish, NOW)
 
 
+def test_nothing_is_restored_from_a_storage_location_that_is_unavailable() -> None:
+    done = backup("one", ended="02:01:00", spec={"storageLocation": "minio"})
+    away = location("minio", "Unavailable", message="dial tcp: no route to host")
+    plan = plan_restore(ClusterSnapshot(backups=(done,), storage=(away,)), [done], RestoreRequest(), NOW)
+    assert plan.steps == ()
+    assert plan.refused[0].why == (
+        "the storage location minio is Unavailable: dial tcp: no route to host; fix the storage location, then restore"
+    )
+    there = location("minio", "Available")
+    assert plan_restore(ClusterSnapshot(backups=(done,), storage=(there,)), [done], RestoreRequest(), NOW).steps
+
+
 def test_nothing_is_restored_from_what_failed() -> None:
     failed = backup("one", "Failed", ended="02:01:00")
     assert (
