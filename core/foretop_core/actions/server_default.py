@@ -25,6 +25,7 @@ OADP_WAY = (
     "DataProtectionApplication names"
 )
 _OADP_KINDS = frozenset({"DataProtectionApplication", "Velero"})
+_OADP_MANAGER = "oadp-operator"
 _OADP_LABELS = ("openshift.io/oadp", "oadp.openshift.io/oadp")
 
 
@@ -119,4 +120,5 @@ def _with_flag(args: tuple[str, ...], skip: bool) -> list[str]:
 
 def _is_oadps(deployment: Deployment) -> bool:
     owners = {owner.kind for owner in deployment.metadata.owner_references}
-    return bool(owners & _OADP_KINDS) or any(deployment.label(key) for key in _OADP_LABELS)
+    manager = deployment.label("app.kubernetes.io/managed-by")
+    return bool(owners & _OADP_KINDS) or manager == _OADP_MANAGER or any(deployment.label(key) for key in _OADP_LABELS)

@@ -24,3 +24,7 @@ class BaseModal(ModalScreen[Answer]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+    def show_notice(self, text: str) -> bool:
+        """Shows a message inside the window; False where it has no place for one, and the message waits."""
+        return False
