@@ -31,6 +31,7 @@ COMMANDS = (
     ("backup", "cancel", "running"),
     ("restore", "create", "beside", "--from-backup", "ended", "--namespace-mappings", "shop:shop-2", "-l", "app=web"),
     ("restore", "create", "part", "--from-backup", "ended", "--include-resources", "configmaps,secrets"),
+    ("restore", "delete", "back"),
     ("nab", "delete", "orders"),
     ("nar", "delete", "orders-back"),
     ("storage-request", "approve", "ask"),

@@ -350,7 +350,6 @@ DELETE_RESTORE = Intent(
     footer=13,
     follow_up=FollowUp.RESTORE_DELETED,
     commands=("restore delete",),
-    purpose="delete restores",
 )
 DELETE_NAB = Intent(
     "delete-nab",

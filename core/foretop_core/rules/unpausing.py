@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from foretop_core.models import Schedule
-from foretop_core.rules.forecast import Choice, UnpauseForecast, invalid, may_be_due, next_run, unpause_as_read
+from foretop_core.rules.forecast import (
+    Choice,
+    Readings,
+    UnpauseForecast,
+    invalid,
+    may_be_due,
+    next_run,
+    unpause_as_read,
+)
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 PausedSchedule = tuple[ClusterSnapshot, Schedule, datetime]
@@ -44,9 +52,8 @@ def forecast_unpause(snapshot: ClusterSnapshot, schedule: Schedule, choice: Choi
     )
 
 
-def is_run_due(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> bool:
+def is_run_due(schedule: Schedule, readings: Readings, now: datetime) -> bool:
     """Whether a run is due, paused or not; never where Velero refuses the schedule."""
-    readings = snapshot.readings(schedule)
     valid = any(not invalid(schedule, reading.dialect) for reading in readings)
     return valid and may_be_due(schedule, now, readings)
 
@@ -55,7 +62,7 @@ def count_unpause(schedules: Iterable[PausedSchedule], choice: Choice) -> Unpaus
     at_once = skipped = held = not_due = 0
     for snapshot, schedule, now in schedules:
         forecast = forecast_unpause(snapshot, schedule, choice, now)
-        if not is_run_due(snapshot, schedule, now):
+        if not is_run_due(schedule, snapshot.readings(schedule), now):
             not_due += 1
         elif forecast.at_once:
             at_once += 1

@@ -63,7 +63,7 @@ class UnpauseDialog(ActionDialog):
     def make_plan(self) -> TrackedPlan:
         """Skipping is offered where something is due; where nothing is, all choices come to the same."""
         choices = self.query_one(RadioList)
-        due = any(is_run_due(snapshot, item, now) for snapshot, item, now in self._paused())
+        due = any(is_run_due(item, snapshot.readings(item), now) for snapshot, item, now in self._paused())
         choices.offer(_CHOICES.index(Choice.SKIP))
         had_focus = choices.has_focus
         choices.display = due
