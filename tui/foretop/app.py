@@ -185,7 +185,8 @@ class Dashboard(SerialKeyApp):
         now = self.main_screen.state.clock() if self.main_screen.state else datetime.now(UTC)
         text = " ".join(clean(line) for line in message.splitlines())
         self.told.append((f"{now:%H:%M:%S}Z", text))
-        if isinstance(self.screen, BaseModal) and self.screen.show_notice(text):
+        window = self.screen
+        if isinstance(window, BaseModal) and not window.is_left and window.show_notice(text):
             return
         self.clear_notifications()
         shown = cut_end(text, self.size.width - _TOAST_FRAME)

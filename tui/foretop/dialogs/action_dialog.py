@@ -179,14 +179,17 @@ class ActionDialog(DialogBoard):
     def draw(self) -> None:
         self.is_asking = self.stage is DialogState.ASKING
         rivals = self.rivals() if self.is_asking and self.planned is not None else []
-        others = [[*self._news, *self.more(), *self._proposal(plan)] for plan in rivals]
+        others = [[*self._news, *self._counted(plan), *self.more(), *self._proposal(plan)] for plan in rivals]
         self.say(self.title_line, plan_text.place(self.keys, self.cells), list(self._said()), others)
         self._show_knobs()
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:
-        said = plan_text.proposal(plan, self.targets, self.cells, copies=not isinstance(self.focused, Prompt))
+        return plan_text.proposal(plan, self.targets, self.cells, copies=not isinstance(self.focused, Prompt))
+
+    def _counted(self, plan: Plan) -> list[Paragraph]:
+        """Of several, in one line before all else, how many it is about."""
         counted = plan_text.counted(plan, self.targets, self.noun)
-        return [paragraph("; ".join([*counted, *self.summary(plan)]), bold=True), *said] if counted else said
+        return [paragraph("; ".join([*counted, *self.summary(plan)]), bold=True)] if counted else []
 
     def _said(self) -> Iterator[Paragraph]:
         deed = self.deed
@@ -196,6 +199,8 @@ class ActionDialog(DialogBoard):
                 yield paragraph(deed.problem, Tone.BAD)
             return
         yield from self._news
+        if self.planned is not None:
+            yield from self._counted(self.planned.plan)
         yield from self.more()
         yield from (paragraph(text, Tone.BAD) for text in (self.problem, self._refusal) if text)
         if self.planned is not None:

@@ -22,8 +22,8 @@ _DEEDS = {"patch": "patched", "create": "made", "delete": "deleted"}
 _COPY = "  c copy"
 _GAP = "   "
 _SHORTEST_NAME = 12
-_BESIDE = 66
-"""A line of the smallest dialog."""
+_BESIDE = 62
+"""A line of the smallest dialog, beside its label."""
 
 
 @dataclass(frozen=True, slots=True)
