@@ -118,8 +118,7 @@ async def test_where_nothing_is_due_nothing_is_written_to_skip_it(
         await at.shown.press("u")
         await at.see(
             "Nothing is due, so there is nothing to skip.",
-            "Write spec.paused true → false annotation",
-            "Result no backup now: none is due",
+            "Write spec.paused true → false Result no backup now: none is due",
         )
         assert "Do not skip" not in at.shown.text
         assert at.dialog.cancel.has_focus

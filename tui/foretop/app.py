@@ -188,7 +188,8 @@ class Dashboard(SerialKeyApp):
         window = self.screen
         if isinstance(window, BaseModal) and not window.is_left and window.show_notice(text):
             return
-        self.clear_notifications()
+        # In order with the toasts that were asked for before: those are shown when their turn comes, not at once.
+        self.call_later(self.clear_notifications)
         shown = cut_end(text, self.size.width - _TOAST_FRAME)
         super().notify(shown, title=title, severity=severity, timeout=timeout, markup=False)
 

@@ -117,7 +117,7 @@ class Intent:
 
 
 def _is_unpaused(item: Resource, _moves: Callable[[], bool]) -> str:
-    return "" if isinstance(item, Schedule) and not item.spec.paused else "it is paused already"
+    return "" if isinstance(item, Schedule) and not item.spec.paused else "it is already paused"
 
 
 def _is_paused(item: Resource, _moves: Callable[[], bool]) -> str:
