@@ -88,9 +88,20 @@ def backup(
     )
 
 
-def restore(name: str = "back", phase: str = "Completed", *, created: str = "02:00:03", **status: Any) -> Restore:
+def restore(
+    name: str = "back",
+    phase: str = "Completed",
+    *,
+    created: str = "02:00:03",
+    meta: dict[str, Any] | None = None,
+    **status: Any,
+) -> Restore:
     return from_builtins(
-        Restore, {"metadata": _meta(name, "velero", created), "status": {"phase": phase or None, **status}}
+        Restore,
+        {
+            "metadata": {**_meta(name, "velero", created), **(meta or {})},
+            "status": {"phase": phase or None, **status},
+        },
     )
 
 

@@ -99,7 +99,7 @@ def copies_and_says_so(before: Seen, after: Seen) -> bool:
     """Something more was copied, and a toast shows it."""
     return (
         copies(before, after)
-        and tells("copied by")(before, after)
+        and tells("Copied by")(before, after)
         and after.copied[-1].split("\n")[0][:20] in after.text
     )
 

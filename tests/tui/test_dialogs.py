@@ -135,10 +135,10 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         await at.shown.press("r")
         assert at.dialog.planned is not None
         name = at.dialog.planned.plan.steps[0].target.name
-        await at.see("Into wiki:wiki-restored", "into wiki-restored", "existing resources stay unchanged")
+        await at.see("Into [wiki:wiki-restored ]", "into wiki-restored", "existing resources stay unchanged")
         await at.see("volumes are restored (Velero's default)")
         assert "absent" not in at.shown.text
-        await at.shown.press("ctrl+u")
+        await at.shown.press("tab", "tab", "ctrl+u")
         await at.see("wiki exists already: what is in it stays, gaps are filled")
         await at.shown.press(*"wiki", "tab")
         await at.see("'wiki' is not a valid mapping (write from:to)")
@@ -146,7 +146,7 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         await at.paste(":wiki-old")
         await at.shown.press("tab", "right")
         await at.see("existing resources are overwritten")
-        await at.shown.press("tab", "tab")
+        await at.shown.press("tab")
         await at.send()
         await at.see("✓ made", "Completed")
         (made,) = at.box.storage.list(at.box.storage.kind("Restore"))

@@ -29,7 +29,8 @@ async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.see(
-            "minicluster, namespace openshift-adp · Unpause etcd-hourly",
+            "╭─ Unpause etcd-hourly ─",
+            "minicluster, namespace openshift-adp",
             "▸ Skip what is overdue next backup 03:00:",
             "Do not skip one backup starts at once",
             "Schedule's own setting field false: one at once",
@@ -55,7 +56,7 @@ async def test_every_way_out_sends_nothing(tmp_path: Path, monkeypatch: pytest.M
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         for way in (("tab", "enter"), ("escape",), ("q",), ("ctrl+c",)):
-            await at.shown.press("s")
+            await at.shown.press("u")
             assert at.has_dialog
             await at.shown.press(*way)
             assert not at.has_dialog
@@ -115,7 +116,12 @@ async def test_where_nothing_is_due_nothing_is_written_to_skip_it(
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "audit-weekly"))
         await at.shown.press("u")
-        await at.see("▸ Schedule's own setting", "Write spec.paused true → false Result no backup now: none is due")
+        await at.see(
+            "Nothing is due, so there is nothing to skip.",
+            "Write spec.paused true → false Result no backup now: none is due",
+        )
+        assert "Do not skip" not in at.shown.text
+        assert at.dialog.cancel.has_focus
         await at.send()
         await at.shown.until(lambda: schedule(at, "audit-weekly")["paused"] is False)
         assert len(at.writes) == 1
@@ -287,7 +293,7 @@ async def test_several_are_told_one_by_one_and_the_rest_can_be_repeated(
             await at.go("2", at.key(SCHEDULE, name))
             await at.shown.press("space")
         await at.shown.press("/", *"hourly", "enter", "u")
-        await at.see("Unpause 3 objects", "2 of these are hidden by the filter", "3 wait for the next run")
+        await at.see("Unpause 3 schedules", "2 of these are hidden by the filter", "3 due runs skipped")
         at.before_write = refuse
         await at.send()
         await at.see("2 of 3 done, 1 not.", "✗ mail-30m failed: a webhook would not have it", "[ Repeat for the rest ]")
@@ -309,7 +315,7 @@ async def test_pausing_leaves_word_for_the_next_shift_and_resuming_takes_exactly
             await at.go("2", at.key(SCHEDULE, name))
             await at.shown.press("space")
         await at.shown.press("s")
-        await at.see("Pause 2 objects", "spec.paused false → true")
+        await at.see("Pause 2 schedules", "spec.paused false → true")
         await at.shown.press(*"upgrade", "tab", *"25:00")
         await at.see("'25:00' is not a valid end")
         await at.shown.press("backspace", "backspace", "backspace", "backspace", "backspace", *"2h", "tab")
@@ -321,7 +327,7 @@ async def test_pausing_leaves_word_for_the_next_shift_and_resuming_takes_exactly
         assert notes[PAUSED_BATCH] == at.object("Schedule", "mail")["metadata"]["annotations"][PAUSED_BATCH]
         await at.shown.press("enter", "ctrl+\\")
         await at.shown.press("U")
-        await at.see("Unpause 2 objects")
+        await at.see("Resume window", "unpause 2 schedules", "Window since", "by maria", ": upgrade; meant until")
         await at.send()
         await at.shown.until(lambda: not schedule(at, "etcd")["paused"] and not schedule(at, "mail")["paused"])
         assert schedule(at, "wiki")["paused"] is True

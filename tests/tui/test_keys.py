@@ -477,7 +477,7 @@ async def test_copying_says_what_was_copied_and_how(monkeypatch: pytest.MonkeyPa
     async with screen() as shown:
         await shown.press("2", "c")
         assert shown.app.clipboard == "broken"
-        assert shown.app.told[-1][1] == "broken copied by OSC 52"
+        assert shown.app.told[-1][1] == "Copied by OSC 52: broken"
         await shown.press("n")
         assert shown.app.clipboard == "velero"
 

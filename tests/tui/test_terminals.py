@@ -52,7 +52,7 @@ def test_the_mouse_is_taken_and_given_back_by_a_key_and_given_back_at_the_end() 
 @pytest.mark.parametrize(
     ("environ", "sent", "told"),
     [
-        ({}, b"\x1b]52;c;" + _NAME + b"\x07", "copied by OSC 52"),
+        ({}, b"\x1b]52;c;" + _NAME + b"\x07", "Copied by OSC 52: "),
         ({"TMUX": "/nowhere,1,0"}, b"\x1b]52;c;" + _NAME + b"\x07", "tmux refused it"),
         ({"STY": "1.host", "TERM": "screen"}, b"\x1bP\x1b]52;c;" + _NAME + b"\x07\x1b\\", "OSC 52, through screen"),
     ],

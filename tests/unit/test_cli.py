@@ -254,8 +254,8 @@ def test_primer_prints_for_people_too(capsys: pytest.CaptureFixture[str]) -> Non
     ("arguments", "words"),
     [
         (["primer", "0 2 * * *"], ["Missing option", "--warmup"]),
-        (["primer", "0 2 * * *", "--warmup", "0"], ["0 is not in the range"]),
-        (["primer", "0 2 * * *", "--warmup", "10081"], ["10081 is not in the range"]),
+        (["primer", "0 2 * * *", "--warmup", "-1"], ["cannot warm up -1 minutes ahead", "use 0 to 10080"]),
+        (["primer", "0 2 * * *", "--warmup", "10081"], ["cannot warm up 10081 minutes ahead", "use 0 to 10080"]),
         (["primer", "0 2 * * *", "--warmup", "ten"], ["'ten' is not a valid integer"]),
         (["primer", "0 2 * * 9", "--warmup", "10"], ["day of week", "above maximum (6)"]),
         (["primer", "@every 1h", "--warmup", "10"], ["cannot prime @every 1h"]),

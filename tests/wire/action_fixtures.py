@@ -41,6 +41,8 @@ class Wire:
     """What came in, and what is to go wrong: `cut` says of a request whether its answer is lost, and how."""
 
     asked: list[tuple[str, str]] = field(default_factory=list)
+    bodies: list[Any] = field(default_factory=list)
+    """What the writes said."""
     cut: Callable[[str, str], str] = lambda method, path: ""
     hold: asyncio.Event | None = None
     """A patch is not answered before this is set."""
@@ -60,6 +62,8 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
     class Told(ApiServer):
         async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
             known.asked.append((request.method, request.path))
+            if request.method != "GET" and not request.path.endswith((*REVIEWS, "selfsubjectreviews")):
+                known.bodies.append(await request.json())
             page = next((text for end, text in known.pages.items() if request.path.endswith(end)), None)
             if page is not None:
                 return web.Response(text=page)

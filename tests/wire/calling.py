@@ -58,6 +58,7 @@ OBJECTS = [
     obj("Backup", "ended", {"includedNamespaces": ["shop"], "ttl": "24h0m0s"}, status=ENDED),
     obj("Backup", "running", {}, status=RUNNING),
     UPLOAD,
+    obj("Restore", "back", {"backupName": "ended"}, status=ENDED),
     obj("NonAdminBackup", "orders", {"backupSpec": {}}),
     obj("NonAdminRestore", "orders-back", {"restoreSpec": {"backupName": "orders"}}),
     REQUEST,

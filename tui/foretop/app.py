@@ -11,8 +11,11 @@ from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.console import RenderableType
+from textual import events
 from textual.binding import Binding, BindingType
 
+from foretop.dialogs.base_modal import BaseModal
+from foretop.dialogs.too_small_screen import TooSmallScreen, is_too_small
 from foretop.main_screen.main_screen import MainScreen
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resume_only_after_suspend
@@ -20,7 +23,7 @@ from foretop.terminal.key_queue import SerialKeyApp
 from foretop.terminal.textual_internals import has_driver, switch_mouse
 from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
-from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.text.cell_text import clean, cut_end
 
 if TYPE_CHECKING:
     from foretop_core.dashboard.state import DashboardState
@@ -30,6 +33,8 @@ PACE = 1 / 15
 TRY_AGAIN = 5.0
 """Seconds after which a configuration that could not be used is read again."""
 _KEPT_MESSAGES = 200
+_TOAST_FRAME = 4
+"""Cells of the screen that a toast leaves free or takes for its edges."""
 
 
 class Dashboard(SerialKeyApp):
@@ -74,9 +79,16 @@ class Dashboard(SerialKeyApp):
         self.app_resume_signal.subscribe(self, lambda _: self._canvas.forget())
         resume_only_after_suspend(lambda: self.call_later(self._draw_again))
 
-    def on_resize(self) -> None:
+    def on_resize(self, event: events.Resize) -> None:
         """A terminal that changes its size may move or drop what it shows."""
         self._canvas.forget()
+        if not self.screen_stack:
+            return
+        covered = isinstance(self.screen, TooSmallScreen)
+        if is_too_small(event.size) and not covered:
+            self.push_screen(TooSmallScreen())
+        elif covered and not is_too_small(event.size):
+            self.pop_screen()
 
     def on_ready(self) -> None:
         """Ready is not painted yet, and what comes next takes the processor for itself."""
@@ -171,11 +183,20 @@ class Dashboard(SerialKeyApp):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """A toast, kept in the list of messages; nothing in it is markup."""
+        """One toast of one line, the newest; all are kept in the list of messages, and nothing in them is markup.
+
+        A window that is open shows it inside, or covers it.
+        """
         now = self.main_screen.state.clock() if self.main_screen.state else datetime.now(UTC)
-        text = "\n".join(clean(line) for line in message.splitlines())
-        self.told.append((f"{now:%H:%M:%S}Z", text.replace("\n", " ")))
-        super().notify(text, title=title, severity=severity, timeout=timeout, markup=False)
+        text = " ".join(clean(line) for line in message.splitlines())
+        self.told.append((f"{now:%H:%M:%S}Z", text))
+        window = self.screen
+        if isinstance(window, BaseModal) and not window.is_left and window.show_notice(text):
+            return
+        # In order with the toasts that were asked for before: those are shown when their turn comes, not at once.
+        self.call_later(self.clear_notifications)
+        shown = cut_end(text, self.size.width - _TOAST_FRAME)
+        super().notify(shown, title=title, severity=severity, timeout=timeout, markup=False)
 
     def action_leave(self) -> None:
         self.exit()

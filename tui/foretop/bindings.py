@@ -64,7 +64,7 @@ def action_of(intent: Intent) -> Action:
     """What a person can ask for of the clusters; `foretop.main_screen.write_actions` opens its dialog."""
     return Action(
         intent.id,
-        (intent.key, *intent.more_keys) if intent.key else (),
+        (intent.key,) if intent.key else (),
         intent.key,
         intent.title[0].lower() + intent.title[1:],
         ActionGroup.ACT,
@@ -83,8 +83,8 @@ _RESUME = Action(
     "U",
     "unpause exactly what one window paused",
     ActionGroup.ACT,
-    "resume",
-    13,
+    "resume window",
+    2,
     kinds=(SCHEDULE.plural,),
     takes_letter=True,
 )

@@ -117,7 +117,9 @@ def _from_schedule(
     if schedule.spec.use_owner_references_in_backup:
         owner = {"apiVersion": SCHEDULE.api_version, "kind": SCHEDULE.name, "name": schedule.name}
         meta["ownerReferences"] = [{**owner, "uid": schedule.metadata.uid, "controller": True}]
-    command = velero(snapshot.context, schedule.namespace, "backup", "create", named, "--from-schedule", schedule.name)
+    line = velero(snapshot.context, schedule.namespace, "backup", "create", named, "--from-schedule", schedule.name)
+    # Velero's own command copies all annotations and gives no further labels: where that differs, the object is shown.
+    command = line if not labels and notes == dict(schedule.metadata.annotations) else ""
     changes = (f"{where} is created from the template of {schedule.name}",)
     forecast = f"{_start(snapshot, schedule.namespace, now)}; the next run of {schedule.name} does not change"
     return create_step(where, wire(template), changes, forecast, command, meta=meta)
@@ -179,6 +181,5 @@ def _cancel(snapshot: ClusterSnapshot, backup: Backup, movement: DataMovement) -
     progress = movement.status.progress
     share = f", {progress.bytes_done * 100 // progress.total_bytes} % moved" if progress.total_bytes else ""
     forecast = f"volume {movement.volume or '?'} is cancelled{share}; {backup.name} ends as PartiallyFailed or Failed"
-    changes = (f"spec.cancel of {kind.name} {movement.name} false → true",)
     before = {"spec": {"cancel": movement.spec.cancel}}
-    return patch_step(where, movement, {"spec": {"cancel": True}}, before, changes, forecast)
+    return patch_step(where, movement, {"spec": {"cancel": True}}, before, forecast, of=f"{kind.name} {movement.name}")

@@ -45,6 +45,7 @@ class FollowUp(Enum):
     BACKUP_BEGUN = auto()
     RESTORE_ENDED = auto()
     BACKUP_DELETED = auto()
+    RESTORE_DELETED = auto()
     NONADMIN_DELETED = auto()
 
 
@@ -93,7 +94,6 @@ class Intent:
     """The only page that offers it; "" for every page with such objects."""
     only_in_results: bool = False
     """Offered only where an object's results are shown."""
-    more_keys: tuple[str, ...] = ()
     instead_of: tuple[str, ...] = ()
     """Actions whose key it takes over where it applies: any other action on the same key is an error."""
     short: str = ""
@@ -117,7 +117,7 @@ class Intent:
 
 
 def _is_unpaused(item: Resource, _moves: Callable[[], bool]) -> str:
-    return "" if isinstance(item, Schedule) and not item.spec.paused else "it is paused already"
+    return "" if isinstance(item, Schedule) and not item.spec.paused else "it is already paused"
 
 
 def _is_paused(item: Resource, _moves: Callable[[], bool]) -> str:
@@ -177,8 +177,6 @@ UNPAUSE = Intent(
     (RequiredPermission("patch", SCHEDULE),),
     many=True,
     applies=_is_paused,
-    more_keys=(PAUSE.key,),
-    instead_of=(PAUSE.id,),
     short="unpause",
     footer=2,
     hint="unpause {}",
@@ -340,6 +338,19 @@ EXTEND_BACKUP = Intent(
     commands=("backup extend",),
     purpose="extend the life of backups",
 )
+DELETE_RESTORE = Intent(
+    "delete-restore",
+    "Delete the restore",
+    "ctrl+d",
+    (RESTORE,),
+    (RequiredPermission("delete", RESTORE),),
+    dangerous=True,
+    many=True,
+    short="delete",
+    footer=13,
+    follow_up=FollowUp.RESTORE_DELETED,
+    commands=("restore delete",),
+)
 DELETE_NAB = Intent(
     "delete-nab",
     "Delete the NAB",
@@ -407,6 +418,7 @@ INTENTS = (
     DELETE_SCHEDULE,
     DELETE_BACKUP,
     EXTEND_BACKUP,
+    DELETE_RESTORE,
     DELETE_NAB,
     DELETE_NAR,
     DECIDE_STORAGE,

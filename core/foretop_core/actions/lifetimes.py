@@ -71,10 +71,6 @@ def _step(snapshot: ClusterSnapshot, backup: Backup, wish: NewLifetime, now: dat
     old = backup.status.expiration
     patch = {"spec": {"ttl": ttl}, "status": {"expiration": rfc3339(until)}}
     before = {"spec": {"ttl": backup.spec.ttl}, "status": {"expiration": rfc3339(old)}}
-    changes = (
-        f"spec.ttl {backup.spec.ttl or 'absent'} → {ttl}",
-        f"status.expiration {rfc3339(old) or 'absent'} → {rfc3339(until)}",
-    )
     warnings = []
     if old is not None and until < old:
         warnings.append(f"That is {humanize.duration(old - until)} earlier than before.")
@@ -83,7 +79,7 @@ def _step(snapshot: ClusterSnapshot, backup: Backup, wish: NewLifetime, now: dat
     said = f"it expires {humanize.time(until, now)}, in {humanize.duration(until - now)}"
     forecast = f"{said}, and not {humanize.time(old, now)}" if old is not None else said
     where = snapshot.ref(backup)
-    return patch_step(where, backup, patch, before, changes, forecast, tuple(warnings))
+    return patch_step(where, backup, patch, before, forecast, tuple(warnings))
 
 
 def _new(begun: datetime, wish: NewLifetime) -> tuple[str, datetime]:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from foretop_core.actions.intents import DECIDE_STORAGE, DELETE_NAB, DELETE_NAR
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.steps import delete_step, patch_step, said, wire
+from foretop_core.actions.steps import delete_step, patch_step, wire
 from foretop_core.errors import BadInput
 from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationRequest, NonAdminRestore
 from foretop_core.rules import humanize
@@ -82,9 +82,8 @@ def plan_decide(
             if decision == "approve"
             else f"the storage location {name} is not created (or is removed); NABs that use it are refused"
         )
-        changes = (f"spec.approvalDecision {request.spec.approval_decision or 'absent'} → {decision}",)
         before = {"spec": {"approvalDecision": request.spec.approval_decision or None}}
-        steps.append(patch_step(where, request, {"spec": {"approvalDecision": decision}}, before, changes, forecast))
+        steps.append(patch_step(where, request, {"spec": {"approvalDecision": decision}}, before, forecast))
     return Plan(DECIDE_STORAGE, now, tuple(steps), tuple(refused))
 
 
@@ -103,23 +102,19 @@ def _delete(snapshot: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
         if velero
         else f"{first}: only the NAB itself is deleted"
     )
-    changes = (f"spec.deleteBackup {said(nab.spec.delete_backup or None)} → true",)
-    return _patch(snapshot, nab, "deleteBackup", changes, forecast)
+    return _patch(snapshot, nab, "deleteBackup", forecast)
 
 
 def _force(snapshot: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
     velero = f"the Velero backup {nab.velero.name} and " if nab.velero.name else ""
     forecast = f"{velero}the NAB are deleted at once; the data stays in storage, from which a sync may recreate it"
-    changes = (f"spec.forceDeleteBackup {said(nab.spec.force_delete_backup or None)} → true",)
-    return _patch(snapshot, nab, "forceDeleteBackup", changes, forecast)
+    return _patch(snapshot, nab, "forceDeleteBackup", forecast)
 
 
-def _patch(
-    snapshot: ClusterSnapshot, nab: NonAdminBackup, name: str, changes: tuple[str, ...], forecast: str
-) -> PlanStep:
+def _patch(snapshot: ClusterSnapshot, nab: NonAdminBackup, name: str, forecast: str) -> PlanStep:
     held = {"deleteBackup": nab.spec.delete_backup, "forceDeleteBackup": nab.spec.force_delete_backup}
-    before = {"spec": {name: held[name]}}
-    return patch_step(snapshot.ref(nab), nab, {"spec": {name: True}}, before, changes, forecast)
+    before = {"spec": {name: held[name] or None}}
+    return patch_step(snapshot.ref(nab), nab, {"spec": {name: True}}, before, forecast)
 
 
 def _from(nar: NonAdminRestore, nab: NonAdminBackup) -> bool:

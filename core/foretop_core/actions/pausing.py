@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from foretop_core.actions.intents import PAUSE, UNPAUSE
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.steps import patch_step, said
+from foretop_core.actions.steps import patch_step
+from foretop_core.cron.go_compat import GoError, parse_duration
+from foretop_core.errors import BadInput
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.forecast import Choice, pause_as_read, unpause_as_read
+from foretop_core.rules.forecast import Choice, pause_as_read
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import MARKS, PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.unpausing import forecast_unpause
+
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)Z?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,29 @@ class PauseRequest:
         return {key: value for key, value in marks.items() if value}
 
 
+def read_end(text: str, now: datetime) -> datetime:
+    """The end of a pause: `04:30` in UTC, today or tomorrow, `2h` from now, or a whole date and time."""
+    wanted = text.strip()
+    if clock := _CLOCK.fullmatch(wanted):
+        at = now.astimezone(UTC).replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
+        return at if at > now else at + timedelta(days=1)
+    try:
+        end = now + timedelta(microseconds=parse_duration(wanted) // 1000)
+    except (GoError, OverflowError):
+        end = _read_moment(wanted)
+    if end <= now:
+        raise BadInput(f"{wanted!r} is in the past", f"the cluster's time is {rfc3339(now)}")
+    return end
+
+
+def _read_moment(text: str) -> datetime:
+    try:
+        end = datetime.fromisoformat(text)
+        return (end if end.tzinfo else end.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise BadInput(f"{text!r} is not a valid end", "", "write 04:30 (UTC), 2h or 2026-11-15T04:30:00Z") from None
+
+
 def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], wish: PauseRequest, now: datetime) -> Plan:
     steps, refused = [], []
     for schedule in schedules:
@@ -49,9 +78,8 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], wish: P
         runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
         left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
         patch = {"metadata": {"annotations": {**left, **wish.marks(now)}}, "spec": {"paused": True}}
-        changes = (f"spec.paused {said(schedule.spec.paused)} → true",)
         forecast = render(pause_as_read(schedule, now, snapshot.readings(schedule), runs), now)
-        steps.append(_step(where, schedule, patch, changes, forecast))
+        steps.append(_step(where, schedule, patch, forecast))
     return Plan(PAUSE, now, tuple(steps), tuple(refused))
 
 
@@ -74,34 +102,21 @@ def of_batch(schedules: Iterable[Schedule], batch: str) -> list[Schedule]:
 def _unpause_step(
     snapshot: ClusterSnapshot, where: ObjectRef, schedule: Schedule, choice: Choice, now: datetime
 ) -> PlanStep:
-    runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
-    forecast = unpause_as_read(
-        schedule,
-        now,
-        choice,
-        snapshot.server(schedule.namespace).skip_immediately,
-        snapshot.readings(schedule),
-        beat=snapshot.heartbeat(schedule.namespace),
-        backups=runs,
-    )
+    forecast = forecast_unpause(snapshot, schedule, choice, now)
     spec: dict[str, Any] = {"paused": False}
-    changes = ["spec.paused true → false"]
     held, wanted = schedule.spec.skip_immediately, choice is Choice.SKIP
     if choice is not Choice.LEAVE and held is not wanted:
         spec["skipImmediately"] = wanted
-        changes.append(f"spec.skipImmediately {said(held)} → {said(wanted)}")
     marks = {key: None for key in MARKS if schedule.annotation(key)}
     patch: dict[str, Any] = {"metadata": {"annotations": marks} if marks else {}, "spec": spec}
-    return _step(where, schedule, patch, tuple(changes), render(forecast.sentence, now))
+    return _step(where, schedule, patch, render(forecast.sentence, now))
 
 
-def _step(
-    where: ObjectRef, schedule: Schedule, patch: dict[str, Any], changes: tuple[str, ...], forecast: str
-) -> PlanStep:
+def _step(where: ObjectRef, schedule: Schedule, patch: dict[str, Any], forecast: str) -> PlanStep:
     before: dict[str, Any] = {
         "spec": {"paused": schedule.spec.paused, "skipImmediately": schedule.spec.skip_immediately}
     }
     marks = {key: value for key in MARKS if (value := schedule.annotation(key))}
     if marks:
         before["metadata"] = {"annotations": marks}
-    return patch_step(where, schedule, patch, before, changes, forecast)
+    return patch_step(where, schedule, patch, before, forecast)

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from foretop_core.actions import validation
-from foretop_core.actions.intents import RESTORE_FROM
+from foretop_core.actions.backup_storage import unavailable_storage
+from foretop_core.actions.intents import DELETE_RESTORE, RESTORE_FROM
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.steps import create_step, said, stamped, velero, wire
+from foretop_core.actions.steps import create_step, delete_step, said, stamped, velero, wire
 from foretop_core.errors import BadInput
-from foretop_core.models import Backup, RestoreSpec
+from foretop_core.models import Backup, Restore, RestoreSpec
 from foretop_core.models.kinds import RESTORE
+from foretop_core.models.nonadmin import NAR_NAME_ANNOTATION, NAR_NAMESPACE_ANNOTATION
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.sentences import render
@@ -21,6 +23,8 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 POLICIES = ("", "none", "update")
 BESIDE = "-restored"
 _ALL = ("*",)
+_FLAGGED = frozenset({"includedNamespaces", "excludedNamespaces", "includedResources", "excludedResources"})
+"""Fields of the rest of the spec that the command to copy has flags for."""
 _LONGEST_NAMESPACE = 63
 
 
@@ -79,12 +83,36 @@ def plan_restore(
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in backups:
-        if backup.phase not in phases.USABLE:
-            why = f"nothing can be restored from it: it is {backup.phase or 'New'}"
+        if why := _why_not(snapshot, backup):
             refused.append(Refusal(snapshot.ref(backup), why))
         else:
             steps.append(_step(snapshot, backup, wish, now, present))
     return Plan(RESTORE_FROM, now, tuple(steps), tuple(refused))
+
+
+def plan_delete_restore(snapshot: ClusterSnapshot, restores: Iterable[Restore], now: datetime) -> Plan:
+    """A plain delete: Velero removes the log and the results with it; what was restored stays."""
+    steps: list[PlanStep] = []
+    refused: list[Refusal] = []
+    for restore in restores:
+        where = snapshot.ref(restore)
+        if restore.phase == "InProgress" or restore.phase in phases.FINISHING:
+            refused.append(Refusal(where, f"it is {restore.phase}: wait until it has ended"))
+            continue
+        warnings: tuple[str, ...] = ()
+        if owner := restore.annotation(NAR_NAME_ANNOTATION):
+            place = restore.annotation(NAR_NAMESPACE_ANNOTATION)
+            warnings = (f"It belongs to the NAR {place}/{owner}, which would remain: delete that one instead.",)
+        forecast = "its log and results in storage are deleted with it; restored objects stay"
+        steps.append(delete_step(where, restore, wire(restore.spec), forecast, warnings))
+    return Plan(DELETE_RESTORE, now, tuple(steps), tuple(refused))
+
+
+def _why_not(snapshot: ClusterSnapshot, backup: Backup) -> str:
+    if backup.phase not in phases.USABLE:
+        return f"nothing can be restored from it: it is {backup.phase or 'New'}"
+    unavailable = unavailable_storage(snapshot, backup)
+    return f"{unavailable}; fix the storage location, then restore" if unavailable else ""
 
 
 def _check(wish: RestoreRequest) -> None:
@@ -92,7 +120,8 @@ def _check(wish: RestoreRequest) -> None:
         raise BadInput(f"{wish.existing!r} is not a valid policy for existing resources", "", "use none or update")
     if wish.name:
         validation.name(wish.name, "restore")
-    validation.namespaces((*wish.mapping, *wish.mapping.values()))
+    chosen = (*wish.more.included_namespaces, *wish.more.excluded_namespaces)
+    validation.namespaces((*wish.mapping, *wish.mapping.values(), *(one for one in chosen if one not in _ALL)))
     twice = [one for one in set(wish.mapping.values()) if list(wish.mapping.values()).count(one) > 1]
     if twice:
         raise BadInput(f"Two namespaces are mapped to {twice[0]}", "", "give each its own")
@@ -146,6 +175,11 @@ def _warnings(
     found = []
     if backup.phase == "PartiallyFailed":
         found.append("The backup failed partially: some data may be missing.")
+    held = backup.spec.included_namespaces
+    if held and not any("*" in name for name in held):
+        lacking = [one for one in wish.more.included_namespaces if "*" not in one and one not in held]
+        if lacking:
+            found.append(f"The backup does not include {humanize.join(lacking)}: nothing is restored from there.")
     if not places:
         found.append("The backup does not list its namespaces: it restores into every namespace in it.")
     if present is None:
@@ -163,6 +197,9 @@ def _warnings(
 
 
 def _command(snapshot: ClusterSnapshot, backup: Backup, wish: RestoreRequest, name: str) -> str:
+    """Velero's own command where its flags say all of it, else ""."""
+    if wish.labels or set(wire(wish.more)) - _FLAGGED:
+        return ""
     flags = ["--from-backup", backup.name]
     if wish.mapping:
         flags += ["--namespace-mappings", ",".join(f"{old}:{new}" for old, new in wish.mapping.items())]

@@ -7,12 +7,13 @@ import secrets
 from enum import Enum
 from typing import TypeAlias
 
+from foretop_core.actions.backup_storage import unavailable_storage
 from foretop_core.actions.download import MOST_BYTES, Progress, TlsTrust, fetch
 from foretop_core.actions.intents import LOGS, NONADMIN_LOGS, NONADMIN_RESULTS, RESULTS, Intent
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.plan_sender import Outcome
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.steps import create_step, kubectl, velero
+from foretop_core.actions.steps import create_step, velero
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import permission
 from foretop_core.kube.connection import api_paths
@@ -141,9 +142,7 @@ def why_no_file(snapshot: ClusterSnapshot, run: Run, file: RunFile) -> tuple[str
     if run.phase not in READABLE:
         return f"{run.name} has no {file.noun} yet", f"it is {run.phase or 'New'}", _patience(run.phase)
     backup = run if isinstance(run, Backup) else _backup_of(snapshot, run)
-    location = snapshot.location(backup.namespace, backup.spec.storage_location) if backup else None
-    if location is not None and location.phase == "Unavailable":
-        why = f"the storage location {location.name} is Unavailable: {location.status.message or 'no reason given'}"
+    if backup is not None and (why := unavailable_storage(snapshot, backup)):
         return f"The {file.noun} of {run.name} cannot be fetched", why, "fix the storage location"
     return None
 
@@ -159,9 +158,7 @@ def file_plan(executor: PlanExecutor, item: Run | NonAdmin, file: RunFile) -> Pl
     changes = (f"a {kind.name} for the {file.noun} of {item.name} is created; Velero removes it after ten minutes",)
     forecast = f"Velero signs a URL from which the {file.noun} {'is' if file is RunFile.LOG else 'are'} fetched"
     verb = ("logs", item.name) if file is RunFile.LOG else ("describe", item.name, "--details")
-    line = velero(context, item.namespace, word.lower(), *verb)
-    if of_tenant:
-        line = kubectl(context, item.namespace, "create", "-f", "-")
+    line = "" if of_tenant else velero(context, item.namespace, word.lower(), *verb)
     step = create_step(target, spec, changes, forecast, line)
     return Plan(file.intent(of_tenant=of_tenant), executor.clock.now(), (step,))
 

@@ -11,6 +11,7 @@ from foretop_core.actions.intents import SERVER_DEFAULT
 from foretop_core.actions.managed_by import owner_warning
 from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
 from foretop_core.actions.steps import kubectl, said
+from foretop_core.actions.write_text import change_lines
 from foretop_core.models import Deployment
 from foretop_core.models.wire import ObjectRef
 from foretop_core.models.workload import Container
@@ -24,6 +25,7 @@ OADP_WAY = (
     "DataProtectionApplication names"
 )
 _OADP_KINDS = frozenset({"DataProtectionApplication", "Velero"})
+_OADP_MANAGER = "oadp-operator"
 _OADP_LABELS = ("openshift.io/oadp", "oadp.openshift.io/oadp")
 
 
@@ -77,7 +79,8 @@ def _step(snapshot: ClusterSnapshot, where: ObjectRef, deployment: Deployment, s
         "are created or unpaused (releases up to mid-2026 ignore the default after its first use)"
     )
     write = Write("PATCH", patch, before, "strategic")
-    return PlanStep(where, write, (f"{FLAG} {old} → {said(skip)}",), forecast, line, tuple(warnings))
+    changes = (f"{FLAG} {old} → {said(skip)}", *change_lines(write.method, write.body, write.before))
+    return PlanStep(where, write, changes, forecast, line, tuple(warnings))
 
 
 def _restart(snapshot: ClusterSnapshot, deployment: Deployment) -> str:
@@ -117,4 +120,5 @@ def _with_flag(args: tuple[str, ...], skip: bool) -> list[str]:
 
 def _is_oadps(deployment: Deployment) -> bool:
     owners = {owner.kind for owner in deployment.metadata.owner_references}
-    return bool(owners & _OADP_KINDS) or any(deployment.label(key) for key in _OADP_LABELS)
+    manager = deployment.label("app.kubernetes.io/managed-by")
+    return bool(owners & _OADP_KINDS) or manager == _OADP_MANAGER or any(deployment.label(key) for key in _OADP_LABELS)

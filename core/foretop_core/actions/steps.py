@@ -11,6 +11,7 @@ from typing import Any
 
 from foretop_core.actions.managed_by import owner_warning
 from foretop_core.actions.plans import PlanStep, Write
+from foretop_core.actions.write_text import change_lines
 from foretop_core.kube.connection import api_paths
 from foretop_core.models import Resource
 from foretop_core.models.kinds import kind_of_ref
@@ -31,29 +32,33 @@ def patch_step(
     item: Resource,
     patch: Mapping[str, Any],
     before: Mapping[str, Any],
-    changes: tuple[str, ...],
     forecast: str,
     warnings: tuple[str, ...] = (),
+    of: str = "",
 ) -> PlanStep:
-    """A merge patch that holds only for the version that was looked at."""
+    """A merge patch that holds only for the version that was looked at; `of` names an object that was not chosen."""
     meta = {**patch.get("metadata", {}), "resourceVersion": item.metadata.resource_version}
     said = {key: value for key, value in patch.items() if value}
     line = kubectl(where.context, where.namespace, "patch", api_paths.title(kind_of_ref(where)), where.name)
     command = f"{line} --type merge -p {shlex.quote(_json(said))}"
     write = Write("PATCH", {**patch, "metadata": meta}, dict(before))
+    changes = change_lines(write.method, write.body, write.before, of)
     return PlanStep(where, write, changes, forecast, command, (*_owner(item), *warnings))
 
 
 def create_step(
     where: ObjectRef,
     spec: Mapping[str, Any],
-    changes: tuple[str, ...],
+    lead: tuple[str, ...],
     forecast: str,
     command: str = "",
     warnings: tuple[str, ...] = (),
     meta: Mapping[str, Any] | None = None,
 ) -> PlanStep:
-    """A new object; `meta` adds labels and the like, and may ask for a generated name in the place of the name."""
+    """A new object; `lead` says what it is, before its fields.
+
+    `meta` adds labels and the like, and may ask for a generated name in the place of the name.
+    """
     named = {} if meta and "generateName" in meta else {"name": where.name}
     extra = {key: value for key, value in (meta or {}).items() if value}
     body = {
@@ -63,6 +68,7 @@ def create_step(
         "spec": dict(spec),
     }
     line = command or f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{shlex.quote(_json(body))}"
+    changes = (*lead, *change_lines("POST", body, {}))
     return PlanStep(where, Write("POST", body), changes, forecast, line, warnings)
 
 

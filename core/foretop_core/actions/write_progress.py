@@ -139,6 +139,17 @@ def deletion_probe(namespace: str, name: str) -> Probe:
     return look
 
 
+def restore_deletion_probe(namespace: str, name: str) -> Probe:
+    """A Restore on its way out: Velero first removes its log and results from storage."""
+
+    def look(snapshot: ClusterSnapshot) -> ProgressReport:
+        if any((one.namespace, one.name) == (namespace, name) for one in snapshot.restores):
+            return ProgressReport(f"{name} waits for Velero to remove its log and results")
+        return ProgressReport(f"{name} is deleted", done=True)
+
+    return look
+
+
 def nonadmin_deletion_probe(kind: str, namespace: str, name: str) -> Probe:
     """A NAB or NAR on its way out."""
 

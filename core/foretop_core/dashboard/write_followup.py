@@ -27,6 +27,8 @@ def probe_for(plan: Plan, step: PlanStep, before: Resource | None, snapshot: Clu
             return write_progress.run_probe(Restore, target.namespace, target.name, to_the_end=True)
         case FollowUp.BACKUP_DELETED:
             return write_progress.deletion_probe(target.namespace, target.name)
+        case FollowUp.RESTORE_DELETED:
+            return write_progress.restore_deletion_probe(target.namespace, target.name)
         case FollowUp.NONADMIN_DELETED:
             return write_progress.nonadmin_deletion_probe(target.kind, target.namespace, target.name)
 

@@ -14,7 +14,7 @@ from foretop_core.actions.backups import (
     replan_cancel,
 )
 from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
-from foretop_core.actions.restores import RestoreRequest, offered_mapping, plan_restore
+from foretop_core.actions.restores import RestoreRequest, offered_mapping, plan_delete_restore, plan_restore
 from foretop_core.actions.server_default import plan_server_default
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
@@ -194,6 +194,46 @@ def test_a_restore_that_cannot_be_is_one_line(wish: RestoreRequest, words: str) 
         plan_restore(ClusterSnapshot(), [], wish, NOW)
 
 
+def test_nothing_is_restored_from_a_storage_location_that_is_unavailable() -> None:
+    done = backup("one", ended="02:01:00", spec={"storageLocation": "minio"})
+    away = location("minio", "Unavailable", message="dial tcp: no route to host")
+    plan = plan_restore(ClusterSnapshot(backups=(done,), storage=(away,)), [done], RestoreRequest(), NOW)
+    assert plan.steps == ()
+    assert plan.refused[0].why == (
+        "the storage location minio is Unavailable: dial tcp: no route to host; fix the storage location, then restore"
+    )
+    there = location("minio", "Available")
+    assert plan_restore(ClusterSnapshot(backups=(done,), storage=(there,)), [done], RestoreRequest(), NOW).steps
+
+
+def test_a_restore_of_some_namespaces_and_resources_says_so_in_spec_and_command() -> None:
+    done = backup("one", ended="02:01:00", spec={"includedNamespaces": ["shop", "web"]})
+    more = RestoreSpec(included_namespaces=("shop", "ledger"), included_resources=("configmaps",))
+    (step,) = plan_restore(ClusterSnapshot(backups=(done,)), [done], RestoreRequest("mine", more=more), NOW, []).steps
+    assert step.target.name == "mine"
+    assert step.write.body["spec"]["includedNamespaces"] == ["shop", "ledger"]
+    assert step.write.body["spec"]["includedResources"] == ["configmaps"]
+    assert "--include-namespaces shop,ledger --include-resources configmaps" in step.command
+    assert step.warnings == ("The backup does not include ledger: nothing is restored from there.",)
+    wrong = RestoreRequest(more=RestoreSpec(included_namespaces=("Shop!",)))
+    with pytest.raises(BadInput, match="'Shop!' is not a valid namespace name"):
+        plan_restore(ClusterSnapshot(), [], wrong, NOW)
+
+
+def test_a_restore_is_deleted_when_it_has_ended_and_what_it_restored_stays() -> None:
+    marks = {"openshift.io/oadp-nar-origin-name": "back", "openshift.io/oadp-nar-origin-namespace": "team-a"}
+    ended, tenants = restore("ended", "Completed"), restore("tenants", "Failed", meta={"annotations": marks})
+    running, moving = restore("running", "InProgress"), restore("moving", "WaitingForPluginOperations")
+    plan = plan_delete_restore(ClusterSnapshot(), [ended, tenants, running, moving], NOW)
+    assert [(step.write.method, step.target.name) for step in plan.steps] == [
+        ("DELETE", "ended"),
+        ("DELETE", "tenants"),
+    ]
+    assert plan.steps[0].forecast.endswith("restored objects stay")
+    assert "It belongs to the NAR team-a/back" in plan.steps[1].warnings[0]
+    assert [one.target.name for one in plan.refused] == ["running", "moving"]
+
+
 def test_nothing_is_restored_from_what_failed() -> None:
     failed = backup("one", "Failed", ended="02:01:00")
     assert (
@@ -283,6 +323,7 @@ def test_the_restart_names_what_it_kills() -> None:
     ("item", "words"),
     [
         (deployment(labels={"openshift.io/oadp": "True"}), "unsupported-velero-server-args"),
+        (deployment(labels={"app.kubernetes.io/managed-by": "oadp-operator"}), "unsupported-velero-server-args"),
         (
             deployment(ownerReferences=[{"kind": "DataProtectionApplication", "name": "dpa", "controller": True}]),
             "unsupported-velero-server-args",

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.pausing import PauseRequest, of_batch, plan_pause, plan_unpause
+from foretop_core.actions.pausing import PauseRequest, of_batch, plan_pause, plan_unpause, read_end
 from foretop_core.cron import Dialect
+from foretop_core.errors import BadInput
 from foretop_core.minicluster.reconcile.schedule import reconcile_schedule
 from foretop_core.minicluster.reconcile.writes import Create, Patch
 from foretop_core.models import Schedule, from_builtins, to_builtins
@@ -173,3 +174,33 @@ def test_the_line_to_copy_is_one_that_a_shell_takes() -> None:
     spoken = shlex.split(step.command)
     assert spoken[:7] == ["kubectl", "--context", "prod", "-n", "velero", "patch", "schedules.velero.io"]
     assert json.loads(spoken[-1]) == {"spec": {"paused": False, "skipImmediately": True}}
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("04:30", "2026-11-15T04:30:00+00:00"),
+        ("02:00Z", "2026-11-16T02:00:00+00:00"),
+        ("2h", "2026-11-15T04:41:07+00:00"),
+        (" 1h30m ", "2026-11-15T04:11:07+00:00"),
+        ("2026-11-15T05:00:00Z", "2026-11-15T05:00:00+00:00"),
+        ("2026-11-15T05:00:00+01:00", "2026-11-15T04:00:00+00:00"),
+        ("2026-11-16", "2026-11-16T00:00:00+00:00"),
+    ],
+)
+def test_the_end_of_a_pause_is_a_clock_time_a_length_or_a_moment(text: str, end: str) -> None:
+    assert read_end(text, NOW).isoformat() == end
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("25:00", "is not a valid end"),
+        ("soon", "is not a valid end"),
+        ("2020-01-01", "is in the past"),
+        ("-2h", "is in the past"),
+    ],
+)
+def test_an_end_that_cannot_be_is_one_line(text: str, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        read_end(text, NOW)

@@ -29,7 +29,7 @@ from foretop_core.actions.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.nonadmin import plan_delete_nab, plan_delete_nar
 from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.restores import RestoreRequest, plan_restore
+from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.actions.schedules import plan_delete_schedule
 from foretop_core.kube.access.access_reviewer import AccessReviewer, AccessVerdict, Permission
 from foretop_core.models.kinds import BACKUP, SCHEDULE
@@ -40,6 +40,7 @@ from tests.objects import NOW
 from tests.objects import backup as a_backup
 from tests.objects import nab as a_nab
 from tests.objects import nar as a_nar
+from tests.objects import restore as a_restore
 from tests.objects import schedule as schedule_of
 
 
@@ -112,6 +113,7 @@ def _plans() -> Iterator[Plan]:
     yield plan_restore(snapshot, [ended], RestoreRequest(name="back"), NOW)
     yield plan_delete_schedule(snapshot, [runs], NOW)
     yield plan_delete_backup(snapshot, [ended], NOW)
+    yield plan_delete_restore(snapshot, [a_restore()], NOW)
     yield plan_delete_nab(snapshot, [a_nab()], NOW)
     yield plan_delete_nar(snapshot, [a_nar()], NOW)
     yield plan_extend(snapshot, [ended], NewLifetime(ttl="720h"), NOW)

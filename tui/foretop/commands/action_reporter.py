@@ -49,7 +49,8 @@ class ActionReporter:
         """What the watches have told since."""
         self._items[step.target]["followed"] = sentence
         if self._form == "text":
-            say_to(f"  {sentence}")
+            name = f"{step.target.name}: " if len(self._items) > 1 else ""
+            say_to(f"  {name}{sentence}")
 
     def close(self, planned: Iterable[PlanStep] = ()) -> None:
         for step in planned:

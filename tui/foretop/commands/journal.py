@@ -11,6 +11,7 @@ import msgspec
 
 from foretop.commands.output import emit, output_option, say
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
+from foretop_core.actions.write_text import change_lines
 from foretop_core.tables.resources.json_items import as_list
 
 
@@ -27,6 +28,8 @@ def command(form: str) -> int:
     for entry in entries:
         say(f"{entry.at}  {entry.user}  {entry.context}  {entry.kind} {entry.namespace}/{entry.name}  {entry.result}")
         say(f"    {entry.method} {_brief(entry.patch)}")
+        for line in change_lines(entry.method, entry.patch, entry.before):
+            say(f"    {line}")
         if entry.before:
             say(f"    before {_brief(entry.before)}")
     return 0

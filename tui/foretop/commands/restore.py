@@ -10,7 +10,14 @@ import click
 from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
 from foretop.commands.logs import LogOptions, log_options, show_log
-from foretop.commands.object_selection import label_selector, listed, pairs, select_one
+from foretop.commands.object_selection import (
+    choosing_options,
+    label_selector,
+    listed,
+    pairs,
+    select_objects,
+    select_one,
+)
 from foretop.commands.results import add_results
 from foretop.commands.write_command import (
     WriteOptions,
@@ -24,7 +31,7 @@ from foretop.commands.write_command import (
 )
 from foretop_core.actions import intents, write_progress
 from foretop_core.actions.plans import Plan, PlanStep
-from foretop_core.actions.restores import RestoreRequest, plan_restore
+from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Restore, RestoreSpec, from_builtins
@@ -42,7 +49,7 @@ _LISTS = (
 
 @click.group("restore")
 def command() -> None:
-    """Restore from a backup, and read the log and results of a restore.
+    """Restore from a backup, delete restores, and read the log and results of a restore.
 
     Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
     """
@@ -109,6 +116,39 @@ async def _create(
             return plan_restore(snapshot, some, wanted, now, existing)
 
         return await run_action(at, wish, [backup], manner, look=look if wait else None, to_the_end=True)
+
+
+@verb_of(command, intents.DELETE_RESTORE)
+@choosing_options
+@wait_option
+@connection_options
+@acting_options
+def delete(
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    wait: bool | None,
+    wishes: SessionOptions,
+    manner: WriteOptions,
+) -> int:
+    """Delete restores with their logs and results; what they have restored stays."""
+    return run_async(_delete(wishes, manner, names, labels, everything, wants_to_wait(wait)))
+
+
+async def _delete(
+    wishes: SessionOptions,
+    manner: WriteOptions,
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    wait: bool,
+) -> int:
+    def look(step: PlanStep) -> write_progress.Probe:
+        return write_progress.restore_deletion_probe(step.target.namespace, step.target.name)
+
+    async with open_session(wishes, KINDS) as at:
+        items = select_objects(at.snapshot, RESTORE, at.snapshot.restores, names, labels, everything)
+        return await run_action(at, plan_delete_restore, items, manner, look=look if wait else None)
 
 
 @command.command("logs")

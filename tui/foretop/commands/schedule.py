@@ -27,7 +27,7 @@ from foretop.commands.write_command import (
     wants_to_wait,
 )
 from foretop_core.actions import intents, write_progress
-from foretop_core.actions.pausing import PauseRequest, of_batch, plan_pause, plan_unpause
+from foretop_core.actions.pausing import PauseRequest, of_batch, plan_pause, plan_unpause, read_end
 from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.actions.schedules import (
     NewSchedule,
@@ -58,7 +58,9 @@ def command() -> None:
 @verb_of(command, intents.PAUSE)
 @choosing_options
 @click.option("--reason", default="", help="Reason, shown to the next shift.")
-@click.option("--until", metavar="TIME", help="Planned end; a reminder only, nothing resumes automatically.")
+@click.option(
+    "--until", metavar="TIME", help="Planned end: 04:30 (UTC), 2h or RFC 3339. A reminder: nothing resumes by itself."
+)
 @click.option("--batch", metavar="ID", help="Name of this window; unpause --batch ID resumes exactly its schedules.")
 @connection_options
 @acting_options
@@ -73,8 +75,7 @@ def pause(
     manner: WriteOptions,
 ) -> int:
     """Make no further backups of some schedules; what is running goes on."""
-    end = argument_values.moment(until) if until else None
-    return run_async(_pause(wishes, manner, names, labels, everything, reason, end, batch or ""))
+    return run_async(_pause(wishes, manner, names, labels, everything, reason, until or "", batch or ""))
 
 
 async def _pause(
@@ -84,19 +85,18 @@ async def _pause(
     labels: str | None,
     everything: bool,
     reason: str,
-    until: datetime | None,
+    until: str,
     batch: str,
 ) -> int:
     async with open_session(wishes, KINDS) as at:
         items = select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
-        if until is not None and until <= at.now:
-            raise BadInput("The end of the pause is in the past", f"the cluster's time is {at.now:%Y-%m-%dT%H:%M:%SZ}")
+        end = read_end(until, at.now) if until else None
         wanted = items if names else tuple(item for item in items if not item.spec.paused)
         if not wanted:
             say_to(f"Nothing to do: all {len(items)} are already paused.", err=True)
             return DONE
         window = batch or f"{at.now:%Y%m%d%H%M%S}-{secrets.token_hex(2)}"
-        wish = PauseRequest(await at.introduce(manner), window, reason, until)
+        wish = PauseRequest(await at.introduce(), window, reason, end)
         code = await run_action(at, lambda snapshot, some, now: plan_pause(snapshot, some, wish, now), wanted, manner)
         if code == DONE and not manner.dry_run:
             say_to(f"To resume exactly these: foretop schedule unpause --batch {window}", err=True)

@@ -61,9 +61,9 @@ class CommandSession:
     namespaces: tuple[str, ...]
     _known: bool = False
 
-    async def introduce(self, manner: WriteOptions) -> str:
-        """Who acts; the cluster is asked only when something is about to be written."""
-        if not self._known and manner.dry_run != "client":
+    async def introduce(self) -> str:
+        """Who acts, also for a dry run: what it shows is what a real one would write."""
+        if not self._known:
             self.executor = replace(self.executor, user=await whoami(self.executor.client, os.environ))
             self._known = True
         return self.executor.user
@@ -172,7 +172,7 @@ async def run_action(
     if manner.dry_run == "client" or not plan.steps:
         teller.close(planned=plan.steps)
         return REFUSED if plan.refused and not plan.steps else _exit_code(plan, [])
-    await at.introduce(manner)
+    await at.introduce()
     results = await _send(at, plan, again or wish, manner, teller)
     well = True
     if look is not None and not manner.dry_run:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from enum import Enum, auto
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from foretop.dialogs import plan_text
+from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_frame import DialogBoard
 from foretop.dialogs.dialog_parts import DialogButton, MessageBody, OptionCycler, RadioList
 from foretop.dialogs.plan_run import PlanRun
@@ -62,23 +64,24 @@ class ActionDialog(DialogBoard):
     noun: ClassVar[str] = "schedule"
     """What several are counted as."""
 
-    def __init__(
-        self, service: ActionService, intent: Intent, keys: tuple[ObjectRef, ...], hidden: int, ascii: bool
-    ) -> None:
+    def __init__(self, service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(ascii)
         self.service = service
         self.intent = intent
-        self.keys = keys
-        self.hidden = hidden
+        self.targets = targets
         self.stage = DialogState.ASKING
         self.planned: TrackedPlan | None = None
-        self.opened = service.now(keys[0].context)
+        self.opened = service.now(targets.keys[0].context)
         """The moment that the names of new objects tell: what is shown, and may have been copied, is what is made."""
         self.deed: PlanRun | None = None
         self.problem = ""
         self._refusal = ""
         self._asked_rights = False
         self._news: list[Paragraph] = []
+
+    @property
+    def keys(self) -> tuple[ObjectRef, ...]:
+        return self.targets.keys
 
     # What the dialogs differ in
 
@@ -95,6 +98,17 @@ class ActionDialog(DialogBoard):
     def more(self) -> list[Paragraph]:
         """What else is to be said before the plan."""
         return []
+
+    def summary(self, plan: Plan) -> list[str]:
+        """What else is told of several in one line, behind how many there are."""
+        return []
+
+    @property
+    def title_line(self) -> str:
+        """What is done to what: a name, or how many."""
+        if len(self.keys) == 1:
+            return plan_text.title(self.headline, self.keys[0].name, self.cells)
+        return (self.deeds[1] or self.headline).format(humanize.count(len(self.keys), self.noun))
 
     @property
     def deed_word(self) -> str:
@@ -165,12 +179,17 @@ class ActionDialog(DialogBoard):
     def draw(self) -> None:
         self.is_asking = self.stage is DialogState.ASKING
         rivals = self.rivals() if self.is_asking and self.planned is not None else []
-        others = [[*self._news, *self.more(), *self._proposal(plan)] for plan in rivals]
-        self.say(plan_text.title(self.headline, self.keys, self.cells), list(self._said()), others)
+        others = [[*self._news, *self._counted(plan), *self.more(), *self._proposal(plan)] for plan in rivals]
+        self.say(self.title_line, plan_text.place(self.keys, self.cells), list(self._said()), others)
         self._show_knobs()
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:
-        return plan_text.proposal(plan, self.hidden, self.cells, copies=not isinstance(self.focused, Prompt))
+        return plan_text.proposal(plan, self.targets, self.cells, copies=not isinstance(self.focused, Prompt))
+
+    def _counted(self, plan: Plan) -> list[Paragraph]:
+        """Of several, in one line before all else, how many it is about."""
+        counted = plan_text.counted(plan, self.targets, self.noun)
+        return [paragraph("; ".join([*counted, *self.summary(plan)]), bold=True)] if counted else []
 
     def _said(self) -> Iterator[Paragraph]:
         deed = self.deed
@@ -180,6 +199,8 @@ class ActionDialog(DialogBoard):
                 yield paragraph(deed.problem, Tone.BAD)
             return
         yield from self._news
+        if self.planned is not None:
+            yield from self._counted(self.planned.plan)
         yield from self.more()
         yield from (paragraph(text, Tone.BAD) for text in (self.problem, self._refusal) if text)
         if self.planned is not None:
@@ -231,11 +252,11 @@ class ActionDialog(DialogBoard):
 
     def action_leave(self) -> None:
         """What is under way goes on, and is told in a toast; where nothing is, that is told too."""
-        if self.stage is DialogState.ASKING:
-            self.app.notify(NOT_DONE if self.deed is None else NO_MORE, timeout=_BRIEF)
         if self.deed is not None:
             self.deed.listener = None
         super().action_leave()
+        if self.stage is DialogState.ASKING:
+            self.app.notify(NOT_DONE if self.deed is None else NO_MORE, timeout=_BRIEF)
 
     # Sending, and afterwards
 
@@ -273,7 +294,7 @@ class ActionDialog(DialogBoard):
         """With what has changed, and with nothing agreed to."""
         changed = [one for one in results if one.outcome is Outcome.CHANGED]
         self._news = [line for one in changed for line in plan_text.changed(one.step, one.again)]
-        self.keys, self.hidden = keys, 0
+        self.targets = replace(self.targets, keys=keys, hidden=0, skipped=())
         self.stage = DialogState.ASKING
         self._asked_rights = False
         self.query_one(MessageBody).start_afresh()

@@ -20,7 +20,13 @@ class BaseModal(ModalScreen[Answer]):
     def __init__(self, ascii: bool) -> None:
         super().__init__()
         self.ascii = ascii
+        self.is_left = False
         self.set_class(ascii, "-ascii")
 
     def action_leave(self) -> None:
+        self.is_left = True
         self.dismiss(None)
+
+    def show_notice(self, text: str) -> bool:
+        """Shows a message inside the window; False where it has no place for one, and the message waits."""
+        return False

@@ -21,6 +21,7 @@ from foretop_core.actions.backups import (
 )
 from foretop_core.actions.nonadmin import FORCE_FIELD, Decision, plan_decide, plan_delete_nab, plan_delete_nar
 from foretop_core.actions.plans import Plan, Planner
+from foretop_core.actions.restores import plan_delete_restore
 from foretop_core.actions.schedules import plan_delete_schedule
 from foretop_core.actions.schema_probe import serves_field
 from foretop_core.actions.server_default import plan_server_default
@@ -68,11 +69,21 @@ class DeleteBackupDialog(ActionDialog):
         return plan_delete_backup
 
 
-class DeleteNarDialog(ActionDialog):
+class DeleteRestoreDialog(ActionDialog):
     verb: ClassVar[str] = "Delete"
     headline: ClassVar[str] = "Delete restore {}"
     deeds: ClassVar[tuple[str, str]] = ("Delete restore {}", "Delete {}")
     noun: ClassVar[str] = "restore"
+
+    def wish(self) -> Planner:
+        return plan_delete_restore
+
+
+class DeleteNarDialog(ActionDialog):
+    verb: ClassVar[str] = "Delete"
+    headline: ClassVar[str] = "Delete NAR {}"
+    deeds: ClassVar[tuple[str, str]] = ("Delete NAR {}", "Delete {}")
+    noun: ClassVar[str] = "NAR"
 
     def wish(self) -> Planner:
         return plan_delete_nar

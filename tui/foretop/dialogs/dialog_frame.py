@@ -16,18 +16,21 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Label
 
 from foretop.dialogs.base_modal import BaseModal
-from foretop.dialogs.dialog_parts import DialogButton, MessageBody, OptionCycler, RadioList
+from foretop.dialogs.dialog_parts import DialogButton, MessageBody, OptionCycler, RadioList, boxed
 from foretop.widgets.paragraphs import Paragraph
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import to_ascii
-from foretop_core.tables.text.cell_text import clean
+from foretop_core.tables.text.cell_text import clean, cut_end
 
 _AROUND = 5
-"""Lines that are no sentences: the border, the knobs, the blank line above them and one to breathe."""
+"""Lines that are no sentences: the border, where it happens, the line for messages and the knobs."""
+_NOTICE = 5.0
+"""Seconds for which a message is shown in the dialog."""
 
 
 class DialogBoard(BaseModal[None]):
@@ -45,6 +48,7 @@ class DialogBoard(BaseModal[None]):
     verb: ClassVar[str] = ""
     """The word on the knob that sends."""
     is_asking = True
+    _notice_timer: Timer | None = None
 
     def fields(self) -> Iterable[Widget]:
         """What can be chosen or typed."""
@@ -67,14 +71,15 @@ class DialogBoard(BaseModal[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="window dialog -dangerous" if self.is_dangerous else "window dialog"):
+            yield Label("", id="place", markup=False)
             with Vertical(id="fields"):
                 yield from self.fields()
                 if self.wanted:
                     yield Label("", id="wanted", markup=False)
                     with Horizontal(classes="confirm"):
-                        yield Label("> ", markup=False)
-                        yield Prompt(id="confirm")
+                        yield from boxed(Prompt(id="confirm"))
             yield MessageBody(ascii=self.ascii, id="said")
+            yield Label("", id="notice", markup=False)
             with Horizontal(classes="knobs"):
                 yield DialogButton("Cancel", "cancel")
                 yield DialogButton(self.verb, "go", dangerous=self.is_dangerous)
@@ -103,6 +108,8 @@ class DialogBoard(BaseModal[None]):
         self._show_ways()
 
     def on_resize(self, event: events.Resize) -> None:
+        """What was high because it was narrow need not stay so."""
+        self.query_one(MessageBody).start_afresh()
         self.call_after_refresh(self.draw)
 
     def draw(self) -> None:
@@ -126,12 +133,13 @@ class DialogBoard(BaseModal[None]):
         return not self.wanted or self.query_one("#confirm", Prompt).value == self.wanted
 
     def show_fields(self, shown: bool) -> None:
-        self.query_one("#fields").display = shown and bool(self.query("#fields > *"))
+        self.query_one("#fields").display = shown and any(child.display for child in self.query_one("#fields").children)
 
-    def say(self, title: str, sentences: list[Paragraph], others: Sequence[list[Paragraph]] = ()) -> None:
-        """The sentences, with room for the `others` that a different choice would bring."""
+    def say(self, title: str, place: str, sentences: list[Paragraph], others: Sequence[list[Paragraph]] = ()) -> None:
+        """What is done, where, and the sentences, with room for the `others` that a different choice would bring."""
         window = self.query_one(".dialog")
         window.border_title = Content(to_ascii(title, self.ascii))
+        self.query_one("#place", Label).update(Text(to_ascii(place, self.ascii), style="dim", no_wrap=True))
         self._show_ways()
         if self.wanted:
             text = clean(f"Type {self.wanted} to confirm{self.wanted_is}.")
@@ -140,6 +148,15 @@ class DialogBoard(BaseModal[None]):
         said.styles.max_height = max(3, self.size.height - self._above() - _AROUND)
         said.reserve(others)
         said.show(sentences)
+
+    def show_notice(self, text: str) -> bool:
+        """In the line above the knobs, until something else is said or a few seconds have passed."""
+        told = cut_end(to_ascii(text, self.ascii), self.cells)
+        self.query_one("#notice", Label).update(Text(told, style="bold", no_wrap=True))
+        if self._notice_timer is not None:
+            self._notice_timer.stop()
+        self._notice_timer = self.set_timer(_NOTICE, lambda: self.query_one("#notice", Label).update(""))
+        return True
 
     def _above(self) -> int:
         """The lines of the fields, told before they have been laid out for the first time."""

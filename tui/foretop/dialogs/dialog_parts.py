@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -111,10 +111,17 @@ class OptionCycler(Widget, can_focus=True):
         self.action_turn(1)
 
 
+def boxed(prompt: Prompt) -> Iterator[Widget]:
+    """A text field between brackets: where it begins and ends is seen without colours too."""
+    yield Label("[", markup=False, classes="edge")
+    yield prompt
+    yield Label("]", markup=False, classes="edge")
+
+
 class DialogField(Horizontal):
     """A label and what is typed or turned beside it."""
 
-    DEFAULT_CSS = f"DialogField {{ height: 1; }} DialogField Label {{ width: {LABEL_CELLS}; }}"
+    DEFAULT_CSS = f"DialogField {{ height: 1; }} DialogField .label {{ width: {LABEL_CELLS}; }}"
 
     def __init__(self, label: str, value: Prompt | OptionCycler) -> None:
         super().__init__()
@@ -122,8 +129,11 @@ class DialogField(Horizontal):
         self.value = value
 
     def compose(self) -> ComposeResult:
-        yield Label(Text(clean(self._label), no_wrap=True))
-        yield self.value
+        yield Label(Text(clean(self._label), no_wrap=True), classes="label")
+        if isinstance(self.value, Prompt):
+            yield from boxed(self.value)
+        else:
+            yield self.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from textual.screen import Screen
 
 from foretop.dialogs import confirm_dialogs
 from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.form_dialogs import CreateScheduleDialog, RestoreDialog
 from foretop.dialogs.lifetime_dialog import ExtendBackupDialog
 from foretop.dialogs.log_viewer import LogViewer
@@ -16,7 +17,6 @@ from foretop.dialogs.results_viewer import Keep, ResultsViewer
 from foretop_core.actions import intents
 from foretop_core.actions.intents import Intent
 from foretop_core.dashboard.action_service import ActionService
-from foretop_core.models.wire import ObjectRef
 
 _DIALOGS: dict[str, type[ActionDialog]] = {
     intents.PAUSE.id: PauseDialog,
@@ -27,6 +27,7 @@ _DIALOGS: dict[str, type[ActionDialog]] = {
     intents.DELETE_SCHEDULE.id: confirm_dialogs.DeleteScheduleDialog,
     intents.DELETE_BACKUP.id: confirm_dialogs.DeleteBackupDialog,
     intents.EXTEND_BACKUP.id: ExtendBackupDialog,
+    intents.DELETE_RESTORE.id: confirm_dialogs.DeleteRestoreDialog,
     intents.DELETE_NAB.id: confirm_dialogs.DeleteNabDialog,
     intents.DELETE_NAR.id: confirm_dialogs.DeleteNarDialog,
     intents.DECIDE_STORAGE.id: confirm_dialogs.DecideStorageDialog,
@@ -47,11 +48,11 @@ check_dialogs(_DIALOGS, intents.INTENTS)
 
 
 def make_dialog(
-    service: ActionService, intent: Intent, keys: tuple[ObjectRef, ...], hidden: int, ascii: bool, keep: Keep
+    service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool, keep: Keep
 ) -> Screen[None]:
-    """`hidden` of the objects are not shown by the filter; `keep` takes results that were fetched."""
+    """`keep` takes results that were fetched."""
     if intent in (intents.LOGS, intents.NONADMIN_LOGS):
-        return LogViewer(service, keys[0], ascii)
+        return LogViewer(service, targets.keys[0], ascii)
     if intent in (intents.RESULTS, intents.NONADMIN_RESULTS):
-        return ResultsViewer(service, keys[0], ascii, keep)
-    return _DIALOGS[intent.id](service, intent, keys, hidden, ascii)
+        return ResultsViewer(service, targets.keys[0], ascii, keep)
+    return _DIALOGS[intent.id](service, intent, targets, ascii)

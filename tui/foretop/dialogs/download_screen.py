@@ -11,11 +11,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 
 from foretop.dialogs import plan_text
+from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.base_modal import BaseModal
 from foretop.dialogs.dialog_parts import DialogButton
 from foretop.terminal.clipboard import copy
 from foretop.widgets.line_widgets import StyledLine, TextPane
-from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import BOLD, DIM
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.plans import Plan
@@ -25,10 +26,12 @@ from foretop_core.errors import ForetopError
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.cell_text import cut
+from foretop_core.tables.text.cell_text import width
 from foretop_core.tables.text.progress_bar import bar
 
 _BAR = 30
+_NOTICE = 5.0
+"""Seconds for which a message is shown in the place of the keys."""
 
 
 class DownloadState(Enum):
@@ -129,10 +132,11 @@ class DownloadScreen(BaseModal[None]):
     # What is on the screen
 
     def draw(self) -> None:
-        place = f"{self.key.context}, namespace {self.key.namespace}"
-        told = cut(span(f"{place} · {self.file.value} of {self.key.name}").text, self.app.size.width - 2)
-        head = span(f" {told}", bold=True)
-        self.query_one("#fetch-head", StyledLine).show([head])
+        cells = self.app.size.width - 2
+        what = plan_text.title(f"{self.file.value} of {{}}", self.key.name, cells)
+        place = plan_text.place((self.key,), max(0, cells - width(what) - 3))
+        where = (Span(f" · {place}", DIM),) if width(what) + 3 + width(place) <= cells else ()
+        self.query_one("#fetch-head", StyledLine).show([Span(f" {what}", BOLD), *where])
         said = self.query_one("#fetch-said", TextPane)
         said.show(self._words())
         said.styles.height = "1fr" if self.stage is not DownloadState.SHOWN else 2 if self.said else 0
@@ -149,7 +153,7 @@ class DownloadScreen(BaseModal[None]):
         plan = self._plan() if self.stage is DownloadState.ASKING else None
         if plan is None:
             return self.said
-        return plan_text.proposal(plan, 0, max(40, self.size.width - 4))
+        return plan_text.proposal(plan, ActionTargets((self.key,)), max(40, self.size.width - 4))
 
     def show_foot(self) -> None:
         foot = self.query_one("#fetch-foot", StyledLine)
@@ -157,6 +161,12 @@ class DownloadScreen(BaseModal[None]):
         ways = (Span(" left right", BOLD), Span(" or ", DIM), Span("tab", BOLD), Span(", then ", DIM))
         press = (*ways, Span("enter", BOLD), Span(" · ", DIM)) if asks else (Span(" ", DIM),)
         foot.show([*press, Span("esc", BOLD), Span(" or ", DIM), Span("q", BOLD), Span(" close", DIM)])
+
+    def show_notice(self, text: str) -> bool:
+        """In the place of the keys, for a few seconds."""
+        self.query_one("#fetch-foot", StyledLine).show([Span(f" {text}", BOLD)])
+        self.set_timer(_NOTICE, self.show_foot)
+        return True
 
     # Keys
 

@@ -9,6 +9,7 @@ from textual import work
 from textual.widget import Widget
 
 from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
@@ -20,8 +21,7 @@ from foretop_core.actions.steps import stamped
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
-from foretop_core.models import Backup, BackupSpec
-from foretop_core.models.wire import ObjectRef
+from foretop_core.models import Backup, BackupSpec, RestoreSpec
 from foretop_core.rules.dialects import differences
 from foretop_core.tables.engine.status_glyphs import Tone
 
@@ -38,10 +38,8 @@ class RestoreDialog(ActionDialog):
     deeds: ClassVar[tuple[str, str]] = ("Restore from {}", "Restore from {}")
     noun: ClassVar[str] = "backup"
 
-    def __init__(
-        self, service: ActionService, intent: Intent, keys: tuple[ObjectRef, ...], hidden: int, ascii: bool
-    ) -> None:
-        super().__init__(service, intent, keys, hidden, ascii)
+    def __init__(self, service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool) -> None:
+        super().__init__(service, intent, targets, ascii)
         self._there: frozenset[str] | None = None
         item = self.service.item(self.keys[0])
         self._offer = offered_mapping(item) if isinstance(item, Backup) else {}
@@ -53,16 +51,23 @@ class RestoreDialog(ActionDialog):
         offered = ", ".join(f"{old}:{new}" for old, new in self._offer.items())
         mapping = Prompt(placeholder="from:to, from:to; empty: original namespace", id="mapping")
         mapping.value, mapping.cursor_position = offered, len(offered)
+        yield DialogField("Namespaces", Prompt(placeholder="all in the backup; or: orders, ledger", id="namespaces"))
+        yield DialogField("Resources", Prompt(placeholder="all; or: configmaps, secrets", id="resources"))
         yield DialogField("Into", mapping)
         yield DialogField("Existing", OptionCycler(_POLICIES, "existing", self.ascii))
         yield DialogField("Volumes", OptionCycler(_VOLUMES, "volumes", self.ascii))
+        yield DialogField("Name", Prompt(placeholder=stamped(self.keys[0].name, self.opened), id="name"))
 
     def wish(self) -> Planner:
         wanted = RestoreRequest(
-            name=stamped(self.keys[0].name, self.opened),
+            name=self.query_one("#name", Prompt).value.strip() or stamped(self.keys[0].name, self.opened),
             mapping=read_mapping(self.query_one("#mapping", Prompt).value),
             existing=("", "update")[self.query_one("#existing", OptionCycler).at],
             volumes=(None, True, False)[self.query_one("#volumes", OptionCycler).at],
+            more=RestoreSpec(
+                included_namespaces=listed(self.query_one("#namespaces", Prompt).value),
+                included_resources=listed(self.query_one("#resources", Prompt).value),
+            ),
         )
         there = self._there
         return lambda snapshot, items, now: plan_restore(snapshot, items, wanted, now, there)
@@ -127,7 +132,7 @@ class CreateScheduleDialog(ActionDialog):
                 raise BadInput(what)
         storage = self.query_one("#storage", OptionCycler)
         template = BackupSpec(
-            included_namespaces=tuple(part.strip() for part in self._typed("namespaces").split(",") if part.strip()),
+            included_namespaces=listed(self._typed("namespaces")),
             ttl=self._typed("ttl"),
             storage_location=storage.value if storage.at else "",
         )
@@ -142,6 +147,11 @@ class CreateScheduleDialog(ActionDialog):
 
     def _typed(self, name: str) -> str:
         return self.query_one(f"#{name}", Prompt).value.strip()
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """`orders, ledger`."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def read_mapping(text: str) -> dict[str, str]:

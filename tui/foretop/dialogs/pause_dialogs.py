@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import ClassVar
 
 from textual import work
@@ -15,18 +14,24 @@ from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.dialog_parts import ChoiceRow, DialogField, RadioList
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause
+from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause, read_end
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.cron.go_compat import GoError, parse_duration
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
-from foretop_core.errors import BadInput
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.forecast import Choice, UnpauseForecast, may_be_due, unpause_as_read
-from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BY, PAUSED_WHY
+from foretop_core.rules.forecast import Choice, UnpauseForecast
+from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.unpausing import (
+    PausedSchedule,
+    count_unpause,
+    forecast_unpause,
+    is_run_due,
+    next_to_be_missed,
+)
+from foretop_core.tables.text.cell_text import clean
 
 _CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
 _LABELS = {
@@ -36,7 +41,6 @@ _LABELS = {
 }
 _FEW = 12
 """Of more than these the sentences fill the dialog, whichever way is chosen."""
-_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)Z?")
 
 
 class UnpauseDialog(ActionDialog):
@@ -51,26 +55,51 @@ class UnpauseDialog(ActionDialog):
 
     @property
     def choice(self) -> Choice:
-        return _CHOICES[self.query_one(RadioList).at]
+        choices = self.query_one(RadioList)
+        return _CHOICES[choices.at] if choices.display else Choice.LEAVE
 
     def wish(self) -> Planner:
         return _unpausing(self.choice)
 
     def make_plan(self) -> TrackedPlan:
-        """Skipping is offered where something is due; where nothing is, there is nothing to write for it."""
-        due = any(may_be_due(item, now, snapshot.readings(item)) for snapshot, item, now in self._paused())
-        self.query_one(RadioList).offer(_CHOICES.index(Choice.SKIP if due else Choice.LEAVE))
+        """Skipping is offered where something is due; where nothing is, all choices come to the same."""
+        choices = self.query_one(RadioList)
+        due = any(is_run_due(item, snapshot.readings(item), now) for snapshot, item, now in self._paused())
+        choices.offer(_CHOICES.index(Choice.SKIP))
+        had_focus = choices.has_focus
+        choices.display = due
+        self.show_fields(due)
+        if had_focus and not due:
+            self.cancel.focus()
         return super().make_plan()
 
+    @property
+    def title_line(self) -> str:
+        if not self.targets.window:
+            return super().title_line
+        return f"Resume window {clean(self.targets.window)}: unpause {humanize.count(len(self.keys), self.noun)}"
+
+    def more(self) -> list[Paragraph]:
+        """Who paused it and why, and where there is nothing to choose, that."""
+        paused = self._paused()
+        said = []
+        if paused and (len(self.keys) == 1 or self.targets.window):
+            _, item, now = paused[0]
+            said.append(paragraph(pause_note(item, now), label="Window" if self.targets.window else "Paused"))
+        if paused and not self.query_one(RadioList).display:
+            said.append(paragraph("Nothing is due, so there is nothing to skip."))
+        return said
+
     def rivals(self) -> list[Plan]:
-        others = (choice for choice in _CHOICES if choice is not self.choice) if len(self.keys) <= _FEW else ()
+        few = len(self.keys) <= _FEW and self.query_one(RadioList).display
+        others = (choice for choice in _CHOICES if choice is not self.choice) if few else ()
         return [self.service.plan(self.intent, _unpausing(choice), self.keys).plan for choice in others]
 
     def outlook(self) -> None:
         schedules = self._paused()
         self.query_one(RadioList).show([ChoiceRow(_LABELS[choice], _brief(schedules, choice)) for choice in _CHOICES])
 
-    def _paused(self) -> list[tuple[ClusterSnapshot, Schedule, datetime]]:
+    def _paused(self) -> list[PausedSchedule]:
         return [
             (self.service.snapshot(key.context), item, self.service.now(key.context))
             for key in self.keys
@@ -112,64 +141,48 @@ class PauseDialog(ActionDialog):
         wish = self._noted = self._window()
         return lambda snapshot, items, now: plan_pause(snapshot, items, wish, now)
 
+    def summary(self, plan: Plan) -> list[str]:
+        """Of several, which run is the first that will be missed."""
+        running = [
+            (self.service.snapshot(key.context), item, self.service.now(key.context))
+            for key in self.keys
+            if isinstance(item := self.service.item(key), Schedule) and not item.spec.paused
+        ]
+        first = next_to_be_missed(running)
+        if first is None:
+            return []
+        schedule, run = first
+        return [f"next to be missed: {schedule.name} {humanize.time(run, self.service.now(self.keys[0].context))}"]
+
     def more(self) -> list[Paragraph]:
-        """What is written beside spec.paused, in annotations."""
+        """The way back."""
         if self.planned is None:
             return []
-        wish, now = self._noted, self.service.now(self.keys[0].context)
-        until = f", until {humanize.time(wish.until, now)}" if wish.until else ""
-        why = f", {wish.reason}" if wish.reason else ""
-        text = f"paused by {wish.by}{why}{until}; U resumes exactly what this window ({wish.batch}) pauses"
-        return [paragraph(text, label="Note")]
+        return [paragraph(f"U resumes exactly what this window ({self._noted.batch}) pauses", label="Note")]
 
     def _window(self) -> PauseRequest:
         context = self.keys[0].context
-        until = end_of_pause(self.query_one("#until", Prompt).value, self.service.now(context))
+        typed = self.query_one("#until", Prompt).value.strip()
+        until = read_end(typed, self.service.now(context)) if typed else None
         return PauseRequest(
             self.service.user(context), self._batch, self.query_one("#reason", Prompt).value.strip(), until
         )
 
 
-def end_of_pause(text: str, now: datetime) -> datetime | None:
-    """`04:30` in UTC, today or tomorrow, or `2h` from now."""
-    wanted = text.strip()
-    if not wanted:
-        return None
-    if clock := _CLOCK.fullmatch(wanted):
-        at = now.astimezone(UTC).replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
-        return at if at > now else at + timedelta(days=1)
-    try:
-        return now + timedelta(microseconds=parse_duration(wanted) // 1000)
-    except (GoError, OverflowError):
-        raise BadInput(f"{wanted!r} is not a valid end", "", "write 04:30 (UTC) or 2h") from None
-
-
-def _brief(schedules: Sequence[tuple[ClusterSnapshot, Schedule, datetime]], choice: Choice) -> str:
+def _brief(schedules: Sequence[PausedSchedule], choice: Choice) -> str:
     """What a choice would do now, in half a line."""
-    found = [(_forecast(snapshot, item, choice, now), item, now, snapshot) for snapshot, item, now in schedules]
-    if len(found) == 1:
-        forecast, item, now, snapshot = found[0]
+    if len(schedules) == 1:
+        snapshot, item, now = schedules[0]
         lead = f"{_field(item, snapshot)}: " if choice is Choice.LEAVE else ""
-        return f"{lead}{_fate(forecast, now, short=bool(lead))}"
-    at_once = sum(forecast.at_once for forecast, *_ in found)
-    rest = len(found) - at_once
+        return f"{lead}{_fate(forecast_unpause(snapshot, item, choice, now), now, short=bool(lead))}"
+    counts = count_unpause(schedules, choice)
     parts = [
-        f"{humanize.count(at_once, 'backup')} at once" if at_once else "",
-        f"{rest} wait for the next run" if rest else "",
+        f"{humanize.count(counts.at_once, 'backup')} at once" if counts.at_once else "",
+        f"{humanize.count(counts.skipped, 'due run')} skipped" if counts.skipped else "",
+        f"{counts.held} after a running backup" if counts.held else "",
+        f"{counts.not_due} not due" if counts.not_due else "",
     ]
     return ", ".join(part for part in parts if part) or "none is paused"
-
-
-def _forecast(snapshot: ClusterSnapshot, schedule: Schedule, choice: Choice, now: datetime) -> UnpauseForecast:
-    return unpause_as_read(
-        schedule,
-        now,
-        choice,
-        snapshot.server(schedule.namespace).skip_immediately,
-        snapshot.readings(schedule),
-        beat=snapshot.heartbeat(schedule.namespace),
-        backups=snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ()),
-    )
 
 
 def _fate(forecast: UnpauseForecast, now: datetime, *, short: bool) -> str:
@@ -195,10 +208,18 @@ def _field(schedule: Schedule, snapshot: ClusterSnapshot) -> str:
     return f"field absent, server {word}"
 
 
+def pause_note(schedule: Schedule, now: datetime) -> str:
+    """Since when it is paused, by whom, why, and until when that was meant to last."""
+    paused = pause_info(schedule)
+    since = f"since {humanize.time(paused.since, now)}" if paused.since else "at an unknown time"
+    why = f": {paused.why}" if paused.why else ", no reason given"
+    until = f"; meant until {humanize.time(paused.until, now)}" if paused.until else ""
+    return f"{' '.join(filter(None, (since, paused.who)))}{why}{until}"
+
+
 def window_line(service: ActionService, batch: str, keys: Sequence[ObjectRef]) -> str:
-    """A window as its next shift knows it: when, by whom, why, and how many."""
+    """A window as its next shift knows it: how many, since when, by whom, and why."""
     item = service.item(keys[0])
     if not isinstance(item, Schedule):
         return batch
-    parts = [item.annotation(mark) for mark in (PAUSED_AT, PAUSED_BY, PAUSED_WHY)]
-    return "  ".join([humanize.count(len(keys), "schedule"), *filter(None, parts), f"({batch})"])
+    return f"{batch}  {humanize.count(len(keys), 'schedule')} {pause_note(item, service.now(keys[0].context))}"

@@ -7,20 +7,23 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import assert_never
 
+from foretop.dialogs.action_targets import ActionTargets
 from foretop.widgets.paragraphs import LABEL, Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of_mark
 from foretop_core.actions.plan_sender import Outcome, Result
-from foretop_core.actions.plans import VERBS, Plan, PlanStep
+from foretop_core.actions.plans import VERBS, Plan, PlanStep, Refusal
 from foretop_core.actions.write_progress import ProgressReport
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.tables.engine.status_glyphs import StatusGlyph
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text.cell_text import clean, cut, cut_end, width
 
 _DEEDS = {"patch": "patched", "create": "made", "delete": "deleted"}
 _COPY = "  c copy"
-_BESIDE = 66
-"""A line of the smallest dialog."""
+_GAP = "   "
+_SHORTEST_NAME = 12
+_BESIDE = 62
+"""A line of the smallest dialog, beside its label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +38,47 @@ class StepReport:
         return replace(self, seen=seen)
 
 
-def title(headline: str, keys: Sequence[ObjectRef], cells: int) -> str:
-    """Where it happens comes first, then what happens; `{}` in the headline stands for the name or the number.
+def title(headline: str, name: str, cells: int) -> str:
+    """What is done to what; a name that is too long loses its middle: the time at its end tells it apart."""
+    return headline.format(cut(clean(name), max(_SHORTEST_NAME, cells - width(headline.format("")))))
 
-    A name that is too long loses its middle: the time at its end tells it apart.
-    """
+
+def place(keys: Sequence[ObjectRef], cells: int) -> str:
+    """The cluster and the namespace, on a line of their own; a context that is too long loses its middle."""
     contexts = tuple(dict.fromkeys(key.context for key in keys))
     spaces = tuple(dict.fromkeys(key.namespace for key in keys))
-    place = f"namespace {spaces[0]}" if len(spaces) == 1 else f"{len(spaces)} namespaces"
-    where = clean(f"{humanize.join(contexts, 2)}, {place} · ")
-    name = clean(keys[0].name) if len(keys) == 1 else f"{len(keys)} objects"
-    return where + headline.format(cut(name, max(12, cells - width(where) - len(headline) + 2)))
+    where = clean(f", namespace {spaces[0]}" if len(spaces) == 1 else f", {len(spaces)} namespaces")
+    return cut(clean(humanize.join(contexts, 2)), max(_SHORTEST_NAME, cells - width(where))) + where
 
 
-def proposal(plan: Plan, hidden: int, cells: int, *, copies: bool = True) -> list[Paragraph]:
+def proposal(plan: Plan, targets: ActionTargets, cells: int, *, copies: bool = True) -> list[Paragraph]:
     """The changes, what they lead to, the warnings, and the line that does the same, with the key that copies it."""
     said: list[Paragraph] = []
-    if hidden:
-        said.append(look(f"{hidden} of these {'is' if hidden == 1 else 'are'} hidden by the filter."))
+    if targets.hidden:
+        said.append(look(f"{targets.hidden} of these {'is' if targets.hidden == 1 else 'are'} hidden by the filter."))
     if len(plan.steps) == 1:
         said += _one(plan.steps[0])
     elif plan.steps:
         said += _many(plan.steps)
-    said += [look(f"{_name(refusal.target, plan)} is skipped: {refusal.why}.") for refusal in plan.refused]
+    said += [_refused(refusal, plan) for refusal in plan.refused]
     said += [look(warning) for warning in plan.warnings]
     if not plan.steps:
         return [*said, paragraph("Nothing to send.")]
     return [*said, command_line(plan.steps, cells, copies=copies)]
+
+
+def counted(plan: Plan, targets: ActionTargets, noun: str) -> list[str]:
+    """How many objects it is about, and how many of those marked it is not about; nothing where it is just one."""
+    if len(plan.steps) < 2 and not targets.skipped:
+        return []
+    many = [humanize.count(len(plan.steps), noun)]
+    return many + [f"{count} skipped: {why.removeprefix('it is ')}" for why, count in targets.skipped]
+
+
+def _refused(refusal: Refusal, plan: Plan) -> Paragraph:
+    """In red where nothing is left to be done."""
+    text = f"{_name(refusal.target, plan)} is skipped: {refusal.why}."
+    return look(text) if plan.steps else paragraph(text, Tone.BAD)
 
 
 def command_line(steps: Sequence[PlanStep], cells: int, *, copies: bool = True) -> Paragraph:
@@ -110,23 +127,25 @@ def summary(told: Sequence[StepReport], problem: str) -> str:
 
 
 def _one(step: PlanStep) -> list[Paragraph]:
-    said = [*_changes(step), paragraph(step.forecast, label="Result")]
+    said = [*_written(step.changes), paragraph(step.forecast, label="Result")]
     return [*said, *(look(warning) for warning in step.warnings)]
 
 
-def _changes(step: PlanStep) -> list[Paragraph]:
+def _written(changes: Sequence[str]) -> list[Paragraph]:
     """Short ones beside each other, long ones below each other."""
-    beside = "   ".join(step.changes)
-    if width(beside) <= _BESIDE:
-        return [paragraph(beside, label="Write")]
-    first, *others = step.changes
-    return [paragraph(first, label="Write"), *(Paragraph((span(text),), " ") for text in others)]
+    lines: list[str] = []
+    for change in changes:
+        if lines and width(lines[-1]) + width(change) + len(_GAP) <= _BESIDE:
+            lines[-1] += f"{_GAP}{change}"
+        else:
+            lines.append(change)
+    return [paragraph(line, label=" " if at else "Write") for at, line in enumerate(lines)]
 
 
 def _many(steps: Sequence[PlanStep]) -> list[Paragraph]:
     """What is written to all of them once, and for each what it leads to and what is written to it alone."""
     common = [change for change in steps[0].changes if all(change in step.changes for step in steps)]
-    said = [paragraph("   ".join(common), label="Write")] if common else []
+    said = _written(common)
     wide = min(28, max(len(step.target.name) for step in steps))
     for step in steps:
         lead = span(f"{step.target.name:<{wide}}  ", bold=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from foretop.bindings import RESUME, WRITE_ACTIONS, Handler
+from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.choice_list import Choose
 from foretop.main_screen.action_host import ActionHost
 from foretop.pages.detail_page import DetailPage
@@ -29,14 +30,6 @@ if TYPE_CHECKING:
     from foretop_core.dashboard.action_service import ActionService
 
 _BY_ID = {intent.id: intent for intent in INTENTS}
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The objects that a wish is about, and how many of them the filter hides."""
-
-    keys: tuple[ObjectRef, ...] = ()
-    hidden: int = 0
 
 
 class WriteActions:
@@ -77,13 +70,23 @@ class WriteActions:
             return ""
         if action_id == RESUME and self.host.current == "schedules" and not self._batches():
             return "No schedule paused by foretop is still paused"
-        if action_id != intents.UNPAUSE.id or self._can(intents.UNPAUSE):
+        intent = _BY_ID.get(action_id)
+        if intent not in (intents.PAUSE, intents.UNPAUSE) or self._can(intent):
             return ""
+        pauses = intent is intents.PAUSE
         if isinstance(page, TablePage) and page.table.marked:
-            return "None of the marked schedules is paused" if self.host.current == "schedules" else ""
+            if self.host.current != "schedules":
+                return ""
+            key_of_other = intents.UNPAUSE.key
+            all_paused = f"All marked schedules are already paused; {key_of_other} unpauses them"
+            return all_paused if pauses else "None of the marked schedules is paused"
         key = page.subject()
         item = state.store.get(key) if key is not None else None
-        return f"{item.name} is not paused" if isinstance(item, Schedule) else ""
+        if not isinstance(item, Schedule):
+            return ""
+        if pauses:
+            return f"{item.name} is already paused; {intents.UNPAUSE.key} unpauses it"
+        return f"{item.name} is not paused"
 
     def _ask(self, intent: Intent) -> None:
         self._open(intent, self._wanted(intent))
@@ -94,7 +97,7 @@ class WriteActions:
 
     # Of what it is asked
 
-    def _wanted(self, intent: Intent) -> Selection:
+    def _wanted(self, intent: Intent) -> ActionTargets:
         if intent.asked_of is AskedOf.NEW:
             return self._home()
         return self._server() if intent.asked_of is AskedOf.SERVER else self._chosen(intent)
@@ -109,11 +112,11 @@ class WriteActions:
             return any((key := subject(row)) is not None and self._fits(intent, key) for row in page.table.marked)
         return self._under_cursor(intent) is not None
 
-    def _chosen(self, intent: Intent) -> Selection:
+    def _chosen(self, intent: Intent) -> ActionTargets:
         """The marked rows, or what the cursor is on; only what the intent can be asked of."""
         page = self.host.page
         if page is None:
-            return Selection()
+            return ActionTargets()
         if isinstance(page, TablePage) and page.rows is not None and page.table.marked:
             rows = page.rows
             fitting = [
@@ -122,9 +125,18 @@ class WriteActions:
                 if (key := rows.subject(row)) is not None and self._fits(intent, key)
             ]
             hidden = sum(row not in rows.table for row, _ in fitting)
-            return Selection(tuple(dict.fromkeys(key for _, key in fitting)), hidden)
+            keys = tuple(dict.fromkeys(key for _, key in fitting))
+            return ActionTargets(keys, hidden, self._skipped(intent))
         key = self._under_cursor(intent)
-        return Selection((key,) if key is not None else ())
+        return ActionTargets((key,) if key is not None else ())
+
+    def _skipped(self, intent: Intent) -> tuple[tuple[str, int], ...]:
+        """Why the action cannot be asked of marked objects, and of how many for each reason."""
+        page = self.host.page
+        if not isinstance(page, TablePage) or page.rows is None:
+            return ()
+        keys = dict.fromkeys(key for row in page.table.marked if (key := page.rows.subject(row)) is not None)
+        return tuple(Counter(why for key in keys if (why := self._why_not(intent, key))).items())
 
     def _under_cursor(self, intent: Intent) -> ObjectRef | None:
         """The object; for a finding also what it names besides, where that is one object and no other.
@@ -140,18 +152,24 @@ class WriteActions:
         return fitting[0] if len(fitting) == 1 else None
 
     def _fits(self, intent: Intent, key: ObjectRef) -> bool:
+        return not self._why_not(intent, key)
+
+    def _why_not(self, intent: Intent, key: ObjectRef) -> str:
+        """Why the action cannot be asked of this object; "" where it can."""
         state = self.host.state
         if state is None or key.context not in state.source.clusters:
-            return False
+            return "its cluster is not connected"
         if not any(kind.name == key.kind for kind in intent.kinds):
-            return False
+            return "it is of another kind"
         item = state.store.get(key)
+        if item is None:
+            return "it no longer exists"
         movements = state.store.indexes.movements_by_backup
-        return item is not None and not intent.applies(item, lambda: bool(movements.keys(*_label(key))))
+        return intent.applies(item, lambda: bool(movements.keys(*_label(key))))
 
     # Dialogs
 
-    def _home(self) -> Selection:
+    def _home(self) -> ActionTargets:
         """Where a new schedule belongs: beside the one under the cursor, else where a Velero is."""
         state = self.host.state
         assert state is not None
@@ -159,15 +177,15 @@ class WriteActions:
         context = key.context if key else next(iter(state.source.clusters))
         spaces = state.store.snapshot(context).velero_namespaces
         namespace = key.namespace if key else spaces[0] if spaces else "velero"
-        return Selection((ObjectRef(context, SCHEDULE.name, namespace, ""),))
+        return ActionTargets((ObjectRef(context, SCHEDULE.name, namespace, ""),))
 
-    def _server(self) -> Selection:
+    def _server(self) -> ActionTargets:
         """The Velero that the schedule under the cursor belongs to."""
         state = self.host.state
         key = self.host.page.subject() if self.host.page else None
         if state is None or key is None or key.context not in state.source.clusters:
-            return Selection()
-        return Selection(
+            return ActionTargets()
+        return ActionTargets(
             tuple(
                 ObjectRef(key.context, DEPLOYMENT.name, one.namespace, one.name)
                 for one in state.store.all(key.context, Deployment)
@@ -185,14 +203,12 @@ class WriteActions:
             self._service = ActionService(self.host.state.source, os.environ)
         return self._service
 
-    def _open(self, intent: Intent, chosen: Selection) -> None:
+    def _open(self, intent: Intent, chosen: ActionTargets) -> None:
         # With the first dialog: all of them come with this, and no page needs one to be drawn.
         from foretop.dialogs.dialog_registry import make_dialog
 
         ascii = self.host.looks.ascii
-        self.host.app.push_screen(
-            make_dialog(self.service, intent, chosen.keys, chosen.hidden, ascii, self._keep_results)
-        )
+        self.host.app.push_screen(make_dialog(self.service, intent, chosen, ascii, self._keep_results))
 
     def _keep_results(self, key: ObjectRef, results: Results) -> None:
         """For the page that they were asked for on, if it is still there."""
@@ -223,14 +239,15 @@ class WriteActions:
         item = state.store.get(key) if state and key else None
         mine = (key.context, item.annotation(PAUSED_BATCH)) if key and isinstance(item, Schedule) else ("", "")
         if mine in batches:
-            self._open(intents.UNPAUSE, Selection(tuple(batches[mine])))
+            self._open(intents.UNPAUSE, ActionTargets(tuple(batches[mine]), window=mine[1]))
             return
         windows = list(batches.items())
         labels = [window_line(self.service, batch, keys) for (_, batch), keys in windows]
 
         def chosen(place: int | None) -> None:
             if place is not None:
-                self._open(intents.UNPAUSE, Selection(tuple(windows[place][1])))
+                (_, batch), keys = windows[place]
+                self._open(intents.UNPAUSE, ActionTargets(tuple(keys), window=batch))
 
         if len(windows) == 1:
             chosen(0)

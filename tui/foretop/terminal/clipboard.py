@@ -22,7 +22,9 @@ def copy(app: App[Any], text: str) -> None:
         tried = "OSC 52, through screen"
     if os.environ.get("TMUX"):
         tried = f"{tried} and the tmux buffer" if _to_tmux(text) else f"{tried} (tmux refused it)"
-    app.notify(f"{clean(text)}\ncopied by {tried}")
+    first, *others = text.splitlines() or [""]
+    more = f" and {len(others)} more lines" if len(others) > 1 else " and one more line" if others else ""
+    app.notify(f"Copied by {tried}: {clean(first)}{more}")
 
 
 def _through_screen(app: App[Any], text: str) -> None:

@@ -16,11 +16,9 @@ from foretop_core.rules.forecast import (
     DelayReason,
     invalid,
     is_due,
-    may_be_due,
     never_fires,
     next_run,
     overdue,
-    unpause_as_read,
 )
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.schedule_history import newest_good
@@ -28,6 +26,7 @@ from foretop_core.rules.sentences import Moment, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.dialects import refusal_by_upgrade, runaway_by_upgrade
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
+from foretop_core.rules.unpausing import count_unpause, forecast_unpause
 
 
 def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -110,17 +109,7 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
         since = paused.since or next_run(schedule, readings[-1].dialect)
         if since is None or now - since < limits.forgotten_pause:
             continue
-        choices = [
-            unpause_as_read(
-                schedule,
-                now,
-                choice,
-                snapshot.server(schedule.namespace).skip_immediately,
-                readings,
-                beat=snapshot.heartbeat(schedule.namespace),
-            )
-            for choice in (Choice.LEAVE, Choice.SKIP)
-        ]
+        choices = [forecast_unpause(snapshot, schedule, choice, now) for choice in (Choice.LEAVE, Choice.SKIP)]
         due = ", due at once" if choices[0].at_once else ""
         who = f" {paused.who}" if paused.who else ""
         good = newest_good(snapshot.runs(schedule))
@@ -142,19 +131,20 @@ def all_paused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> 
         paused = [schedule for schedule in schedules if schedule.spec.paused]
         if len(paused) < max(limits.fewest_paused, len(schedules)):
             continue
-        due = [schedule.name for schedule in paused if may_be_due(schedule, now, snapshot.readings(schedule))]
+        counts = count_unpause(((snapshot, schedule, now) for schedule in paused), Choice.DO_NOT_SKIP)
         owners = [owner for schedule in paused if (owner := schedule.paused_field_set) and owner.time]
         since = max((owner.time for owner in owners if owner.time), default=None)
         names = list(dict.fromkeys(owner.manager for owner in owners if owner.manager))
         who = f" by {humanize.join(names)}" if names else ""
         lasts = sentence(" The last of them was paused at ", since, f" at the latest{who}.") if since else ""
-        at_once = f" Unpaused without skip, {humanize.count(len(due), 'backup')} would start at once." if due else ""
+        started = humanize.count(counts.at_once, "backup")
+        at_once = f" Unpaused without skip, {started} would start at once." if counts.at_once else ""
         yield Finding(
             "velero-all-paused",
             Severity.WARNING,
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
             since,
-            f"all {len(paused)} schedules are paused, {len(due)} due",
+            f"all {len(paused)} schedules are paused, {counts.due} due",
             sentence(f"No schedule in {namespace} makes a backup.", lasts, at_once),
             "Unpause them when the work is done; choose skip if an immediate backup would be a problem.",
             tuple(snapshot.ref(schedule) for schedule in paused),

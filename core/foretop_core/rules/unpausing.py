@@ -1,0 +1,84 @@
+"""What unpausing does to schedules of a cluster, one by one and counted: every place that tells it asks here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from foretop_core.models import Schedule
+from foretop_core.rules.forecast import (
+    Choice,
+    Readings,
+    UnpauseForecast,
+    invalid,
+    may_be_due,
+    next_run,
+    unpause_as_read,
+)
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+PausedSchedule = tuple[ClusterSnapshot, Schedule, datetime]
+"""A schedule, the cluster that it is in, and the time there."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnpauseCounts:
+    """Of some schedules, how many start a backup at once, how many skip the run that is due, and how many do neither.
+
+    A run that is due is started, skipped, or waits for a backup of the same schedule that has not ended.
+    """
+
+    at_once: int = 0
+    skipped: int = 0
+    held: int = 0
+    not_due: int = 0
+
+    @property
+    def due(self) -> int:
+        return self.at_once + self.skipped + self.held
+
+
+def forecast_unpause(snapshot: ClusterSnapshot, schedule: Schedule, choice: Choice, now: datetime) -> UnpauseForecast:
+    """What unpausing this one does now."""
+    return unpause_as_read(
+        schedule,
+        now,
+        choice,
+        snapshot.server(schedule.namespace).skip_immediately,
+        snapshot.readings(schedule),
+        beat=snapshot.heartbeat(schedule.namespace),
+        backups=snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ()),
+    )
+
+
+def is_run_due(schedule: Schedule, readings: Readings, now: datetime) -> bool:
+    """Whether a run is due, paused or not; never where Velero refuses the schedule."""
+    valid = any(not invalid(schedule, reading.dialect) for reading in readings)
+    return valid and may_be_due(schedule, now, readings)
+
+
+def count_unpause(schedules: Iterable[PausedSchedule], choice: Choice) -> UnpauseCounts:
+    at_once = skipped = held = not_due = 0
+    for snapshot, schedule, now in schedules:
+        forecast = forecast_unpause(snapshot, schedule, choice, now)
+        if not is_run_due(schedule, snapshot.readings(schedule), now):
+            not_due += 1
+        elif forecast.at_once:
+            at_once += 1
+        elif forecast.skips:
+            skipped += 1
+        else:
+            held += 1
+    return UnpauseCounts(at_once, skipped, held, not_due)
+
+
+def next_to_be_missed(schedules: Iterable[PausedSchedule]) -> tuple[Schedule, datetime] | None:
+    """Of schedules that are about to be paused, the one whose run comes first; None where none of them has one."""
+    coming = [
+        (max(run, now), schedule)
+        for snapshot, schedule, now in schedules
+        if (run := next_run(schedule, snapshot.readings(schedule)[-1].dialect)) is not None
+    ]
+    first = min(coming, key=lambda one: (one[0], one[1].name), default=None)
+    return (first[1], first[0]) if first else None

@@ -1,0 +1,158 @@
+"""What dialogs show: the object first, all that is written, how many are skipped; and messages that cover nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from textual.widgets import Label
+from textual.widgets._toast import Toast
+
+from foretop.app import Dashboard
+from foretop.bindings import ACTIONS
+from foretop.dialogs import plan_text
+from foretop.dialogs.too_small_screen import TooSmallScreen
+from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.pauses import MARKS
+from tests.tui.acting import Stand, stand, unfolded
+from tests.tui.fake_source import FilledSource, troubled
+from tests.tui.pilot import SMALL, Screen
+
+LONG = "openshift-adp/api-prod-eu-example-com:6443/kube:admin"
+
+
+def test_a_long_context_pushes_neither_verb_nor_object_nor_namespace_away() -> None:
+    key = ObjectRef(LONG, "Schedule", "openshift-adp", "etcd-hourly")
+    assert plan_text.title("Unpause {}", key.name, 72) == "Unpause etcd-hourly"
+    place = plan_text.place((key,), 72)
+    assert len(place) <= 72
+    assert place.startswith("openshift-adp/api-prod")
+    assert place.endswith(", namespace openshift-adp")
+    assert "…" in place
+    assert plan_text.title("Delete backup {} permanently", "x" * 60 + "-20261115020000", 60).endswith(
+        "0000 permanently"
+    )
+
+
+async def mark(at: Stand, *names: str) -> None:
+    for name in names:
+        await at.go("2", at.key(SCHEDULE, name))
+        await at.shown.press("space")
+
+
+async def test_all_that_a_pause_writes_is_shown_and_is_what_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.press("s", *"CHG-1", "tab", *"2h", "tab")
+        await at.see("annotation foretop.io/paused-by: maria as admin", "annotation foretop.io/paused-reason: CHG-1")
+        assert at.dialog.planned is not None
+        (step,) = at.dialog.planned.plan.steps
+        for change in step.changes:
+            await at.see(change.partition(":")[0])
+        await at.send()
+        await at.see("✓ patched")
+        (line,) = at.journal
+        written = at.object("Schedule", "mail")["metadata"]["annotations"]
+        assert line.patch["metadata"]["annotations"] == {key: written[key] for key in MARKS}
+        assert f'"{MARKS[0]}": "maria as admin"' in json.dumps(written)
+
+
+async def test_pause_and_unpause_are_two_keys_and_each_says_what_it_skips(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        at.patch("Schedule", "wiki", {"spec": {"paused": True}})
+        await at.go("2", at.key(SCHEDULE, "wiki"))
+        await at.shown.until(lambda: "u unpause" in at.shown.footer)
+        await at.shown.press("s")
+        assert not at.has_dialog
+        assert at.shown.app.told[-1][1] == "wiki is already paused; u unpauses it"
+        await mark(at, "wiki", "etcd", "mail")
+        await at.shown.press("s")
+        await at.see("─ Pause 2 schedules ─", "2 schedules; 1 skipped: already paused; next to be missed: ")
+        await at.shown.press("escape", "u")
+        await at.see("─ Unpause wiki ─", "1 schedule; 2 skipped: not paused")
+        assert at.writes == []
+
+
+async def test_no_key_reaches_the_page_below_a_dialog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = {key for action in ACTIONS for key in action.keys} | {*"123456789jkgG"}
+    ways_out = {"escape", "q", "ctrl+c", "enter"}
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        page = at.shown.app.main_screen.page
+        for opening in ("t", "s", "ctrl+d"):
+            await at.shown.press(opening)
+            window = at.dialog
+            for key in sorted(keys - ways_out):
+                await at.shown.press(key)
+                assert at.shown.app.screen is window, f"{key} left the dialog of {opening}"
+            await at.shown.press("escape")
+        assert at.shown.app.main_screen.page is page
+        assert at.shown.table.cursor == at.key(SCHEDULE, "mail")
+        assert not at.shown.table.marked
+        assert at.writes == []
+
+
+async def test_a_toast_is_one_line_the_newest_alone_and_no_window_is_under_it() -> None:
+    filled = FilledSource(troubled())
+    app = Dashboard(lambda: filled, DisplayOptions(flash=False))
+    async with app.run_test(size=SMALL, notifications=True) as pilot:
+        shown = Screen(app, pilot, filled)
+        await shown.until(lambda: app.main_screen.page is not None)
+        for text in ("the first", "the second", f"the third\n{'long ' * 60}"):
+            app.notify(text, timeout=600)
+        await shown.until(lambda: "the third long" in shown.text)
+        assert "the first" not in shown.text
+        assert "the second" not in shown.text
+        assert sum("long" in line for line in shown.lines) == 1
+        await shown.press("question_mark")
+        assert app.screen is not app.main_screen
+        assert not any(one.display for one in app.screen.query(Toast))
+
+
+async def test_what_is_said_while_a_dialog_is_open_is_one_line_inside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.press("t", "c")
+        assert len(at.shown.app.clipboard) > 60
+        told = str(at.dialog.query_one("#notice", Label).render())
+        assert told.startswith("Copied by OSC 52")
+        assert len(told.splitlines()) == 1
+
+
+async def test_a_dialog_is_as_high_as_before_when_the_terminal_was_small_for_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.press("s")
+        await at.see("maria as admin")
+        before = at.dialog.query_one(".dialog").region.size
+        await at.shown.pilot.resize_terminal(40, 12)
+        await at.shown.until(lambda: at.dialog.query_one(".dialog").region.width <= 40)
+        await at.shown.pilot.resize_terminal(80, 24)
+        await at.shown.until(lambda: at.dialog.query_one(".dialog").region.size == before)
+
+
+async def test_a_terminal_that_is_too_small_says_so_and_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.press("s")
+        window = at.dialog
+        await at.shown.pilot.resize_terminal(38, 9)
+        await at.shown.until(lambda: "Terminal too small: 38x9. foretop needs 40x10." in unfolded(at.shown.lines))
+        assert isinstance(at.shown.app.screen, TooSmallScreen)
+        await at.shown.press("s", "enter", "2")
+        await at.shown.pilot.resize_terminal(80, 24)
+        await at.shown.until(lambda: at.shown.app.screen is window)
+        assert at.writes == []

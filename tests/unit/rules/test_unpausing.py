@@ -1,0 +1,72 @@
+"""How many runs are due and what becomes of them is counted once: table, Triage and dialog have the same figures."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
+from foretop_core.models import Schedule
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.forecast import Choice
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.triage import triage
+from foretop_core.rules.unpausing import UnpauseCounts, count_unpause, next_to_be_missed
+from tests.objects import NOW, backup, schedule
+from tests.unit.view.test_views import Shown
+
+DUE = {"cron": "0 * * * *", "last": "00:00:03"}
+NOT_DUE = {"cron": "0 * * * *", "last": "02:00:03"}
+
+
+def counts(choice: Choice, *schedules: Schedule, snapshot: ClusterSnapshot | None = None) -> UnpauseCounts:
+    there = snapshot or ClusterSnapshot("prod", schedules=schedules)
+    return count_unpause([(there, item, NOW) for item in schedules], choice)
+
+
+def test_what_is_due_is_started_skipped_or_held_and_the_rest_is_not_due() -> None:
+    plain, skips = schedule("plain", paused=True, skip=False, **DUE), schedule("skips", paused=True, skip=True, **DUE)
+    held, later = schedule("held", paused=True, skip=False, **DUE), schedule("later", paused=True, **NOT_DUE)
+    wrong = schedule("wrong", "0 0 * * 9", paused=True)
+    running = backup("held-1", "InProgress", of="held", started="00:00:03")
+    snapshot = ClusterSnapshot("prod", schedules=(plain, skips, held, later, wrong), backups=(running,))
+    every = snapshot.schedules
+    assert counts(Choice.LEAVE, *every, snapshot=snapshot) == UnpauseCounts(at_once=1, skipped=1, held=1, not_due=2)
+    assert counts(Choice.DO_NOT_SKIP, *every, snapshot=snapshot) == UnpauseCounts(at_once=2, held=1, not_due=2)
+    assert counts(Choice.SKIP, *every, snapshot=snapshot) == UnpauseCounts(skipped=3, not_due=2)
+
+
+def settled(passed: timedelta) -> tuple[ClusterSnapshot, datetime, SimulatedCluster]:
+    box = SimulatedCluster(find_scene("maintenance"), ScenarioOptions(seed=1), FIXED_START)
+    box.settle(passed)
+    return assemble(box.objects()), box.clock.now(), box
+
+
+@pytest.mark.parametrize("minutes", [2, 40, 95, 200])
+def test_table_triage_and_dialog_count_the_same_runs_as_due(minutes: int) -> None:
+    snapshot, now, box = settled(timedelta(minutes=minutes))
+    paused = [(snapshot, item, now) for item in snapshot.schedules if item.spec.paused]
+    assert len(paused) == len(snapshot.schedules)
+    (found,) = [one for one in triage(snapshot, now).findings if one.code == "velero-all-paused"]
+    all_choices = [count_unpause(paused, choice) for choice in Choice]
+    due = {one.due for one in all_choices}
+    assert found.what == f"all {len(paused)} schedules are paused, {due.pop()} due"
+    assert due == set()
+    rows = [row[1] for row in Shown("schedules", box.objects(), now).text("next")]
+    assert sum("due" in text for text in rows) == all_choices[0].due > 0
+    left_alone = count_unpause(paused, Choice.LEAVE)
+    assert sum(text == "paused, due" for text in rows) == left_alone.at_once + left_alone.held
+    assert sum(text == "paused, due, skips" for text in rows) == left_alone.skipped
+
+
+def test_the_next_run_to_be_missed_is_the_earliest_and_what_is_due_comes_first() -> None:
+    hourly, nightly = schedule("hourly", **NOT_DUE), schedule("nightly", "30 4 * * *", last="02:00:03")
+    snapshot = ClusterSnapshot("prod", schedules=(nightly, hourly))
+    first = next_to_be_missed([(snapshot, item, NOW) for item in (nightly, hourly)])
+    assert first is not None
+    assert (first[0].name, f"{first[1]:%H:%M}") == ("hourly", "03:00")
+    overdue = schedule("late", **DUE)
+    assert next_to_be_missed([(snapshot, item, NOW) for item in (hourly, overdue)]) == (overdue, NOW)
+    assert next_to_be_missed([(snapshot, schedule("never", "0 0 31 2 *"), NOW)]) is None

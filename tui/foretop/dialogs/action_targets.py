@@ -1,0 +1,20 @@
+"""What an action is asked of: the objects, and what became of the others that were marked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from foretop_core.models.wire import ObjectRef
+
+
+@dataclass(frozen=True, slots=True)
+class ActionTargets:
+    """The objects that a dialog is about."""
+
+    keys: tuple[ObjectRef, ...] = ()
+    hidden: int = 0
+    """How many of them the filter hides."""
+    skipped: tuple[tuple[str, int], ...] = ()
+    """Why marked objects are left out, and how many for each reason."""
+    window: str = ""
+    """The pause window that is resumed, where one is."""
