@@ -207,7 +207,7 @@ class TablePage(FilterablePage):
     def do_faults(self) -> None:
         if self.rows is not None:
             self.rows.faults_only = not self.rows.faults_only
-            self._renew()
+            self._renew(to_first=self.rows.faults_only)
 
     def refocus(self) -> None:
         self._renew()
@@ -277,12 +277,15 @@ class TablePage(FilterablePage):
         except BadInput as problem:
             self._problem, why = str(problem), problem.why
         self.say_unfit(why)
-        self._renew()
+        self._renew(to_first=bool(text))
 
-    def _renew(self) -> None:
+    def to_first(self) -> None:
+        self.table.rearranged(to_first=True)
+
+    def _renew(self, *, to_first: bool = False) -> None:
         if self.rows is not None:
             self.rows.renew()
-            self.table.rearranged()
+            self.table.rearranged(to_first=to_first)
             self.pulse()
             self.post_message(self.Altered())
 
