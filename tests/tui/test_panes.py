@@ -15,7 +15,7 @@ from tests.tui.pilot import screen
 
 
 def texts(paragraphs: Sequence[Paragraph], cells: int, lines: int | None = None) -> list[str]:
-    return ["".join(piece.text for piece in line) for line in wrap(paragraphs, cells, lines)]
+    return ["".join(piece.text for piece in line).rstrip() for line in wrap(paragraphs, cells, lines)]
 
 
 @pytest.mark.parametrize("cells", range(20, 60))
@@ -91,7 +91,12 @@ async def test_the_detail_of_a_tenants_backup_names_its_velero_object_both_queue
         await shown.press("3")
         await shown.on(shown.source.key(NAB, "team-pay", "ledger"))
         await shown.press("enter")
-        for label in ("Velero ", "in Velero's queue", "Spec     namespaces team-pay · TTL"):
+        for label in (
+            "Velero ",
+            "Queue    1st waiting, 3 running",
+            "The controller estimates ~1",
+            "Spec     namespaces team-pay · TTL",
+        ):
             assert label in shown.text
 
 
