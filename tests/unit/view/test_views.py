@@ -15,7 +15,7 @@ from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Row
 from foretop_core.tables.engine.live_table import LiveTable
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, ascii_only
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only
 from foretop_core.tables.engine.view_registry import VIEWS
 from tests import recordings
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
@@ -247,6 +247,17 @@ def test_an_outcome_has_one_colour_in_every_table(phase: str) -> None:
         for row in shown.rows()
     }
     assert len(tones) == 1
+
+
+def test_what_went_well_is_muted_and_what_is_refused_has_a_colour() -> None:
+    shown = Shown("nonadmin", queue_of_tenants())
+    shown.live.sort("name")
+    places = [[column.name for column in shown.live.view.columns].index(name) for name in ("phase", "velero")]
+    tones = {row.cells[1].text: tuple(row.cells[place].tone for place in places) for row in shown.rows()}
+    assert tones["refused"][0] is Tone.BAD
+    assert tones["served"] == (Tone.PLAIN, Tone.DIM)
+    assert [row.cells[2].tone for row in Shown("backups", [backup("one")]).rows()] == [Tone.DIM]
+    assert ascii_only("a…") == "a~"
 
 
 def test_a_pause_is_one_sign_and_takes_no_outcomes_place() -> None:

@@ -21,6 +21,7 @@ from foretop_core.tables.engine.status_glyphs import (
     StatusGlyph,
     StatusLabel,
     Tone,
+    phase_tone,
     run_mark,
     run_standing,
 )
@@ -136,6 +137,13 @@ def _is_refused(item: NonAdmin) -> bool:
     return item.phase == "BackingOff" or (accepted is not None and accepted.status == "False")
 
 
+def _tone(item: NonAdmin) -> Tone:
+    """What is refused stands out, and not what is as it should be."""
+    if _is_going(item):
+        return Tone.WARN
+    return Tone.BAD if _is_refused(item) else Tone.PLAIN
+
+
 def _velero_run(store: Store, context: str, item: NonAdmin) -> Run | None:
     uuid = item.velero.nacuuid
     if not uuid:
@@ -215,13 +223,13 @@ def _done(entry: NonAdminRow) -> float | None:
 _COLUMNS: tuple[Column[NonAdminRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.item.namespace, from_middle=True),
     Column("name", "NAME", lambda entry, _: _name(entry), lambda entry: entry.item.name, from_middle=True),
-    plain("phase", "PHASE", lambda entry: entry.item.phase or "New"),
+    plain("phase", "PHASE", lambda entry: entry.item.phase or "New", tone=lambda entry, _: _tone(entry.item)),
     plain("conditions", "A Q D", _conditions),
     plain(
         "velero",
         "VELERO",
         lambda entry: entry.velero_phase or "–",
-        tone=lambda entry, _: run_mark(entry.velero_phase).tone if entry.velero_phase else Tone.DIM,
+        tone=lambda entry, _: phase_tone(entry.velero_phase) if entry.velero_phase else Tone.DIM,
     ),
     Column("queue", "QUEUE", _queue, lambda entry: entry.place or None, briefs=_queue_briefs),
     Column("progress", "PROGRESS", _progress, _done),

@@ -17,7 +17,7 @@ from foretop_core.rules.queue import OwnerKind, Run, has_ended, owner_of, waitin
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, phase_tone, run_mark
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
 from foretop_core.tables.text.progress_bar import bar
@@ -160,10 +160,6 @@ def _data(run: Run, render: RenderContext, all_items: bool) -> str:
     return "data waits" if waiting_volume(movements, render.now) else "data moves"
 
 
-def phase_tone(run: Run) -> Tone:
-    return run_mark(run.phase).tone
-
-
 def _took(run: Run, now: datetime) -> str:
     start, end = run.status.start_timestamp, run.status.completion_timestamp
     return times.took((end or now) - start) if start else ""
@@ -222,7 +218,7 @@ FROM: Column[Run] = Column(
 _NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)
 _TOOK: Column[Run] = Column("took", "TOOK", lambda run, render: _took(run, render.now), _length, right=True)
 _STATE: tuple[Column[Run], ...] = (
-    plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run)),
+    plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run.phase)),
     Column("errors", "E", lambda run, _: _counted(run.status.errors, run), lambda run: run.status.errors, right=True),
     Column(
         "warnings", "W", lambda run, _: _counted(run.status.warnings, run), lambda run: run.status.warnings, right=True
