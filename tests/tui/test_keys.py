@@ -222,7 +222,7 @@ async def test_one_namespace_by_palette_and_all_again_by_zero() -> None:
     async with screen() as shown:
         await shown.press("3", "colon", *"ns team-pay", "enter")
         await shown.until(lambda: len(shown.names()) == 2)
-        assert "namespace team-pay" in shown.status
+        assert "ns team-pay" in shown.status
         await shown.press("0")
         assert len(shown.names()) == 4
 

@@ -9,7 +9,7 @@ import pytest
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, KINDS
 from tests.tui.fake_source import FilledSource, calm, troubled
-from tests.tui.pilot import Screen, screen
+from tests.tui.pilot import MIDDLE, Screen, screen
 
 REFUSED = "Cannot reach https://api.example: the connection was refused"
 LOGIN = "The API server does not know you any more: the token has expired (sign in anew)"
@@ -69,7 +69,7 @@ async def test_one_who_is_signed_out_keeps_scope_and_counts_and_reads_the_senten
         lose(shown.source, WatchState.SIGNED_OUT, LOGIN)
         await wait_until_judged(shown)
         assert shown.status.startswith(" prod-eu   all namespaces")
-        assert "▲ signed out   ✗6 ▲3" in shown.status
+        assert "API ▲ signed out   Velero 1.18   ✗6 ▲3" in shown.status
         assert "context prod-eu" in shown.text
         await shown.press("2")
         assert LOGIN in " ".join(shown.pane.split())
@@ -95,7 +95,10 @@ async def test_a_tab_narrowed_to_a_cluster_that_was_never_seen_says_why_it_is_em
     async with screen(source) as shown:
         await shown.press("3", ":", *"ctx us", "enter")
         said = " ".join(shown.text.split())
-        assert "prod-us: Stale for 40 seconds: Cannot reach https://api.example: the connection was refused" in said
+        assert (
+            "prod-us: Cannot connect for 40 seconds: Cannot reach https://api.example: the connection was refused"
+            in said
+        )
         assert "Only context prod-us is shown: 0 shows all." in said
         await shown.press("1")
         await wait_until_judged(shown)
@@ -123,11 +126,13 @@ async def test_kinds_that_stand_still_are_named_and_their_rows_alone_are_faded()
         assert not any(row.faded for row in shown.table.window)
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(43, "local clock 43s slow"), (-14221, "local clock 3h57m fast")])
+@pytest.mark.parametrize(("seconds", "words"), [(43, "clock 43s slow"), (-14221, "clock 3h57m fast")])
 async def test_a_wrong_local_clock_is_told_in_words(seconds: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FilledSource, "skew", lambda _self, _context: timedelta(seconds=seconds))
     async with screen() as shown:
-        assert words in shown.status
+        assert f"   {words}   " in shown.status
+    async with screen(size=MIDDLE) as shown:
+        assert f"   local {words}   " in shown.status
 
 
 async def test_a_calm_page_names_the_kinds_that_it_does_without() -> None:

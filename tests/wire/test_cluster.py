@@ -15,6 +15,7 @@ from foretop_core.kube.access.accessible_namespaces import (
     accessible_namespaces,
     visible_namespaces,
 )
+from foretop_core.kube.access.doctor_checks import diagnose
 from foretop_core.kube.access.find_velero import FoundVelero, find_velero
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection.client import ApiClient
@@ -232,6 +233,24 @@ async def test_where_deployments_may_not_be_read_storage_shows_the_namespace(tmp
         found = await find_velero(client)
         await client.close()
     assert found == (FoundVelero("backups"),)
+
+
+async def test_a_velero_without_a_deployment_is_told_apart_from_one_that_may_not_be_read(tmp_path: Path) -> None:
+    async with MiniCluster() as running:
+        make(running, "Namespace", {"name": "backups"})
+        location = {"provider": "aws", "objectStorage": {"bucket": "b"}}
+        make(running, "BackupStorageLocation", {"name": "default", "namespace": "backups"}, spec=location)
+        client = client_of(running, tmp_path)
+        found = await find_velero(client)
+        checks = [
+            check
+            async for check in diagnose(client, SystemClock(), NamespaceSelection(), ())
+            if check.about == "Velero"
+        ]
+        await client.close()
+    assert found == (FoundVelero("backups", has_deployment=False),)
+    assert [check.found for check in checks] == ["in backups, where no Deployment velero exists: flags not known"]
+    assert "ask for" not in checks[0].remedy
 
 
 def test_a_name_too_long_for_a_label_is_cut_as_velero_cuts_it() -> None:

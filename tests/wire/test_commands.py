@@ -231,7 +231,6 @@ def change(box: MiniCluster, folder: Path, patch: str) -> None:
     ("who", "arguments", "said"),
     [
         ("admin", ("queue", "-n", "default"), "Nothing in default. Velero's objects are in its own namespace"),
-        ("admin", ("nab", "-n", "nowhere"), "namespace nowhere does not exist"),
         ("reader", ("restores",), "Nothing visible. Not visible: Restore (not allowed in default)."),
     ],
 )
@@ -245,6 +244,17 @@ def test_get_says_no_more_than_it_knows_when_there_are_no_rows(
 ) -> None:
     run(["get", *arguments, "--kubeconfig", kubeconfig(box, tmp_path, who)])
     assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("what", ["schedules", "nab", "findings"])
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_get_in_a_namespace_that_does_not_exist_is_an_error_of_one_line(
+    config: str, capsys: pytest.CaptureFixture[str], what: str, form: str
+) -> None:
+    assert run(["get", what, "-n", "nosuchns", "--kubeconfig", config, "-o", form]) != 0
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == "foretop: Namespace nosuchns does not exist\n"
 
 
 def test_a_report_on_a_team_looks_at_velero_too(config: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import logging
+from contextlib import suppress
 from email.utils import format_datetime
 
 import msgspec
@@ -70,7 +71,8 @@ class ApiServer:
             limit = "Request entity too large: limit is 1048576"
             return await self._refuse(request, ApiError(413, "RequestEntityTooLarge", limit))
         except ConnectionError:
-            raise
+            # The client has gone: nobody reads an answer, and there is nothing to log.
+            return web.Response(status=400)
         except Exception:
             _LOG.exception("request failed: %s %s", request.method, request.path)
             return await self._refuse(request, ApiError(500, "InternalError", "Internal error occurred: see the log"))
@@ -175,14 +177,16 @@ class ApiServer:
         response.enable_chunked_encoding()
         await response.prepare(request)
         first = True
-        async for events in watch.batches(self._closing):
-            frames = []
-            for event in events:
-                frames.append(event_frame(form, target.kind, event, self._clock.now(), first))
-                first = False
-            if frames:
-                await response.write(b"".join(frames))
-        await response.write_eof()
+        # A client that has gone ends its watch.
+        with suppress(ConnectionError):
+            async for events in watch.batches(self._closing):
+                frames = []
+                for event in events:
+                    frames.append(event_frame(form, target.kind, event, self._clock.now(), first))
+                    first = False
+                if frames:
+                    await response.write(b"".join(frames))
+            await response.write_eof()
         return response
 
     async def _send(

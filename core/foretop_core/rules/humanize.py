@@ -70,6 +70,12 @@ def count(number: int, thing: str) -> str:
     return _plural(number, thing)
 
 
+def ordinal(number: int) -> str:
+    """`1st`, `2nd`, `11th`, `23rd`."""
+    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
 def join(names: list[str] | tuple[str, ...], most: int = 3) -> str:
     """`a, b and c`, or `a, b, c and 4 more`."""
     shown = list(names[:most])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretop_core.tables.engine.context_names import short_names
+from foretop_core.tables.engine.context_names import brief_name, short_names
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,20 @@ def test_two_clusters_never_get_one_name(names: list[str]) -> None:
     assert list(short) == names
     assert len(set(short.values())) == len(names)
     assert all(short[name] in name for name in names)
+
+
+@pytest.mark.parametrize(
+    ("context", "brief"),
+    [
+        ("openshift-adp/api-prod-eu-example-com:6443/kube:admin", "prod-eu-example-com"),
+        ("arn:aws:eks:eu-central-1:123456789012:cluster/prod", "prod"),
+        ("gke_project_europe-west1_prod-eu", "prod-eu"),
+        ("prod-eu", "prod-eu"),
+        ("a/b", "a/b"),
+        ("arn:", "arn:"),
+        ("gke_", "gke_"),
+        ("", ""),
+    ],
+)
+def test_a_context_is_shortened_to_its_cluster(context: str, brief: str) -> None:
+    assert brief_name(context) == brief

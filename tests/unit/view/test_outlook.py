@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from foretop.panes.nonadmin_pane import nonadmin_pane
+import pytest
+
+from foretop.panes.nonadmin_pane import nonadmin_pane, tenant_facts
 from foretop.panes.queue_pane import queue_pane
 from foretop_core.actions.backups import plan_back_up_now
 from foretop_core.cron import Dialect
@@ -12,6 +14,7 @@ from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.movement import label_value
+from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.forecast import Choice, expected_start, unpause
 from foretop_core.rules.heartbeat import Heartbeat
@@ -116,13 +119,29 @@ def _tenants_pane(shown: Shown) -> str:
 def test_a_tenant_who_sees_no_queue_is_told_what_the_estimate_is_worth() -> None:
     tenant = nab(veleroBackup=velero("v-1", "u-1", phase="New"), queueInfo={"estimatedQueuePosition": 9})
     told = _tenants_pane(Shown("nonadmin", [tenant]))
-    assert "~9 is the controller's estimate, mostly updated when a backup ends" in told
+    assert "The controller estimates ~9 in the queue, mostly updated when a backup ends" in told
 
 
-def test_the_place_in_the_line_counts_unfinished_backups_and_says_so() -> None:
+def test_one_number_says_where_a_tenants_backup_waits() -> None:
     label = {"openshift.io/oadp-nab-origin-nacuuid": "u-1"}
     ahead = backup("ahead", "InProgress", created="02:37:00", started="02:37:01")
     mine = backup("v-1", "Queued", created="02:38:00", labels=label, queuePosition=1)
     tenant = nab(veleroBackup=velero("v-1", "u-1"), queueInfo={"estimatedQueuePosition": 7})
     told = _tenants_pane(Shown("nonadmin", [location(), ahead, mine, tenant]))
-    assert "Number 2 of 2 unfinished backups in Velero's queue, counted now; the controller estimates ~7" in told
+    assert "1st waiting, 1 running" in told
+    assert "~7" not in told
+
+
+@pytest.mark.parametrize(
+    ("number", "word"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (112, "112th"), (23, "23rd")]
+)
+def test_places_are_told_as_ordinals(number: int, word: str) -> None:
+    assert humanize.ordinal(number) == word
+
+
+@pytest.mark.parametrize(("ttl", "words"), [("0s", "default (30 days)"), ("", "default (30 days)"), ("72h", "3 days")])
+def test_a_lifetime_of_nothing_is_the_default(ttl: str, words: str) -> None:
+    shown = Shown("nonadmin", [nab(spec={"backupSpec": {"ttl": ttl}})])
+    key, (_, entry) = next(iter(shown.live.table))
+    told = tenant_facts(entry, shown.render_context(key.context))
+    assert f"TTL {words} ·" in " ".join(piece.text for paragraph in told for piece in paragraph.spans)

@@ -5,9 +5,11 @@ from datetime import timedelta
 import pytest
 
 from foretop_core.kube.watching.watch_sink import WatchState
+from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE
+from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.store import ContextHealth
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
-from foretop_core.tables.resources.connection_status import status_line
+from foretop_core.tables.resources.connection_status import VeleroServers, status_line, velero_status
 from tests.objects import NOW
 
 
@@ -41,3 +43,39 @@ def test_of_many_clusters_it_says_how_many_are_live() -> None:
     assert status_line(contexts, NOW) == (StatusGlyph.HEALTHY, "38 of 38 live")
     contexts |= {"stale": ContextHealth(WatchState.STALE), "out": ContextHealth(WatchState.SIGNED_OUT)}
     assert status_line(contexts, NOW) == (StatusGlyph.LOOK, "38 of 40 live")
+
+
+def test_a_cluster_that_was_never_reached_is_not_stale() -> None:
+    lost = ContextHealth(WatchState.STALE, since=NOW - timedelta(seconds=3), retry_at=NOW + timedelta(seconds=8))
+    assert status_line({"prod": lost}, NOW, frozenset({"prod"})) == (StatusGlyph.LOOK, "cannot connect, again in 8s")
+
+
+_LIVE = ContextHealth(WatchState.LIVE, 9, 9)
+_MINUTE = timedelta(minutes=1)
+_BEATS, _SILENT = Heartbeat(pulse=NOW, period=_MINUTE), Heartbeat(pulse=NOW - 12 * _MINUTE, period=_MINUTE)
+_VELERO = (BACKUP.name, SCHEDULE.name, STORAGE.name)
+
+
+@pytest.mark.parametrize(
+    ("health", "beats", "found"),
+    [
+        (_LIVE, [_BEATS], (StatusGlyph.HEALTHY, "active")),
+        (_LIVE, [_SILENT], (StatusGlyph.BROKEN, "silent 12m")),
+        (_LIVE, [_BEATS, _SILENT], (StatusGlyph.BROKEN, "1 of 2 silent 12m")),
+        (_LIVE, [Heartbeat()], (StatusGlyph.UNSET, "no activity seen")),
+        (_LIVE, [], (StatusGlyph.UNSET, "not found")),
+        (ContextHealth(WatchState.LIVE, not_installed=_VELERO), [], (StatusGlyph.BROKEN, "not installed")),
+        (ContextHealth(WatchState.STALE, lost_at=NOW), [_BEATS], None),
+        (ContextHealth(WatchState.SYNCING), [], None),
+        (ContextHealth(WatchState.FORBIDDEN, forbidden=(STORAGE.name,)), [], None),
+    ],
+)
+def test_velero_is_told_apart_from_the_connection(
+    health: ContextHealth, beats: list[Heartbeat], found: tuple[StatusGlyph, str] | None
+) -> None:
+    assert velero_status([VeleroServers(health, beats, NOW)]) == found
+
+
+def test_of_several_clusters_the_silent_server_is_told() -> None:
+    clusters = [VeleroServers(_LIVE, [beat], NOW) for beat in (_BEATS, _SILENT, _BEATS)]
+    assert velero_status(clusters) == (StatusGlyph.BROKEN, "1 of 3 silent 12m")

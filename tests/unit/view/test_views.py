@@ -15,7 +15,7 @@ from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Row
 from foretop_core.tables.engine.live_table import LiveTable
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, ascii_only
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only
 from foretop_core.tables.engine.view_registry import VIEWS
 from tests import recordings
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
@@ -144,10 +144,10 @@ def test_a_team_sees_where_its_backup_is() -> None:
     assert shown.text("name", "phase", "conditions", "velero", "queue", "progress", "age") == [
         ["○", "↺ back", "Created", "✓ ✓ ·", "–", "–", "", "41m"],
         ["✗", "refused", "BackingOff", "✗ · ·", "–", "–", "", "41m"],
-        ["◐", "running", "Created", "✓ ✓ ·", "InProgress", "1 of 2", "▇▇▇▁▁ 61%", "4m"],
-        ["●", "served", "Created", "✓ ✓ ·", "Completed", "served", "", "1h41m"],
+        ["◐", "running", "Created", "✓ ✓ ·", "InProgress", "running", "▇▇▇▁▁ 61%", "4m"],
+        ["●", "served", "Created", "✓ ✓ ·", "Completed", "–", "", "1h41m"],
         ["○", "unread", "Created", "✓ ✓ ·", "New", "~3", "", "41m"],
-        ["○", "waiting", "Created", "✓ ✓ ·", "Queued", "2 of 2", "", "3m"],
+        ["○", "waiting", "Created", "✓ ✓ ·", "Queued", "1st waiting", "", "3m"],
     ]
     places = {item["name"]: item["liveQueuePosition"] for item in shown.items()}
     assert places == {"back": None, "refused": None, "running": 1, "served": 0, "unread": None, "waiting": 2}
@@ -167,8 +167,8 @@ def test_when_a_backup_ends_the_rows_behind_it_move_up_and_no_other_is_touched()
     sink.apply("MODIFIED", ended)
     shown.live.pump()
     assert shown.live.derived == 2
-    shown.live.filter("waiting")
-    assert shown.text("queue") == [["○", "1 of 1"]]
+    shown.live.filter("name:waiting")
+    assert shown.text("queue") == [["○", "1st waiting"]]
 
 
 def test_when_a_backup_can_no_longer_be_read_those_behind_it_are_counted_anew() -> None:
@@ -178,7 +178,7 @@ def test_when_a_backup_can_no_longer_be_read_those_behind_it_are_counted_anew() 
     fresh: LiveTable[Any] = LiveTable(shown.live.view, shown.store, ["prod"])
     assert list(shown.live.table) == list(fresh.table)
     shown.live.filter("name:waiting")
-    assert shown.text("queue") == [["○", "1 of 1"]]
+    assert shown.text("queue") == [["○", "1st waiting"]]
 
 
 def test_the_queue_is_shown_in_veleros_own_order() -> None:
@@ -195,8 +195,8 @@ def test_the_queue_is_shown_in_veleros_own_order() -> None:
     )
     assert shown.text("position", "name", "from", "phase") == [
         ["◐", "▶", "runs", "schedule hourly", "InProgress"],
-        ["○", "2", "first", "by hand", "Queued"],
-        ["○", "3", "second", "by hand", "Queued"],
+        ["○", "1", "first", "by hand", "Queued"],
+        ["○", "2", "second", "by hand", "Queued"],
         ["◐", "▶", "↺ back", "by hand", "InProgress"],
     ]
     assert shown.text("when", "waits")[0][1].startswith("2m → ")
@@ -209,13 +209,68 @@ def test_the_queue_is_shown_in_veleros_own_order() -> None:
     assert {item["name"]: item["position"] for item in shown.items()} == {"runs": 1, "first": 2, "second": 3, "back": 1}
 
 
-def test_a_place_that_the_controller_reports_otherwise_is_marked() -> None:
-    frozen = nab("waiting", veleroBackup=velero("v-2", "u-2"), queueInfo={"estimatedQueuePosition": 1})
+def test_what_the_controller_reports_does_not_change_the_place_that_is_shown() -> None:
+    frozen = nab("waiting", veleroBackup=velero("v-2", "u-2"), queueInfo={"estimatedQueuePosition": 7})
     others = [item for item in queue_of_tenants() if item.name != "waiting"]
     shown = Shown("nonadmin", [*others, frozen])
     shown.live.filter("name:waiting")
-    assert shown.text("queue") == [["○", "2 of 2≠"]]
-    assert ascii_only("2 of 2≠") == "2 of 2!"
+    assert shown.text("queue") == [["○", "1st waiting"]]
+
+
+def test_a_run_whose_items_are_done_shows_its_data_in_every_table() -> None:
+    done = {"itemsBackedUp": 100, "totalItems": 100}
+    uuid = {"openshift.io/oadp-nab-origin-nacuuid": "u-1"}
+    run = backup("v-1", "InProgress", created="02:37:00", started="02:37:01", labels=uuid, progress=done)
+    moving = upload(of="v-1", phase="InProgress", progress={"bytesDone": 43, "totalBytes": 100})
+    tenants = nab("mine", veleroBackup=velero("v-1", "u-1"))
+    assert Shown("queue", [run, moving]).text("items") == [["◐", "data 43%"]]
+    assert Shown("nonadmin", [run, moving, tenants]).text("progress") == [["◐", "data 43%"]]
+    assert Shown("queue", [run]).text("items") == [["◐", "▇▇▇ 100%"]]
+
+
+def test_nothing_expires_of_a_backup_that_was_refused() -> None:
+    end = "2026-12-14T02:41:07Z"
+    refused = backup("refused", "FailedValidation", expiration=end)
+    failed = backup("failed", "Failed", expiration=end)
+    shown = Shown("backups", [refused, failed])
+    assert {row[1]: row[2] for row in shown.text("name", "expires")} == {"refused": "", "failed": "in 29d"}
+
+
+@pytest.mark.parametrize("phase", ["PartiallyFailed", "Failed", "FailedValidation"])
+def test_an_outcome_has_one_colour_in_every_table(phase: str) -> None:
+    run = backup("h-1", phase, created="02:00:03", started="02:00:03", ended="02:10:00", of="h")
+    tones = {
+        row.cells[place].tone
+        for name, title in (("schedules", "last"), ("schedules", "outcome"), ("backups", "phase"))
+        for shown in [Shown(name, [schedule("h", "0 * * * *", last="02:00:03"), run])]
+        for place in [[column.name for column in shown.live.view.columns].index(title)]
+        for row in shown.rows()
+    }
+    assert len(tones) == 1
+
+
+def test_what_went_well_is_muted_and_what_is_refused_has_a_colour() -> None:
+    shown = Shown("nonadmin", queue_of_tenants())
+    shown.live.sort("name")
+    places = [[column.name for column in shown.live.view.columns].index(name) for name in ("phase", "velero")]
+    tones = {row.cells[1].text: tuple(row.cells[place].tone for place in places) for row in shown.rows()}
+    assert tones["refused"][0] is Tone.BAD
+    assert tones["served"] == (Tone.PLAIN, Tone.DIM)
+    assert [row.cells[2].tone for row in Shown("backups", [backup("one")]).rows()] == [Tone.DIM]
+    assert ascii_only("a…") == "a~"
+
+
+def test_a_pause_is_one_sign_and_takes_no_outcomes_place() -> None:
+    def run(hour: int) -> Resource:
+        time = f"{hour:02}:00:03"
+        return backup(f"h-{hour}", created=time, started=time, ended=f"{hour:02}:05:00", of="h")
+
+    wrote = [{"manager": "velero", "time": "2026-11-15T17:40:00Z", "fieldsV1": {"f:spec": {"f:paused": {}}}}]
+    runs = [run(hour) for hour in (*range(1, 10), 18, 20)]
+    unpaused = schedule("h", "0 * * * *", last="20:00:03", managedFields=wrote)
+    assert Shown("schedules", [unpaused, *runs], at("20:30")).text("runs") == [["●", ".......‖._."]]
+    never = schedule("h", "0 * * * *", last="20:00:03")
+    assert Shown("schedules", [never, *runs], at("20:30")).text("runs") == [["●", "_______._."]]
 
 
 def test_a_backup_that_stands_still_says_for_how_long() -> None:

@@ -15,9 +15,11 @@ from foretop.commands.connection import connection_options
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, say, table, warn
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAB, NAR, Kind
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.ranking import rank
 from foretop_core.session import WATCHED, Session
@@ -76,12 +78,21 @@ async def _get(name: str, wanted: str, wishes: SessionOptions, form: str, watch:
             return 0
         _, bad = await wait_synced(session)
         warn(bad)
+        _refuse_missing(session)
         source.pump()
         if form in ("json", "yaml"):
             emit(as_list(source.items().values()), form)
         else:
             _print(source, form == "wide", len(session.contexts) > 1)
         return 1 if bad else 0
+
+
+def _refuse_missing(session: Session) -> None:
+    """Where no cluster has a namespace that was asked for, an empty table would look like an answer."""
+    missing = [set(session.store.health.context(name).missing) for name in session.contexts]
+    nowhere = sorted(set.intersection(*missing)) if missing else []
+    if nowhere and set(nowhere) >= set(session.namespaces):
+        raise BadInput(f"Namespace {humanize.join(nowhere)} does not exist")
 
 
 def _needed(view: type[View[Any]]) -> tuple[Kind, ...]:

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Sequence
 from rich.style import Style
 
 from foretop.pages.tabs import Tab
-from foretop.widgets.paragraphs import Line, Span, span
+from foretop.widgets.line_widgets import line_width
+from foretop.widgets.paragraphs import Line, Paragraph, Span, span
 from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN
 from foretop_core.errors import ForetopError
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
-from foretop_core.tables.text.cell_text import cut, width
+from foretop_core.tables.text.cell_text import cut_end, width
 
+LEAST_SIZE = (40, 10)
+"""Columns and rows; in less no table can be read."""
 CONNECTING: Line = (Span(" foretop", BOLD), Span("   connecting"))
 
 
@@ -20,17 +23,32 @@ def cannot_start(trouble: ForetopError, cells: int) -> Line:
     """What keeps foretop from a cluster; the page below has it whole."""
     mark = StatusGlyph.LOOK
     said = span(f"{mark.value} {trouble.what}", mark.tone)
-    return (Span(" foretop   ", BOLD), Span(cut(said.text, max(10, cells - 12)), said.style))
+    return (Span(" foretop   ", BOLD), Span(cut_end(said.text, max(10, cells - 12)), said.style))
+
+
+def too_small(cells: int, lines: int) -> Paragraph:
+    """What a terminal shows that has less than the least size."""
+    return Paragraph((Span(f"Terminal too small: {cells}x{lines}, foretop needs {LEAST_SIZE[0]}x{LEAST_SIZE[1]}."),))
 
 
 def tabs(pages: Sequence[Tab], current: str, cells: int) -> Line:
-    """The tabs; close together at 80 columns."""
-    long = sum(len(tab.short) + 4 for tab in pages) < cells
-    pieces: list[Span] = [Span(" ")]
-    for tab in pages:
+    """The tabs, by their full names where there is room; at the least the digits and the name of the current one."""
+    full, short = [tab.name for tab in pages], [tab.short for tab in pages]
+    alone = [tab.short if tab.id == current else "" for tab in pages]
+    layouts = ((full, " ", "  "), (full, "", "  "), (full, "", " "), (short, " ", "  "), (short, "", " "))
+    for names, between, after in layouts:
+        line = _tabs(pages, names, current, between, after)
+        if line_width(line) <= cells:
+            return line
+    return _tabs(pages, alone, current, "", " ")
+
+
+def _tabs(pages: Sequence[Tab], names: Sequence[str], current: str, between: str, after: str) -> Line:
+    pieces: list[Span] = []
+    for tab, name in zip(pages, names, strict=True):
         style = CURSOR + BOLD if tab.id == current else PLAIN
-        pieces += [Span(f"{tab.digit}", style + BOLD), Span(f"{' ' if long else ''}{tab.short}", style)]
-        pieces.append(Span("  " if long else " "))
+        pieces += [Span(after if pieces else " "), Span(f"{tab.digit}", style + BOLD)]
+        pieces.append(Span(f"{between}{name}" if name else "", style))
     return tuple(pieces)
 
 

@@ -1,96 +1,168 @@
-"""The status line: clusters, connection state, and number of findings."""
+"""The status line: clusters, connection state, state of Velero, and number of findings."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+from foretop.widgets.line_widgets import line_width
 from foretop.widgets.paragraphs import Line, Span, span
-from foretop.widgets.styles import BOLD, style_of
+from foretop.widgets.styles import BOLD, PLAIN, style_of
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
 from foretop_core.rules.triage import Severity
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.resources.connection_status import status_line
+from foretop_core.tables.engine.context_names import brief_name
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.resources.connection_status import VeleroServers, status_line, velero_status
 from foretop_core.tables.text import times
-from foretop_core.tables.text.cell_text import cut, width
+from foretop_core.tables.text.cell_text import cut, cut_end
 from foretop_core.tables.text.time_zones import TimeZoneMode
 
 SKEWED = timedelta(seconds=5)
 _GRADES = ((Severity.ERROR, StatusGlyph.BROKEN), (Severity.WARNING, StatusGlyph.LOOK))
+_ROOMY = 60
+"""From this width on three spaces stand between two items."""
+_LEFT, _RIGHT = ("context", "scope"), ("api", "velero", "counts", "read_only", "speed", "skew")
+_YIELDING = (
+    *("velero", "scope", "speed", "scope", "skew", "context", "api", "clock", "velero", "api"),
+    *("scope", "context", "context", "scope", "read_only", "skew", "velero", "api"),
+)
+"""Which item is shortened next where there is no room for all: the least important first."""
+
+Forms = tuple[Line, ...]
+"""An item in full, then in fewer and fewer words; an empty line leaves it out."""
 
 
-def status(state: DashboardState, looks: DisplayOptions, scope: str, cells: int) -> Line:
-    """Where we look, how well we see, what is wrong, and the time there."""
+def status(state: DashboardState, looks: DisplayOptions, scope: str, cells: int) -> tuple[Line, Line]:
+    """Where we look, how well we see, whether Velero works and what is wrong; and on its own the time there.
+
+    The time is all that an idle screen writes.
+    """
     if not state.contexts:
-        return (Span(" foretop", BOLD), span("   no context to look at"))
-    right = [*_health(state), *_gravest(state), *_badges(state, looks)]
-    room = cells - sum(width(piece.text) for piece in right) - 1
-    left = _left(state, scope, room)
-    gap = max(1, cells - sum(width(piece.text) for piece in (*left, *right)))
-    return (*left, Span(" " * gap), *right)
+        return (Span(" foretop", BOLD), span("   no context to look at")), ()
+    gap = 3 if cells >= _ROOMY else 2
+    items = {
+        "context": _context(state),
+        "scope": _scope(scope, narrowed=bool(state.focus.namespace or state.source.namespaces)),
+        "api": _api(state),
+        "velero": _velero(state),
+        "counts": (_gravest(state),),
+        "read_only": ((Span("READ-ONLY", BOLD),), (Span("RO", BOLD),)) if looks.read_only else ((),),
+        "speed": ((span(f"demo ×{looks.speed:g}", Tone.RUNNING),), ()) if looks.speed != 1.0 else ((),),
+        "skew": ((),) if looks.speed != 1.0 else _skew(state),
+        "clock": (_time_there(state), ()),
+    }
+    shown = fitted(items, cells, gap)
+    left = _joined([shown[name] for name in _LEFT], gap)
+    right = _joined([shown[name] for name in _RIGHT], gap)
+    time = (Span(" " * gap), *shown["clock"], Span(" ")) if shown["clock"] else ()
+    space = max(1, cells - 1 - line_width(left) - line_width(right) - (line_width(time) or 1))
+    return (Span(" "), *left, Span(" " * space), *right), time
 
 
-def _left(state: DashboardState, scope: str, room: int) -> list[Span]:
-    """The context in full before the scope in full: which cluster it is matters most."""
+def fitted(items: Mapping[str, Forms], cells: int, gap: int) -> dict[str, Line]:
+    """Each item in the longest form for which there is room; the least important ones yield first."""
+    forms = dict.fromkeys(items, 0)
+
+    def taken() -> int:
+        sizes = [size for name, form in forms.items() if (size := line_width(items[name][form]))]
+        return sum(sizes) + gap * (len(sizes) - 1) + 2
+
+    for name in _YIELDING:
+        if taken() <= cells:
+            break
+        if name in forms:
+            forms[name] = min(forms[name] + 1, len(items[name]) - 1)
+    return {name: items[name][form] for name, form in forms.items()}
+
+
+def _joined(items: Sequence[Line], gap: int) -> Line:
+    joined: list[Span] = []
+    for item in items:
+        if item:
+            joined += [Span(" " * gap), *item] if joined else item
+    return tuple(joined)
+
+
+def _context(state: DashboardState) -> Forms:
+    """Which cluster it is matters most: its name is shortened, never left out."""
     one = state.contexts[0] if len(state.contexts) == 1 else state.focus.context
     name = span(one or f"{len(state.contexts)} contexts").text
-    where = span(scope).text
-    if width(name) + width(where) + 4 > room:
-        where = where.replace("namespaces", "ns").replace("namespace", "ns")
-    shown = cut(name, max(8, room - min(width(where), 8) - 4))
-    left = room - width(shown) - 4
-    return [Span(f" {shown}", BOLD), Span(f"   {cut(where, left)}" if left > 3 else "")]
+    brief = brief_name(name)
+    return tuple((Span(text, BOLD),) for text in (name, brief, cut(brief, 20), cut(brief, 12)))
 
 
-def _health(state: DashboardState) -> list[Span]:
-    versions = sorted(
-        {
-            server.version
-            for context in _looked_at(state)
-            for server in state.store.snapshot(context).servers.values()
-            if server.version
-        }
-    )
-    release = ".".join(span(versions[0]).text.split(".")[:2]) if len(versions) == 1 else ""
-    shown = f"Velero {release} " if release else "Velero " if len(_looked_at(state)) == 1 else ""
+def _scope(scope: str, *, narrowed: bool) -> Forms:
+    text = span(scope).text
+    short = text.replace("namespaces", "ns").replace("namespace", "ns")
+    texts = (text, short, short, cut_end(short, 12), "") if narrowed else (text, short, "")
+    return tuple((Span(one),) if one else () for one in texts)
+
+
+def _api(state: DashboardState) -> Forms:
     boards = {context: state.health(context) for context in _looked_at(state)}
-    mark, said = status_line(boards, state.clock(state.focus.context))
-    return [Span(shown), Span(f"{mark.value} ", style_of(mark.tone)), Span(cut(said, 40), style_of(mark.tone))]
+    unreached = frozenset(context for context in boards if not state.store.revision(context))
+    mark, said = status_line(boards, state.clock(state.focus.context), unreached)
+    first = said.partition(",")[0]
+    brief = "" if mark is StatusGlyph.HEALTHY and len(boards) == 1 else first.removesuffix(" live").replace(" of ", "/")
+    return tuple(_labelled("API", (mark, word)) for word in (said, first, brief))
+
+
+def _velero(state: DashboardState) -> Forms:
+    contexts = _looked_at(state)
+    snapshots = [state.render_context(context).snapshot for context in contexts]
+    versions = {server.version for one in snapshots for server in one.servers.values() if server.version}
+    release = " ".join([".".join(span(one).text.split(".")[:2]) for one in versions]) if len(versions) == 1 else ""
+    found = velero_status([_servers(state, context) for context in contexts])
+    if found is None:
+        return ((Span(f"Velero {release}"),), ()) if release else ((),)
+    full = _labelled(f"Velero {release}".strip(), found)
+    said, alone = _labelled("Velero", found), _labelled("Velero", (found[0], ""))
+    if found[0] is StatusGlyph.BROKEN:
+        return full, said
+    return (full, said, alone, ()) if found[0] is StatusGlyph.HEALTHY else (full, ())
+
+
+def _servers(state: DashboardState, context: str) -> VeleroServers:
+    render = state.render_context(context)
+    beats = [render.beat(namespace) for namespace in render.snapshot.velero_namespaces]
+    return VeleroServers(state.health(context), beats, render.now)
+
+
+def _labelled(label: str, found: StatusLabel) -> Line:
+    """`API ● live`: the word has a colour where it is not as it should be."""
+    mark, word = found
+    tone = Tone.PLAIN if mark is StatusGlyph.HEALTHY else mark.tone
+    glyph = (Span(f"{label} "), Span(mark.value, style_of(mark.tone)))
+    return (*glyph, Span(f" {word}", style_of(tone))) if word else glyph
 
 
 def _looked_at(state: DashboardState) -> tuple[str, ...]:
     return (state.focus.context,) if state.focus.context else state.contexts
 
 
-def _gravest(state: DashboardState) -> list[Span]:
+def _gravest(state: DashboardState) -> Line:
     counts = state.severities()
-    return [
-        Span(f"   {mark.value}{counts[grade]}" if not place else f" {mark.value}{counts[grade]}", style_of(mark.tone))
-        for place, (grade, mark) in enumerate(pair for pair in _GRADES if counts[pair[0]])
-    ]
+    found = [pair for pair in _GRADES if counts[pair[0]]]
+    return tuple(
+        Span(f"{' ' if place else ''}{mark.value}{counts[grade]}", style_of(mark.tone))
+        for place, (grade, mark) in enumerate(found)
+    )
 
 
-def _badges(state: DashboardState, looks: DisplayOptions) -> list[Span]:
-    shown: list[Span] = []
-    if looks.read_only:
-        shown.append(Span("   READ-ONLY", BOLD))
+def _skew(state: DashboardState) -> Forms:
     skews = [skew for context in state.contexts if (skew := state.source.skew(context)) is not None]
     worst = max(skews, key=abs, default=timedelta())
-    if looks.speed != 1.0:
-        shown.append(Span(f"   demo ×{looks.speed:g}", style_of(Tone.RUNNING)))
-    elif abs(worst) > SKEWED:
-        off = "slow" if worst > timedelta() else "fast"
-        shown.append(Span(f"   local clock {times.short(abs(worst))} {off}", style_of(Tone.WARN)))
-    return shown
+    if abs(worst) <= SKEWED:
+        return ((),)
+    said = f"{times.short(abs(worst))} {'slow' if worst > timedelta() else 'fast'}"
+    return (span(f"local clock {said}", Tone.WARN),), (span(f"clock {said}", Tone.WARN),), ()
 
 
-def time_there(state: DashboardState) -> Line:
-    """On its own, for it is all that an idle screen writes."""
-    if not state.contexts:
-        return ()
+def _time_there(state: DashboardState) -> Line:
     others = " cron" if state.zoning.told is TimeZoneMode.EXPRESSION else ""
-    return (Span(f"   {clock(state.clock().astimezone(state.zone))}{others} "),)
+    return (Span(f"{clock(state.clock().astimezone(state.zone))}{others}", PLAIN),)
 
 
 def clock(at: datetime) -> str:

@@ -95,6 +95,9 @@ class CalendarPage(FilterablePage):
     def take_keys(self) -> None:
         self.screen.set_focus(self.lanes, scroll_visible=False)
 
+    def to_first(self) -> None:
+        self.lanes.action_edge(-1)
+
     def move(self, by: int) -> None:
         self.lanes.action_move(by)
 
@@ -212,4 +215,6 @@ class CalendarPage(FilterablePage):
             self._problem, why = str(problem), problem.why
         self.say_unfit(why)
         self.pulse()
+        if text:
+            self.to_first()
         self.post_message(self.Altered())

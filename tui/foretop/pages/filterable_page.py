@@ -25,12 +25,19 @@ def filter_line(placeholder: str, *, ascii: bool) -> Horizontal:
 class FilterablePage(Page):
     """Says what the keys of the field do; what fits is the page's own business."""
 
+    _is_other_filter = False
+    """Something was typed since the field was opened."""
+
     def narrow_to(self, text: str) -> None:
         """Shows what fits; called for every letter."""
         raise NotImplementedError
 
     def take_keys(self) -> None:
         """At once: a key that follows on the heels of this one belongs to the rows already."""
+        raise NotImplementedError
+
+    def to_first(self) -> None:
+        """The cursor goes to the first row that fits."""
         raise NotImplementedError
 
     def move(self, by: int) -> None:
@@ -58,11 +65,13 @@ class FilterablePage(Page):
 
     def do_filter(self) -> None:
         self.add_class("-filtering")
+        self._is_other_filter = False
         self.screen.set_focus(self.prompt, scroll_visible=False)
 
     @on(Input.Changed, "#filter")
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
+        self._is_other_filter = True
         self.narrow_to(event.value)
 
     @on(Input.Submitted, "#filter")
@@ -70,6 +79,9 @@ class FilterablePage(Page):
         event.stop()
         if not event.value:
             self.remove_class("-filtering")
+        elif self._is_other_filter:
+            # Rows may have moved since the last letter.
+            self.to_first()
         self.take_keys()
 
     @on(Prompt.Dropped)

@@ -9,6 +9,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
+from textual.geometry import Size
 
 from foretop.bindings import Handler
 from foretop.pages.filterable_page import FilterablePage, filter_line
@@ -31,6 +32,11 @@ from foretop_core.tables.engine.status_glyphs import Tone
 
 BESIDE = 172
 """From this width on the pane stands beside the table, which has 120 cells then: more room shows no less."""
+
+_LEAST_WITH_PANE = 12
+"""Lines of a page that has a pane below its table."""
+_LEAST_PANE, _MOST_PANE, _SPARE = 3, 0.5, 2
+"""Its least lines, its greatest share of the page, and how many lines it may have to spare."""
 
 
 class TablePage(FilterablePage):
@@ -93,11 +99,23 @@ class TablePage(FilterablePage):
     def on_resize(self, event: events.Resize) -> None:
         beside = event.size.width >= BESIDE
         self.set_class(beside, "-beside")
-        pane = self.query_one("#pane")
-        below = max(0, round(event.size.height * 0.44)) if event.size.height >= 12 else 0
-        pane.styles.height = "1fr" if beside else min(below, 11)
-        self.query_one("#divider").display = below > 0 and not beside
-        pane.display = below > 0
+        has_pane = event.size.height >= _LEAST_WITH_PANE
+        self.query_one("#divider").display = has_pane and not beside
+        self.query_one("#pane").display = has_pane
+        self._size_pane(event.size, afresh=True)
+
+    def _size_pane(self, size: Size, *, afresh: bool = False) -> None:
+        """The pane takes what it needs, the table the rest; a few lines too many stay, so that little moves."""
+        pane = self.query_one("#pane", TextPane)
+        if self.has_class("-beside"):
+            pane.styles.height = "1fr"
+            return
+        needed = max(_LEAST_PANE, min(pane.lines_wanted(size.width), round(size.height * _MOST_PANE)))
+        if afresh or not needed <= self._pane_lines <= needed + _SPARE:
+            self._pane_lines = needed
+            pane.styles.height = needed
+
+    _pane_lines = 0
 
     @on(Table.CursorMoved)
     def _cursor_moved(self) -> None:
@@ -116,6 +134,8 @@ class TablePage(FilterablePage):
         rows, state = self.rows, self.state
         stale = stale_paras(state, key, state.zone_of(rows.subject(key))) if rows.is_stale(key) else ()
         pane.show((*stale, *safely(lambda: self._said(rows, key, state), key)), keep_place=not moved)
+        if self.size.height:
+            self._size_pane(self.size)
 
     _pane_key: ObjectRef | None = None
 
@@ -205,7 +225,7 @@ class TablePage(FilterablePage):
     def do_faults(self) -> None:
         if self.rows is not None:
             self.rows.faults_only = not self.rows.faults_only
-            self._renew()
+            self._renew(to_first=self.rows.faults_only)
 
     def refocus(self) -> None:
         self._renew()
@@ -275,12 +295,15 @@ class TablePage(FilterablePage):
         except BadInput as problem:
             self._problem, why = str(problem), problem.why
         self.say_unfit(why)
-        self._renew()
+        self._renew(to_first=bool(text))
 
-    def _renew(self) -> None:
+    def to_first(self) -> None:
+        self.table.rearranged(to_first=True)
+
+    def _renew(self, *, to_first: bool = False) -> None:
         if self.rows is not None:
             self.rows.renew()
-            self.table.rearranged()
+            self.table.rearranged(to_first=to_first)
             self.pulse()
             self.post_message(self.Altered())
 

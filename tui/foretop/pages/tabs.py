@@ -14,17 +14,18 @@ class Tab:
     digit: int
     id: str
     short: str
+    name: str
     title: str
 
 
 TABS: tuple[Tab, ...] = (
-    Tab(1, "triage", "Triage", "Triage: what is wrong"),
-    Tab(2, "schedules", "Sched", "Schedules"),
-    Tab(3, "nonadmin", "NonAdm", "Non-admin backups and restores"),
-    Tab(4, "queue", "Queue", "Queue: what runs and what waits"),
-    Tab(5, "calendar", "Cal", "Calendar: upcoming runs and collisions"),
-    Tab(6, "primer", "Primer", "Primer: when to warm up before a schedule runs"),
-    Tab(7, "backups", "Backups", "Backups"),
-    Tab(8, "restores", "Restores", "Restores"),
-    Tab(9, "storage", "Storage", "Storage locations"),
+    Tab(1, "triage", "Triage", "Triage", "Triage: what is wrong"),
+    Tab(2, "schedules", "Sched", "Schedules", "Schedules"),
+    Tab(3, "nonadmin", "NonAdm", "NonAdmin", "Non-admin backups and restores"),
+    Tab(4, "queue", "Queue", "Queue", "Queue: what runs and what waits"),
+    Tab(5, "calendar", "Cal", "Calendar", "Calendar: upcoming runs and collisions"),
+    Tab(6, "primer", "Primer", "Primer", "Primer: when to warm up before a schedule runs"),
+    Tab(7, "backups", "Backups", "Backups", "Backups"),
+    Tab(8, "restores", "Restores", "Restores", "Restores"),
+    Tab(9, "storage", "Storage", "Storage", "Storage locations"),
 )

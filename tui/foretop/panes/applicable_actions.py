@@ -60,7 +60,7 @@ def deeds_line(deeds: Sequence[ApplicableAction], *, marked: bool = False) -> tu
         key = deed.action.shown or f":{deed.action.id}"
         spans += [Span("   ")] if spans else []
         spans += [Span(key, BOLD), span(f" {_SENTENCES[deed.action.id].format(them)}")]
-    return (Paragraph(tuple(spans), "Keys"),) if spans else ()
+    return (Paragraph(tuple(spans), "Keys", in_items=True),) if spans else ()
 
 
 def _is_told(deed: ApplicableAction, subject: tuple[ObjectRef, ...]) -> bool:

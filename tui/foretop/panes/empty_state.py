@@ -94,13 +94,12 @@ def _out_of_reach(state: DashboardState, context: str) -> list[Line]:
     if health.lost_at is None:
         return []
     error = f": {health.error}" if health.error else ""
-    said = _said(
-        StatusGlyph.LOOK,
-        f"{where}{health.state.value.capitalize()} for {_since(state, context, health.lost_at)}{error}",
-    )
+    how = health.state.value.capitalize()
+    if health.state is WatchState.STALE and not state.store.revision(context):
+        how = "Cannot connect"
+    said = _said(StatusGlyph.LOOK, f"{where}{how} for {_since(state, context, health.lost_at)}{error}")
     if context in signed_out(state):
-        how: Line = (Span("  "), Span("i", BOLD), span(" signs in in the terminal and returns here."))
-        return [said, how]
+        return [said, (Span("  "), Span("i", BOLD), span(" signs in in the terminal and returns here."))]
     wait = health.retry_at - state.clock(context) if health.retry_at else None
     when = f"in {humanize.duration(wait)}" if wait is not None and wait.total_seconds() >= 1 else "automatically"
     return [said, (span(f"  foretop retries {when}; "), Span("ctrl+r", BOLD), span(" retries now."))]

@@ -9,11 +9,13 @@ from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, style_of
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore
 from foretop_core.rules import humanize
+from foretop_core.rules.go_durations import read_duration
 from foretop_core.rules.lifecycle import LifecycleStep, StepState, lifecycle
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.nonadmin import NonAdminRow
 
+_DEFAULT_TTL = "default (30 days)"
 _SIGNS = {
     StepState.DONE: ("✓", Tone.GOOD),
     StepState.CURRENT: ("◐", Tone.RUNNING),
@@ -30,7 +32,7 @@ def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph,
         *(() if entry.run is None or not entry.place else waiting_for(entry.run, render)),
         path(told.steps),
         paragraph(told.next, label="Next"),
-        *_positions(entry),
+        *_position(entry, render),
     )
 
 
@@ -57,30 +59,44 @@ def tenant_facts(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, 
             paragraph(f"{velero.namespace}/{velero.name}  {entry.velero_phase or 'not seen'}{where}", label="Velero")
         )
     said.append(paragraph(" · ".join(_asked(entry.item)), label="Spec"))
-    return (*said, *(progress(run, render) if run is not None else ()))
+    reported = _estimate(entry) if run is not None and entry.place else ()
+    return (*said, *(progress(run, render) if run is not None else ()), *reported)
 
 
 def _asked(item: NonAdmin) -> tuple[str, ...]:
     if isinstance(item, NonAdminBackup):
         spec = item.spec.backup_spec
         names = humanize.join(spec.included_namespaces or (item.namespace,), 6)
-        return f"namespaces {names}", f"TTL {spec.ttl or 'default'}", f"storage {spec.storage_location or 'default'}"
+        return f"namespaces {names}", f"TTL {_lifetime(spec.ttl)}", f"storage {spec.storage_location or 'default'}"
     if isinstance(item, NonAdminRestore):
         return (f"from {item.spec.restore_spec.backup_name or 'no backup named'}",)
     return ()
 
 
-def _positions(entry: NonAdminRow) -> tuple[Paragraph, ...]:
-    """What the two counts say, where there are two, and what one alone is worth."""
-    noun = "backup" if isinstance(entry.item, NonAdminBackup) else "restore"
-    estimate = f"mostly updated when a {noun} ends"
-    if entry.place is None and entry.reported:
-        return (
-            paragraph(f"~{entry.reported} is the controller's estimate, {estimate}; Velero's queue is not visible."),
-        )
-    if not entry.place:
+def _lifetime(ttl: str) -> str:
+    """No TTL and a TTL of nothing are the server's default."""
+    length = read_duration(ttl)
+    return humanize.duration(length) if length else _DEFAULT_TTL
+
+
+def _position(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
+    """`3rd waiting, 3 running, starts ~14:59`; the controller's own estimate where Velero's queue is not visible."""
+    if entry.run is None:
+        return _estimate(entry, "; Velero's queue is not visible")
+    place = render.waiting_place(entry.run)
+    if not place:
         return ()
-    line = f"Number {entry.place} of {humanize.count(entry.line, f'unfinished {noun}')} in Velero's queue, counted now"
-    if not entry.reports_another_place:
-        return (paragraph(f"{line}.", Tone.DIM),)
-    return (paragraph(f"{line}; the controller estimates ~{entry.reported}, {estimate}.", Tone.DIM),)
+    found = render.queued(entry.run)
+    at = found.expected_start if found is not None else None
+    starts = f", starts ~{render.minute(at, entry.run)}" if at is not None else ""
+    running = render.running_beside(entry.run)
+    return (paragraph(f"{humanize.ordinal(place)} waiting, {running} running{starts}", label="Queue"),)
+
+
+def _estimate(entry: NonAdminRow, besides: str = "") -> tuple[Paragraph, ...]:
+    """What the controller reports of the queue, and what that is worth."""
+    if not entry.reported:
+        return ()
+    noun = "backup" if isinstance(entry.item, NonAdminBackup) else "restore"
+    text = f"The controller estimates ~{entry.reported} in the queue, mostly updated when a {noun} ends{besides}."
+    return (paragraph(text, Tone.DIM),)

@@ -10,13 +10,15 @@ from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.queue import Run, owner_of
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
+from foretop_core.tables.resources.runs import expiration
 
 
 def backup_pane(backup: Backup, render: RenderContext) -> tuple[Paragraph, ...]:
     names = backup.spec.included_namespaces
     place = backup.spec.storage_location or "the default location"
     taken = "all namespaces" if not names or "*" in names else humanize.join(names, 6)
-    ttl = f", kept until {render.time(backup.status.expiration, backup)}" if backup.status.expiration else ""
+    end = expiration(backup)
+    ttl = f", kept until {render.time(end, backup)}" if end else ""
     return (*_run(backup, render), paragraph(f"{taken}, to {place}{ttl}", label="Takes"))
 
 

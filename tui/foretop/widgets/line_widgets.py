@@ -97,10 +97,15 @@ class TextPane(Widget):
     def text(self) -> str:
         return "\n".join("".join(piece.text for piece in line) for line in self._lines)
 
+    def lines_wanted(self, cells: int) -> int:
+        """How many lines would show all of it in this width."""
+        return len(wrap(self._paragraphs, cells - 2))
+
     def show(self, paragraphs: Sequence[Paragraph], *, keep_place: bool = True) -> None:
         wanted = tuple(paragraphs)
-        if not keep_place:
+        if not keep_place and self.top:
             self.top = 0
+            self.refresh()
         if wanted != self._paragraphs:
             self._paragraphs = wanted
             self._arrange()
@@ -122,15 +127,20 @@ class TextPane(Widget):
             return
         lines = None if self._whole or self.top else self.size.height
         before, self._lines = self._lines, wrap(self._paragraphs, self.size.width - 2, lines)
-        self.top = max(0, min(self.top, len(self._lines) - self.size.height))
+        top, self.top = self.top, max(0, min(self.top, len(self._lines) - self.size.height))
         for y in range(self.size.height):
-            old, new = _at(before, self.top + y), _at(self._lines, self.top + y)
-            if old != new:
+            old, new = _at(before, top + y), _at(self._lines, self.top + y)
+            is_last = y == self.size.height - 1
+            if old != new or (is_last and self._goes_on(before, top) != self._goes_on(self._lines, self.top)):
                 self.refresh(Region(0, y, self.size.width, 1))
+
+    def _goes_on(self, lines: Sequence[Line], top: int) -> bool:
+        """Whether there is more below."""
+        return len(lines) > top + self.size.height
 
     def render_line(self, y: int) -> Strip:
         line = _at(self._lines, self.top + y)
-        more = y == self.size.height - 1 and len(self._lines) > self.top + self.size.height
+        more = y == self.size.height - 1 and self._goes_on(self._lines, self.top)
         strip = strip_of((Span(" "), *line), self.size.width, self._ascii)
         if not more:
             return strip

@@ -34,7 +34,9 @@ class Paragraph:
     label: str = ""
     indent: int | None = None
     yields: bool = False
-    """Gives up its middle where the others would not fit otherwise."""
+    """Gives up its end where the others would not fit otherwise."""
+    in_items: bool = False
+    """A line is broken between items, which stand two or more spaces apart, and not within one that fits in a line."""
 
 
 def span(text: str, tone: Tone = Tone.PLAIN, *, bold: bool = False) -> Span:
@@ -57,14 +59,26 @@ def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None) 
     for paragraph, folded in parts:
         given = max(0, min(excess, len(folded) - _LEAST_LINES)) if paragraph.yields else 0
         excess -= given
-        shown += _without_middle(folded, given) if given else folded
+        shown += _without_end(folded, given) if given else folded
     return shown
 
 
-def _without_middle(folded: list[Line], lines: int) -> list[Line]:
-    """So many lines fewer: an error begins with what was tried and ends with the cause, so both are kept."""
-    before = len(folded) - lines - 1
-    return [*folded[: before - 1], (*folded[before - 1], Span(" …")), folded[-1]]
+def _without_end(folded: list[Line], lines: int) -> list[Line]:
+    """So many lines fewer: the last one ends with an ellipsis, and what is gone can be scrolled to."""
+    kept = folded[: len(folded) - lines]
+    longest = max(sum(width(piece.text) for piece in line) for line in folded)
+    return [*kept[:-1], _with_ellipsis(kept[-1], longest)]
+
+
+def _with_ellipsis(line: Line, cells: int) -> Line:
+    """Words are left out at the end until there is room for it."""
+    pieces = list(line)
+    while pieces and sum(width(piece.text) for piece in pieces) + 2 > cells:
+        last = pieces.pop()
+        before, space, _ = last.text.rstrip().rpartition(" ")
+        if space:
+            pieces.append(Span(before, last.style))
+    return (*pieces, Span(" …"))
 
 
 def _fold(paragraph: Paragraph, cells: int) -> list[Line]:
@@ -76,36 +90,77 @@ def _fold(paragraph: Paragraph, cells: int) -> list[Line]:
         lines[0].append(Span(f"{paragraph.label:<{LABEL}}"[: max(LABEL, len(paragraph.label) + 1)], BOLD))
     used = sum(width(piece.text) for piece in lines[0])
     room = max(8, cells - indent)
-    for text, style in _words(paragraph.spans):
-        word, size = text, width(text)
-        blank = word.isspace()
+    for part in _items(paragraph.spans, room) if paragraph.in_items else _words(paragraph.spans):
+        word, size = part, sum(width(text) for text, _ in part)
+        blank = word[0][0].isspace()
         if used + size > indent + room and not blank:
             if used > indent:
                 lines.append([Span(" " * indent)] if indent else [])
                 used = indent
             while size > room:
-                head = _head(word, room)
-                lines[-1].append(Span(head, style))
+                head, word = _split(word, room)
+                lines[-1] += [Span(text, style) for text, style in head]
                 lines.append([Span(" " * indent)] if indent else [])
-                word = word[len(head) :]
-                size = width(word)
+                size = sum(width(text) for text, _ in word)
         if blank and used + size > indent + room:
             continue
         if blank and used == indent and len(lines) > 1:
             continue
-        lines[-1].append(Span(word, style))
+        lines[-1] += [Span(text, style) for text, style in word]
         used += size
     return [_joined(line) for line in lines]
 
 
-def _words(spans: Sequence[Span]) -> Iterable[tuple[str, Style]]:
-    """Words and the spaces between them, each with the style of its span."""
+_Word = list[tuple[str, Style]]
+"""Letters without a space between them, or spaces; each part with the style of its span."""
+
+
+def _words(spans: Sequence[Span]) -> Iterable[_Word]:
+    """Words and the spaces between them; a word may go on from one span to the next."""
+    word: _Word = []
     for piece in spans:
         start, text = 0, piece.text
         for at in range(1, len(text) + 1):
             if at == len(text) or (text[at] == " ") != (text[at - 1] == " "):
-                yield text[start:at], piece.style
+                part = text[start:at]
+                if word and (word[0][0][0] == " ") != (part[0] == " "):
+                    yield word
+                    word = []
+                word.append((part, piece.style))
                 start = at
+    if word:
+        yield word
+
+
+def _items(spans: Sequence[Span], room: int) -> Iterable[_Word]:
+    """Items as one word each, where a line has room for them."""
+    item: list[_Word] = []
+    for word in _words(spans):
+        if word[0][0][0] != " " or sum(len(text) for text, _ in word) == 1:
+            item.append(word)
+        else:
+            yield from (*_as_one(item, room), word)
+            item = []
+    yield from _as_one(item, room)
+
+
+def _as_one(words: list[_Word], room: int) -> list[_Word]:
+    whole = [part for word in words for part in word]
+    return [whole] if whole and sum(width(text) for text, _ in whole) <= room else words
+
+
+def _split(word: _Word, cells: int) -> tuple[_Word, _Word]:
+    """As much of a word as a line has room for, and the rest."""
+    head: _Word = []
+    for place, (text, style) in enumerate(word):
+        size = width(text)
+        if size > cells:
+            taken = _head(text, cells) if cells else ""
+            rest = [(text[len(taken) :], style), *word[place + 1 :]]
+            return ([*head, (taken, style)] if taken else head), rest
+        head.append((text, style))
+        cells -= size
+    return head, []
 
 
 def _head(text: str, cells: int) -> str:

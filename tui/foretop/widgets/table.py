@@ -45,11 +45,17 @@ class Table(TableBase, can_focus=True):
         self._follow()
         self._paint(may_flash=changed)
 
-    def rearranged(self) -> None:
-        """Rows were sorted or filtered by a person: the cursor's object stays in sight, widths start afresh."""
+    def rearranged(self, *, to_first: bool = False) -> None:
+        """Rows were sorted, filtered or grouped by a person: widths start afresh.
+
+        The cursor's object stays in sight, or the cursor goes `to_first`.
+        """
         if self.rows is None:
             return
         self._widths.forget(self.rows)
+        if to_first:
+            self.cursor = next((key for key, _ in self.rows.ordered()), None)
+            self._top = 0
         self._follow(keep_line=False)
         self._paint(whole=True)
         self.post_message(self.CursorMoved())
@@ -131,7 +137,7 @@ class Table(TableBase, can_focus=True):
             return
         self.rows.sort(column, reverse=column == self.rows.sorted_by and not self.rows.reversed)
         self._selected = column
-        self.rearranged()
+        self.rearranged(to_first=True)
 
     def toggle_mark(self) -> None:
         if self.cursor is None or self.rows is None:

@@ -24,6 +24,7 @@ from foretop_core.models.kinds import BACKUP, KINDS, MOVEMENTS, SCHEDULE, STORAG
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import NEWEST_KNOWN, releases_of
 from foretop_core.rules.server_upgrade import server_upgrades, target
+from foretop_core.rules.servers import VELERO_DEPLOYMENT
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 LARGE_SKEW = timedelta(seconds=5)
@@ -171,6 +172,10 @@ def _velero(servers: tuple[FoundVelero, ...]) -> list[Check]:
                 f"--schedule-skip-immediately={skip}, --concurrent-backups={server.known.concurrency}"
             )
             checks.append(Check("Velero", CheckStatus.OK, found))
+        elif not server.has_deployment:
+            found = f"in {server.namespace}, where no Deployment {VELERO_DEPLOYMENT} exists: flags not known"
+            remedy = "give the release with --velero-version"
+            checks.append(Check("Velero", CheckStatus.NOTE, found, remedy))
         else:
             remedy = f"ask for get on deployments.apps in {server.namespace} to see its flags"
             checks.append(

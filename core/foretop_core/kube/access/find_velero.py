@@ -26,6 +26,8 @@ class FoundVelero:
 
     namespace: str
     known: VeleroInfo | None = None
+    has_deployment: bool = True
+    """False where the API server says that there is none of the usual name; without the right to ask, it may be."""
 
 
 async def find_velero(
@@ -78,7 +80,7 @@ async def _deployment(client: ApiClient, namespace: str) -> FoundVelero:
         return FoundVelero(namespace)
     except ApiError as problem:
         if problem.status in (403, 404):
-            return FoundVelero(namespace)
+            return FoundVelero(namespace, has_deployment=problem.status != 404)
         raise
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
+_OPENSHIFT = re.compile(r"[^/]*/(?:api-)?(?P<cluster>[^/:]+)(?::\d+)?/[^/]+")
+"""`namespace/api-cluster-domain:6443/user`."""
 _PART = re.compile(r"[^-_/:.@]*[-_/:.@]?")
 
 
@@ -22,6 +24,15 @@ def short_names(contexts: Iterable[str]) -> dict[str, str]:
     }
     distinct = len(set(shown.values())) == len(names) > 1
     return shown if distinct else {name: name for name in names}
+
+
+def brief_name(context: str) -> str:
+    """The name of the cluster alone, where a context is named as OpenShift, EKS or GKE name theirs."""
+    if found := _OPENSHIFT.fullmatch(context):
+        return found["cluster"]
+    if context.startswith("arn:"):
+        return context.rpartition("/")[2] or context
+    return context.rpartition("_")[2] or context if context.startswith("gke_") else context
 
 
 def _backwards(parts: list[str]) -> list[str]:

@@ -65,6 +65,19 @@ class RenderContext:
             line = self._lines[run.namespace] = self._line(run.namespace)
         return line.get((type(run), run.name))
 
+    def running_beside(self, run: Run) -> int:
+        """How many of its kind its Velero works on."""
+        key = (run.namespace, type(run))
+        if key not in self._running:
+            others = [self.queued(other) for other in self.unfinished(run.namespace) if type(other) is type(run)]
+            self._running[key] = sum(found is not None and not found.waits for found in others)
+        return self._running[key]
+
+    def waiting_place(self, run: Run) -> int:
+        """Its place among those that wait, which those at work lead; 0 for one that does not wait."""
+        found = self.queued(run)
+        return found.place - self.running_beside(run) if found is not None and found.waits else 0
+
     def stands_for(self, run: Run) -> timedelta | None:
         """How long neither its items nor its bytes have moved, where that is too long; None where they move."""
         moved = max((at for key in self._work_of(run) if (at := self.snapshot.seen.moved.get(key))), default=None)
@@ -82,6 +95,10 @@ class RenderContext:
 
     @cached_property
     def _lines(self) -> dict[str, dict[tuple[type[Run], str], QueueItem]]:
+        return {}
+
+    @cached_property
+    def _running(self) -> dict[tuple[str, type[Run]], int]:
         return {}
 
     def _line(self, namespace: str) -> dict[tuple[type[Run], str], QueueItem]:

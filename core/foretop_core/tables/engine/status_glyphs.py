@@ -54,7 +54,7 @@ _TONES = {
 StatusLabel = tuple[StatusGlyph, str]
 """What is worth telling of a row where many are told together, in a word: `refused`."""
 
-_ASCII = str.maketrans("●◐○‖✗▲✓·▶↺▇▁…–→≠", "o~.=x!+->R#.$->!")
+_ASCII = str.maketrans("●◐○‖✗▲✓·▶↺▇▁…–→≠", "o~.=x!+->R#.~->!")
 
 
 def ascii_only(text: str) -> str:
@@ -73,6 +73,12 @@ def run_mark(phase: str) -> StatusGlyph:
     if phase in FAULTY:
         return StatusGlyph.LOOK if phase == "PartiallyFailed" else StatusGlyph.BROKEN
     return StatusGlyph.LOOK if phase == "Deleting" else StatusGlyph.UNSET
+
+
+def phase_tone(phase: str) -> Tone:
+    """The colour of a phase in words: what went well is muted, so that the rest stands out."""
+    mark = run_mark(phase)
+    return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
 
 
 def run_standing(phase: str) -> StatusLabel | None:

@@ -9,9 +9,10 @@ from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestor
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules import humanize
 from foretop_core.rules.lifecycle import lifecycle
-from foretop_core.rules.phases import MOVES_DATA
-from foretop_core.rules.queue import Positions, Run, has_ended, live_positions, waiting_volume
+from foretop_core.rules.phases import WAITING
+from foretop_core.rules.queue import Positions, Run, has_ended, live_positions
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
@@ -20,17 +21,16 @@ from foretop_core.tables.engine.status_glyphs import (
     StatusGlyph,
     StatusLabel,
     Tone,
+    phase_tone,
     run_mark,
     run_standing,
 )
 from foretop_core.tables.resources.json_items import Item, nonadmin_item
-from foretop_core.tables.resources.runs import percent
+from foretop_core.tables.resources.runs import items_bar, percent, run_progress
 from foretop_core.tables.text import times
-from foretop_core.tables.text.progress_bar import bar
 
 _CONDITIONS = ("Accepted", "Queued", "Deleting")
 _CONDITION_GLYPHS = {"True": StatusGlyph.TRUE.value, "False": StatusGlyph.BROKEN.value}
-_DIFFERS = "≠"
 _BAR = 5
 
 
@@ -44,17 +44,12 @@ class NonAdminRow:
     item: NonAdmin
     run: Run | None
     place: int | None
-    line: int
 
     @property
     def reported(self) -> int:
         """The controller's estimate of the place; 0 where it has none, or takes it for served."""
         info = self.item.state.queue_info
         return info.estimated_queue_position if info is not None else 0
-
-    @property
-    def reports_another_place(self) -> bool:
-        return self.place is not None and bool(self.reported) and self.reported != self.place
 
     @property
     def velero_phase(self) -> str:
@@ -79,11 +74,10 @@ class NonAdminView(View[NonAdminRow]):
             return None
         run = _velero_run(store, key.context, resource)
         if run is None:
-            return NonAdminRow(resource, None, None, 0)
+            return NonAdminRow(resource, None, None)
         if has_ended(run):
-            return NonAdminRow(resource, run, 0, 0)
-        line = _line(store, key.context, run)
-        return NonAdminRow(resource, run, live_positions(line)[run.name], len(line))
+            return NonAdminRow(resource, run, 0)
+        return NonAdminRow(resource, run, live_positions(_line(store, key.context, run))[run.name])
 
     def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
         """A Velero object shows in the row that led to it; where it moves in the line, all others may have moved."""
@@ -105,7 +99,7 @@ class NonAdminView(View[NonAdminRow]):
         return {"kind": kind, "velero": phase, "veleroPhase": phase, "object": entry.item.velero.name}
 
     def searched(self, entry: NonAdminRow) -> Iterable[str]:
-        return *self.details(entry).values(), _queue(entry), percent(entry.run) if entry.run is not None else ""
+        return *self.details(entry).values(), _stand(entry), percent(entry.run) if entry.run is not None else ""
 
     def phase(self, entry: NonAdminRow) -> str:
         return entry.item.phase or "New"
@@ -141,6 +135,13 @@ def _is_going(item: NonAdmin) -> bool:
 def _is_refused(item: NonAdmin) -> bool:
     accepted = item.condition("Accepted")
     return item.phase == "BackingOff" or (accepted is not None and accepted.status == "False")
+
+
+def _tone(item: NonAdmin) -> Tone:
+    """What is refused stands out, and not what is as it should be."""
+    if _is_going(item):
+        return Tone.WARN
+    return Tone.BAD if _is_refused(item) else Tone.PLAIN
 
 
 def _velero_run(store: Store, context: str, item: NonAdmin) -> Run | None:
@@ -187,39 +188,30 @@ def _conditions(entry: NonAdminRow) -> str:
     return " ".join(_CONDITION_GLYPHS.get(held.get(kind, ""), StatusGlyph.UNSET.value) for kind in _CONDITIONS)
 
 
-def _queue(entry: NonAdminRow) -> str:
-    """The live count, with a mark where the controller reports another; its estimate where nothing can be counted."""
-    if entry.place is None:
-        return f"~{entry.reported}" if entry.reported else "–"
-    if not entry.place and entry.item.phase != "Created":
+def _stand(entry: NonAdminRow) -> str:
+    if entry.run is None or not entry.place:
         return "–"
-    count = f"{entry.place} of {entry.line}" if entry.place else "served"
-    return f"{count}{_DIFFERS}" if entry.reports_another_place else count
+    return "waiting" if entry.run.phase in WAITING else "running"
+
+
+def _queue(entry: NonAdminRow, render: RenderContext) -> str:
+    """Its place among those that wait; the controller's estimate where nothing can be counted."""
+    if entry.run is None:
+        return f"~{entry.reported}" if entry.reported else "–"
+    place = render.waiting_place(entry.run)
+    return f"{humanize.ordinal(place)} waiting" if place else _stand(entry)
+
+
+def _queue_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
+    said = _queue(entry, render)
+    return (said.removesuffix(" waiting"),) if said.endswith(" waiting") else ()
 
 
 def _progress(entry: NonAdminRow, render: RenderContext) -> str:
-    """By items; where those are all done and only volumes are still to be moved, by their bytes."""
-    status = entry.run.status if entry.run is not None else entry.item.velero.status
-    progress = status.progress if status is not None else None
-    all_items = progress is not None and 0 < progress.total_items <= progress.done
-    if entry.run is not None and entry.place and (data := _data(entry.run, render, all_items)):
-        return data
-    if progress is None or not progress.total_items:
-        return ""
-    share = f"{100 * progress.done // progress.total_items}%"
-    return f"{bar(progress.done, progress.total_items, _BAR)} {share}"
-
-
-def _data(run: Run, render: RenderContext, all_items: bool) -> str:
-    """A data mover works after the items, a file-system backup while the run is still InProgress."""
-    movements = render.snapshot.movements_of(run)
-    unfinished = any(movement.status.completion_timestamp is None for movement in movements)
-    if run.phase not in MOVES_DATA and not (all_items and unfinished):
-        return ""
-    total = sum(movement.status.progress.total_bytes for movement in movements)
-    if total:
-        return f"data {100 * sum(movement.status.progress.bytes_done for movement in movements) // total}%"
-    return "data waits" if waiting_volume(movements, render.now) else "data moves"
+    if entry.run is not None:
+        return run_progress(entry.run, render, _BAR)
+    status = entry.item.velero.status
+    return items_bar(status.progress if status is not None else None, _BAR)
 
 
 def _done(entry: NonAdminRow) -> float | None:
@@ -231,15 +223,15 @@ def _done(entry: NonAdminRow) -> float | None:
 _COLUMNS: tuple[Column[NonAdminRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.item.namespace, from_middle=True),
     Column("name", "NAME", lambda entry, _: _name(entry), lambda entry: entry.item.name, from_middle=True),
-    plain("phase", "PHASE", lambda entry: entry.item.phase or "New"),
+    plain("phase", "PHASE", lambda entry: entry.item.phase or "New", tone=lambda entry, _: _tone(entry.item)),
     plain("conditions", "A Q D", _conditions),
     plain(
         "velero",
         "VELERO",
         lambda entry: entry.velero_phase or "–",
-        tone=lambda entry, _: run_mark(entry.velero_phase).tone if entry.velero_phase else Tone.DIM,
+        tone=lambda entry, _: phase_tone(entry.velero_phase) if entry.velero_phase else Tone.DIM,
     ),
-    Column("queue", "QUEUE", lambda entry, _: _queue(entry), lambda entry: entry.place or None),
+    Column("queue", "QUEUE", _queue, lambda entry: entry.place or None, briefs=_queue_briefs),
     Column("progress", "PROGRESS", _progress, _done),
     Column(
         "age",

@@ -12,11 +12,10 @@ from foretop_core.rules.queue.positions import order
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, run_mark
+from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, phase_tone, run_mark
 from foretop_core.tables.resources.json_items import Item, identity, queue_item
 from foretop_core.tables.resources.run_eta import outlook
-from foretop_core.tables.resources.runs import FROM, percent, phase_tone
-from foretop_core.tables.text.progress_bar import bar
+from foretop_core.tables.resources.runs import FROM, percent, run_progress
 
 _RUNS = "▶"
 _BAR = 3
@@ -60,18 +59,12 @@ class QueueView(View[Run]):
 
 
 def _position(run: Run, render: RenderContext) -> str:
-    """Those at work have a sign, those that wait their place in the line, which those at work lead."""
-    found = render.queued(run)
-    return _RUNS if found is None or not found.waits else str(found.place)
+    """Those at work have a sign, those that wait their place among them."""
+    return str(render.waiting_place(run) or _RUNS)
 
 
 def _name(run: Run) -> str:
     return f"{RESTORE_GLYPH} {run.name}" if isinstance(run, Restore) else run.name
-
-
-def _progress(run: Run) -> str:
-    progress = run.status.progress
-    return f"{bar(progress.done, progress.total_items, _BAR)} {done}" if progress and (done := percent(run)) else ""
 
 
 def _end_alone(run: Run, render: RenderContext) -> tuple[str, ...]:
@@ -95,8 +88,8 @@ _COLUMNS: tuple[Column[Run], ...] = (
     plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True),
     Column("name", "BACKUP/RESTORE", lambda run, _: _name(run), lambda run: run.name, from_middle=True),
     FROM,
-    plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run)),
-    Column("items", "PROGRESS", lambda run, _: _progress(run), _share, right=True),
+    plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run.phase)),
+    Column("items", "PROGRESS", lambda run, render: run_progress(run, render, _BAR), _share, right=True),
     Column("when", "STARTS/ENDS", lambda run, render: outlook(run, render).short, _kind_first, briefs=_end_alone),
     Column("waits", "WAITS FOR", lambda run, render: outlook(run, render).waits_for, _kind_first),
 )

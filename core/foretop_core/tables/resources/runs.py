@@ -9,16 +9,18 @@ from typing import assert_never
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
+from foretop_core.models.velero import ItemProgress
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.phases import WAITING
-from foretop_core.rules.queue import OwnerKind, Run, has_ended, owner_of
+from foretop_core.rules.phases import MOVES_DATA, WAITING
+from foretop_core.rules.queue import OwnerKind, Run, has_ended, owner_of, waiting_volume
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, phase_tone, run_mark
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
+from foretop_core.tables.text.progress_bar import bar
 
 
 class BackupsView(View[Backup]):
@@ -130,8 +132,32 @@ def percent(run: Run) -> str:
     return f"{100 * progress.done // progress.total_items}%" if progress and progress.total_items else ""
 
 
-def phase_tone(run: Run) -> Tone:
-    return run_mark(run.phase).tone
+def run_progress(run: Run, render: RenderContext, cells: int) -> str:
+    """By items; where those are all done and only volumes are still to be moved, by their bytes."""
+    progress = run.status.progress
+    all_items = progress is not None and 0 < progress.total_items <= progress.done
+    if not has_ended(run) and (data := _data(run, render, all_items)):
+        return data
+    return items_bar(progress, cells)
+
+
+def items_bar(progress: ItemProgress | None, cells: int) -> str:
+    if progress is None or not progress.total_items:
+        return ""
+    share = f"{100 * progress.done // progress.total_items}%"
+    return f"{bar(progress.done, progress.total_items, cells)} {share}"
+
+
+def _data(run: Run, render: RenderContext, all_items: bool) -> str:
+    """A data mover works after the items, a file-system backup while the run is still InProgress."""
+    movements = render.snapshot.movements_of(run)
+    unfinished = any(movement.status.completion_timestamp is None for movement in movements)
+    if run.phase not in MOVES_DATA and not (all_items and unfinished):
+        return ""
+    total = sum(movement.status.progress.total_bytes for movement in movements)
+    if total:
+        return f"data {100 * sum(movement.status.progress.bytes_done for movement in movements) // total}%"
+    return "data waits" if waiting_volume(movements, render.now) else "data moves"
 
 
 def _took(run: Run, now: datetime) -> str:
@@ -139,8 +165,13 @@ def _took(run: Run, now: datetime) -> str:
     return times.took((end or now) - start) if start else ""
 
 
+def expiration(backup: Backup) -> datetime | None:
+    """Until when it is kept; None where nothing is kept of it, or that is not decided yet."""
+    return None if backup.phase == "FailedValidation" else backup.status.expiration
+
+
 def _expires(backup: Backup, now: datetime) -> str:
-    end = backup.status.expiration
+    end = expiration(backup)
     if end is None:
         return ""
     return times.until(end - now) if end > now else f"{times.short(now - end)} ago"
@@ -187,7 +218,7 @@ FROM: Column[Run] = Column(
 _NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)
 _TOOK: Column[Run] = Column("took", "TOOK", lambda run, render: _took(run, render.now), _length, right=True)
 _STATE: tuple[Column[Run], ...] = (
-    plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run)),
+    plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run.phase)),
     Column("errors", "E", lambda run, _: _counted(run.status.errors, run), lambda run: run.status.errors, right=True),
     Column(
         "warnings", "W", lambda run, _: _counted(run.status.warnings, run), lambda run: run.status.warnings, right=True
@@ -204,7 +235,7 @@ _BACKUPS: tuple[Column[Backup], ...] = (
         "expires",
         "EXPIRES",
         lambda run, render: _expires(run, render.now),
-        lambda run: run.status.expiration,
+        expiration,
         briefs=lambda run, render: (_expires(run, render.now).removeprefix("in ").replace(" ", ""),),
     ),
     FROM,

@@ -28,7 +28,7 @@ from foretop_core.rules.unpausing import is_run_due
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, run_mark
 from foretop_core.tables.resources.json_items import Item, schedule_item
 from foretop_core.tables.text import times
 
@@ -40,6 +40,7 @@ RUN_WORDS = {
     "F": "failed",
     "V": "refused",
     "_": "missed",
+    "‖": "paused",
     "~": "running",
 }
 """The signs of a strip of runs, in words."""
@@ -91,7 +92,7 @@ class SchedulesView(View[ScheduleRow]):
         labelled = store.indexes.backups_by_schedule.get(key.context, key.namespace, key.name)
         runs = history(resource, labelled)
         readings = store.snapshot(key.context).readings(resource)
-        return ScheduleRow(resource, runs, _letters(readings, runs), readings)
+        return ScheduleRow(resource, runs, _letters(readings, runs, _unpaused_at(resource)), readings)
 
     def basis(self, store: Store, context: str) -> Verdicts:
         """How the servers read expressions: that is learned from all the objects of a server together."""
@@ -199,20 +200,37 @@ def last_runs(entry: ScheduleRow, render: RenderContext) -> str:
     schedule = entry.schedule
     run = None if schedule.spec.paused or entry.is_refused else entry.next_run
     late = run is not None and render.now - run > GRACE
-    return f"{entry.letters}_"[-SHOWN_RUNS:] if late else entry.letters
+    return _newest(f"{entry.letters}_") if late else entry.letters
 
 
-def _letters(readings: tuple[Reading, ...], runs: tuple[Backup, ...]) -> str:
-    """The last runs that were expected, oldest first; one that was missed stands between those that were made."""
+def _unpaused_at(schedule: Schedule) -> datetime | None:
+    """When it was last unpaused, as far as the API server tells."""
+    written = schedule.paused_field_set
+    return None if schedule.spec.paused or written is None else written.time
+
+
+def _letters(readings: tuple[Reading, ...], runs: tuple[Backup, ...], unpaused: datetime | None) -> str:
+    """The last runs that were expected, oldest first; one that was missed stands between those that were made.
+
+    What was not made because somebody had paused the schedule is one sign, however long that took.
+    """
     last = sorted(runs[:SHOWN_RUNS], key=_submitted)
     parsed = readings[0].parsed if len(readings) == 1 else None
     letters = ""
     for earlier, run in zip([None, *last], last, strict=False):
         if earlier is not None and isinstance(parsed, CronSchedule) and parsed.every is None:
             between = islice(parsed.between(_submitted(earlier), _submitted(run)), SHOWN_RUNS + 1)
-            letters += "_" * (sum(1 for _ in between) - 1)
+            missed = sum(1 for _ in between) - 1
+            was_paused = unpaused is not None and _submitted(earlier) < unpaused <= _submitted(run)
+            letters += StatusGlyph.PAUSED.value * (missed > 0) if was_paused else "_" * missed
         letters += _letter(run)
-    return letters[-SHOWN_RUNS:]
+    return _newest(letters)
+
+
+def _newest(letters: str) -> str:
+    """As many as a strip has room for; a pause takes no outcome's place."""
+    pauses = letters[-SHOWN_RUNS - 1 :].count(StatusGlyph.PAUSED.value)
+    return letters[-SHOWN_RUNS - pauses :].lstrip(StatusGlyph.PAUSED.value)
 
 
 def _submitted(run: Backup) -> datetime:
@@ -231,6 +249,12 @@ def _meaning(entry: ScheduleRow) -> str:
         return "; ".join(f"{reading.releases}: {reading.meaning}" for reading in entry.readings)
     parsed = entry.readings[0].parsed
     return "" if isinstance(parsed, CronError) else parsed.describe()
+
+
+def _outcome_tone(entry: ScheduleRow) -> Tone:
+    """The colour that the backup's own row has, where it did not go well."""
+    newest = entry.runs[0] if entry.runs else None
+    return run_mark(newest.phase).tone if newest is not None and newest.phase in FAULTY else Tone.PLAIN
 
 
 def _outcome(entry: ScheduleRow) -> str:
@@ -254,7 +278,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         "LAST",
         _last,
         lambda entry: entry.schedule.status.last_backup,
-        lambda entry, _: Tone.BAD if entry.runs and entry.runs[0].phase in FAULTY else Tone.PLAIN,
+        lambda entry, _: _outcome_tone(entry),
         falls=True,
         briefs=lambda entry, render: (_age(entry, render),),
     ),
@@ -265,7 +289,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         "outcome",
         "LAST OUTCOME",
         _outcome,
-        tone=lambda entry, _: Tone.BAD if _outcome(entry) in FAULTY else Tone.PLAIN,
+        tone=lambda entry, _: _outcome_tone(entry),
         wide=True,
     ),
 )
