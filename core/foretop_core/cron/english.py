@@ -45,9 +45,9 @@ def _time(fields: Fields) -> str:
         return "at " + _joined([_clock(hour, minute) for hour in hours for minute in minutes])
     first, last = _clock(hours[0], minutes[0]), _clock(hours[-1], minutes[-1])
     if _is_stretch(minutes, hours):
-        return f"{_pace(_step(minutes), 'minute')} from {first} to {last}"
+        return f"{_interval(_step(minutes), 'minute')} from {first} to {last}"
     if len(minutes) == 1 and _step(hours):
-        return f"{_pace(_step(hours), 'hour')} from {first} to {last}"
+        return f"{_interval(_step(hours), 'hour')} from {first} to {last}"
     return f"{_some_minutes(minutes)} of the hours {_joined(_ranges(hours, lambda hour: f'{hour:02}'))}"
 
 
@@ -68,7 +68,7 @@ def _within_the_hour(minutes: Sequence[int]) -> str:
         return f"at {_count(minute, 'minute')} past every hour" if minute else "every hour on the hour"
     if _fills_the_hour(minutes):
         begin = f", from minute {minutes[0]} of the hour" if minutes[0] else ""
-        return _pace(_step(minutes), "minute") + begin
+        return _interval(_step(minutes), "minute") + begin
     return f"{_some_minutes(minutes)} of every hour"
 
 
@@ -161,7 +161,7 @@ def _joined(parts: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
-def _pace(step: int, unit: str) -> str:
+def _interval(step: int, unit: str) -> str:
     return f"every {unit}" if step == 1 else f"every {step} {unit}s"
 
 

@@ -50,7 +50,7 @@ class Grammar:
     counts_as_written: bool = False
     """Whether the complaint about the number of fields cites the text itself, and not the list of its fields."""
 
-    mends_midnight: bool = True
+    resets_after_missing_midnight: bool = True
     """Whether a search from day to day goes back to midnight after one that the clocks left out."""
     seconds_begin_search: bool = True
     """Whether a search that has gone on to a whole minute counts as begun, so that nothing is set back any more."""
@@ -67,7 +67,12 @@ class Grammar:
 
 _ROBFIG = Grammar()
 _ROBFIG1 = replace(
-    _ROBFIG, zone=None, steps_keep_stars=True, capitals=True, counts_as_written=True, mends_midnight=False
+    _ROBFIG,
+    zone=None,
+    steps_keep_stars=True,
+    capitals=True,
+    counts_as_written=True,
+    resets_after_missing_midnight=False,
 )
 _NETRESEARCH = replace(
     _ROBFIG,

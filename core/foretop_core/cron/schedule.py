@@ -133,7 +133,7 @@ class CronSchedule:
 
     def _found_later_than(self, settled: datetime, wall: WallMinute, first_year: int) -> bool:
         """Whether a change of the clocks, over by a time on the wall, had no part in finding a run."""
-        if self._grammar.mends_midnight:
+        if self._grammar.resets_after_missing_midnight:
             return datetime(*wall[:3], tzinfo=UTC) >= settled
         # Once off midnight a search stays so to its end: it must have begun after the change.
         year, month, day, hour, minute = wall
@@ -185,7 +185,7 @@ class CronSchedule:
     def _first_followed(self, zone: tzinfo, start: datetime) -> datetime | None:
         """The first run after an instant, found from the run before it where a change of the clocks lies between."""
         begin, _ = steady_span(zone, start)
-        if start < begin + CLEAR_OF_CHANGE or not self._grammar.mends_midnight:
+        if start < begin + CLEAR_OF_CHANGE or not self._grammar.resets_after_missing_midnight:
             earlier = self.previous((start + _TICK).astimezone(zone))
             run = None if earlier is None else self._later(zone, earlier.astimezone(UTC))
             if run is not None and run > start:

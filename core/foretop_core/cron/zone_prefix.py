@@ -35,8 +35,8 @@ def netresearch(text: str) -> tuple[tzinfo | None, str]:
     if end < 0:
         raise CronError(f"missing fields after timezone in spec {go_compat.quote(text)}", offset=begin)
     name = _without_quotes(text[begin:end])
-    if trouble := _trouble_with(name):
-        raise CronError(f"invalid timezone {go_compat.quote(name)}: {trouble}", offset=begin)
+    if problem := _name_error(name):
+        raise CronError(f"invalid timezone {go_compat.quote(name)}: {problem}", offset=begin)
     try:
         zone = zones.load(name)
     except go_compat.GoError as error:
@@ -52,7 +52,7 @@ def _without_quotes(name: str) -> str:
     return name[1:-1] if quoted else name
 
 
-def _trouble_with(name: str) -> str:
+def _name_error(name: str) -> str:
     if not name:
         return "empty timezone string"
     if go_compat.length(name) > _LONGEST_NAME:

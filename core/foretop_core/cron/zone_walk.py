@@ -114,7 +114,7 @@ class Walk:
         while not self._calendar.has_day(self._local.year, self._local.month, self._local.day):
             self._first_reset(self._local.replace(hour=0, minute=0, second=0))
             self._set_wall(self._local + timedelta(days=1))
-            if self._grammar.mends_midnight and (hour := self._local.hour):
+            if self._grammar.resets_after_missing_midnight and (hour := self._local.hour):
                 self._go(self._utc + (24 - hour if hour > 12 else -hour) * _HOUR)
             if self._local.day == 1 or self._past_change() or self._steps > _MOST_STEPS:
                 return False

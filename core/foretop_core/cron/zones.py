@@ -29,28 +29,28 @@ def load(name: str) -> tzinfo | None:
         return None
     if ".." in name or name[0] in "/\\":
         raise GoError("time: invalid location name")
-    place = _follow(name)
-    if place in _names():
-        return zoneinfo.ZoneInfo(place)
-    raise GoError("is a directory" if place in _folders() else f"unknown time zone {name}")
+    resolved = _resolve(name)
+    if resolved in _names():
+        return zoneinfo.ZoneInfo(resolved)
+    raise GoError("is a directory" if resolved in _folders() else f"unknown time zone {name}")
 
 
-def _follow(path: str) -> str:
+def _resolve(path: str) -> str:
     """The place that a path leads to, or the refusal of Linux: Go takes the name of a zone for that of a file.
 
     Asked of the list, because file systems that ignore case would let `america/new_york` through.
     """
     if "\0" in path:
         raise GoError("invalid argument")
-    place = ""
+    resolved = ""
     for step in path.split("/"):
-        if place in _names():
+        if resolved in _names():
             raise GoError("not a directory")
-        if place in _folders() and len(step.encode()) > _LONGEST_NAME:
+        if resolved in _folders() and len(step.encode()) > _LONGEST_NAME:
             raise GoError("file name too long")
         if step not in ("", "."):
-            place = f"{place}/{step}" if place else step
-    return place
+            resolved = f"{resolved}/{step}" if resolved else step
+    return resolved
 
 
 @lru_cache(maxsize=1)
@@ -91,8 +91,8 @@ def steady_span(zone: tzinfo, utc: datetime) -> Span:
     if isinstance(zone, timezone):
         return _ALL_TIME
     changes = _changes(zone, utc.year)
-    place = bisect_right(changes, utc)
-    return changes[place - 1], changes[place]
+    resolved = bisect_right(changes, utc)
+    return changes[resolved - 1], changes[resolved]
 
 
 @lru_cache(maxsize=4096)

@@ -67,9 +67,9 @@ class Access:
                     return user
         raise unauthorized()
 
-    def check(self, user: User, deed: RequestAttributes, kind: Kind) -> None:
-        if not may(user, deed):
-            raise forbidden(kind, deed.name, _refusal(user, deed))
+    def check(self, user: User, attributes: RequestAttributes, kind: Kind) -> None:
+        if not may(user, attributes):
+            raise forbidden(kind, attributes.name, _refusal(user, attributes))
 
     def check_path(self, user: User, path: str, verb: str) -> None:
         if not _may_read_path(user, path, verb):
@@ -77,22 +77,22 @@ class Access:
             raise ApiError(403, "Forbidden", why, {})
 
 
-def may(user: User, deed: RequestAttributes) -> bool:
+def may(user: User, attributes: RequestAttributes) -> bool:
     if "system:masters" in user.groups:
         return True
-    if user is not ANONYMOUS and deed.verb == "create" and deed.resource in _REVIEWS:
+    if user is not ANONYMOUS and attributes.verb == "create" and attributes.resource in _REVIEWS:
         return True
-    return any(_covers(rule, deed) for rule in user.rules)
+    return any(_covers(rule, attributes) for rule in user.rules)
 
 
-def _covers(rule: Rule, deed: RequestAttributes) -> bool:
-    wanted = f"{deed.resource}/{deed.subresource}" if deed.subresource else deed.resource
+def _covers(rule: Rule, attributes: RequestAttributes) -> bool:
+    wanted = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
     return (
-        _listed(deed.verb, rule.verbs)
-        and _listed(deed.group, rule.groups)
-        and (_listed(wanted, rule.resources) or f"*/{deed.subresource}" in rule.resources)
-        and (not rule.namespaces or deed.namespace in rule.namespaces)
-        and (not rule.names or deed.name in rule.names)
+        _listed(attributes.verb, rule.verbs)
+        and _listed(attributes.group, rule.groups)
+        and (_listed(wanted, rule.resources) or f"*/{attributes.subresource}" in rule.resources)
+        and (not rule.namespaces or attributes.namespace in rule.namespaces)
+        and (not rule.names or attributes.name in rule.names)
     )
 
 
@@ -107,11 +107,11 @@ def _may_read_path(user: User, path: str, verb: str) -> bool:
     return verb == "get" and any(path == root or path.startswith(f"{root}/") for root in roots)
 
 
-def _refusal(user: User, deed: RequestAttributes) -> str:
-    wanted = f"{deed.resource}/{deed.subresource}" if deed.subresource else deed.resource
-    place = f'in the namespace "{deed.namespace}"' if deed.namespace else "at the cluster scope"
-    group = f'in API group "{deed.group}"'
-    return f'User "{user.name}" cannot {deed.verb} resource "{wanted}" {group} {place}'
+def _refusal(user: User, attributes: RequestAttributes) -> str:
+    wanted = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
+    where = f'in the namespace "{attributes.namespace}"' if attributes.namespace else "at the cluster scope"
+    group = f'in API group "{attributes.group}"'
+    return f'User "{user.name}" cannot {attributes.verb} resource "{wanted}" {group} {where}'
 
 
 class _ResourceAttributes(msgspec.Struct):
@@ -146,8 +146,8 @@ def access_review(user: User, body: Json) -> Json:
     spec = _spec(body)
     wanted = spec.resource
     if wanted is not None and spec.path is None:
-        place = (wanted.namespace, wanted.name, wanted.subresource)
-        return {"allowed": may(user, RequestAttributes(wanted.verb, wanted.group, wanted.resource, *place))}
+        where = (wanted.namespace, wanted.name, wanted.subresource)
+        return {"allowed": may(user, RequestAttributes(wanted.verb, wanted.group, wanted.resource, *where))}
     if spec.path is not None and wanted is None:
         return {"allowed": _may_read_path(user, spec.path.path, spec.path.verb)}
     message = "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"

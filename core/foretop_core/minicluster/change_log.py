@@ -51,7 +51,7 @@ class Change:
         return self.new.body
 
     @cached_property
-    def parting(self) -> Stored:
+    def last_matching(self) -> Stored:
         """The former body with this change's version: what somebody sees whose selection the object leaves."""
         assert self.old is not None
         return at_version(self.old, self.version)
@@ -120,36 +120,36 @@ class ChangeLog:
 
     def undo(self, objects: dict[Key, Stored], version: int) -> dict[Key, Stored]:
         """The objects as they were at a version, from what they are now."""
-        past = dict(objects)
+        earlier = dict(objects)
         for change in reversed(self.read(self.position(version))):
             if change.old is None:
-                past.pop(change.key, None)
+                earlier.pop(change.key, None)
             else:
-                past[change.key] = change.old
-        return past
+                earlier[change.key] = change.old
+        return earlier
 
 
 class Cursor:
     """A reader's place in a journal; it costs nothing while nothing happens and bounds nothing but itself."""
 
-    def __init__(self, journal: ChangeLog, version: int) -> None:
-        self._journal = journal
-        self._position = journal.position(version)
-        self._news = asyncio.Event()
-        journal.waiting.add(self._news)
+    def __init__(self, change_log: ChangeLog, version: int) -> None:
+        self._change_log = change_log
+        self._position = change_log.position(version)
+        self._has_changes = asyncio.Event()
+        change_log.waiting.add(self._has_changes)
 
-    def take(self) -> list[Change]:
+    def read_new(self) -> list[Change]:
         """Everything since the last call; raises Compacted for a reader that fell behind too far."""
-        self._news.clear()
-        changes = self._journal.read(self._position)
+        self._has_changes.clear()
+        changes = self._change_log.read(self._position)
         self._position += len(changes)
         return changes
 
-    async def news(self, seconds: float | None = None) -> None:
+    async def wait_for_changes(self, seconds: float | None = None) -> None:
         """Return when there is something to take, or after a time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._news.wait()
+                await self._has_changes.wait()
 
     def close(self) -> None:
-        self._journal.waiting.discard(self._news)
+        self._change_log.waiting.discard(self._has_changes)

@@ -108,7 +108,7 @@ class Handlers:
         for stored in page.items:
             meta = stored.body["metadata"]
             key = (meta.get("namespace", ""), meta["name"])
-            if self._storage.shelves.find(kind, key) is not None:
+            if self._storage.object_store.find(kind, key) is not None:
                 gone.append(self._storage.remover.delete(kind, key, options).stored)
         whole = Page(gone, self._storage.version)
         return Answer(200, listed(call.form, kind, whole, self._storage.clock.now()))

@@ -57,12 +57,12 @@ class _Token(msgspec.Struct):
 class Reader:
     """Reads the shelves as of the moment that a request asks for."""
 
-    def __init__(self, shelves: ObjectStore) -> None:
-        self._shelves = shelves
+    def __init__(self, object_store: ObjectStore) -> None:
+        self._object_store = object_store
 
     def get(self, kind: Kind, key: Key, version: str = "") -> Stored:
         self._check_not_newer(parse_version(version), retry=True)
-        stored = self._shelves.find(kind, key)
+        stored = self._object_store.find(kind, key)
         if stored is None:
             raise not_found(kind, key[1])
         return stored
@@ -76,14 +76,14 @@ class Reader:
         else:
             version, start = self._moment(options), ""
         objects = self._objects_at(kind, version, start, selection, paged=bool(options.token))
-        shown = self._shelves.version if version == _ANY_MOMENT else version
+        shown = self._object_store.version if version == _ANY_MOMENT else version
         from_cache = options.version == "0" and not options.match and not options.token
         limit = 0 if from_cache else options.limit
         return _cut(objects, start, shown, limit, selection)
 
     def _check_not_newer(self, version: int, retry: bool) -> None:
-        if version > self._shelves.version:
-            raise too_large_version(version, self._shelves.version, retry)
+        if version > self._object_store.version:
+            raise too_large_version(version, self._object_store.version, retry)
 
     def _moment(self, options: ListOptions) -> int:
         asked = parse_version(options.version)
@@ -92,11 +92,11 @@ class Reader:
         return asked if asked > 0 and exact else _ANY_MOMENT
 
     def _objects_at(self, kind: Kind, version: int, start: str, selection: Selection, paged: bool) -> dict[Key, Stored]:
-        shelf = self._shelves.shelf(kind)
-        if version in (_ANY_MOMENT, self._shelves.version):
-            return shelf.objects
+        kind_store = self._object_store.kind_store(kind)
+        if version in (_ANY_MOMENT, self._object_store.version):
+            return kind_store.objects
         try:
-            return shelf.journal.undo(shelf.objects, version)
+            return kind_store.change_log.undo(kind_store.objects, version)
         except Compacted as error:
             if not paged:
                 raise expired("The provided resource version is too old and no longer remembered.") from None

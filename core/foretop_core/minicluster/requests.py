@@ -63,7 +63,7 @@ def find_target(catalog: Catalog, address: Address) -> Target | None:
     return Target(kind, address)
 
 
-def deed(method: str, address: Address, query: Mapping[str, str]) -> RequestAttributes:
+def request_attributes(method: str, address: Address, query: Mapping[str, str]) -> RequestAttributes:
     """What the request wants to do, in the words of access rules; an empty verb is none that exists."""
     verb = (_ON_ONE if address.name else _ON_ALL).get(method, "")
     if verb in ("list", "get") and is_watch(query) and not address.name:

@@ -16,7 +16,7 @@ from foretop_core.minicluster.access import Access, User, access_review, rules_r
 from foretop_core.minicluster.handlers import Answer, Call, Handlers, read_object
 from foretop_core.minicluster.kinds import Json, Kind
 from foretop_core.minicluster.negotiation import choose, event_frame
-from foretop_core.minicluster.requests import Address, Target, deed, find_target, parse_path, selected
+from foretop_core.minicluster.requests import Address, Target, find_target, parse_path, request_attributes, selected
 from foretop_core.minicluster.status import (
     ApiError,
     bad_request,
@@ -59,7 +59,7 @@ class ApiServer:
     def close(self) -> None:
         """End every watch, so that no connection outlives the server."""
         self._closing.set()
-        self._storage.shelves.wake()
+        self._storage.object_store.wake()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
@@ -101,7 +101,7 @@ class ApiServer:
         return await self._send(request, 200, msgspec.json.encode(found))
 
     async def _review(self, request: web.BaseRequest, user: User, kind: Kind) -> web.StreamResponse:
-        wanted = deed(request.method, Address(kind.group, kind.version, "", kind.plural, "", ""), {})
+        wanted = request_attributes(request.method, Address(kind.group, kind.version, "", kind.plural, "", ""), {})
         if wanted.verb != "create":
             raise method_not_allowed()
         self._access.check(user, wanted, kind)
@@ -120,7 +120,7 @@ class ApiServer:
 
     async def _resource(self, request: web.BaseRequest, user: User, address: Address) -> web.StreamResponse:
         target = find_target(self._storage.catalog, address)
-        wanted = deed(request.method, address, request.query)
+        wanted = request_attributes(request.method, address, request.query)
         if target is None:
             unknown = Kind(address.group, address.version, "", address.plural, "")
             self._access.check(user, wanted, unknown)

@@ -35,21 +35,21 @@ class SimulatedCluster:
     """
 
     def __init__(
-        self, scene: Scenario, wishes: ScenarioOptions, start: datetime | None = None, speed: float = 1.0
+        self, scene: Scenario, options: ScenarioOptions, start: datetime | None = None, speed: float = 1.0
     ) -> None:
         self.scene = scene
         self.speed = speed
         self.start = (start or SystemClock().now()).replace(microsecond=0)
         self.clock = BoxClock(ManualClock(self.start - scene.warm_up))
         self.storage = Storage(
-            self.clock, catalog_for(wishes.behaviour, wishes.velero_version), history=_HISTORY, seed=wishes.seed
+            self.clock, catalog_for(options.behaviour, options.velero_version), history=_HISTORY, seed=options.seed
         )
         seed_defaults(self.storage)
-        self._shelf = FileServer()
+        self._file_server = FileServer()
         self.engine = Engine(self.storage, self.clock)
-        self.stage = ScenarioBuilder(self.engine, self.start, wishes, self._shelf)
-        self.stage.past.put("ConfigMap", self._about(wishes), self.start)
-        scene.set_up(self.stage)
+        self.builder = ScenarioBuilder(self.engine, self.start, options, self._file_server)
+        self.builder.history.put("ConfigMap", self._about(options), self.start)
+        scene.set_up(self.builder)
         self.engine.run_until(self.start)
         self.storage.compact()
         self._stack = AsyncExitStack()
@@ -64,7 +64,7 @@ class SimulatedCluster:
             raise
 
     async def _open(self, users: Iterable[User], port: int) -> MiniCluster:
-        await self._stack.enter_async_context(self._shelf)
+        await self._stack.enter_async_context(self._file_server)
         cluster = await self._stack.enter_async_context(MiniCluster(self.clock, users, port, self.storage))
         self.clock.base = FastClock(self.clock.base.now(), self.speed)
         self._task = asyncio.create_task(self.engine.run(self.speed))
@@ -76,13 +76,13 @@ class SimulatedCluster:
             await asyncio.gather(self._task, return_exceptions=True)
         await self._stack.aclose()
 
-    def _about(self, wishes: ScenarioOptions) -> Json:
+    def _about(self, options: ScenarioOptions) -> Json:
         """What this box is, for whoever asks it: `kubectl -n kube-public get configmap minicluster -o yaml`."""
         data = {
             "scene": self.scene.name,
-            "behaviour": wishes.behaviour.value,
-            "velero": wishes.velero_version,
-            "seed": str(wishes.seed),
+            "behaviour": options.behaviour.value,
+            "velero": options.velero_version,
+            "seed": str(options.seed),
             "speed": f"{self.speed:g}",
         }
         return {"metadata": {"name": "minicluster", "namespace": "kube-public"}, "data": data}

@@ -33,10 +33,10 @@ class Storage:
     ) -> None:
         self.clock = clock
         self.catalog = catalog or load_catalog()
-        self.shelves = ObjectStore(self.catalog, history)
-        self.reader = Reader(self.shelves)
-        self.writer = Writer(self.shelves, clock, Identities(seed))
-        self.remover = Remover(self.shelves, clock)
+        self.object_store = ObjectStore(self.catalog, history)
+        self.reader = Reader(self.object_store)
+        self.writer = Writer(self.object_store, clock, Identities(seed))
+        self.remover = Remover(self.object_store, clock)
 
     def kind(self, name: str) -> Kind:
         """The kind with this name, such as `NonAdminBackup`."""
@@ -45,13 +45,13 @@ class Storage:
     @property
     def version(self) -> int:
         """The newest resourceVersion."""
-        return self.shelves.version
+        return self.object_store.version
 
     def get(self, kind: Kind, namespace: str, name: str) -> Json:
         return self.reader.get(kind, (namespace, name)).body
 
     def find(self, kind: Kind, namespace: str, name: str) -> Json | None:
-        stored = self.shelves.find(kind, (namespace, name))
+        stored = self.object_store.find(kind, (namespace, name))
         return stored.body if stored else None
 
     def list(self, kind: Kind, namespace: str = "", labels: str = "") -> list[Json]:
@@ -98,11 +98,11 @@ class Storage:
 
     def compact(self, version: int | None = None) -> None:
         """Forget the past up to a version, by default all of it: older watches and pages get a 410."""
-        self.shelves.compact(self.version if version is None else version)
+        self.object_store.compact(self.version if version is None else version)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Hear of every change of every kind, synchronously and in order; call the result to stop."""
-        return self.shelves.subscribe(listener)
+        return self.object_store.subscribe(listener)
 
     async def feed(self, kind: Kind, since: int | None = None) -> AsyncGenerator[Change, None]:
         """Every change of one kind after a version (by default from now on), as it happens.
@@ -111,11 +111,11 @@ class Storage:
         """
         start = self.version if since is None else since
         try:
-            cursor = Cursor(self.shelves.shelf(kind).journal, start)
+            cursor = Cursor(self.object_store.kind_store(kind).change_log, start)
             with closing(cursor):
                 while True:
-                    for change in cursor.take():
+                    for change in cursor.read_new():
                         yield change
-                    await cursor.news()
+                    await cursor.wait_for_changes()
         except Compacted as gone:
             raise expired(f"too old resource version: {start} ({gone.floor})") from None

@@ -45,8 +45,8 @@ class Written(NamedTuple):
 class Writer:
     """Turns what a client sent into what is stored, by the rules of the kind."""
 
-    def __init__(self, shelves: ObjectStore, clock: Clock, identities: objectmeta.Identities) -> None:
-        self._shelves = shelves
+    def __init__(self, object_store: ObjectStore, clock: Clock, identities: objectmeta.Identities) -> None:
+        self._object_store = object_store
         self._clock = clock
         self._identities = identities
 
@@ -64,13 +64,13 @@ class Writer:
         dropped += objectmeta.unknown_fields(body["metadata"])
         _judge(kind, meta, {}, causes)
         key = (meta.get("namespace", ""), meta["name"])
-        if self._shelves.find(kind, key) is not None:
+        if self._object_store.find(kind, key) is not None:
             raise already_exists(kind, meta["name"])
         meta["managedFields"] = self._record(kind, None, fresh, options, "")
         fresh = _with_defaults(kind, fresh)
         if options.dry_run:
             return Written(Stored(fresh, 0), dropped)
-        return Written(self._shelves.put(kind, key, fresh), dropped)
+        return Written(self._object_store.put(kind, key, fresh), dropped)
 
     def update(self, kind: Kind, key: Key, body: Json, options: Options, subresource: str = "") -> Written:
         self._check_envelope(kind, body, key[0])
@@ -98,7 +98,7 @@ class Writer:
         return self._replace(kind, key, old, body, options._replace(patch=True), subresource)
 
     def existing(self, kind: Kind, key: Key) -> Stored:
-        stored = self._shelves.find(kind, key)
+        stored = self._object_store.find(kind, key)
         if stored is None:
             raise not_found(kind, key[1])
         return stored
@@ -117,9 +117,9 @@ class Writer:
         if options.dry_run:
             return Written(Stored(new, old.version), dropped)
         if "deletionTimestamp" in meta and not meta.get("finalizers") and not _has_namespace_finalizer(kind, new):
-            self._shelves.remove(kind, key)
+            self._object_store.remove(kind, key)
             return Written(Stored(new, old.version), dropped)
-        return Written(self._shelves.put(kind, key, new), dropped)
+        return Written(self._object_store.put(kind, key, new), dropped)
 
     def _record(self, kind: Kind, old: Json | None, new: Json, options: Options, subresource: str) -> list[Json]:
         time = objectmeta.stamp(self._clock.now())
@@ -146,8 +146,8 @@ class Writer:
     def _check_namespace(self, kind: Kind, namespace: str, name: str) -> None:
         if not kind.namespaced:
             return
-        home = self._shelves.catalog.named("Namespace")
-        place = self._shelves.find(home, ("", namespace))
+        home = self._object_store.catalog.named("Namespace")
+        place = self._object_store.find(home, ("", namespace))
         if place is None:
             raise not_found(home, namespace)
         if "deletionTimestamp" in place.body["metadata"]:

@@ -46,7 +46,7 @@ class ChangeHistory:
         self._per_object = per_object
         self._of: dict[ObjectRef, deque[ObservedTransition]] = {}
         self._all: deque[ObservedTransition] = deque(maxlen=overall)
-        self._paces: dict[ObjectRef, ProgressRecord] = {}
+        self._progress: dict[ObjectRef, ProgressRecord] = {}
 
     def of(self, key: ObjectRef) -> tuple[ObservedTransition, ...]:
         """Oldest first."""
@@ -56,12 +56,12 @@ class ChangeHistory:
         """Of all objects, gone ones included, oldest first."""
         return tuple(self._all)
 
-    def pace(self, key: ObjectRef) -> ProgressRecord | None:
-        return self._paces.get(key)
+    def progress_of(self, key: ObjectRef) -> ProgressRecord | None:
+        return self._progress.get(key)
 
-    def paces(self, context: str) -> Iterator[tuple[ObjectRef, ProgressRecord]]:
+    def all_progress(self, context: str) -> Iterator[tuple[ObjectRef, ProgressRecord]]:
         """All work under way in one cluster."""
-        return ((key, pace) for key, pace in self._paces.items() if key.context == context)
+        return ((key, record) for key, record in self._progress.items() if key.context == context)
 
     def phases(self, context: str) -> Iterator[ObservedTransition]:
         """The phase changes of the objects of one cluster that still exist, oldest first for each of them."""
@@ -73,14 +73,14 @@ class ChangeHistory:
         """Compares two versions; an object that is gone, or another one of the same name, starts afresh."""
         if before is None or after is None or before.metadata.uid != after.metadata.uid:
             self._of.pop(key, None)
-            self._paces.pop(key, None)
+            self._progress.pop(key, None)
         else:
             self._compare(key, before, after, at)
         if after is not None:
             self._measure(key, after, at)
 
     def _compare(self, key: ObjectRef, before: Resource, after: Resource, at: datetime) -> None:
-        old, new = _facts(before), _facts(after)
+        old, new = _tracked_values(before), _tracked_values(after)
         for what in {**old, **new}:
             was, now = old.get(what, ""), new.get(what, "")
             if was != now:
@@ -89,21 +89,21 @@ class ChangeHistory:
                 self._of.setdefault(key, deque(maxlen=self._per_object)).append(seen)
 
     def _measure(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
-        amount = _amount(resource)
+        amount = _work_amount(resource)
         if amount is None:
-            self._paces.pop(key, None)
+            self._progress.pop(key, None)
             return
         phase, done, total = amount
-        held = self._paces.get(key)
+        held = self._progress.get(key)
         if held is None:
-            self._paces[key] = ProgressRecord(phase, done, total, _ended(resource) or at)
+            self._progress[key] = ProgressRecord(phase, done, total, _ended(resource) or at)
         elif (held.phase, held.done) != (phase, done):
-            self._paces[key] = ProgressRecord(phase, done, total, at, seen_moving=True)
+            self._progress[key] = ProgressRecord(phase, done, total, at, seen_moving=True)
         elif held.total != total:
-            self._paces[key] = ProgressRecord(phase, done, total, held.since, held.seen_moving)
+            self._progress[key] = ProgressRecord(phase, done, total, held.since, held.seen_moving)
 
 
-def _facts(resource: Resource) -> dict[str, str]:
+def _tracked_values(resource: Resource) -> dict[str, str]:
     """What is worth remembering when it changes."""
     phase = getattr(resource, "phase", None)
     facts = {"phase": phase} if isinstance(phase, str) else {}
@@ -116,7 +116,7 @@ def _facts(resource: Resource) -> dict[str, str]:
     return facts
 
 
-def _amount(resource: Resource) -> tuple[str, int, int] | None:
+def _work_amount(resource: Resource) -> tuple[str, int, int] | None:
     """Phase, items or bytes done, and in all, for work that is under way.
 
     A volume that has ended still counts: its end is the last move of the backup that it belongs to.

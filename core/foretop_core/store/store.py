@@ -33,7 +33,7 @@ class Store:
         self.feed = Feed()
         self.history = ChangeHistory()
         self.slots = SlotTracker()
-        self.beats = RestartDetector()
+        self.restarts = RestartDetector()
         self.health = WatchHealthRegistry()
         self._snapshots = SnapshotCache(self, given_versions)
         self._tables: dict[tuple[str, str], dict[ObjectRef, Resource]] = {}
@@ -53,10 +53,10 @@ class Store:
 
     def all(self, context: str, model: type[R]) -> tuple[R, ...]:
         """Every readable object of one kind in one cluster; made once for each change of that kind."""
-        place = (context, kind_of(model).name)
-        listed = self._listed.get(place)
+        table_key = (context, kind_of(model).name)
+        listed = self._listed.get(table_key)
         if listed is None:
-            listed = self._listed[place] = tuple(self._tables.get(place, {}).values())
+            listed = self._listed[table_key] = tuple(self._tables.get(table_key, {}).values())
         return listed  # type: ignore[return-value]  # a table holds its kind's model and nothing else
 
     def items(self, context: str, kind: str) -> Iterator[tuple[ObjectRef, Resource]]:
@@ -123,15 +123,15 @@ class Store:
         before = self.get(key)
         if after is before or (after is not None and before is not None and _same(before, after)):
             return
-        place = (key.context, key.kind)
-        self._listed.pop(place, None)
+        table_key = (key.context, key.kind)
+        self._listed.pop(table_key, None)
         self._revisions[key.context] = self.revision(key.context) + 1
         if isinstance(after, UnreadableObject):
-            self._tables.get(place, {}).pop(key, None)
+            self._tables.get(table_key, {}).pop(key, None)
             self._garbled[key] = after
         else:
             self._garbled.pop(key, None)
-            table = self._tables.setdefault(place, {})
+            table = self._tables.setdefault(table_key, {})
             if after is None:
                 table.pop(key, None)
             else:
@@ -139,7 +139,7 @@ class Store:
         self.indexes.move(key, before, after)
         self.history.note(key, before, after, at)
         self.slots.note(key, before, after, at)
-        self.beats.note(key, before, after)
+        self.restarts.note(key, before, after)
         self.feed.publish(key, before, after)
 
 

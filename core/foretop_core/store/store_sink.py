@@ -33,8 +33,8 @@ class StoreWriter(Protocol):
 class WatchSink:
     """Knows which keys its watch has shown, so that a new list removes exactly what vanished from it."""
 
-    def __init__(self, shelves: StoreWriter, scope: WatchScope, clock: Clock) -> None:
-        self._shelves = shelves
+    def __init__(self, store: StoreWriter, scope: WatchScope, clock: Clock) -> None:
+        self._store = store
         self._scope = scope
         self._clock = clock
         self._held: dict[ObjectRef, Resource] = {}
@@ -69,7 +69,7 @@ class WatchSink:
 
     def unreadable(self, namespace: str, name: str, problem: str, version: str = "") -> None:
         if not name:
-            self._shelves.health.lost_line(self._scope)
+            self._store.health.lost_line(self._scope)
             return
         key = ObjectRef(self._scope.context, self._scope.kind.name, namespace, name)
         stand_in, at = garbled(namespace, name, problem, version), self._clock.now()
@@ -79,7 +79,7 @@ class WatchSink:
             self._see(key, stand_in, at)
 
     def health(self, health: WatchHealth) -> None:
-        self._shelves.health.report(self._scope, health)
+        self._store.health.report(self._scope, health)
 
     def release_all(self) -> None:
         at = self._clock.now()
@@ -99,23 +99,23 @@ class WatchSink:
         if self._listed is not None:
             self._listed.add(key)
         self._hold(key, resource)
-        self._shelves.put(key, resource, at)
+        self._store.put(key, resource, at)
 
     def _see(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
         """Another watch that covers the object too may be ahead of this one, and keeps its word then."""
         self._hold(key, resource)
-        shown = self._shelves.get(key)
+        shown = self._store.get(key)
         if shown is None or not is_older(resource, shown):
-            self._shelves.put(key, resource, at)
+            self._store.put(key, resource, at)
 
     def _hold(self, key: ObjectRef, resource: Resource) -> None:
         if key not in self._held:
-            self._shelves.hold(key)
+            self._store.hold(key)
         self._held[key] = resource
 
     def _lose(self, key: ObjectRef, at: datetime) -> None:
         if self._held.pop(key, None) is not None:
-            self._shelves.release(key, at)
+            self._store.release(key, at)
 
     def _remember_deletion(self, key: ObjectRef, resource: Resource) -> None:
         """A late MODIFIED of something deleted must not bring it back; the next list settles it for good."""

@@ -35,7 +35,7 @@ def counted(box: SimulatedCluster) -> Counter[type[Resource]]:
 
 
 def waiting_nabs(box: SimulatedCluster) -> list[Backup]:
-    backups = box.engine.cabinet.all(BACKUP, Backup)
+    backups = box.engine.cache.all(BACKUP, Backup)
     return [item for item in backups if item.phase == "Queued" and item.label(NAB_UUID_LABEL)]
 
 
@@ -55,7 +55,7 @@ def test_the_default_scene_is_lively_at_every_moment_of_half_an_hour() -> None:
         waiting = waiting_nabs(box)
         assert waiting, box.clock.now()
         served |= {backup.name for backup in waiting}
-        nabs = box.engine.cabinet.all(NAB, NonAdminBackup)
+        nabs = box.engine.cache.all(NAB, NonAdminBackup)
         assert sum(nab.phase == "BackingOff" for nab in nabs) >= 3
         assert 40 <= len(nabs) <= 55
         box.settle(timedelta(minutes=1))
@@ -113,7 +113,7 @@ def test_volumes_move_wait_and_fail() -> None:
 
 
 def test_the_large_scene_holds_ten_thousand() -> None:
-    assert len(opened("large").engine.cabinet.all(NAB, NonAdminBackup)) >= 10_000
+    assert len(opened("large").engine.cache.all(NAB, NonAdminBackup)) >= 10_000
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -131,7 +131,7 @@ def test_an_older_release_leaves_out_the_queue_and_its_definition_takes_every_ba
         SimulatedCluster(find_scene(name), ScenarioOptions(velero_version=each), FIXED_START)
         for each in (version, "1.18.3")
     )
-    waiting = [{item.phase for item in box.engine.cabinet.all(BACKUP, Backup)} & QUEUE_PHASES for box in (old, new)]
+    waiting = [{item.phase for item in box.engine.cache.all(BACKUP, Backup)} & QUEUE_PHASES for box in (old, new)]
     assert waiting == [set(), {"Queued"}]
     kind = old.storage.kind("Backup")
     for body in old.storage.list(kind):

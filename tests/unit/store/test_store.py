@@ -246,16 +246,16 @@ def test_items_that_stand_still_are_timed_from_when_they_last_moved() -> None:
         return backup("a", version, progress={"itemsBackedUp": items, "totalItems": 100}, **running)
 
     seen.list(at(1, 10))
-    first = seen.store.history.pace(seen.key("a"))
+    first = seen.store.history.progress_of(seen.key("a"))
     assert first is not None
     assert (first.since, first.seen_moving) == (START, False)
     seen.clock.advance(timedelta(minutes=5))
     seen.sink.apply("MODIFIED", at(2, 12))
     seen.clock.advance(timedelta(minutes=5))
     seen.sink.apply("MODIFIED", at(3, 12))
-    pace = seen.store.history.pace(seen.key("a"))
-    assert pace is not None
-    assert (pace.done, pace.total, pace.since - START, pace.seen_moving) == (
+    progress = seen.store.history.progress_of(seen.key("a"))
+    assert progress is not None
+    assert (progress.done, progress.total, progress.since - START, progress.seen_moving) == (
         12,
         100,
         timedelta(minutes=5),
@@ -263,7 +263,7 @@ def test_items_that_stand_still_are_timed_from_when_they_last_moved() -> None:
     )
     ended = {**running, "completionTimestamp": "2026-11-15T02:50:00Z"}
     seen.sink.apply("MODIFIED", backup("a", 4, **ended))
-    assert seen.store.history.pace(seen.key("a")) is None
+    assert seen.store.history.progress_of(seen.key("a")) is None
 
 
 def test_the_health_of_a_cluster_is_that_of_its_worst_watch() -> None:

@@ -17,14 +17,14 @@ class EventQueue:
         self._entries: list[tuple[datetime, int, Action]] = []
         self._numbers = count()
 
-    def enter(self, when: datetime, action: Action) -> None:
+    def add(self, when: datetime, action: Action) -> None:
         heappush(self._entries, (when, next(self._numbers), action))
 
     @property
     def next_time(self) -> datetime | None:
         return self._entries[0][0] if self._entries else None
 
-    def take(self, until: datetime) -> tuple[datetime, Action] | None:
+    def pop_due(self, until: datetime) -> tuple[datetime, Action] | None:
         """The next event, if it is due by then."""
         if not self._entries or self._entries[0][0] > until:
             return None

@@ -35,7 +35,7 @@ class ObjectStorage:
         for resume in waiting:
             resume()
 
-    def pass_through(self, resume: Action) -> None:
+    def when_ready(self, resume: Action) -> None:
         if self.answering:
             resume()
         else:

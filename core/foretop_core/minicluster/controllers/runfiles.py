@@ -34,11 +34,11 @@ def log_text(run: Run) -> str:
 
 def results_text(run: Run) -> str:
     """The same errors and warnings, by namespace."""
-    found = troubles(run)
+    found = log_problems(run)
     return json.dumps({f"{level}s": _part(run, level, found) for level in ("error", "warning")})
 
 
-def troubles(run: Run) -> tuple[LogProblem, ...]:
+def log_problems(run: Run) -> tuple[LogProblem, ...]:
     """Always the same for the same run."""
     makers = _backup_errors, _backup_warnings
     if isinstance(run, Restore):
@@ -48,81 +48,85 @@ def troubles(run: Run) -> tuple[LogProblem, ...]:
 
 
 def _numbered(run: Run) -> Iterator[tuple[int, str]]:
-    spaces = [name for name in run.spec.included_namespaces if name != "*"] or ["default"]
-    return enumerate(cycle(spaces))
+    namespaces = [name for name in run.spec.included_namespaces if name != "*"] or ["default"]
+    return enumerate(cycle(namespaces))
 
 
 def _backup_errors(run: Run) -> Iterator[LogProblem]:
     failed = "Error backing up item"
-    for number, space in _numbered(run):
+    for number, namespace in _numbered(run):
         claim = LogProblem(
-            "error", space, "persistentvolumeclaims", f"data-{space}-{number}", failed, "no snapshot in time"
+            "error", namespace, "persistentvolumeclaims", f"data-{namespace}-{number}", failed, "no snapshot in time"
         )
-        pod = LogProblem("error", space, "pods", f"{space}-{number}", "Error executing hook", "exit code 1")
+        pod = LogProblem("error", namespace, "pods", f"{namespace}-{number}", "Error executing hook", "exit code 1")
         volume = LogProblem(
-            "error", "", "persistentvolumes", f"pv-{space}-{number}", failed, "its driver does not answer"
+            "error", "", "persistentvolumes", f"pv-{namespace}-{number}", failed, "its driver does not answer"
         )
         yield (claim, pod, volume)[number % 3]
 
 
 def _backup_warnings(run: Run) -> Iterator[LogProblem]:
-    for number, space in _numbered(run):
+    for number, namespace in _numbered(run):
         yield LogProblem(
-            "warning", space, "pods", f"{space}-{number}", "volume scratch is mounted nowhere and left out"
+            "warning", namespace, "pods", f"{namespace}-{number}", "volume scratch is mounted nowhere and left out"
         )
 
 
 def _restore_errors(run: Run) -> Iterator[LogProblem]:
-    for number, space in _numbered(run):
-        yield LogProblem("error", space, "persistentvolumeclaims", f"data-{space}-{number}", "quota exceeded: storage")
+    for number, namespace in _numbered(run):
+        yield LogProblem(
+            "error", namespace, "persistentvolumeclaims", f"data-{namespace}-{number}", "quota exceeded: storage"
+        )
 
 
 def _restore_warnings(run: Run) -> Iterator[LogProblem]:
-    for number, space in _numbered(run):
-        yield LogProblem("warning", space, "ConfigMap", f"settings-{number}", "it differs from the one in the backup")
+    for number, namespace in _numbered(run):
+        yield LogProblem(
+            "warning", namespace, "ConfigMap", f"settings-{number}", "it differs from the one in the backup"
+        )
 
 
 def _part(run: Run, level: str, found: tuple[LogProblem, ...]) -> Json:
     """Empty parts are left out, as Velero does."""
     part: Json = {}
-    for trouble in found:
-        if trouble.level != level:
+    for problem in found:
+        if problem.level != level:
             continue
-        sentence = _of_restore(trouble) if isinstance(run, Restore) else _of_backup(trouble)
-        if trouble.namespace:
-            part.setdefault("namespaces", {}).setdefault(trouble.namespace, []).append(sentence)
+        sentence = _of_restore(problem) if isinstance(run, Restore) else _of_backup(problem)
+        if problem.namespace:
+            part.setdefault("namespaces", {}).setdefault(problem.namespace, []).append(sentence)
         else:
             part.setdefault("cluster", []).append(sentence)
     return part
 
 
-def _of_backup(trouble: LogProblem) -> str:
-    error = f" error: /{trouble.error}" if trouble.error else ""
-    return f" resource: /{trouble.resource} name: /{trouble.name} message: /{trouble.message}{error}"
+def _of_backup(problem: LogProblem) -> str:
+    error = f" error: /{problem.error}" if problem.error else ""
+    return f" resource: /{problem.resource} name: /{problem.name} message: /{problem.message}{error}"
 
 
-def _of_restore(trouble: LogProblem) -> str:
-    if trouble.level == "warning":
-        return f'could not restore, {trouble.resource} "{trouble.name}" already exists. Warning: {trouble.message}'
-    return f"error restoring {trouble.resource}/{trouble.namespace}/{trouble.name}: {trouble.message}"
+def _of_restore(problem: LogProblem) -> str:
+    if problem.level == "warning":
+        return f'could not restore, {problem.resource} "{problem.name}" already exists. Warning: {problem.message}'
+    return f"error restoring {problem.resource}/{problem.namespace}/{problem.name}: {problem.message}"
 
 
 def _log(run: Run) -> Iterator[str]:
-    status, word = run.status, "backup" if isinstance(run, Backup) else "restore"
+    status, noun = run.status, "backup" if isinstance(run, Backup) else "restore"
     begun = wire_time(status.start_timestamp) if status.start_timestamp else ""
     ended = wire_time(status.completion_timestamp) if status.completion_timestamp else begun
-    subject = f"{word}={run.namespace}/{run.name}"
+    subject = f"{noun}={run.namespace}/{run.name}"
     total = status.progress.total_items if status.progress else 0
-    yield f'time="{begun}" level=info msg="Setting up {word} log" {subject}'
-    yield f'time="{begun}" level=info msg="Starting {word}" {subject}'
+    yield f'time="{begun}" level=info msg="Setting up {noun} log" {subject}'
+    yield f'time="{begun}" level=info msg="Starting {noun}" {subject}'
     for name in run.spec.included_namespaces or ("*",):
         yield f'time="{begun}" level=info msg="Including namespace {name}" {subject}'
     for number in range(1, min(total, _MOST_LOGGED) + 1):
         done = f"Processing item {number} of {total}"
         yield f'time="{begun}" level=info msg="{done}" progress={number}/{total} {subject}'
-    for one in troubles(run):
-        about = f'namespace={one.namespace} resource={one.resource} name={one.name} error="{one.error}"'
-        yield f'time="{ended}" level={one.level} msg="{one.message}" {subject} {about}'
+    for problem in log_problems(run):
+        about = f'namespace={problem.namespace} resource={problem.resource} name={problem.name} error="{problem.error}"'
+        yield f'time="{ended}" level={problem.level} msg="{problem.message}" {subject} {about}'
     if status.failure_reason:
         yield f'time="{ended}" level=error msg="{status.failure_reason}" {subject}'
-    yield f'time="{ended}" level=info msg="{word.capitalize()} ended: {run.phase}" {subject}'
+    yield f'time="{ended}" level=info msg="{noun.capitalize()} ended: {run.phase}" {subject}'

@@ -18,7 +18,7 @@ from foretop_core.models.velero import BACKUP_LABEL
 BACKUP_UID_LABEL = "velero.io/backup-uid"
 
 _ACCEPTED = "backup accepted for deletion"
-_WAY_OUT = {
+_DELETE_HINT = {
     Behaviour.RELEASED: "permanent backup deletion requires setting spec.deleteBackup to true",
     Behaviour.SEED: (
         "backup deletion requires setting spec.deleteBackup or spec.forceDeleteBackup to true or finalizer removal"
@@ -28,7 +28,7 @@ _WAY_OUT = {
 
 def api_delete(nab: NonAdminBackup, around: NabContext, now: datetime, behaviour: Behaviour) -> Reconciled:
     """A plain delete: the seed's one waits to be told how, a released one drops the Velero object."""
-    marked = _mark(nab, _WAY_OUT[behaviour], now)
+    marked = _mark(nab, _DELETE_HINT[behaviour], now)
     if marked or behaviour is Behaviour.SEED:
         return Reconciled(marked)
     return _drop_velero_objects(nab, around)

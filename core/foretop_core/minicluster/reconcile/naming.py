@@ -16,23 +16,23 @@ from foretop_core.models.nonadmin import (
 )
 
 _LONGEST = 63
-_OURS = {"openshift.io/oadp": "True", "app.kubernetes.io/managed-by": "oadp-nac-controller"}
+_MANAGED_LABELS = {"openshift.io/oadp": "True", "app.kubernetes.io/managed-by": "oadp-nac-controller"}
 
 R = TypeVar("R", bound=Resource)
 
 
 def nacuuid(namespace: str, name: str, uuid: str) -> str:
     """`<namespace>-<name>-<uuid>`, short enough for a label: the name gives way first, then the namespace."""
-    room = _LONGEST - len(uuid) - 2
-    if len(namespace) > room:
-        return f"{namespace[:room]}-{uuid}"
-    kept = name[: room - len(namespace)]
+    budget = _LONGEST - len(uuid) - 2
+    if len(namespace) > budget:
+        return f"{namespace[:budget]}-{uuid}"
+    kept = name[: budget - len(namespace)]
     return "-".join(part for part in (namespace, kept, uuid) if part)
 
 
 def origin_labels(owner: NonAdminBackup | NonAdminRestore, uuid: str) -> dict[str, str]:
     key = NAB_UUID_LABEL if isinstance(owner, NonAdminBackup) else NAR_UUID_LABEL
-    return {**_OURS, key: uuid}
+    return {**_MANAGED_LABELS, key: uuid}
 
 
 def origin_annotations(owner: NonAdminBackup | NonAdminRestore) -> dict[str, str]:

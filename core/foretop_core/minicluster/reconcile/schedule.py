@@ -35,7 +35,7 @@ def reconcile_schedule(
         return Reconciled()
     errors = _errors(schedule, dialect)
     skip, used = _use_skip(schedule, server_default, now, behaviour)
-    patch = _look(schedule, errors, skip)
+    patch = _first_pass(schedule, errors, skip)
     if patch:
         write = Patch(SCHEDULE, schedule.namespace, schedule.name, patch)
         return Reconciled((write,), server_default_used=used)
@@ -73,7 +73,7 @@ def _use_skip(
     return {"spec": {"skipImmediately": False}, **status}, field is None
 
 
-def _look(schedule: Schedule, errors: tuple[str, ...], skip: dict[str, Any]) -> dict[str, Any]:
+def _first_pass(schedule: Schedule, errors: tuple[str, ...], skip: dict[str, Any]) -> dict[str, Any]:
     phase = "FailedValidation" if errors else "Enabled"
     status: dict[str, Any] = dict(skip.get("status", {}))
     if schedule.phase != phase:

@@ -26,7 +26,7 @@ from foretop_core.models.nonadmin import (
 from foretop_core.models.velero import SCHEDULE_LABEL, STORAGE_LABEL
 
 _DAY = timedelta(days=1)
-_OURS = {"openshift.io/oadp": "True", "app.kubernetes.io/managed-by": "oadp-nac-controller"}
+_MANAGED_LABELS = {"openshift.io/oadp": "True", "app.kubernetes.io/managed-by": "oadp-nac-controller"}
 
 
 class HistorySeeder:
@@ -48,7 +48,7 @@ class HistorySeeder:
             meta["generation"] = meta.get("generation", 1)
         whole = {"apiVersion": served.api_version, "kind": served.kind, **body, "metadata": meta}
         key = (meta.get("namespace", ""), meta["name"])
-        return self._storage.shelves.put(served, key, whole).body
+        return self._storage.object_store.put(served, key, whole).body
 
     def backup(
         self,
@@ -76,8 +76,8 @@ class HistorySeeder:
             "startTimestamp": wire_time(started),
             "version": 1,
         }
-        told = {"errors": work.errors, "warnings": work.warnings, "failureReason": work.failure}
-        status |= {key: value for key, value in told.items() if value}
+        reported = {"errors": work.errors, "warnings": work.warnings, "failureReason": work.failure}
+        status |= {key: value for key, value in reported.items() if value}
         meta: Json = {"name": name, "namespace": namespace, "labels": {STORAGE_LABEL: location, **(labels or {})}}
         if annotations:
             meta["annotations"] = annotations
@@ -96,7 +96,7 @@ class HistorySeeder:
         """A NAB whose Velero Backup has ended, both as the controllers left them."""
         uid = nacuuid(namespace, name, self.uuid())
         spec = {"includedNamespaces": [namespace]}
-        labels = {NAB_UUID_LABEL: uid, **_OURS}
+        labels = {NAB_UUID_LABEL: uid, **_MANAGED_LABELS}
         notes = {NAB_NAME_ANNOTATION: name, NAB_NAMESPACE_ANNOTATION: namespace}
         backup = self.backup(home, uid, started, work, spec, labels, notes)
         at = wire_time(started)
@@ -128,7 +128,7 @@ class HistorySeeder:
         meta: Json = {
             "name": uid,
             "namespace": home,
-            "labels": {NAR_UUID_LABEL: uid, **_OURS},
+            "labels": {NAR_UUID_LABEL: uid, **_MANAGED_LABELS},
             "annotations": {NAR_NAME_ANNOTATION: name, NAR_NAMESPACE_ANNOTATION: namespace},
             "finalizers": [RESTORE_FINALIZER],
         }

@@ -24,23 +24,25 @@ class GivenVersions:
         """Raises BadInput in one line for what is not a version."""
         found: dict[str, str] = {}
         for text in texts:
-            place, _, version = text.rpartition("=")
-            found[place] = str(read_release(version))
+            target, _, version = text.rpartition("=")
+            found[target] = str(read_release(version))
         return cls(found)
 
     def check(self, contexts: Iterable[str]) -> None:
         """Raises BadInput in one line where a version is for none of these contexts."""
         known = tuple(contexts)
-        for place in self.versions:
-            if place and not any(place == name or place.startswith(f"{name}/") for name in known):
+        for target in self.versions:
+            if target and not any(target == name or target.startswith(f"{name}/") for name in known):
                 there = f"there are {', '.join(known[:5])}" if known else "a file has no context: give only the version"
-                raise BadInput(f"--velero-version {place}=… does not name a context in use", there)
+                raise BadInput(f"--velero-version {target}=… does not name a context in use", there)
 
     def of(self, context: str) -> dict[str, str]:
         """By namespace, "" for all others: the version given for a cluster counts before the one given for all."""
         prefix = f"{context}/"
         found = {
-            place.removeprefix(prefix): version for place, version in self.versions.items() if place.startswith(prefix)
+            target.removeprefix(prefix): version
+            for target, version in self.versions.items()
+            if target.startswith(prefix)
         }
         whole = self.versions.get(context) or self.versions.get("")
         return found | ({"": whole} if whole else {})

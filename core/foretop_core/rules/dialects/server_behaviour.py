@@ -21,7 +21,7 @@ RunsOf = Callable[[Schedule], tuple[Backup, ...]]
 """The backups of a schedule, newest first."""
 
 
-def behaviour(schedules: Iterable[Schedule], runs_of: RunsOf, beat: Heartbeat) -> Iterator[Evidence]:
+def behaviour(schedules: Iterable[Schedule], runs_of: RunsOf, heartbeat: Heartbeat) -> Iterator[Evidence]:
     """The evidence of one server, the surest first.
 
     A server validates every unpaused schedule once a minute, so the validations are those of the server at hand,
@@ -31,9 +31,9 @@ def behaviour(schedules: Iterable[Schedule], runs_of: RunsOf, beat: Heartbeat) -
     plain, telling = _split(schedules)
     for schedule in sorted(telling, key=_resource_version, reverse=True):
         yield from _validation(schedule)
-    if not any(_is_late(item, Dialect.ROBFIG, runs_of(item), beat) for item in plain):
+    if not any(_is_late(item, Dialect.ROBFIG, runs_of(item), heartbeat) for item in plain):
         for schedule in telling:
-            yield from _not_made(schedule, runs_of(schedule), beat)
+            yield from _not_made(schedule, runs_of(schedule), heartbeat)
     for schedule in sorted(telling, key=_last_backup, reverse=True):
         yield from _made(schedule, runs_of(schedule))
 
@@ -64,24 +64,24 @@ def _validation(schedule: Schedule) -> Iterator[Evidence]:
     if schedule.phase == "FailedValidation" and errors:
         refusing = [dialect for dialect, answer in answers.items() if isinstance(answer, CronError)]
         exactly = [dialect for dialect in refusing if str(answers[dialect]) == errors[0]]
-        yield from _told_by(exactly or refusing, f"it refuses {text!r} ({schedule.name}): {errors[0]}")
+        yield from _evidence_of(exactly or refusing, f"it refuses {text!r} ({schedule.name}): {errors[0]}")
     elif schedule.phase == "Enabled" or schedule.status.validation_errors:
         accepting = [dialect for dialect, answer in answers.items() if isinstance(answer, CronSchedule)]
-        yield from _told_by(accepting, f"it accepts {text!r} ({schedule.name})")
+        yield from _evidence_of(accepting, f"it accepts {text!r} ({schedule.name})")
 
 
-def _not_made(schedule: Schedule, runs: tuple[Backup, ...], beat: Heartbeat) -> Iterator[Evidence]:
-    in_time = [dialect for dialect in ALL_DIALECTS if not _is_late(schedule, dialect, runs, beat)]
-    yield from _told_by(in_time, f"it does not run {schedule.spec.schedule!r} ({schedule.name}) when others would")
+def _not_made(schedule: Schedule, runs: tuple[Backup, ...], heartbeat: Heartbeat) -> Iterator[Evidence]:
+    in_time = [dialect for dialect in ALL_DIALECTS if not _is_late(schedule, dialect, runs, heartbeat)]
+    yield from _evidence_of(in_time, f"it does not run {schedule.spec.schedule!r} ({schedule.name}) when others would")
 
 
-def _is_late(schedule: Schedule, dialect: Dialect, runs: tuple[Backup, ...], beat: Heartbeat) -> bool:
+def _is_late(schedule: Schedule, dialect: Dialect, runs: tuple[Backup, ...], heartbeat: Heartbeat) -> bool:
     """Whether a server of this dialect would have made a backup by its last sign of life, and did not."""
     parsed, base = expression(schedule.spec.schedule, dialect), base_time(schedule)
-    if isinstance(parsed, CronError) or base is None or beat.pulse is None or schedule.phase != "Enabled":
+    if isinstance(parsed, CronError) or base is None or heartbeat.pulse is None or schedule.phase != "Enabled":
         return False
     due = parsed.next(base) or base
-    return beat.pulse - due > _GRACE and blocker(schedule, runs) is None
+    return heartbeat.pulse - due > _GRACE and blocker(schedule, runs) is None
 
 
 def _made(schedule: Schedule, runs: tuple[Backup, ...]) -> Iterator[Evidence]:
@@ -93,7 +93,7 @@ def _made(schedule: Schedule, runs: tuple[Backup, ...]) -> Iterator[Evidence]:
     if before is None or before >= last:
         return
     due = [dialect for dialect in ALL_DIALECTS if _was_due(schedule.spec.schedule, dialect, before, last)]
-    yield from _told_by(due, f"it ran {schedule.spec.schedule!r} ({schedule.name}) at {last:%Y-%m-%d %H:%M}Z")
+    yield from _evidence_of(due, f"it ran {schedule.spec.schedule!r} ({schedule.name}) at {last:%Y-%m-%d %H:%M}Z")
 
 
 def _was_due(text: str, dialect: Dialect, after: datetime, at: datetime) -> bool:
@@ -104,7 +104,7 @@ def _was_due(text: str, dialect: Dialect, after: datetime, at: datetime) -> bool
     return run is None or run <= at
 
 
-def _told_by(dialects: list[Dialect], reason: str) -> Iterator[Evidence]:
+def _evidence_of(dialects: list[Dialect], reason: str) -> Iterator[Evidence]:
     """Evidence, unless it leaves open everything or nothing."""
     if 0 < len(dialects) < len(ALL_DIALECTS):
         yield Evidence(tuple(dialects), reason)

@@ -34,8 +34,8 @@ def steps_of(obj: NonAdmin, path: Path, live: Backup | Restore | None) -> tuple[
 
 def run_steps(run: Backup | Restore) -> tuple[LifecycleStep, ...]:
     """The path of a Velero object of its own; restores have no queue."""
-    way = [LifecycleStep("New", StepState.DONE if run.phase else StepState.AHEAD, run.created), *_running(run.status)]
-    return _in_order([step for step in way if step.name != "Queued" or isinstance(run, Backup)])
+    steps = [LifecycleStep("New", StepState.DONE if run.phase else StepState.AHEAD, run.created), *_running(run.status)]
+    return _in_order([step for step in steps if step.name != "Queued" or isinstance(run, Backup)])
 
 
 def run_of(obj: NonAdmin, live: Backup | Restore | None) -> RunStatus | None:
@@ -47,7 +47,7 @@ def run_of(obj: NonAdmin, live: Backup | Restore | None) -> RunStatus | None:
 
 def _in_order(steps: list[LifecycleStep]) -> tuple[LifecycleStep, ...]:
     """The first step that is not done is the current one; nothing behind it is more than ahead."""
-    reached = next((place for place, step in enumerate(steps) if step.state is not StepState.DONE), len(steps))
+    reached = next((index for index, step in enumerate(steps) if step.state is not StepState.DONE), len(steps))
     if reached == len(steps):
         return tuple(steps)
     here = steps[reached]

@@ -54,15 +54,15 @@ class Blockers:
     meets: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
 
-def find_holds(line: Sequence[Run], slots: int, *, by_namespace: bool) -> Blockers:
+def find_blockers(line: Sequence[Run], slots: int, *, by_namespace: bool) -> Blockers:
     """Free slots go to the first in line that meet nobody ahead; finishing backups are in nobody's way."""
     holders = [at for at, run in enumerate(line) if run.phase in phases.HOLDS_SLOT]
     waiting = [at for at, run in enumerate(line) if run.phase in phases.WAITING]
-    meetings = _meetings(line, holders, waiting) if by_namespace else {}
-    found = Blockers(meets={at: tuple(meetings.get(at, ())) for at in waiting})
+    conflicts = _conflicts(line, holders, waiting) if by_namespace else {}
+    found = Blockers(meets={at: tuple(conflicts.get(at, ())) for at in waiting})
     free, before = slots - len(holders), None
     for at in waiting:
-        meets = meetings.get(at)
+        meets = conflicts.get(at)
         if meets:
             shared = tuple(sorted({name for names in meets.values() for name in names}))
             found.of[at] = Blocker(BlockerKind.NAMESPACE, tuple(line[who] for who in meets), shared)
@@ -77,7 +77,7 @@ def find_holds(line: Sequence[Run], slots: int, *, by_namespace: bool) -> Blocke
     return found
 
 
-def _meetings(
+def _conflicts(
     line: Sequence[Run], holders: Sequence[int], waiting: Sequence[int]
 ) -> dict[int, dict[int, tuple[str, ...]]]:
     """For each one that waits, whom ahead it meets and where; restores claim nothing."""

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from foretop_core.models import Backup
 from foretop_core.rules import phases
-from foretop_core.rules.queue.blockers import Blocker, BlockerKind, Blockers, find_holds
+from foretop_core.rules.queue.blockers import Blocker, BlockerKind, Blockers, find_blockers
 from foretop_core.rules.queue.forecast import QueueState, SimulatedStarts, play
 from foretop_core.rules.queue.positions import Run, has_ended, order
 from foretop_core.rules.queue.usual_lengths import Expectation, Owner, RunHistory, learn, owner_of
@@ -86,7 +86,7 @@ def queue(
     slots = max(1, running if concurrency is None else concurrency) if queues else 1
     past = history or learn(everyone, wanted=line)
     expected = [Expectation(None, 0, silence) if silence else past.expect(run, now) for run in line]
-    holds = find_holds(line, slots, by_namespace=queues)
+    holds = find_blockers(line, slots, by_namespace=queues)
     starts = _Starts(line, expected, holds, slots, now, silence)
     overtaken = _overtaken(line, holds)
     items = [
