@@ -16,7 +16,7 @@ from foretop_core.minicluster.kinds import Kind
 from foretop_core.models import Backup, Restore
 from tests import recordings
 from tests.recordings import Event, Note
-from tests.unit.minicluster.stage import Raw, Table
+from tests.unit.minicluster.controller_box import Raw, ControllerBox
 
 Key = tuple[str, str, str]
 Told = tuple[str, str, Raw]
@@ -35,7 +35,7 @@ class Deed:
     """Something that a person, or the object storage, or the server's machine did."""
 
     t: datetime
-    do: Callable[[Table], object]
+    do: Callable[[ControllerBox], object]
 
 
 def tell(name: str, flags: Flags, non_admin_at: datetime | None = None) -> list[Told]:
@@ -43,7 +43,7 @@ def tell(name: str, flags: Flags, non_admin_at: datetime | None = None) -> list[
     entries = recordings.read(name)
     events = [entry for entry in entries if isinstance(entry, Event)]
     begin = events[0].t
-    table = Table(begin, flags, _work(events), ("velero", *(f"team-{number}" for number in range(5))))
+    table = ControllerBox(begin, flags, _work(events), ("velero", *(f"team-{number}" for number in range(5))))
     seen: list[Told] = []
 
     def hear(kind: Kind, change: Change) -> None:
@@ -217,7 +217,7 @@ def _deletion(entry: Event) -> Deed:
     """The object of a NAB carries another random part in the box."""
     pattern = _UUID.sub("<uuid>", entry.object.name)
 
-    def delete(table: Table) -> None:
+    def delete(table: ControllerBox) -> None:
         for body in table.all(entry.kind.name):
             if _UUID.sub("<uuid>", body["metadata"]["name"]) == pattern:
                 table.delete(entry.kind.name, body["metadata"]["namespace"], body["metadata"]["name"])

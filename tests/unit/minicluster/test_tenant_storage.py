@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 import pytest
 
 from foretop_core.minicluster.controllers import TenantStorageController
-from tests.unit.minicluster.stage import Raw, Table
+from tests.unit.minicluster.controller_box import Raw, ControllerBox
 
 START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)
 WANTED = {"provider": "aws", "objectStorage": {"bucket": "mine"}}
 
 
 @pytest.fixture
-def table() -> Table:
-    table = Table(START)
+def table() -> ControllerBox:
+    table = ControllerBox(START)
     table.add_location()
     table.buckets.make("mine")
     table.velero.start()
@@ -26,26 +26,26 @@ def table() -> Table:
     return table
 
 
-def own(table: Table) -> Raw:
+def own(table: ControllerBox) -> Raw:
     found: Raw = table.get("NonAdminBackupStorageLocation", "team-a", "minio")["status"]
     return found
 
 
-def decide(table: Table, decision: str) -> None:
+def decide(table: ControllerBox, decision: str) -> None:
     (request,) = table.all("NonAdminBackupStorageLocationRequest")
     change = {"spec": {"approvalDecision": decision}}
     table.patch("NonAdminBackupStorageLocationRequest", "velero", request["metadata"]["name"], change)
     table.pass_time(2)
 
 
-def back_up(table: Table, name: str) -> Raw:
+def back_up(table: ControllerBox, name: str) -> Raw:
     table.create("NonAdminBackup", "team-a", name, {"backupSpec": {"storageLocation": "minio"}})
     table.pass_time(5)
     found: Raw = table.get("NonAdminBackup", "team-a", name)["status"]
     return found
 
 
-def test_until_somebody_decides_backups_that_use_it_are_refused(table: Table) -> None:
+def test_until_somebody_decides_backups_that_use_it_are_refused(table: ControllerBox) -> None:
     (request,) = table.all("NonAdminBackupStorageLocationRequest")
     assert request["status"]["phase"] == "Pending"
     assert request["status"]["nonAdminBackupStorageLocation"]["requestedSpec"] == WANTED
@@ -53,7 +53,7 @@ def test_until_somebody_decides_backups_that_use_it_are_refused(table: Table) ->
     assert back_up(table, "early")["phase"] == "BackingOff"
 
 
-def test_once_it_is_granted_velero_has_the_location_and_backups_go_there(table: Table) -> None:
+def test_once_it_is_granted_velero_has_the_location_and_backups_go_there(table: ControllerBox) -> None:
     decide(table, "approve")
     assert (own(table)["phase"], own(table)["veleroBackupStorageLocation"]["status"]["phase"]) == (
         "Created",
@@ -63,13 +63,13 @@ def test_once_it_is_granted_velero_has_the_location_and_backups_go_there(table: 
     assert len(table.buckets.bucket("mine") or {}) == 1
 
 
-def test_once_it_is_refused_nothing_is_made(table: Table) -> None:
+def test_once_it_is_refused_nothing_is_made(table: ControllerBox) -> None:
     decide(table, "reject")
     assert own(table)["phase"] == "BackingOff"
     assert [body["metadata"]["name"] for body in table.all("BackupStorageLocation")] == ["default"]
 
 
-def test_when_it_is_given_up_the_location_behind_it_goes_too(table: Table) -> None:
+def test_when_it_is_given_up_the_location_behind_it_goes_too(table: ControllerBox) -> None:
     decide(table, "approve")
     table.delete("NonAdminBackupStorageLocation", "team-a", "minio")
     table.pass_time(2)

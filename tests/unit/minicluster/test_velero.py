@@ -9,29 +9,29 @@ import pytest
 
 from foretop_core.minicluster.controllers import Flags, SimulatedRun, VolumeTransfer
 from foretop_core.models import Backup, Restore
-from tests.unit.minicluster.stage import QUICK, Raw, Table
+from tests.unit.minicluster.controller_box import QUICK, Raw, ControllerBox
 
 START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)
 
 
-def opened(flags: Flags | None = None, **works: SimulatedRun) -> Table:
+def opened(flags: Flags | None = None, **works: SimulatedRun) -> ControllerBox:
     """A box with Velero at work; `works` tells the work of runs by name."""
 
     def work_of(run: Backup | Restore) -> SimulatedRun:
         return works.get(run.name, QUICK)
 
-    table = Table(START, flags, work_of)
+    table = ControllerBox(START, flags, work_of)
     table.add_location()
     table.velero.start()
     table.pass_time(1)
     return table
 
 
-def back_up(table: Table, name: str, namespaces: tuple[str, ...] = ("shop",), **spec: Any) -> None:
+def back_up(table: ControllerBox, name: str, namespaces: tuple[str, ...] = ("shop",), **spec: Any) -> None:
     table.create("Backup", "velero", name, {"includedNamespaces": list(namespaces), **spec})
 
 
-def status(table: Table, kind: str, name: str) -> Raw:
+def status(table: ControllerBox, kind: str, name: str) -> Raw:
     found: Raw = table.get(kind, "velero", name).get("status") or {}
     return found
 

@@ -13,7 +13,7 @@ from foretop_core.minicluster.change_log import Change
 from foretop_core.minicluster.controllers import Flags, SimulatedRun
 from foretop_core.minicluster.kinds import Kind
 from foretop_core.models import Backup, Restore
-from tests.unit.minicluster.stage import Table
+from tests.unit.minicluster.controller_box import ControllerBox
 
 START = datetime(2026, 11, 15, 0, 0, 17, tzinfo=UTC)
 WEEK = timedelta(days=7)
@@ -36,7 +36,7 @@ def _work(run: Backup | Restore) -> SimulatedRun:
 class Witness:
     """Sees every change: the phases of each backup, and how many objects there are."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: ControllerBox) -> None:
         self.phases: defaultdict[str, list[str]] = defaultdict(list)
         self.made: Counter[str] = Counter()
         table.storage.subscribe(self._hear)
@@ -52,8 +52,8 @@ class Witness:
 
 
 @pytest.fixture(scope="module")
-def week() -> tuple[Table, Witness, list[int]]:
-    table = Table(START, Flags(concurrent_backups=2), _work)
+def week() -> tuple[ControllerBox, Witness, list[int]]:
+    table = ControllerBox(START, Flags(concurrent_backups=2), _work)
     witness = Witness(table)
     table.add_location(validationFrequency="1h", backupSyncPeriod="1h")
     table.velero.start()
@@ -71,7 +71,7 @@ def week() -> tuple[Table, Witness, list[int]]:
     return table, witness, sizes
 
 
-def test_schedules_fire_when_their_expressions_say(week: tuple[Table, Witness, list[int]]) -> None:
+def test_schedules_fire_when_their_expressions_say(week: tuple[ControllerBox, Witness, list[int]]) -> None:
     """At the first beat, second 17, after every run."""
     _, witness, _ = week
     for name, cron in CRONS.items():
@@ -80,7 +80,7 @@ def test_schedules_fire_when_their_expressions_say(week: tuple[Table, Witness, l
         assert [made for made in witness.made if made.startswith(f"{name}-")] == expected
 
 
-def test_no_backup_is_lost_or_made_twice(week: tuple[Table, Witness, list[int]]) -> None:
+def test_no_backup_is_lost_or_made_twice(week: tuple[ControllerBox, Witness, list[int]]) -> None:
     table, witness, _ = week
     assert set(witness.made.values()) == {1}
     present = {body["metadata"]["name"] for body in table.all("Backup")}
@@ -89,14 +89,14 @@ def test_no_backup_is_lost_or_made_twice(week: tuple[Table, Witness, list[int]])
     assert len(ended) > 200
 
 
-def test_no_phase_goes_backwards(week: tuple[Table, Witness, list[int]]) -> None:
+def test_no_phase_goes_backwards(week: tuple[ControllerBox, Witness, list[int]]) -> None:
     _, witness, _ = week
     for name, phases in witness.phases.items():
         places = [ORDER.index(phase) for phase in phases]
         assert places == sorted(places), name
 
 
-def test_nothing_piles_up(week: tuple[Table, Witness, list[int]]) -> None:
+def test_nothing_piles_up(week: tuple[ControllerBox, Witness, list[int]]) -> None:
     """Backups live for a day and are collected within the hour, so the second day is as full as the last."""
     table, _, sizes = week
     assert max(sizes[1:]) - min(sizes[1:]) < 15, sizes

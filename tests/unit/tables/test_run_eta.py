@@ -17,7 +17,7 @@ from foretop_core.rules.forecast import Choice, expected_start, unpause
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.tables.resources.run_eta import outlook
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
-from tests.unit.view.test_views import Shown, velero
+from tests.unit.tables.test_views import Shown, velero
 
 SILENT = location(checked="02:26:03", synced="02:26:03")
 

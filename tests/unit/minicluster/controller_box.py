@@ -38,7 +38,7 @@ class GivenWork:
         return self.work_of(run)
 
 
-class Table:
+class ControllerBox:
     """A small cluster on a table: people write to `storage`, `pass_time` lets the controllers work."""
 
     def __init__(
