@@ -12,14 +12,14 @@ _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-# The week is told from Monday on, so that a weekend stays together.
+# The week starts on Monday, so that a weekend stays together.
 _WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MOST_TIMES_LISTED = 6
 _SHORTEST_SERIES = 4
 
 
 def describe(fields: Fields, zone: str = "") -> str:
-    """When five fields fire; `zone` is named where the expression names one."""
+    """When five fields fire; `zone` is included if the expression names one."""
     where = f", {zone} time" if zone else ""
     return _time(fields) + _days(fields) + where
 
@@ -52,7 +52,7 @@ def _time(fields: Fields) -> str:
 
 
 def _is_stretch(minutes: Sequence[int], hours: Sequence[int]) -> bool:
-    """Whether the minutes go on evenly from the first hour to the last, and are too many to list."""
+    """Whether the minutes are evenly spaced from the first hour to the last, and too many to list."""
     if len(minutes) * len(hours) < _SHORTEST_SERIES:
         return False
     if len(hours) == 1:
@@ -101,7 +101,7 @@ def _days(fields: Fields) -> str:
 
 
 def _restrictions(fields: Fields) -> tuple[bool, bool]:
-    """Whether dates and weekdays narrow the days, which they do not where either is enough and one is complete."""
+    """Whether dates and weekdays restrict the days; they do not if either is enough and one is complete."""
     some_dates, some_weekdays = fields.dom != DOM.full, fields.dow != DOW.full
     if not fields.either_day:
         return some_dates, some_weekdays
@@ -134,7 +134,7 @@ def _values(bits: int) -> list[int]:
 
 
 def _step(values: Sequence[int]) -> int:
-    """The distance between neighbours where it is the same throughout; 0 otherwise."""
+    """The distance between neighbours if it is the same throughout; 0 otherwise."""
     distances = {later - earlier for earlier, later in pairwise(values)}
     return distances.pop() if len(distances) == 1 else 0
 

@@ -1,4 +1,4 @@
-"""The zone that may stand before the fields, `TZ=` or `CRON_TZ=`, as each library takes it off."""
+"""The zone before the fields, `TZ=` or `CRON_TZ=`, as each library parses it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 
 def robfig(text: str) -> tuple[tzinfo | None, str]:
-    """The zone, up to the first space, and what follows it."""
+    """The zone, up to the first space, and the rest."""
     begin = text.index("=") + 1
     end = text.find(" ")
     if end < 0:
-        # The library slices without looking; Velero catches the panic and reports its text.
+        # The library slices without a check; Velero catches the panic and reports its message.
         raise CronError("runtime error: slice bounds out of range [:-1]", offset=begin)
     name = text[begin:end]
     try:
@@ -29,7 +29,7 @@ def robfig(text: str) -> tuple[tzinfo | None, str]:
 
 
 def netresearch(text: str) -> tuple[tzinfo | None, str]:
-    """The zone, which may be quoted, and what follows it, which must be something."""
+    """The zone, which may be quoted, and the rest, which must not be empty."""
     begin = text.index("=") + 1
     end = text.find(" ")
     if end < 0:

@@ -1,4 +1,4 @@
-"""Who may do what: tokens, users and rules in the manner of RBAC, and the reviews in which users ask about it."""
+"""Authentication and authorization of the box: tokens, users, RBAC-like rules, and the self subject reviews."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectr
 
 
 class Rule(NamedTuple):
-    """These verbs on these resources; no namespaces means the whole cluster, no names means every name."""
+    """Verbs allowed on resources; no namespaces means the whole cluster, no names means every name."""
 
     verbs: tuple[str, ...]
     groups: tuple[str, ...]
@@ -28,7 +28,7 @@ class Rule(NamedTuple):
 
 
 class User(NamedTuple):
-    """Somebody with a name, groups and rights; members of system:masters may do everything."""
+    """A user with groups and rules; members of system:masters may do everything."""
 
     name: str
     rules: tuple[Rule, ...] = ()
@@ -36,7 +36,7 @@ class User(NamedTuple):
 
 
 class RequestAttributes(NamedTuple):
-    """One thing that somebody wants to do to a resource."""
+    """The verb and the resource of one request, as authorization sees it."""
 
     verb: str
     group: str
@@ -51,13 +51,13 @@ ANONYMOUS = User("system:anonymous", groups=("system:unauthenticated",))
 
 
 class Access:
-    """Knows the users of a box by their tokens and judges what they want to do."""
+    """The users of a box by their tokens, and the check of what they may do."""
 
     def __init__(self, users: Iterable[tuple[str, User]]) -> None:
         self._users = tuple((token.encode(), user) for token, user in users)
 
     def authenticate(self, header: str) -> User:
-        """The user of an Authorization header; none at all is the anonymous user, a wrong one nobody."""
+        """The user of an Authorization header: the anonymous user without one, None for a wrong token."""
         if not header:
             return ANONYMOUS
         scheme, _, token = header.partition(" ")

@@ -1,4 +1,4 @@
-"""Removing objects: preconditions, finalizers, what is owned goes along, and namespaces with all they hold."""
+"""Deletion of objects: preconditions, finalizers, owned objects, and namespaces with their content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foretop_core.minicluster.status import not_found, precondition_failed
 
 
 class DeleteOptions(NamedTuple):
-    """What a delete insists on, and what becomes of the objects that are owned by the deleted one."""
+    """The preconditions of a delete, and what happens to the objects that the deleted one owns."""
 
     uid: str = ""
     version: str = ""
@@ -22,14 +22,14 @@ class DeleteOptions(NamedTuple):
 
 
 class Deleted(NamedTuple):
-    """The object as it was last; `gone` unless a finalizer holds it."""
+    """The last state of a deleted object; `gone` unless a finalizer holds it."""
 
     stored: Stored
     gone: bool
 
 
 class Remover:
-    """Deletes as the API server and its garbage collector do together; the collector's part follows at once."""
+    """Deletes as the API server and its garbage collector do together; the collector's part happens at once."""
 
     def __init__(self, object_store: ObjectStore, clock: Clock) -> None:
         self._object_store = object_store
@@ -79,7 +79,7 @@ class Remover:
         return {**body, "metadata": meta}
 
     def _delete_namespace(self, kind: Kind, key: Key) -> Deleted:
-        """Everything inside goes first; what a finalizer holds keeps the namespace terminating."""
+        """Delete the content first; an object held by a finalizer keeps the namespace terminating."""
         stored = self._object_store.find(kind, key)
         assert stored is not None
         if "deletionTimestamp" not in stored.body["metadata"]:
@@ -104,7 +104,7 @@ class Remover:
                 self._finish_namespace(change.key[0])
 
     def _delete_dependents(self, uid: str) -> None:
-        """An object goes when its last living owner goes; before that it only loses the reference."""
+        """Delete an object with its last living owner; until then only drop the owner reference."""
         for kind, key in self._object_store.dependents(uid):
             stored = self._object_store.find(kind, key)
             if stored is None:

@@ -1,4 +1,4 @@
-"""Where the objects stand: one shelf for each kind, one counter of versions for all, and who hears of a change."""
+"""The objects of a box: one store for each kind, one version counter for all, and the listeners to changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Listener = Callable[[Kind, Change], None]
 
 
 class KindStore:
-    """The objects of one kind and what happened to them."""
+    """The objects of one kind and the log of their changes."""
 
     def __init__(self, history: int) -> None:
         self.objects: dict[Key, Stored] = {}
@@ -20,7 +20,7 @@ class KindStore:
 
 
 class ObjectStore:
-    """All objects of a box. Writes come here already judged; here they get their version and are told of."""
+    """All objects of a box. Writes arrive validated; here they get their version and are published."""
 
     def __init__(self, catalog: Catalog, history: int) -> None:
         self.catalog = catalog
@@ -44,7 +44,7 @@ class ObjectStore:
         return lambda: self._listeners.remove(listener)
 
     def put(self, kind: Kind, key: Key, body: Json) -> Stored:
-        """Store a new version of an object, new or not."""
+        """Store an object, new or changed, under a new version."""
         kind_store = self._kind_stores[kind]
         old = kind_store.objects.get(key)
         self.version += 1
@@ -56,7 +56,7 @@ class ObjectStore:
         return stored
 
     def remove(self, kind: Kind, key: Key) -> Stored:
-        """Take an object off its shelf."""
+        """Delete an object from its store."""
         kind_store = self._kind_stores[kind]
         old = kind_store.objects.pop(key)
         self.version += 1
@@ -66,7 +66,7 @@ class ObjectStore:
         return last
 
     def dependents(self, uid: str) -> list[tuple[Kind, Key]]:
-        """The objects that name this one as an owner."""
+        """The objects that have this one as an owner."""
         return sorted(self._dependents.get(uid, ()), key=lambda located: (located[0].resource, located[1]))
 
     def lives(self, uid: str) -> bool:
@@ -81,17 +81,17 @@ class ObjectStore:
         ]
 
     def compact(self, version: int) -> None:
-        """Forget the past up to a version, in every kind."""
+        """Drop the history up to a version, in every kind."""
         for kind_store in self._kind_stores.values():
             kind_store.change_log.compact(version)
 
     def wake(self) -> None:
-        """Make everybody who follows a kind look up, news or not."""
+        """Make every watcher of every kind check for changes."""
         for kind_store in self._kind_stores.values():
             kind_store.change_log.wake()
 
     def _publish(self, kind: Kind, change: Change) -> None:
-        """Record a change and tell of it; what a listener changes meanwhile is told afterwards, to all in order."""
+        """Log a change and call the listeners. Changes made by a listener are published afterwards, in order."""
         self._kind_stores[kind].change_log.append(change)
         self._unpublished.append((kind, change))
         if self._publishing:

@@ -1,4 +1,4 @@
-"""The HTTP side of the box: who is it, may they, what do they want, and the answer with the box's own date."""
+"""The HTTP side of the box: authentication, authorization, routing, and answers with the box's own date."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _REVIEW_KINDS = {
 
 
 class ApiServer:
-    """Answers requests from a storage by the rules of an access table."""
+    """Serves a storage over HTTP by the rules of an access table."""
 
     def __init__(self, storage: Storage, access: Access, clock: Clock) -> None:
         self._storage = storage
@@ -205,7 +205,7 @@ class ApiServer:
 
 
 def _check_method(target: Target, verb: str) -> None:
-    """Custom kinds take a POST at a name for a create and miss the name of a PUT; built-in ones refuse both."""
+    """Custom kinds treat a POST to a name as a create and reject a PUT without one; built-in kinds refuse both."""
     kind, address = target.kind, target.address
     nameless = verb in ("update", "patch") and not address.name
     if kind.custom and not verb:
@@ -221,7 +221,7 @@ def _check_method(target: Target, verb: str) -> None:
 def split_token(path: str, authorization: str) -> tuple[str, str]:
     """The path and the credentials, which may be the first part of the path.
 
-    kubectl sends no token where there is no TLS, but it keeps the path of the server's address.
+    kubectl sends no token without TLS, but it keeps the path of the server's address.
     """
     if not path.startswith(TOKEN_PREFIX):
         return path, authorization

@@ -1,4 +1,4 @@
-"""A box that lives: the API server with a scene on it and the controllers at work."""
+"""A running box: the API server with a scenario and its controllers."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from foretop_core.models import Resource, from_builtins
 from foretop_core.models.kinds import KINDS
 
 _HISTORY = 1024
-"""Changes of each kind that late watches can catch up on; what is remembered for them is most of a busy box."""
+"""The changes of each kind kept for watches that lag behind; they are most of the memory of a busy box."""
 
 FIXED_START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)
-"""When a scene begins that is to repeat exactly."""
+"""The start of a scenario that must repeat exactly."""
 
 
 class SimulatedCluster:
-    """Built with the scene in place and warmed up; `open` lets requests in and its time run, until `close`.
+    """A box with its scenario set up and warmed up; `open` serves requests and runs its time, until `close`.
 
-    Until then its clock is set by hand: `engine.advance` lets the controllers work without waiting.
+    Before that its clock is manual: `engine.advance` runs the controllers without waiting.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class SimulatedCluster:
         self._task: asyncio.Task[None] | None = None
 
     async def open(self, users: Iterable[User] = (), port: int = 0) -> MiniCluster:
-        """Serve, and let the time of the box run from where it stands; what was begun is undone where that fails."""
+        """Serve, and run the box's time from where it is; if that fails, everything is closed again."""
         try:
             return await self._open(users, port)
         except BaseException:
@@ -77,7 +77,7 @@ class SimulatedCluster:
         await self._stack.aclose()
 
     def _about(self, options: ScenarioOptions) -> Json:
-        """What this box is, for whoever asks it: `kubectl -n kube-public get configmap minicluster -o yaml`."""
+        """The description of this box: `kubectl -n kube-public get configmap minicluster -o yaml`."""
         data = {
             "scene": self.scene.name,
             "behaviour": options.behaviour.value,
@@ -89,15 +89,15 @@ class SimulatedCluster:
 
     @property
     def running_clock(self) -> Clock:
-        """The box's time as a viewer should tell it."""
+        """The box's time, as a viewer should show it."""
         return self.clock.base
 
     def settle(self, by: timedelta) -> None:
-        """Let simulated time pass, before the box is opened."""
+        """Let simulated time pass before the box is opened."""
         self.engine.advance(by)
 
     def objects(self) -> list[Resource]:
-        """Everything that foretop has a model for, as it stands now."""
+        """Every object that foretop has a model for, in its current state."""
         return [
             from_builtins(kind.model, body)
             for kind in KINDS

@@ -1,4 +1,4 @@
-"""A watch: first what is there (if asked for), then every change that the selection can see, then bookmarks."""
+"""A watch: the current objects (if requested), then every change that the selection can see, then bookmarks."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def watch_options(query: Mapping[str, str]) -> WatchOptions:
 
 
 class Watch:
-    """One client's view of one kind, as batches of events (type and object)."""
+    """One client's watch of one kind, as batches of events (type and object)."""
 
     def __init__(self, storage: Storage, kind: Kind, selection: Selection, options: WatchOptions) -> None:
         self._storage = storage
@@ -61,7 +61,7 @@ class Watch:
         self._options = options
 
     async def batches(self, closing: asyncio.Event) -> AsyncIterator[list[Event]]:
-        """Until the time is up, the client goes or the server closes."""
+        """The events until the timeout, the client's disconnect or the server's close."""
         loop = asyncio.get_running_loop()
         end = loop.time() + self._options.timeout
         next_bookmark = _next_bookmark(loop.time(), end)
@@ -106,7 +106,7 @@ class Watch:
         return [event for event in seen if event is not None]
 
     def _visible(self, change: Change) -> Event | None:
-        """A change as this selection sees it: objects come into it and leave it."""
+        """A change as this selection sees it: objects enter and leave it."""
         selection = self._selection
         now = change.type is not ChangeType.DELETED and selection.matches(change.body)
         before = change.old is not None and selection.matches(change.old.body)
@@ -129,13 +129,13 @@ class Watch:
 
 
 def _next_bookmark(now: float, end: float) -> float:
-    """Once a minute, and once more shortly before the end, so that a client can go on from there."""
+    """Once a minute, and once more shortly before the end, so that a client can resume from there."""
     last = end - LAST_BOOKMARK_SECONDS
     return min(now + BOOKMARK_SECONDS, last) if now < last else end
 
 
 class Event(NamedTuple):
-    """One line of a watch; the bytes of its object are made once for all who watch."""
+    """One line of a watch; its object is encoded once for all watchers."""
 
     type: str
     stored: Stored

@@ -1,4 +1,4 @@
-"""Creating and changing objects: what the server fills in, prunes, refuses, counts and records on the way."""
+"""Creates and updates: what the server fills in, prunes, refuses, counts and records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from foretop_core.minicluster.status import (
 
 
 class Options(NamedTuple):
-    """How a write is meant: by whom, for real or not, and what to do about unknown fields."""
+    """The options of a write: the manager, dry run, and how unknown fields are treated."""
 
     manager: str = "minicluster"
     dry_run: bool = False
@@ -36,7 +36,7 @@ class Options(NamedTuple):
 
 
 class Written(NamedTuple):
-    """The object after a write, and the paths of fields that no schema knows."""
+    """The object after a write, and the paths of its unknown fields."""
 
     stored: Stored
     dropped: list[str]
@@ -162,7 +162,7 @@ class Writer:
 def _admit(
     kind: Kind, body: Json, options: Options, old: Json | None = None, subresource: str = ""
 ) -> tuple[Json, list[str], list[Cause]]:
-    """The object pruned and filled in, the paths that were pruned, and how it breaks its schema."""
+    """The object pruned and defaulted, the pruned paths, and its schema violations."""
     if not kind.custom or is_fit(kind, body, old):
         return body, [], []
     shaped, dropped = shape_object(body, kind.schema, old)
@@ -213,7 +213,7 @@ def _check_preconditions(kind: Kind, old: Stored, meta: Json) -> None:
 
 
 def _next_version(kind: Kind, old: Json, sent: Json, subresource: str) -> Json:
-    """The object as the client wants it, less the half that this address does not write."""
+    """The object as the client sent it, without the half that this path does not write."""
     head = {"apiVersion": kind.api_version, "kind": kind.kind}
     if subresource == "status":
         new = {**old, **head, "metadata": dict(old["metadata"])}

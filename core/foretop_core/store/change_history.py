@@ -1,4 +1,4 @@
-"""What was seen to change in this run, bounded: phases, conditions, pauses, and whether work moves."""
+"""The changes observed in this run, bounded: phases, conditions, pauses, and progress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OVERALL = 1000
 
 @dataclass(frozen=True, slots=True)
 class ObservedTransition:
-    """One change as this run saw it; `what` is `phase`, `paused` or the name of a condition."""
+    """One observed change; `what` is `phase`, `paused` or the name of a condition."""
 
     at: datetime
     key: ObjectRef
@@ -27,9 +27,9 @@ class ObservedTransition:
 
 @dataclass(frozen=True, slots=True)
 class ProgressRecord:
-    """How far work has come, in items or bytes, and since when it stands there.
+    """The progress of work, in items or bytes, and since when it has not changed.
 
-    Until it was seen to move, `since` is the moment at which it was first seen: it may stand for longer.
+    Until a change was observed, `since` is the time of the first observation: it may be unchanged for longer.
     """
 
     phase: str
@@ -49,18 +49,18 @@ class ChangeHistory:
         self._progress: dict[ObjectRef, ProgressRecord] = {}
 
     def of(self, key: ObjectRef) -> tuple[ObservedTransition, ...]:
-        """Oldest first."""
+        """The changes of one object, oldest first."""
         return tuple(self._of.get(key, ()))
 
     def recent(self) -> tuple[ObservedTransition, ...]:
-        """Of all objects, gone ones included, oldest first."""
+        """The last changes of all objects, including deleted ones, oldest first."""
         return tuple(self._all)
 
     def progress_of(self, key: ObjectRef) -> ProgressRecord | None:
         return self._progress.get(key)
 
     def all_progress(self, context: str) -> Iterator[tuple[ObjectRef, ProgressRecord]]:
-        """All work under way in one cluster."""
+        """The progress of all work under way in one cluster."""
         return ((key, record) for key, record in self._progress.items() if key.context == context)
 
     def phases(self, context: str) -> Iterator[ObservedTransition]:
@@ -70,7 +70,7 @@ class ChangeHistory:
                 yield from (step for step in steps if step.what == "phase")
 
     def note(self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime) -> None:
-        """Compares two versions; an object that is gone, or another one of the same name, starts afresh."""
+        """Record the difference of two versions; a deleted object, or a new one of the same name, starts over."""
         if before is None or after is None or before.metadata.uid != after.metadata.uid:
             self._of.pop(key, None)
             self._progress.pop(key, None)
@@ -104,7 +104,7 @@ class ChangeHistory:
 
 
 def _tracked_values(resource: Resource) -> dict[str, str]:
-    """What is worth remembering when it changes."""
+    """The values whose changes are recorded."""
     phase = getattr(resource, "phase", None)
     facts = {"phase": phase} if isinstance(phase, str) else {}
     if isinstance(resource, Schedule):
@@ -117,9 +117,9 @@ def _tracked_values(resource: Resource) -> dict[str, str]:
 
 
 def _work_amount(resource: Resource) -> tuple[str, int, int] | None:
-    """Phase, items or bytes done, and in all, for work that is under way.
+    """Phase, and items or bytes done and in total, for work under way.
 
-    A volume that has ended still counts: its end is the last move of the backup that it belongs to.
+    An ended volume still counts: its end is the last progress of the backup that it belongs to.
     """
     if isinstance(resource, Backup | Restore):
         status = resource.status

@@ -1,4 +1,4 @@
-"""When a Velero server was restarted, told by its storage locations: a server keeps its second for life."""
+"""Detection of Velero restarts by its storage locations: a server works at the same second of every minute."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class _PulseRecord:
 
 
 class RestartDetector:
-    """Believes in a second once two pulses whole minutes apart show it.
+    """Accepts a second once two pulses whole minutes apart show it.
 
-    Storage that hangs shifts single pulses, and the checks of a location stay shifted for a while, but its
-    syncs do not: so one of the two must be a sync.
+    Slow storage shifts single pulses, and a location's checks stay shifted for a while, but its syncs do not: so one
+    of the two pulses must be a sync.
     """
 
     def __init__(self) -> None:
         self._records: dict[tuple[str, str], _PulseRecord] = {}
 
     def restarted(self, context: str) -> dict[str, datetime]:
-        """By namespace, the first sign of life of a server that was seen to follow another."""
+        """By namespace, the first sign of activity of a server that replaced another one during this run."""
         return {
             namespace: record.restarted
             for (cluster, namespace), record in self._records.items()

@@ -1,4 +1,4 @@
-"""The store as the rules want it: one frozen snapshot for a cluster, made anew only when something has changed."""
+"""The store as the rules need it: one frozen snapshot for each cluster, rebuilt only after a change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from foretop_core.store.visibility_gaps import visibility_gaps
 
 R = TypeVar("R", bound=Resource)
 _PHASE_ORDER = {"": 0, "New": 0, "BackingOff": 1, "Created": 2, "Deleting": 3}
-"""A non-admin object goes forward through these; a step to a smaller number is one back."""
+"""The order of a non-admin object's phases; a step to a smaller number is backwards."""
 
 
 class SnapshotSource(Protocol):
@@ -35,7 +35,7 @@ class SnapshotSource(Protocol):
 
 
 class SnapshotCache:
-    """Remembers the last snapshot of each cluster."""
+    """The last snapshot of each cluster."""
 
     def __init__(self, source: SnapshotSource, given_versions: GivenVersions = NONE_GIVEN) -> None:
         self._source = source

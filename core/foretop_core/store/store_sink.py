@@ -1,4 +1,4 @@
-"""One watch's way into the store: it adds and removes what this watch sees, and nothing else."""
+"""The sink of one watch: it adds and removes what this watch sees, and nothing else."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class StoreWriter(Protocol):
 
 
 class WatchSink:
-    """Knows which keys its watch has shown, so that a new list removes exactly what vanished from it."""
+    """Remembers the keys that its watch has shown, so that a new list removes exactly what is missing from it."""
 
     def __init__(self, store: StoreWriter, scope: WatchScope, clock: Clock) -> None:
         self._store = store
@@ -57,7 +57,7 @@ class WatchSink:
         self._deleted.clear()
 
     def apply(self, event: EventType, resource: Resource) -> None:
-        """Takes an event unless this watch has already had a later one about the same object."""
+        """Apply an event unless this watch has already delivered a later one for the same object."""
         key, at = self._key(resource), self._clock.now()
         if self._is_overtaken(key, resource):
             return
@@ -95,14 +95,14 @@ class WatchSink:
         return known is not None and is_older(resource, known)
 
     def _list(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
-        """A list is the truth even where it is older than what was known: a cluster can be put back."""
+        """A list wins even if it is older than what was known: a cluster can be restored from a backup."""
         if self._listed is not None:
             self._listed.add(key)
         self._hold(key, resource)
         self._store.put(key, resource, at)
 
     def _see(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
-        """Another watch that covers the object too may be ahead of this one, and keeps its word then."""
+        """Store an object, unless another watch that also covers it has delivered a newer version."""
         self._hold(key, resource)
         shown = self._store.get(key)
         if shown is None or not is_older(resource, shown):
@@ -118,7 +118,7 @@ class WatchSink:
             self._store.release(key, at)
 
     def _remember_deletion(self, key: ObjectRef, resource: Resource) -> None:
-        """A late MODIFIED of something deleted must not bring it back; the next list settles it for good."""
+        """Remember a deletion, so that a late MODIFIED does not bring the object back; the next list clears it."""
         self._deleted[key] = resource
         self._deleted.move_to_end(key)
         if len(self._deleted) > REMEMBERED_DELETIONS:

@@ -1,4 +1,4 @@
-"""Velero's backup controller in the box: from ReadyToStart to the end, item by item."""
+"""Velero's backup controller in the box: it runs a backup from ReadyToStart to its end, item by item."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ RESTARTED = 'found a {} with status "InProgress" during the server starting, mar
 
 
 class BackupController:
-    """Works on the backups that may start; without a queue phase it takes the oldest waiting one, one at a time."""
+    """Runs the backups that may start. Without a queue phase it takes the oldest waiting one, one at a time."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class BackupController:
         group.listen(BACKUP, self._on_change)
 
     def start(self) -> None:
-        """What ran when the server ended has failed; what waits is taken up. A ReadyToStart one is forgotten."""
+        """Fail what ran when the server stopped, take up what waits; as in Velero, ReadyToStart backups are lost."""
         for backup in self._group.cache.all(BACKUP, Backup):
             if backup.namespace == self._namespace and backup.phase == "InProgress":
                 self._patch_status(backup, phase="Failed", failureReason=RESTARTED.format("backup"), ended=True)
@@ -83,7 +83,7 @@ class BackupController:
             self._begin((line[0].namespace, line[0].name))
 
     def _begin(self, key: Key) -> None:
-        """Fill in, judge, and either refuse or begin."""
+        """Fill in the spec, validate it, and then refuse or start the backup."""
         backup = self._group.cache.get(BACKUP, key, Backup)
         if backup is None or backup.phase not in ("", "New", "ReadyToStart"):
             return
@@ -107,7 +107,7 @@ class BackupController:
         return next((item.name for item in mine if item.namespace == self._namespace), "default")
 
     def _run(self, key: Key, work: SimulatedRun) -> Process:
-        """The items, the volumes, the end; every step needs object storage to answer."""
+        """The items, the volumes and the end of a backup; every step waits until object storage answers."""
         self._movements.begin(key, work.moves)
         yield _BRIEF
         yield self._storage
@@ -126,7 +126,7 @@ class BackupController:
         yield from self._finish(key, work)
 
     def _finish(self, key: Key, work: SimulatedRun) -> Process:
-        """File-system backups end within InProgress; uploads are waited for in a phase of their own."""
+        """The last phases: file-system backups end within InProgress, uploads have a waiting phase of their own."""
         phase = "InProgress"
         yield self._movements.ended(key, POD_VOLUME_BACKUP)
         if self._movements.under_way(key, DATA_UPLOAD):
@@ -151,7 +151,7 @@ class BackupController:
         self._step(key, "InProgress", phase="Failed", failureReason=work.failure, completionTimestamp=ended)
 
     def _step(self, key: Key, expected: str, **status: Any) -> bool:
-        """Write a step of the run, unless the backup is gone or somebody has changed its phase meanwhile."""
+        """Write one step of the run; False if the backup is gone or its phase has been changed by someone else."""
         backup = self._group.cache.get(BACKUP, key, Backup)
         return (
             backup is not None and backup.phase == expected and not self._client.patch(BACKUP, key, {"status": status})
@@ -163,7 +163,7 @@ class BackupController:
         self._client.patch(BACKUP, (backup.namespace, backup.name), {"status": status})
 
     def _keep(self, key: Key) -> None:
-        """Leave the finished backup in its bucket, from where the sync can bring it back."""
+        """Store the finished backup in its bucket, from where the sync can bring it back."""
         keep_in_bucket(self._group, self._storage, key)
 
 
@@ -193,7 +193,7 @@ def _refusal(name: str, location: BackupStorageLocation | None) -> str:
 
 
 def _filled(backup: Backup, location: str, now: datetime) -> tuple[Json, str]:
-    """The spec as Velero completes it, and when the backup expires."""
+    """The spec as Velero completes it, and the expiration of the backup."""
     spec: Json = {**_FILLED_IN, "storageLocation": location}
     ttl = backup.spec.ttl if backup.spec.ttl not in ("", "0s") else _TTL
     spec["ttl"] = ttl

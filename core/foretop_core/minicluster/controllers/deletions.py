@@ -1,4 +1,4 @@
-"""Deleting backups for good: requests, and the collection of what has expired."""
+"""Permanent deletion of backups: DeleteBackupRequests, and the collection of expired backups."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEPT = timedelta(hours=24)
 
 
 class DeletionController:
-    """InProgress, the backup Deleting, its data gone, then the objects; what went wrong stays for a day."""
+    """Sets the backup Deleting, removes its data, then the objects; a request with errors is kept for a day."""
 
     def __init__(self, group: ProcessGroup, client: ControllerClient, namespace: str, storage: ObjectStorage) -> None:
         self._group = group
@@ -40,7 +40,7 @@ class DeletionController:
                 self._group.enqueue(self._process, key, _HOP)
 
     def collect_expired(self) -> None:
-        """The hourly pass: a request for every backup that has outlived its time, or a label that says why not."""
+        """The hourly pass: a delete request for every expired backup, or a label with the reason why not."""
         now = self._group.now()
         for backup in self._group.cache.all(BACKUP, Backup):
             expires = backup.status.expiration

@@ -1,4 +1,4 @@
-"""Logs and results for those who ask: DownloadRequests, and the small server that holds what they lead to."""
+"""Downloads of logs and results: DownloadRequests, and the small file server that their URLs point at."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FILES: Mapping[str, Callable[[Run], str]] = {
 
 
 class FileServer:
-    """Texts behind addresses that nobody can guess, as an object store signs them."""
+    """Texts behind unguessable URLs, like the signed URLs of an object store."""
 
     def __init__(self) -> None:
         self._texts: dict[str, bytes] = {}
@@ -52,7 +52,7 @@ class FileServer:
             await self._runner.cleanup()
 
     def put(self, text: str) -> str:
-        """Keep a text and say where it can be fetched, gzipped."""
+        """Store a text and return the URL where it can be fetched, gzipped."""
         name = secrets.token_urlsafe(18)
         self._texts[name] = gzip.compress(text.encode(), mtime=0)
         port = self._runner.addresses[0][1] if self._runner else 0
@@ -69,7 +69,7 @@ class FileServer:
 
 
 class DownloadController:
-    """Answers a request with an address that lives for ten minutes, and removes it then."""
+    """Answers a request with a URL that is valid for ten minutes, then removes the request."""
 
     def __init__(self, group: ProcessGroup, client: ControllerClient, namespace: str, file_server: FileServer) -> None:
         self._group = group
@@ -88,7 +88,7 @@ class DownloadController:
             self._group.enqueue(self._answer, change.key, _HOP)
 
     def _answer(self, key: Key) -> None:
-        """No answer at all while the storage location is broken, as in Velero."""
+        """Write the URL; nothing while the storage location is unavailable, as in Velero."""
         body = self._group.engine.storage.find(self._group.engine.storage.kind(_KIND), *key)
         if body is None or body.get("status", {}).get("phase") == "Processed":
             return

@@ -1,4 +1,4 @@
-"""What moves a box: events in order of time, and the controllers that hear of every change of an object."""
+"""The event loop of a box: events in order of time, and the controllers that listen to every change of an object."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from foretop_core.models.kinds import Kind
 
 _LOG = logging.getLogger(__name__)
 _SLICE = 50
-"""So many events are dealt with before requests get their turn."""
+"""The number of events that are run before requests get their turn."""
 
 
 class WaitCondition(Protocol):
-    """Something that may have to be waited for."""
+    """A condition that a process may have to wait for."""
 
     def when_ready(self, resume: Action) -> None: ...
 
 
 Process: TypeAlias = Generator[timedelta | WaitCondition, None, None]
-"""Something that takes time: it yields how long it waits, or the gate that it waits at."""
+"""A simulated activity: it yields how long it waits, or the condition that it waits for."""
 
 ChangeListener: TypeAlias = Callable[[Key, Resource | None, Resource | None], None]
-"""Told of a change: whose, what was before (None: it is new) and what is now (None: it is gone)."""
+"""Called with a change: the key, the old object (None: it is new) and the new one (None: it is gone)."""
 
 RawChangeListener: TypeAlias = Callable[[Change], None]
 
 
 class Engine:
-    """Runs the coming events, by hand on a clock that is set, or beside the requests on one that runs."""
+    """Runs events when they are due: step by step on a manual clock, or beside the requests on a running one."""
 
     def __init__(self, storage: Storage, clock: BoxClock) -> None:
         self.storage = storage
@@ -71,11 +71,11 @@ class Engine:
 
     @property
     def pending(self) -> int:
-        """How many events lie ahead."""
+        """The number of events that are still to run."""
         return len(self._events)
 
     def run_until(self, moment: datetime) -> None:
-        """Let everything happen up to a moment and set the clock to it; for clocks that are set by hand."""
+        """Run all events up to a time and set the clock to it; for manual clocks."""
         assert isinstance(self.clock.base, ManualClock)
         while self._run_next(moment):
             pass
@@ -85,7 +85,7 @@ class Engine:
         self.run_until(self.clock.base.now() + by)
 
     async def run(self, speed: float = 1.0) -> None:
-        """Let things happen as their time comes, until cancelled."""
+        """Run events as they become due, until cancelled."""
         while True:
             self._wakeup.clear()
             now = self.clock.base.now()
@@ -102,7 +102,7 @@ class Engine:
                     await self._wakeup.wait()
 
     def _run_safely(self, until: datetime) -> bool:
-        """A fault in one event is told and costs that event alone: a box that is looked at goes on."""
+        """Run one event; an exception is logged and costs only that event, so that the box keeps running."""
         try:
             return self._run_next(until)
         except Exception:
@@ -130,7 +130,7 @@ class Engine:
 
 
 class ProcessGroup:
-    """What one controller process has under way; closing it stops all of it at once, as a kill does."""
+    """The activities of one controller process; closing the group stops all of them at once, as a kill does."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -153,7 +153,7 @@ class ProcessGroup:
         self.engine.add_event(when, act)
 
     def enqueue(self, reconcile: Callable[[Key], None], key: Key, delay: timedelta) -> None:
-        """Have a controller look at an object soon; it is not asked twice while it has not looked yet."""
+        """Call a controller's reconcile for an object soon; a call that is already pending is not added again."""
         if (reconcile, key) in self._pending:
             return
         self._pending.add((reconcile, key))
@@ -171,7 +171,7 @@ class ProcessGroup:
         self._stops.append(self.engine.listen_raw(name, listener))
 
     def start(self, process: Process) -> None:
-        """Follow a process to its end."""
+        """Run a process to its end."""
 
         def advance_process() -> None:
             wait = next(process, None) if self._open else None

@@ -1,4 +1,4 @@
-"""What is to happen when: the one list of coming events of a box."""
+"""The queue of a box's future events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Action = Callable[[], object]
 
 
 class EventQueue:
-    """Events in order of time; those of the same moment in the order in which they were entered."""
+    """Events in order of time; events at the same time keep the order in which they were added."""
 
     def __init__(self) -> None:
         self._entries: list[tuple[datetime, int, Action]] = []

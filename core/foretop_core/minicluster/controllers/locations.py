@@ -1,4 +1,4 @@
-"""Velero's storage locations in the box: the check and the sync that make its pulse."""
+"""Velero's storage locations in the box: the validation and the sync, whose times are Velero's sign of activity."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MISSING = (
 
 
 class LocationController:
-    """Validates on change and on the beat, syncs on the beat; while storage stands still, neither ends."""
+    """Validates on change and once a minute, syncs once a minute; while storage hangs, neither ends."""
 
     def __init__(self, group: ProcessGroup, client: ControllerClient, namespace: str, storage: ObjectStorage) -> None:
         self._group = group
@@ -42,7 +42,7 @@ class LocationController:
             self._check((location.namespace, location.name))
 
     def reconcile_all(self) -> None:
-        """The once-a-minute pass, for each location as often as it asks for."""
+        """The once-a-minute pass, for each location as often as its spec asks."""
         now = self._group.now()
         for location in self._mine():
             key = (location.namespace, location.name)
@@ -87,7 +87,7 @@ class LocationController:
         self._client.patch(STORAGE, key, {"status": status})
 
     def _restore_objects(self, key: Key) -> Process:
-        """Make Backup objects for what lies in the bucket and has none."""
+        """Create Backup objects for the backups in the bucket that have none."""
         yield self._storage
         self._syncing.discard(key)
         location = self._group.cache.get(STORAGE, key, BackupStorageLocation)
@@ -114,5 +114,5 @@ def _period(text: str) -> timedelta:
 
 
 def _due(text: str, at: datetime | None, now: datetime) -> bool:
-    """A period of nothing switches a check off; the beat comes a little early or late."""
+    """Whether a check is due. A period of zero switches it off; a second of tolerance covers a slightly early pass."""
     return _period(text) > _NOTHING and (at is None or now + timedelta(seconds=1) >= at)

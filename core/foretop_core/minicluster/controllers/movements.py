@@ -1,4 +1,4 @@
-"""The volumes of a backup on their way to storage: the part of Velero's node agents."""
+"""The volume transfers of a backup, as Velero's node agents do them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ENDED = frozenset({"Completed", "Failed", "Canceled"})
 
 
 class NodeAgent:
-    """One node moves one volume at a time; the others wait there."""
+    """One node, which transfers one volume at a time; the others wait."""
 
     def __init__(self) -> None:
         self._busy = False
@@ -44,7 +44,7 @@ class NodeAgent:
 
 
 class _MovementsEnded:
-    """Passed once no movement of a kind is under way for a backup."""
+    """Ready once no movement of a kind is under way for a backup."""
 
     def __init__(self, movements: Movements, backup: Key, kind: Kind) -> None:
         self._movements, self._backup, self._kind = movements, backup, kind
@@ -57,7 +57,7 @@ class _MovementsEnded:
 
 
 class Movements:
-    """PodVolumeBackups and DataUploads of the running backups."""
+    """The PodVolumeBackups and DataUploads of the running backups."""
 
     def __init__(self, group: ProcessGroup, client: ControllerClient) -> None:
         self._group = group
@@ -152,7 +152,7 @@ class Movements:
         return {"metadata": meta, "spec": spec, "status": {"phase": "New"}}
 
     def _delete_with_backup(self, key: Key, old: Resource | None, new: Resource | None) -> None:
-        """The movements of a backup go with it."""
+        """Delete the movements of a deleted backup."""
         if new is None:
             for kind in MOVEMENTS:
                 for item in self._group.cache.under(kind, "backup", key[1], DataMovement):

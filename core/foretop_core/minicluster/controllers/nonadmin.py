@@ -1,4 +1,4 @@
-"""The non-admin controller in the box: NABs and NARs, and the sync that brings NABs back."""
+"""The non-admin controller in the box: NABs, NARs, and the sync that creates missing NABs again."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _FIRST_RETRY, _LAST_RETRY = timedelta(seconds=1), timedelta(minutes=2)
 
 
 class NonAdminController:
-    """Looks at a NAB or NAR whenever it, or what it led to, changes; each look starts from the objects as they are."""
+    """Reconciles a NAB or NAR whenever it, or its Velero object, changes; each pass reads the current objects."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class NonAdminController:
         self._group = self._engine.process_group()
 
     def _is_done(self, nab: NonAdminBackup) -> bool:
-        """A look at it would write nothing: it was accepted and made, has ended, and says so."""
+        """Whether a reconcile would write nothing: accepted, created, ended, and its status says so."""
         copied, uuid = nab.velero.status, nab.velero.nacuuid
         if nab.phase != "Created" or copied is None or nab.spec.delete_backup or nab.metadata.deletion_timestamp:
             return False
@@ -120,7 +120,7 @@ class NonAdminController:
             self._apply(NAR, key, answer, self._enqueue_nar)
 
     def _apply(self, kind: Kind, key: Key, answer: Reconciled, reconcile: Callable[[Key], None]) -> None:
-        """Write; what was refused, or asks for another look, is looked at again, later each time."""
+        """Write; a refused or requeued object is reconciled again, with a growing delay."""
         refused = self._client.apply(answer.writes)
         if not refused and not (answer.requeue and not answer.writes):
             self._retries.pop((kind.name, key), None)
@@ -130,7 +130,7 @@ class NonAdminController:
         self._group.after(min(_FIRST_RETRY * 2 ** min(tries, 10), _LAST_RETRY), lambda: reconcile(key))
 
     def _around_nab(self, nab: NonAdminBackup) -> NabContext:
-        """What matters for this NAB: its own backup and all that have not ended, which make its position."""
+        """What matters for this NAB: its own backup, and all unfinished ones, which determine its position."""
         cache = self._group.cache
         own = cache.under(BACKUP, "nacuuid", nab.velero.nacuuid, Backup) if nab.velero.nacuuid else []
         name = own[0].name if own else nab.velero.name
@@ -169,7 +169,7 @@ class NonAdminController:
         return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
 
     def _sync(self) -> Process:
-        """About once a minute: finished Backups whose NAB is gone get it back."""
+        """About once a minute: create the NAB again for finished Backups whose NAB is gone."""
         namespaces = self._engine.storage.kind("Namespace")
         while True:
             yield _SYNC
@@ -179,7 +179,7 @@ class NonAdminController:
             self._client.apply(sync_nabs(backups, present, namespace_names).writes)
 
     def _on_backup(self, key: Key, old: Resource | None, new: Resource | None) -> None:
-        """A backup that ends moves up all who wait behind it."""
+        """A backup that ends moves up all that wait behind it."""
         self._on_velero_object(key, old, new)
         ended = isinstance(new, Backup) and new.status.completion_timestamp is not None
         was = isinstance(old, Backup) and old.status.completion_timestamp is not None
@@ -197,7 +197,7 @@ class NonAdminController:
                 self._enqueue_nar((restore.annotation(NAR_NAMESPACE_ANNOTATION), name))
 
     def _on_velero_object(self, key: Key, old: Resource | None, new: Resource | None) -> None:
-        """The NAB that an object was made for, if any."""
+        """Reconcile the NAB that an object was made for, if any."""
         item = new or old
         if item is not None and (name := item.annotation(NAB_NAME_ANNOTATION)):
             self._enqueue_nab((item.annotation(NAB_NAMESPACE_ANNOTATION), name))

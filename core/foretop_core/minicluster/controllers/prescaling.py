@@ -1,4 +1,4 @@
-"""The prescaler operator in the box: a CronJob that warms the nodes for every PreScaledCronJob it can convert."""
+"""The prescaler operator in the box: a warm-up CronJob for every PreScaledCronJob that it can convert."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HOP = timedelta(milliseconds=12)
 
 
 class PrescalerController:
-    """Looks at a PreScaledCronJob when it changes, and when the CronJob that it made does."""
+    """Reconciles a PreScaledCronJob when it changes, and when the CronJob that was made for it does."""
 
     def __init__(self, engine: Engine) -> None:
         self._group = engine.process_group()

@@ -1,4 +1,4 @@
-"""Velero's backup queue in the box: who waits at which place, and who may start next."""
+"""Velero's backup queue in the box: positions, and which backup may start next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EVERYBODY: Key = ("", "")
 
 
 class QueueController:
-    """Queued with the next free number, then ReadyToStart when a slot is free and no namespace is in the way."""
+    """Sets Queued with the next free position, then ReadyToStart once a slot is free and no namespace conflicts."""
 
     def __init__(self, group: ProcessGroup, client: ControllerClient, namespace: str, concurrency: int) -> None:
         self._group = group
@@ -28,7 +28,7 @@ class QueueController:
         group.listen(BACKUP, self._on_change)
 
     def start(self) -> None:
-        """Take up what was left when the server last ended, oldest first."""
+        """Take up what was waiting when the server last stopped, oldest first."""
         for backup in sorted(self._line(), key=order):
             if backup.phase in ("", "New"):
                 self._enqueue((backup.namespace, backup.name))
@@ -55,7 +55,7 @@ class QueueController:
         self._client.patch(BACKUP, key, {"status": {"phase": "Queued", "queuePosition": last + 1}})
 
     def _fill_slots(self, _: Key) -> None:
-        """Free slots go to the first who meet nobody ahead; after each the others move up."""
+        """Give free slots to the first backups without a conflict ahead; after each one the others move up."""
         while (chosen := self._next()) is not None:
             self._client.patch(BACKUP, (chosen.namespace, chosen.name), _READY)
             for place, backup in enumerate(self._queued(), start=1):

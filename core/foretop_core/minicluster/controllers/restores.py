@@ -1,4 +1,4 @@
-"""Velero's restore controller in the box: one at a time, oldest first."""
+"""Velero's restore controller in the box: one restore at a time, oldest first."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NEVER_RESTORED = (
 
 
 class RestoreController:
-    """Holds a Restore by a finalizer, works on it, and lets it go with its data."""
+    """Adds a finalizer to a Restore, runs it, and removes the finalizer once its data is deleted."""
 
     def __init__(
         self, group: ProcessGroup, client: ControllerClient, namespace: str, storage: ObjectStorage, workload: Workload
@@ -128,7 +128,7 @@ class RestoreController:
                 return
 
     def _remove_data(self, key: Key) -> Process:
-        """What the restore left in the bucket goes before the object does."""
+        """Delete what the restore left in the bucket before the object itself."""
         yield _BRIEF
         yield self._storage
         self._leaving.discard(key)
@@ -146,5 +146,5 @@ class RestoreController:
 
 
 def _is_held(item: Resource | None) -> bool:
-    """Being deleted, and waiting for this controller to let it go."""
+    """Whether it is being deleted and waits for this controller's finalizer."""
     return item is not None and item.metadata.deletion_timestamp is not None and FINALIZER in item.metadata.finalizers

@@ -1,4 +1,4 @@
-"""What a run leaves in its bucket: a log and results that tell of as many errors and warnings as its status counts."""
+"""The files of a run in its bucket: a log and results with as many errors and warnings as its status counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_LOGGED = 200
 
 @dataclass(frozen=True, slots=True)
 class LogProblem:
-    """One line of a log at the level of an error or a warning; without a namespace it is about the cluster."""
+    """One log line at error or warning level; without a namespace it is cluster-scoped."""
 
     level: str
     namespace: str
@@ -28,7 +28,7 @@ class LogProblem:
 
 
 def log_text(run: Run) -> str:
-    """What Velero's log would say of this run, as far as its status tells."""
+    """Velero's log of this run, as far as its status allows."""
     return "".join(f"{line}\n" for line in _log(run))
 
 
@@ -39,7 +39,7 @@ def results_text(run: Run) -> str:
 
 
 def log_problems(run: Run) -> tuple[LogProblem, ...]:
-    """Always the same for the same run."""
+    """The errors and warnings of a run, always the same for the same run."""
     makers = _backup_errors, _backup_warnings
     if isinstance(run, Restore):
         makers = _restore_errors, _restore_warnings
@@ -87,7 +87,7 @@ def _restore_warnings(run: Run) -> Iterator[LogProblem]:
 
 
 def _part(run: Run, level: str, found: tuple[LogProblem, ...]) -> Json:
-    """Empty parts are left out, as Velero does."""
+    """The results of one level; empty parts are left out, as Velero does."""
     part: Json = {}
     for problem in found:
         if problem.level != level:

@@ -1,4 +1,4 @@
-"""Velero's schedule controller in the box: a look on every change of a spec, and at all of them once a minute."""
+"""Velero's schedule controller in the box: a reconcile on every spec change, and of all schedules once a minute."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HOP = timedelta(milliseconds=9)
 
 
 class ScheduleController:
-    """Keeps the server's default for skipImmediately, which releases turn to false at its first use."""
+    """Reconciles schedules. Its server default for skipImmediately is set to false by releases at its first use."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class ScheduleController:
             self.reconcile(key)
 
     def reconcile(self, key: Key) -> None:
-        """Judge until nothing is left to write: first the phase and the skip, then the backup."""
+        """Reconcile until nothing is left to write: first the phase and the skip, then the backup."""
         while (schedule := self._group.cache.get(SCHEDULE, key, Schedule)) is not None:
             runs = self._group.cache.under(BACKUP, "schedule", "/".join(key), Backup)
             answer = reconcile_schedule(
@@ -66,7 +66,7 @@ class ScheduleController:
         return len(writes) == 1 and isinstance(writes[0], Patch)
 
     def _mark_not_due(self, key: Key, schedule: Schedule) -> None:
-        """Until its next run an unchanged schedule needs no look."""
+        """Remember that an unchanged schedule needs no reconcile until its next run."""
         run = forecast.next_run(schedule, self._dialect)
         if run is not None:
             self._not_due_until[key] = (schedule, run.timestamp())

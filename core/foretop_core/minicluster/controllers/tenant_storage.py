@@ -1,4 +1,4 @@
-"""Tenants' own storage locations in the box: a request to the administrator, and the location once it is granted."""
+"""Tenants' own storage locations in the box: the request to the administrator, and the location once it is approved."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FINALIZER = "nonadminbackupstoragelocation.oadp.openshift.io/finalizer"
 
 
 class Verdict(NamedTuple):
-    """What a decision makes of the location and of the request."""
+    """The phases and the condition that follow from one approval decision."""
 
     phase: str
     request: str
@@ -50,7 +50,7 @@ _PENDING = Verdict("New", "Pending", _approved("False", "BslSpecApprovalPending"
 
 
 class TenantStorageController:
-    """Looks at a location of a tenant when it, its request or the location behind it changes."""
+    """Reconciles a tenant's location when it, its request or the Velero location behind it changes."""
 
     def __init__(self, engine: Engine, namespace: str, seed: int | None = None) -> None:
         self._group = engine.process_group()
@@ -148,7 +148,7 @@ class TenantStorageController:
         return (PatchStatus(NABSL, location.namespace, location.name, patch),)
 
     def _release(self, location: NonAdminBackupStorageLocation) -> None:
-        """The location behind it and the request go first."""
+        """Delete the Velero location and the request first, then remove the finalizer."""
         uid = _uuid_of(location)
         for kind in (STORAGE, NABSL_REQUEST):
             self._client.delete(kind.name, (self._namespace, uid))

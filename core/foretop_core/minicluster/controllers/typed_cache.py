@@ -1,4 +1,4 @@
-"""The objects of the box as typed values, as fresh as the storage itself, and found by what they point at."""
+"""The objects of the box as typed values, always up to date with the storage and indexed by what they refer to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from foretop_core.rules.phases import HOLDS_SLOT, WAITING
 
 R = TypeVar("R", bound=Resource)
 Pointer = Callable[[Any], str]
-"""What an object points at, under which it is filed; empty where it points at nothing."""
+"""The reference under which an object is indexed; "" if it has none."""
 
 
 def _label(key: str) -> Pointer:
@@ -73,7 +73,7 @@ class KindIndex(Generic[R]):
         }
 
     def put(self, key: Key, new: R | None) -> R | None:
-        """File a new version, or none; the former one comes back."""
+        """Index a new version (None: deleted); returns the previous one."""
         old = self.objects.pop(key, None)
         for name, pointer in self._pointers.items():
             by_value = self._by_pointer[name]
@@ -92,7 +92,7 @@ class KindIndex(Generic[R]):
 
 
 class TypedCache:
-    """Every object of a kind that foretop has a model for; the engine files each change before anybody hears of it."""
+    """Every object of a kind that foretop has a model for. The engine updates it before it calls any listener."""
 
     def __init__(self, storage: Storage) -> None:
         self._indexes: dict[str, KindIndex[Any]] = {kind.name: KindIndex(kind) for kind in KINDS}
@@ -102,7 +102,7 @@ class TypedCache:
                 index.put(key, _read(kind, stored.body))
 
     def update(self, kind: Kind, change: Change) -> tuple[Resource | None, Resource | None]:
-        """Take note of a change: the object before and after it."""
+        """Record a change; returns the object before and after it."""
         new = None if change.type is ChangeType.DELETED else _read(kind, change.body)
         return self._indexes[kind.name].put(change.key, new), new
 
@@ -116,15 +116,15 @@ class TypedCache:
         return list(self._indexes[kind.name].objects.values())
 
     def under(self, kind: Kind, pointer: str, value: str, model: type[R]) -> list[R]:
-        """The objects of a kind that point at something, such as the Backups of one schedule."""
+        """The objects of a kind that refer to something, such as the Backups of one schedule."""
         assert issubclass(kind.model, model)
         return self._indexes[kind.name].under(pointer, value)
 
 
 def _read(kind: Kind, body: object) -> Resource | None:
-    """An object that cannot be read is none to the controllers: they could not act on it.
+    """The typed object, or None if it is unreadable: controllers could not act on it.
 
-    Few objects hold a null where the models know none, so the careful way is the second.
+    Few objects hold a null where the models allow none, so the quick conversion is tried first.
     """
     try:
         return msgspec.convert(body, kind.model)

@@ -1,4 +1,4 @@
-"""One Velero server of the box: its flags, its controllers and its beat."""
+"""One Velero server of the box: its flags, its controllers and its once-a-minute passes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STATUS = "ServerStatusRequest"
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """Which release of the server was started, and how."""
+    """The release of the server and its command-line flags."""
 
     namespace: str = "velero"
     skip_immediately: bool = False
@@ -51,12 +51,12 @@ class Flags:
 
     @property
     def dialect(self) -> Dialect:
-        """How its schedules are read; of a line whose patches differ, as by the newest."""
+        """The cron dialect of its schedules; the newest one of a release line whose patches differ."""
         return self.release.dialects[-1]
 
 
 class VeleroServer:
-    """Started and killed at will; what lies in the bucket and in the cluster outlives it."""
+    """A server that can be started and killed; the bucket and the cluster's objects outlive it."""
 
     def __init__(
         self, engine: Engine, flags: Flags, storage: ObjectStorage, workload: Workload, file_server: FileServer
@@ -69,7 +69,7 @@ class VeleroServer:
         self._group: ProcessGroup | None = None
 
     def start(self) -> None:
-        """Take up what was left, look at everything, and keep this second as the beat."""
+        """Take up what was left, reconcile everything, and run every pass at this second of the minute."""
         assert self._group is None, "the server is running already"
         group = self._group = self._engine.process_group()
         client = ControllerClient(self._engine.storage, "velero-server")
@@ -95,13 +95,13 @@ class VeleroServer:
         )
 
     def kill(self) -> None:
-        """End at once, with everything that was under way."""
+        """Stop at once, with everything that is under way."""
         assert self._group is not None, "the server is not running"
         self._group.close()
         self._group = None
 
     def restart(self, version: str) -> None:
-        """End, and start as another release; the definitions stay, as an upgrade of the image alone leaves them."""
+        """Stop, and start as another release; the CRDs stay, as when only the image is upgraded."""
         self.kill()
         self.flags = replace(self.flags, version=version)
         self.start()

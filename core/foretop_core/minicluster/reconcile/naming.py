@@ -1,4 +1,4 @@
-"""How the non-admin controller names what it makes, and finds it again."""
+"""The names, labels and annotations by which the non-admin controller finds the objects that it made."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ R = TypeVar("R", bound=Resource)
 
 
 def nacuuid(namespace: str, name: str, uuid: str) -> str:
-    """`<namespace>-<name>-<uuid>`, short enough for a label: the name gives way first, then the namespace."""
+    """`<namespace>-<name>-<uuid>`, short enough for a label: the name is cut first, then the namespace."""
     budget = _LONGEST - len(uuid) - 2
     if len(namespace) > budget:
         return f"{namespace[:budget]}-{uuid}"
@@ -42,5 +42,5 @@ def origin_annotations(owner: NonAdminBackup | NonAdminRestore) -> dict[str, str
 
 
 def led_to(objects: Sequence[R], key: str, uuid: str) -> R | None:
-    """The Velero object that carries a NACUUID."""
+    """The Velero object with this NACUUID."""
     return next((entry for entry in objects if uuid and entry.label(key) == uuid), None)

@@ -1,4 +1,4 @@
-"""The Velero server is gone: no pulse, schedules overdue, and nobody takes up what is asked for."""
+"""The Velero server is down: no sign of activity, overdue schedules, and requests that nobody picks up."""
 
 from __future__ import annotations
 

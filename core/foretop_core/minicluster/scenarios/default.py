@@ -1,4 +1,4 @@
-"""A busy night: forty schedules, a dozen teams, a queue that always moves, and a handful of troubles."""
+"""A busy night: forty schedules, a dozen teams, a queue that always moves, and a handful of problems."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def set_up(builder: ScenarioBuilder) -> None:
 
 
 def _schedules(builder: ScenarioBuilder) -> None:
-    """Staggered around the moment at which the scene begins, so that something is always about to run."""
+    """Schedules staggered around the start of the scenario, so that something is always about to run."""
     minute, hour = builder.start.minute, builder.start.hour
     for number, name in enumerate(_HOURLY):
         builder.work[f"{name}-hourly"] = SimulatedRun(timedelta(seconds=50 + 17 * number), 240 + 130 * number)

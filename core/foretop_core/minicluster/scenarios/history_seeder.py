@@ -1,4 +1,4 @@
-"""Objects with a past: what a cluster that has run for a while has on its shelves when the curtain rises."""
+"""Objects with a history, as a cluster that has run for a while has them when the scenario starts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MANAGED_LABELS = {"openshift.io/oadp": "True", "app.kubernetes.io/managed-by": 
 
 
 class HistorySeeder:
-    """Puts objects on the shelves as they were left, with their own dates, owners and status."""
+    """Stores objects as their controllers left them, with their own dates, owners and status."""
 
     def __init__(self, storage: Storage, buckets: ObjectStorage, seed: int) -> None:
         self._storage = storage
@@ -41,7 +41,7 @@ class HistorySeeder:
         return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
 
     def put(self, kind: str, body: Json, created: datetime) -> Json:
-        """An object as it stands in a cluster: identity and date are filled in, the rest is as given."""
+        """Store an object as it is in a cluster: identity and creation time are filled in, the rest is as given."""
         served = self._storage.kind(kind)
         meta = {"uid": self.uuid(), "creationTimestamp": wire_time(created), **body["metadata"]}
         if served.tracks_generation:
@@ -93,7 +93,7 @@ class HistorySeeder:
         return self.backup(namespace, name, started, work, spec, {SCHEDULE_LABEL: schedule}, ttl=ttl)
 
     def nab(self, home: str, namespace: str, name: str, started: datetime, work: SimulatedRun) -> Json:
-        """A NAB whose Velero Backup has ended, both as the controllers left them."""
+        """A NAB whose Velero Backup has ended, in the state in which the controllers leave both."""
         uid = nacuuid(namespace, name, self.uuid())
         spec = {"includedNamespaces": [namespace]}
         labels = {NAB_UUID_LABEL: uid, **_MANAGED_LABELS}

@@ -1,4 +1,4 @@
-"""Ten thousand non-admin backups in two hundred namespaces, most of them long done."""
+"""Ten thousand non-admin backups in two hundred namespaces, most of them finished."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything is paused for an upgrade that is nearly done; several schedules are due at once."""
+"""All schedules are paused for an upgrade that is nearly done; several will be due at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Object storage has stopped answering: backups hang, the queue stands, Velero's pulse is gone."""
+"""Object storage does not answer: backups hang, the queue is stalled, Velero shows no activity."""
 
 from __future__ import annotations
 

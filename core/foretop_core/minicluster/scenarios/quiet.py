@@ -1,4 +1,4 @@
-"""A calm afternoon: a few schedules that are well, nobody in the queue."""
+"""A calm afternoon: a few healthy schedules and an empty queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scene is set up on: a storage, its object storage, its servers, and hands to put things in place."""
+"""The setup of a scenario: its storage, its object storage, its servers, and helpers to create objects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _IMAGE = "velero/velero:v{}"
 
 @dataclass(frozen=True, slots=True)
 class ScenarioOptions:
-    """What the one who opens the box asks for; None leaves it to the scene."""
+    """The options of the person who starts the box; None leaves the choice to the scenario."""
 
     seed: int = 1
     skip_immediately: bool | None = None
@@ -45,7 +45,7 @@ class ScenarioOptions:
 
 
 class ScenarioBuilder:
-    """Scenes speak to this. `start` is when the curtain rises; the stage's clock stands a little before it."""
+    """What scenarios are set up with. `start` is when the box opens; its clock is a little earlier during the setup."""
 
     def __init__(self, engine: Engine, start: datetime, options: ScenarioOptions, file_server: FileServer) -> None:
         self.engine = engine
@@ -89,7 +89,7 @@ class ScenarioBuilder:
         return NonAdminController(self.engine, home, self.options.behaviour, self.options.seed)
 
     def location(self, name: str = "default", bucket: str = "backups", home: str = HOME, there: bool = True) -> None:
-        """A storage location, checked and synced on the last beat; `there` false: its bucket is gone."""
+        """A storage location that was just validated and synced; without `there` its bucket does not exist."""
         if there:
             self.buckets.make(bucket)
         spec: Json = {"provider": "aws", "objectStorage": {"bucket": bucket}, "config": {"region": "eu-central-1"}}
@@ -115,7 +115,7 @@ class ScenarioBuilder:
         skip: bool | None = False,
         **more: object,
     ) -> None:
-        """A schedule with its last runs behind it: `outcomes` tells the newest ones (P partly failed, F failed)."""
+        """A schedule with its last runs; `outcomes` are those of the newest (P partially failed, F failed)."""
         template: Json = {"includedNamespaces": list(namespaces), "ttl": f"{int(ttl.total_seconds() // 3600)}h0m0s"}
         if location != "default":
             template["storageLocation"] = location
@@ -142,7 +142,7 @@ class ScenarioBuilder:
         self.history.put("Schedule", {"metadata": meta, "spec": spec, "status": status}, made)
 
     def create(self, kind: str, namespace: str, name: str, spec: Json, **meta: object) -> bool:
-        """What a person creates, by the API's rules; False where the API refuses."""
+        """Create an object as a user would, by the API's rules; False if the API refuses."""
         body: Json = {"metadata": {"name": name, "namespace": namespace, **meta}, "spec": spec}
         return self._try(lambda: self.engine.storage.create(self.engine.storage.kind(kind), body, manager="kubectl"))
 
@@ -163,7 +163,7 @@ class ScenarioBuilder:
         self.at(when, partial(self.delete, kind, namespace, name))
 
     def lose_backup_at(self, when: datetime, namespace: str, name: str, home: str = HOME) -> None:
-        """Somebody deletes the Velero Backup behind a NAB."""
+        """Delete the Velero Backup of a NAB, as if by accident."""
         found = self.engine.cache.get(NAB, (namespace, name), NonAdminBackup)
         assert found is not None, f"there is no NAB {namespace}/{name}"
         self.delete_at(when, "Backup", home, found.velero.name)
@@ -172,7 +172,7 @@ class ScenarioBuilder:
         self.engine.storage.patch_status(self.engine.storage.kind(kind), namespace, name, status)
 
     def start_process(self, process: Process) -> None:
-        """Somebody who acts all the time that the box is open."""
+        """Start an activity that goes on as long as the box is open."""
         self.engine.process_group().start(process)
 
     def at(self, when: datetime, action: Callable[[], object]) -> None:
@@ -187,7 +187,7 @@ class ScenarioBuilder:
         return True
 
     def _runs_before(self, cron: str, until: datetime, count: int) -> list[datetime]:
-        """The last moments before `until` at which Velero's beat took up a run; none where it refuses the schedule."""
+        """The last times before `until` at which Velero started a run; none if it refuses the schedule."""
         schedule = expression(cron, Flags(version=self.options.velero_version).dialect)
         if isinstance(schedule, CronError):
             return []
@@ -202,7 +202,7 @@ class ScenarioBuilder:
         return list(islice(reversed(found), count))
 
     def past_nab(self, namespace: str, name: str, started: datetime, outcome: str = ".", home: str = HOME) -> Json:
-        """A NAB of some time ago, which took about as long as the others of its team."""
+        """A finished NAB, which took about as long as the others of its team."""
         notes = {NAB_NAMESPACE_ANNOTATION: namespace}
         work = _ended_as(self._work_of(name, home, annotations=notes), outcome)
         return self.history.nab(home, namespace, name, started, work)

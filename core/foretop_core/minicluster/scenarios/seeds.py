@@ -1,4 +1,4 @@
-"""The stories of the three design documents: one scene each."""
+"""The examples of the three design documents, one scenario each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PRIMED = (
 
 
 def skip_immediately(builder: ScenarioBuilder) -> None:
-    """Schedules made new, paused and held, with skipImmediately absent, false and true, and what became of them."""
+    """Schedules created, paused and blocked, with skipImmediately absent, false and true, and their results."""
     builder.namespace(HOME)
     builder.location()
     for name, _ in _CHOICES:
@@ -52,7 +52,7 @@ def skip_immediately(builder: ScenarioBuilder) -> None:
 
 
 def nonadmin_status(builder: ScenarioBuilder) -> None:
-    """NABs and NARs at every place of the chart: new, refused, waiting, running, done, lost, on their way out."""
+    """NABs and NARs in every state of the chart: new, refused, waiting, running, done, lost, being deleted."""
     teams = ("team-a", "team-b", "team-c")
     builder.namespace(HOME, *teams)
     builder.location()
@@ -78,7 +78,7 @@ def nonadmin_status(builder: ScenarioBuilder) -> None:
 
 
 def primed_cron(builder: ScenarioBuilder) -> None:
-    """The examples of the document on primed schedules, those that it calls unsupported included."""
+    """The examples of the document on primed schedules, including those that it calls unsupported."""
     builder.namespace(HOME, "batch")
     builder.location()
     builder.velero().start()

@@ -1,4 +1,4 @@
-"""The people in a scene: teams that ask for backups and restores, and tidy up after themselves."""
+"""The activity of tenants: teams that create backups and restores, and delete old ones."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def app_name(number: int) -> str:
 
 
 def teams_create_backups(builder: ScenarioBuilder, teams: Sequence[str], waiting: int, at_most: int) -> Process:
-    """Somebody always waits in the queue; old backups are deleted for good once there are too many."""
+    """Keep some backups waiting in the queue; delete old ones permanently once there are too many."""
     numbers = count(1)
     for name in teams[:waiting]:
         _create_nab(builder, name, next(numbers))
@@ -55,7 +55,7 @@ def teams_create_backups(builder: ScenarioBuilder, teams: Sequence[str], waiting
 
 
 def teams_restore(builder: ScenarioBuilder, every: timedelta, at_most: int) -> Process:
-    """Now and then somebody restores from a backup that has ended well."""
+    """Restore from a finished backup at regular intervals."""
     for number in count(1):
         good = [nab for nab in builder.engine.cache.all(NAB, NonAdminBackup) if _restorable(nab)]
         if good:
@@ -78,7 +78,7 @@ def _waiting_nabs(builder: ScenarioBuilder) -> int:
 
 
 def _least_busy(builder: ScenarioBuilder, teams: Sequence[str]) -> str:
-    """The first team, from a random one on, that has nothing in the queue: teams do not wait for themselves."""
+    """The first team, from a random one on, with nothing in the queue, so that no team waits for itself."""
     line = builder.engine.cache.under(BACKUP, "line", HOME, Backup)
     busy = {name for backup in line for name in backup.spec.included_namespaces}
     at = builder.random.randrange(len(teams))
@@ -92,7 +92,7 @@ def _restorable(nab: NonAdminBackup) -> bool:
 
 
 def _tidy(builder: ScenarioBuilder, at_most: int) -> None:
-    """The oldest go, but every team keeps a few."""
+    """Delete the oldest, but keep a few for every team."""
     nabs = builder.engine.cache.all(NAB, NonAdminBackup)
     if len(nabs) <= at_most:
         return

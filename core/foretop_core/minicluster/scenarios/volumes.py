@@ -1,4 +1,4 @@
-"""Volumes on their way: pod volume backups and data uploads that move, wait for their node, and fail."""
+"""Volume transfers: pod volume backups and data uploads that move, wait for their node, and fail."""
 
 from __future__ import annotations
 

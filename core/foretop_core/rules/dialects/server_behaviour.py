@@ -1,4 +1,4 @@
-"""What a server's own doing tells of its cron dialect: what it validated, and the runs that it made or did not make."""
+"""Evidence of a server's cron dialect from its behaviour: its validations, and the runs it made or missed."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.schedule_history import began
 
 _REFUSAL = "invalid schedule: "
-"""What Velero writes before the words of its cron library."""
+"""Velero's prefix of an error message of its cron library."""
 _GRACE = timedelta(minutes=2)
 RunsOf = Callable[[Schedule], tuple[Backup, ...]]
 """The backups of a schedule, newest first."""
 
 
 def behaviour(schedules: Iterable[Schedule], runs_of: RunsOf, heartbeat: Heartbeat) -> Iterator[Evidence]:
-    """The evidence of one server, the surest first.
+    """The evidence of one server, strongest first.
 
-    A server validates every unpaused schedule once a minute, so the validations are those of the server at hand,
-    the latest written first. Runs that were not made tell of it up to its last sign of life; runs that were made may
-    be an earlier server's.
+    A server validates every unpaused schedule once a minute, so the validations are the current server's, the latest
+    first. Missing runs are evidence up to its last sign of activity; runs that were made may be an earlier
+    server's.
     """
-    plain, telling = _split(schedules)
-    for schedule in sorted(telling, key=_resource_version, reverse=True):
+    plain, distinguishing = _split(schedules)
+    for schedule in sorted(distinguishing, key=_resource_version, reverse=True):
         yield from _validation(schedule)
     if not any(_is_late(item, Dialect.ROBFIG, runs_of(item), heartbeat) for item in plain):
-        for schedule in telling:
+        for schedule in distinguishing:
             yield from _not_made(schedule, runs_of(schedule), heartbeat)
-    for schedule in sorted(telling, key=_last_backup, reverse=True):
+    for schedule in sorted(distinguishing, key=_last_backup, reverse=True):
         yield from _made(schedule, runs_of(schedule))
 
 
 def _split(schedules: Iterable[Schedule]) -> tuple[list[Schedule], list[Schedule]]:
-    """The unpaused schedules that all dialects read alike, and those by which they can be told apart."""
+    """The unpaused schedules that all dialects read alike, and those that distinguish the dialects."""
     plain: list[Schedule] = []
-    telling: list[Schedule] = []
+    distinguishing: list[Schedule] = []
     for schedule in schedules:
         if not schedule.spec.paused:
-            (telling if len(readings(schedule.spec.schedule)) > 1 else plain).append(schedule)
-    return plain, telling
+            (distinguishing if len(readings(schedule.spec.schedule)) > 1 else plain).append(schedule)
+    return plain, distinguishing
 
 
 def _resource_version(schedule: Schedule) -> int:
@@ -76,7 +76,7 @@ def _not_made(schedule: Schedule, runs: tuple[Backup, ...], heartbeat: Heartbeat
 
 
 def _is_late(schedule: Schedule, dialect: Dialect, runs: tuple[Backup, ...], heartbeat: Heartbeat) -> bool:
-    """Whether a server of this dialect would have made a backup by its last sign of life, and did not."""
+    """Whether a server of this dialect would have made a backup by its last sign of activity, and did not."""
     parsed, base = expression(schedule.spec.schedule, dialect), base_time(schedule)
     if isinstance(parsed, CronError) or base is None or heartbeat.pulse is None or schedule.phase != "Enabled":
         return False
@@ -85,7 +85,7 @@ def _is_late(schedule: Schedule, dialect: Dialect, runs: tuple[Backup, ...], hea
 
 
 def _made(schedule: Schedule, runs: tuple[Backup, ...]) -> Iterator[Evidence]:
-    """The dialects in which its last run was due; an expression that was changed since tells nothing."""
+    """The dialects in which its last run was due; an expression that was changed since is not evidence."""
     last, changed = schedule.status.last_backup, schedule.expression_set
     if last is None or (changed is not None and changed > last):
         return
@@ -105,6 +105,6 @@ def _was_due(text: str, dialect: Dialect, after: datetime, at: datetime) -> bool
 
 
 def _evidence_of(dialects: list[Dialect], reason: str) -> Iterator[Evidence]:
-    """Evidence, unless it leaves open everything or nothing."""
+    """Evidence, unless it rules out nothing or everything."""
     if 0 < len(dialects) < len(ALL_DIALECTS):
         yield Evidence(tuple(dialects), reason)
