@@ -52,7 +52,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return line
 
 
-def test_next_tells_the_runs_and_their_meaning(capsys: pytest.CaptureFixture[str]) -> None:
+def test_next_prints_the_runs_and_their_meaning(capsys: pytest.CaptureFixture[str]) -> None:
     told = answer(capsys, "next", "30 2 * * 1-5", *FROM, "--count", "2", "-o", "json")
     assert told == {
         "expression": "30 2 * * 1-5",
@@ -64,7 +64,7 @@ def test_next_tells_the_runs_and_their_meaning(capsys: pytest.CaptureFixture[str
     }
 
 
-def test_next_counts_in_the_zone_given_and_answers_in_utc(capsys: pytest.CaptureFixture[str]) -> None:
+def test_next_reads_the_given_zone_and_answers_in_utc(capsys: pytest.CaptureFixture[str]) -> None:
     told = answer(capsys, "next", "0 9 * * *", *FROM, "--tz", "Asia/Tokyo", "--count", "1", "-o", "json")
     assert told["runs"] == ["2026-11-16T00:00:00Z"]
     assert told["zone"] == "Asia/Tokyo"
@@ -73,13 +73,13 @@ def test_next_counts_in_the_zone_given_and_answers_in_utc(capsys: pytest.Capture
     assert own["zone"] == "Asia/Tokyo"
 
 
-def test_next_warns_of_an_expression_that_never_fires_and_is_content(capsys: pytest.CaptureFixture[str]) -> None:
+def test_next_warns_of_an_expression_that_never_fires_and_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
     told = answer(capsys, "next", "0 0 31 2 *", "-o", "json")
     assert told["runs"] == []
     assert "always due" in told["note"]
 
 
-def test_next_prints_for_people_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_next_prints_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["next", "0 3 * * *", *FROM]) == 0
     printed = capsys.readouterr().out
     assert "at 03:00" in printed
@@ -90,7 +90,7 @@ BOTH_DAYS = "0 2 1 * 1"
 EITHER, BOTH = "at 02:00 on the 1st of the month and on every Monday", "at 02:00 on the 1st if it is a Monday"
 
 
-def test_next_names_each_answer_with_its_releases_where_they_differ(capsys: pytest.CaptureFixture[str]) -> None:
+def test_next_prints_each_answer_with_its_releases_if_they_differ(capsys: pytest.CaptureFixture[str]) -> None:
     told = answer(capsys, "next", BOTH_DAYS, *FROM, "--count", "1", "-o", "json")
     assert told["runs"] == ["2027-02-01T02:00:00Z"]
     assert told["readings"] == [
@@ -122,7 +122,7 @@ def test_next_warns_of_a_day_that_does_not_come_within_five_years(capsys: pytest
     assert "always due" in told["note"]
 
 
-def test_next_reads_a_schedule_as_its_server_and_a_cron_job_as_kubernetes_does(
+def test_next_reads_schedules_as_velero_and_cron_jobs_as_kubernetes(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "both.yaml"
@@ -154,13 +154,13 @@ def test_next_reads_schedules_and_cron_jobs_from_a_file(capsys: pytest.CaptureFi
     assert sweep["runs"][0] == "2026-11-15T17:30:00Z"
 
 
-def test_yaml_says_the_same_as_json(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
+def test_yaml_and_json_output_are_equal(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
     as_json = answer(capsys, "report", "-f", manifest, *AT, "-o", "json", code=1)
     assert run(["report", "-f", manifest, *AT, "-o", "yaml"]) == 1
     assert yaml.safe_load(capsys.readouterr().out) == as_json
 
 
-def test_report_has_the_fields_that_scripts_build_on(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
+def test_report_has_the_documented_fields(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
     told = answer(capsys, "report", "-f", manifest, *AT, "-o", "json", code=1)
     assert set(told) == {"at", "schedules", "queue", "findings", "unreadable", "notSeen"}
     broken, hourly = told["schedules"]
@@ -186,7 +186,7 @@ def test_report_has_the_fields_that_scripts_build_on(capsys: pytest.CaptureFixtu
     assert {"id", "severity", "since", "evidence", "remedy", "related"} <= set(invalid)
 
 
-def test_report_on_nothing_wrong_ends_with_zero(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_report_without_findings_exits_with_zero(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "fine.yaml"
     path.write_text(
         "apiVersion: velero.io/v1\nkind: Schedule\n"
@@ -210,7 +210,7 @@ def test_one_bad_object_is_named_and_the_others_are_reported(
     assert len(told["unreadable"]) == 1
 
 
-def test_primer_tells_expressions_pairs_and_the_prescalers_answer(capsys: pytest.CaptureFixture[str]) -> None:
+def test_primer_prints_expressions_pairs_and_the_prescaler_s_answer(capsys: pytest.CaptureFixture[str]) -> None:
     told = answer(capsys, "primer", "5,12,48,56 * * * 5", "--warmup", "10", *FROM, "--count", "1", "-o", "json")
     assert told["expression"] == "5,12,48,56 * * * 5"
     assert told["warmupMinutes"] == 10
@@ -223,7 +223,7 @@ def test_primer_tells_expressions_pairs_and_the_prescalers_answer(capsys: pytest
     assert told["prescaler"]["missedIn8Years"] == 417
 
 
-def test_primer_warns_of_daylight_saving_and_keeps_the_zone_of_the_question(capsys: pytest.CaptureFixture[str]) -> None:
+def test_primer_warns_of_daylight_saving_and_keeps_the_zone(capsys: pytest.CaptureFixture[str]) -> None:
     told = answer(capsys, "primer", "0 3 * * *", "--warmup", "30", "--tz", "Europe/Berlin", "-o", "json")
     assert told["primed"] == ["30 2 * * *"]
     assert "daylight saving" in told["note"]
@@ -243,7 +243,7 @@ def test_primer_reads_its_input_as_a_given_release_and_answers_for_cron_jobs(
     assert newest["extraIn8Years"] > 0
 
 
-def test_primer_prints_for_people_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_primer_prints_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["primer", "0/15 * 1 * *", "--warmup", "10", *FROM]) == 0
     printed = capsys.readouterr().out
     assert "50 23 28,29 2 *" in printed
@@ -329,7 +329,7 @@ def test_standard_input_is_read_for_a_dash(capsys: pytest.CaptureFixture[str], m
     assert len(answer(capsys, "next", "-f", "-", "-o", "json")["items"]) == 3
 
 
-def test_the_version_and_help_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_and_help_work(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--version"]) == 0
     assert capsys.readouterr().out.startswith("foretop ")
     assert run(["--help"]) == 0

@@ -26,7 +26,7 @@ async def sentences(seen: AsyncIterator[write_progress.ProgressReport]) -> list[
     return [(one.sentence, one.well) async for one in seen]
 
 
-async def test_a_skip_is_taken_up_when_last_skipped_is_set() -> None:
+async def test_a_skip_is_picked_up_when_last_skipped_is_set() -> None:
     store = Store()
     before = schedule(paused=True, last="00:00:03", resourceVersion="1")
     put(store, before)
@@ -56,7 +56,7 @@ async def test_the_backup_that_was_made_is_named() -> None:
     assert told == [("Velero picked it up, backup nightly-2 (New)", True)]
 
 
-async def test_with_nothing_due_there_is_nothing_to_wait_for() -> None:
+async def test_nothing_is_awaited_if_no_run_is_due() -> None:
     store = Store()
     before = schedule(paused=True, last="02:00:03", skip=False, resourceVersion="1")
     put(store, schedule(last="02:00:03", skip=False, resourceVersion="2"))
@@ -66,7 +66,7 @@ async def test_with_nothing_due_there_is_nothing_to_wait_for() -> None:
     assert told == [("Velero picked it up: nothing was due", True)]
 
 
-async def test_that_nobody_took_it_up_is_said() -> None:
+async def test_a_write_that_velero_did_not_pick_up_is_reported() -> None:
     store = Store()
     before = schedule(paused=True, last="00:00:03", resourceVersion="1")
     put(store, schedule(last="00:00:03", resourceVersion="2"))
@@ -100,7 +100,7 @@ async def test_a_backup_is_followed_to_its_end_with_its_progress() -> None:
     assert [one async for one in seen] == []
 
 
-async def test_a_run_that_is_held_up_is_said_to_wait_for_its_holder() -> None:
+async def test_a_blocked_run_names_the_run_it_waits_for() -> None:
     store = Store()
     before = schedule(paused=True, last="00:00:03", skip=False, resourceVersion="1")
     put(
@@ -116,7 +116,7 @@ async def test_a_run_that_is_held_up_is_said_to_wait_for_its_holder() -> None:
     assert told == [("one backup starts when nightly-1 has ended", True)]
 
 
-async def test_the_errors_of_a_deletion_are_shown_though_it_was_processed() -> None:
+async def test_the_errors_of_a_processed_deletion_are_shown() -> None:
     store = Store()
     request = from_builtins(
         DeleteBackupRequest,

@@ -29,7 +29,7 @@ ANSWERS = [
 ]
 
 
-def test_all_of_the_measured_answers_are_here() -> None:
+def test_the_vectors_are_complete() -> None:
     assert len(ROBFIG_ONLY) == 600
     assert len(ROBFIG_ONLY) - len(RUNS) == 83
     assert len(BY_DIALECT) == 1022
@@ -37,7 +37,7 @@ def test_all_of_the_measured_answers_are_here() -> None:
 
 
 @pytest.mark.parametrize("place", range(0, len(ANSWERS), 100))
-def test_every_answer_is_that_of_the_library(place: int) -> None:
+def test_every_answer_matches_the_library(place: int) -> None:
     for dialect, question, answer in ANSWERS[place : place + 100]:
         assert _ours(dialect, question, answer) == _theirs(answer), (dialect, question)
 

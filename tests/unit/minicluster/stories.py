@@ -16,7 +16,7 @@ from foretop_core.minicluster.kinds import Kind
 from foretop_core.models import Backup, Restore
 from tests import recordings
 from tests.recordings import Event, Note
-from tests.unit.minicluster.controller_box import Raw, ControllerBox
+from tests.unit.minicluster.controller_box import ControllerBox, Raw
 
 Key = tuple[str, str, str]
 Told = tuple[str, str, Raw]

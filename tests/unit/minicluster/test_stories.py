@@ -29,7 +29,7 @@ STORIES = {
 
 
 @pytest.mark.parametrize("name", STORIES)
-def test_a_story_of_the_real_controllers_goes_the_same_way_in_the_box(name: str) -> None:
+def test_the_box_replays_a_recording_of_the_real_controllers(name: str) -> None:
     flags, non_admin_at = STORIES[name]
     held_up = HELD_UP.get(name, set())
     real, box = lives(recorded(name)), lives(tell(name, flags, non_admin_at))
@@ -50,7 +50,7 @@ def _schedule_of(key: tuple[str, str, str]) -> str:
     ("name", "until"),
     [("queue", "a"), ("overlap", "one-20261115024116"), ("nonadmin", "team-0-wave-0-<uuid>")],
 )
-def test_places_in_the_queue_are_those_of_velero_while_storage_stands_still(name: str, until: str) -> None:
+def test_queue_positions_match_velero_while_storage_hangs(name: str, until: str) -> None:
     flags, non_admin_at = STORIES[name]
     real, box = positions(recorded(name), until), positions(tell(name, flags, non_admin_at), until)
     assert {who: box[who] for who in box if who != LATE} == {who: real[who] for who in real if who != LATE}

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from foretop_core.minicluster.controllers import TenantStorageController
-from tests.unit.minicluster.controller_box import Raw, ControllerBox
+from tests.unit.minicluster.controller_box import ControllerBox, Raw
 
 START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)
 WANTED = {"provider": "aws", "objectStorage": {"bucket": "mine"}}
@@ -45,7 +45,7 @@ def back_up(table: ControllerBox, name: str) -> Raw:
     return found
 
 
-def test_until_somebody_decides_backups_that_use_it_are_refused(table: ControllerBox) -> None:
+def test_backups_are_refused_until_the_location_is_approved(table: ControllerBox) -> None:
     (request,) = table.all("NonAdminBackupStorageLocationRequest")
     assert request["status"]["phase"] == "Pending"
     assert request["status"]["nonAdminBackupStorageLocation"]["requestedSpec"] == WANTED
@@ -53,7 +53,7 @@ def test_until_somebody_decides_backups_that_use_it_are_refused(table: Controlle
     assert back_up(table, "early")["phase"] == "BackingOff"
 
 
-def test_once_it_is_granted_velero_has_the_location_and_backups_go_there(table: ControllerBox) -> None:
+def test_an_approved_location_is_created_in_velero_and_used(table: ControllerBox) -> None:
     decide(table, "approve")
     assert (own(table)["phase"], own(table)["veleroBackupStorageLocation"]["status"]["phase"]) == (
         "Created",
@@ -63,13 +63,13 @@ def test_once_it_is_granted_velero_has_the_location_and_backups_go_there(table: 
     assert len(table.buckets.bucket("mine") or {}) == 1
 
 
-def test_once_it_is_refused_nothing_is_made(table: ControllerBox) -> None:
+def test_a_rejected_location_is_not_created(table: ControllerBox) -> None:
     decide(table, "reject")
     assert own(table)["phase"] == "BackingOff"
     assert [body["metadata"]["name"] for body in table.all("BackupStorageLocation")] == ["default"]
 
 
-def test_when_it_is_given_up_the_location_behind_it_goes_too(table: ControllerBox) -> None:
+def test_deleting_it_deletes_the_velero_location(table: ControllerBox) -> None:
     decide(table, "approve")
     table.delete("NonAdminBackupStorageLocation", "team-a", "minio")
     table.pass_time(2)

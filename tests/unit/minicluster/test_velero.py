@@ -9,7 +9,7 @@ import pytest
 
 from foretop_core.minicluster.controllers import Flags, SimulatedRun, VolumeTransfer
 from foretop_core.models import Backup, Restore
-from tests.unit.minicluster.controller_box import QUICK, Raw, ControllerBox
+from tests.unit.minicluster.controller_box import QUICK, ControllerBox, Raw
 
 START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)
 
@@ -39,7 +39,7 @@ def status(table: ControllerBox, kind: str, name: str) -> Raw:
 # ── expiry and deletion ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_backup_that_has_outlived_its_time_goes_within_the_hour_with_its_data() -> None:
+def test_an_expired_backup_is_deleted_with_its_data_within_the_hour() -> None:
     table = opened()
     back_up(table, "short", ttl="30m0s")
     back_up(table, "long", ttl="5h0m0s")
@@ -56,7 +56,7 @@ def test_a_backup_that_has_outlived_its_time_goes_within_the_hour_with_its_data(
     ("change", "label"),
     [({"accessMode": "ReadOnly"}, "BSLReadOnly"), (None, "BSLNotFound")],
 )
-def test_an_expired_backup_that_cannot_go_says_why(change: Raw | None, label: str) -> None:
+def test_an_expired_backup_that_cannot_be_deleted_has_the_reason(change: Raw | None, label: str) -> None:
     table = opened()
     back_up(table, "short", ttl="30m0s")
     table.pass_time(60)
@@ -69,7 +69,7 @@ def test_an_expired_backup_that_cannot_go_says_why(change: Raw | None, label: st
     assert table.all("DeleteBackupRequest") == []
 
 
-def test_a_request_that_cannot_be_met_is_processed_with_its_errors_and_kept_for_a_day() -> None:
+def test_a_failed_delete_request_has_errors_and_is_kept_for_a_day() -> None:
     table = opened(slow=SimulatedRun(timedelta(minutes=10), 100))
     back_up(table, "slow")
     table.pass_time(1)
@@ -85,7 +85,7 @@ def test_a_request_that_cannot_be_met_is_processed_with_its_errors_and_kept_for_
     assert table.all("DeleteBackupRequest") == []
 
 
-def test_a_deleted_backup_object_comes_back_while_its_data_is_there() -> None:
+def test_a_deleted_backup_object_is_synced_back_while_its_data_exists() -> None:
     table = opened()
     back_up(table, "kept")
     table.pass_time(10)
@@ -100,7 +100,7 @@ def test_a_deleted_backup_object_comes_back_while_its_data_is_there() -> None:
 # ── the queue ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_backup_overtakes_one_whose_namespace_is_taken() -> None:
+def test_a_backup_overtakes_one_with_a_namespace_conflict() -> None:
     slow = SimulatedRun(timedelta(minutes=5), 100)
     table = opened(Flags(concurrent_backups=2), first=slow, second=slow, third=slow)
     back_up(table, "first", ("shop",))
@@ -111,7 +111,7 @@ def test_a_backup_overtakes_one_whose_namespace_is_taken() -> None:
     assert phases == {"first": "InProgress", "second": "Queued", "third": "InProgress"}
 
 
-def test_a_killed_server_leaves_what_ran_failed_and_takes_up_what_waited() -> None:
+def test_after_a_restart_running_backups_fail_and_waiting_ones_continue() -> None:
     slow = SimulatedRun(timedelta(minutes=5), 100)
     table = opened(running=slow)
     back_up(table, "running")
@@ -127,7 +127,7 @@ def test_a_killed_server_leaves_what_ran_failed_and_takes_up_what_waited() -> No
     assert status(table, "Backup", "waiting")["phase"] == "Completed"
 
 
-def test_progress_grows_to_the_end_and_a_failure_is_told() -> None:
+def test_progress_grows_to_the_end_and_a_failure_is_reported() -> None:
     table = opened(
         steady=SimulatedRun(timedelta(minutes=2), 100, steps=4, warnings=2),
         broken=SimulatedRun(timedelta(minutes=1), 50, failure="bucket full"),
@@ -152,7 +152,7 @@ def _done(body: Raw) -> int:
 # ── volumes ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_file_system_backups_hold_the_backup_in_progress_and_one_node_moves_one_at_a_time() -> None:
+def test_file_system_backups_keep_the_backup_in_progress_one_at_a_time_per_node() -> None:
     moves = (
         VolumeTransfer("PodVolumeBackup", "one", 2, minutes=2),
         VolumeTransfer("PodVolumeBackup", "two", 4, minutes=2),
@@ -168,7 +168,7 @@ def test_file_system_backups_hold_the_backup_in_progress_and_one_node_moves_one_
     assert done == [2_000_000_000, 4_000_000_000]
 
 
-def test_uploads_are_waited_for_in_a_phase_of_their_own_and_a_failed_one_spoils_the_backup() -> None:
+def test_uploads_have_a_waiting_phase_and_a_failed_one_fails_the_backup_partially() -> None:
     moves = (
         VolumeTransfer("DataUpload", "good", 2),
         VolumeTransfer("DataUpload", "bad", 2, "worker-2", fails="connection reset"),
@@ -200,7 +200,7 @@ def test_a_cancelled_upload_ends_cancelled() -> None:
 # ── restores, locations, requests ────────────────────────────────────────────────────────────────────────────
 
 
-def test_restores_go_one_at_a_time_and_one_without_its_backup_is_refused() -> None:
+def test_restores_run_one_at_a_time_and_need_their_backup() -> None:
     slow = SimulatedRun(timedelta(minutes=2), 40)
     table = opened(first=slow)
     back_up(table, "kept")
@@ -236,7 +236,7 @@ def test_a_location_without_its_bucket_is_unavailable_until_it_is_back() -> None
     assert "NoSuchBucket" in status(table, "BackupStorageLocation", "offsite")["message"]
 
 
-def test_checks_that_are_switched_off_leave_no_pulse() -> None:
+def test_disabled_checks_leave_no_pulse() -> None:
     table = opened()
     table.patch(
         "BackupStorageLocation", "velero", "default", {"spec": {"validationFrequency": "0s", "backupSyncPeriod": "0s"}}
@@ -264,7 +264,7 @@ def test_checks_that_are_switched_off_leave_no_pulse() -> None:
         ("1.18.3", "*/60 * * * *", 'step (60) must be less than range size (60): "*/60"'),
     ],
 )
-def test_a_schedule_is_validated_in_the_words_of_the_release(version: str, cron: str, problem: str) -> None:
+def test_a_schedule_is_validated_with_the_messages_of_the_release(version: str, cron: str, problem: str) -> None:
     table = opened(Flags(version=version))
     table.create("Schedule", "velero", "odd", {"schedule": cron, "template": {}})
     table.pass_time(1)
@@ -273,7 +273,7 @@ def test_a_schedule_is_validated_in_the_words_of_the_release(version: str, cron:
     assert found.get("validationErrors") == ([f"invalid schedule: {problem}"] if problem else None)
 
 
-def test_another_release_reads_the_same_schedules_anew() -> None:
+def test_another_release_validates_the_same_schedules_again() -> None:
     table = opened(Flags(version="1.14"))
     table.create("Schedule", "velero", "zoned", {"schedule": "CRON_TZ=UTC * * * * *", "template": {}})
     table.pass_time(90)
@@ -293,7 +293,7 @@ def test_a_release_without_a_queue_gives_waiting_backups_no_status() -> None:
     assert status(table, "Backup", "second") == {}
 
 
-def test_a_server_tells_its_version_when_it_is_asked() -> None:
+def test_a_server_status_request_returns_the_version() -> None:
     table = opened()
     table.create("ServerStatusRequest", "velero", "who", {})
     table.pass_time(1)

@@ -80,7 +80,7 @@ def test_schedules_fire_when_their_expressions_say(week: tuple[ControllerBox, Wi
         assert [made for made in witness.made if made.startswith(f"{name}-")] == expected
 
 
-def test_no_backup_is_lost_or_made_twice(week: tuple[ControllerBox, Witness, list[int]]) -> None:
+def test_no_backup_is_lost_or_duplicated(week: tuple[ControllerBox, Witness, list[int]]) -> None:
     table, witness, _ = week
     assert set(witness.made.values()) == {1}
     present = {body["metadata"]["name"] for body in table.all("Backup")}
@@ -96,7 +96,7 @@ def test_no_phase_goes_backwards(week: tuple[ControllerBox, Witness, list[int]])
         assert places == sorted(places), name
 
 
-def test_nothing_piles_up(week: tuple[ControllerBox, Witness, list[int]]) -> None:
+def test_objects_do_not_accumulate(week: tuple[ControllerBox, Witness, list[int]]) -> None:
     """Backups live for a day and are collected within the hour, so the second day is as full as the last."""
     table, _, sizes = week
     assert max(sizes[1:]) - min(sizes[1:]) < 15, sizes

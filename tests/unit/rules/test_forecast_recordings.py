@@ -72,7 +72,7 @@ def submissions(name: str) -> list[tuple[str, datetime]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_whatever_the_controller_submitted_was_due_unpaused_and_valid(name: str) -> None:
+def test_every_submitted_schedule_was_due_unpaused_and_valid(name: str) -> None:
     for cluster, event in walk(name):
         before = cluster.before(event)
         if not isinstance(event.object, Schedule) or not isinstance(before, Schedule):
@@ -85,7 +85,7 @@ def test_whatever_the_controller_submitted_was_due_unpaused_and_valid(name: str)
             assert not invalid(before, dialect)
 
 
-def test_whatever_was_due_and_free_at_a_look_was_submitted() -> None:
+def test_every_due_and_unblocked_schedule_was_submitted() -> None:
     """A look at all schedules comes once a minute; one that is due and makes nothing then would be a wrong forecast."""
     checked = 0
     for name in NAMES:

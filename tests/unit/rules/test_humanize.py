@@ -29,7 +29,7 @@ BERLIN, NEW_YORK, KATHMANDU = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_Y
         ("at 2026-11-15T02:00:00Z, version 1:02:03Z, 99:00:00Z, 31 Feb 02:00Z", BERLIN, None),
     ],
 )
-def test_a_sentence_is_told_in_another_zone(said: str, zone: ZoneInfo, retold: str | None) -> None:
+def test_a_sentence_is_converted_to_another_zone(said: str, zone: ZoneInfo, retold: str | None) -> None:
     assert humanize.retold(said, NOW, zone) == (said if retold is None else retold)
 
 
@@ -38,7 +38,7 @@ def test_a_sentence_is_told_in_another_zone(said: str, zone: ZoneInfo, retold: s
     st.timedeltas(timedelta(days=-500), timedelta(days=500)),
     st.sampled_from([BERLIN, NEW_YORK, KATHMANDU]),
 )
-def test_a_moment_told_again_is_the_moment_in_that_zone(now: datetime, ago: timedelta, zone: ZoneInfo) -> None:
+def test_a_converted_time_is_the_same_instant_in_that_zone(now: datetime, ago: timedelta, zone: ZoneInfo) -> None:
     at = now - ago
     there = humanize.time(at, now, zone)
     told = humanize.retold(f"since {humanize.time(at, now)}", now, zone)

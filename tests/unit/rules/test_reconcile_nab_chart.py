@@ -27,7 +27,7 @@ def test_an_empty_phase_becomes_new_before_anything_else(behaviour: Behaviour) -
 
 
 @BOTH
-def test_the_whole_way_in_the_order_of_the_chart(behaviour: Behaviour) -> None:
+def test_the_whole_path_in_the_order_of_the_chart(behaviour: Behaviour) -> None:
     chart = Chart(behaviour).add_nab()
     chart.step()
     chart.step()
@@ -48,7 +48,7 @@ def test_the_whole_way_in_the_order_of_the_chart(behaviour: Behaviour) -> None:
 
 
 @BOTH
-def test_a_spec_that_is_refused_backs_off_once_and_waits_for_its_user(behaviour: Behaviour) -> None:
+def test_a_refused_spec_backs_off_once_and_waits_for_the_user(behaviour: Behaviour) -> None:
     chart = Chart(behaviour).add_nab(backupSpec={"includedNamespaces": ["velero"]})
     chart.step()
     refused = chart.step()
@@ -66,7 +66,7 @@ def test_a_spec_that_is_refused_backs_off_once_and_waits_for_its_user(behaviour:
 
 
 @BOTH
-def test_a_name_once_given_is_kept(behaviour: Behaviour) -> None:
+def test_an_assigned_name_is_kept(behaviour: Behaviour) -> None:
     chart = Chart(behaviour).add_nab()
     chart.step()
     chart.step()
@@ -76,7 +76,7 @@ def test_a_name_once_given_is_kept(behaviour: Behaviour) -> None:
 
 
 @BOTH
-def test_the_finalizers_of_others_stay(behaviour: Behaviour) -> None:
+def test_finalizers_of_others_are_kept(behaviour: Behaviour) -> None:
     chart = Chart(behaviour).add_nab()
     chart.objects.apply([Patch(NAB, TEAM, "ledger", {"metadata": {"finalizers": ["example.com/audit"]}})], NOW)
     chart.settle()
@@ -96,7 +96,7 @@ def test_the_finalizers_of_others_stay(behaviour: Behaviour) -> None:
         {"phase": "FailedValidation", "validationErrors": ["no such location"]},
     ],
 )
-def test_what_velero_says_is_copied_once(behaviour: Behaviour, status: dict[str, Any]) -> None:
+def test_velero_s_status_is_copied_once(behaviour: Behaviour, status: dict[str, Any]) -> None:
     chart = made(behaviour)
     chart.set_status(BACKUP, NACUUID, **status)
     chart.step()
@@ -105,7 +105,7 @@ def test_what_velero_says_is_copied_once(behaviour: Behaviour, status: dict[str,
 
 
 @BOTH
-def test_the_place_in_the_queue_follows_those_created_earlier(behaviour: Behaviour) -> None:
+def test_the_queue_position_counts_those_created_earlier(behaviour: Behaviour) -> None:
     chart = made(behaviour)
     chart.objects.put(BACKUP, _backup("older", "2026-11-15T02:00:00Z"))
     chart.set_status(BACKUP, NACUUID, phase="InProgress")
@@ -121,7 +121,7 @@ def test_the_place_in_the_queue_follows_those_created_earlier(behaviour: Behavio
 
 
 @pytest.mark.parametrize("phase", ["Queued", "ReadyToStart"])
-def test_released_the_queues_phases_are_refused_and_tried_again(phase: str) -> None:
+def test_released_queue_phases_are_refused_and_retried(phase: str) -> None:
     chart = made(Behaviour.RELEASED)
     chart.set_status(BACKUP, NACUUID, phase=phase)
     answer = chart.look()
@@ -129,7 +129,7 @@ def test_released_the_queues_phases_are_refused_and_tried_again(phase: str) -> N
     assert phase in answer.problem
 
 
-def test_as_the_seed_has_it_the_queues_phases_are_copied_and_the_place_is_taken_out_again() -> None:
+def test_seed_queue_phases_are_copied_and_the_position_is_removed_again() -> None:
     chart = made(Behaviour.SEED)
     chart.set_status(BACKUP, NACUUID, phase="Queued", queuePosition=3)
     chart.step()
@@ -143,7 +143,7 @@ def test_as_the_seed_has_it_the_queues_phases_are_copied_and_the_place_is_taken_
     assert (copy.phase, copy.queue_position) == ("ReadyToStart", None)
 
 
-def test_released_a_lost_backup_sends_the_nab_back_for_good() -> None:
+def test_released_a_lost_backup_sends_the_nab_back_permanently() -> None:
     chart = made(Behaviour.RELEASED)
     backup = chart.objects.raw[BACKUP.plural, OADP, NACUUID][1]
     chart.objects.drop(BACKUP, OADP, NACUUID)
@@ -156,7 +156,7 @@ def test_released_a_lost_backup_sends_the_nab_back_for_good() -> None:
     assert chart.look().writes == ()
 
 
-def test_as_the_seed_has_it_a_lost_backup_is_made_again() -> None:
+def test_seed_a_lost_backup_is_created_again() -> None:
     chart = made(Behaviour.SEED)
     chart.objects.drop(BACKUP, OADP, NACUUID)
     assert names(chart.step())[0] == ("Create", "Backup", NACUUID)
@@ -164,7 +164,7 @@ def test_as_the_seed_has_it_a_lost_backup_is_made_again() -> None:
     assert chart.look() == Reconciled()
 
 
-def test_a_spec_spoilt_after_the_backup_was_made_goes_back_released_and_stays_in_the_seed() -> None:
+def test_a_spec_made_invalid_later_goes_back_released_and_stays_in_the_seed() -> None:
     for behaviour, phase in ((Behaviour.RELEASED, "BackingOff"), (Behaviour.SEED, "Created")):
         chart = made(behaviour)
         chart.edit(backupSpec={"includeClusterResources": True})
@@ -192,7 +192,7 @@ def test_a_spec_spoilt_after_the_backup_was_made_goes_back_released_and_stays_in
         ({"nacuuid": "n1"}, "Available", None),
     ],
 )
-def test_a_location_that_waits_for_its_administrator_is_refused_meanwhile(
+def test_a_location_that_waits_for_approval_is_refused(
     behaviour: Behaviour, nabsl_status: dict[str, str], velero_phase: str | None, message: str | None
 ) -> None:
     chart = Chart(behaviour).add_nab(backupSpec={"storageLocation": "ours"})
@@ -222,9 +222,7 @@ def test_a_location_that_waits_for_its_administrator_is_refused_meanwhile(
         ({}, None),
     ],
 )
-def test_a_field_that_the_administrator_has_fixed_may_be_left_out_but_not_changed(
-    asked: dict[str, Any], message: str | None
-) -> None:
+def test_an_enforced_field_may_be_unset_but_not_changed(asked: dict[str, Any], message: str | None) -> None:
     chart = Chart().add_nab(backupSpec=asked)
     chart.enforced = BackupSpec(ttl="240h0m0s", snapshot_volumes=False)
     chart.settle()

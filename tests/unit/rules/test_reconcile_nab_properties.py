@@ -59,7 +59,7 @@ ACTIONS: dict[str, Callable[[Chart], None]] = {
     behaviour=st.sampled_from(list(Behaviour)),
     doings=st.lists(st.tuples(st.sampled_from(sorted(ACTIONS)), st.booleans()), max_size=12),
 )
-def test_it_comes_to_rest_and_every_step_is_known(behaviour: Behaviour, doings: list[tuple[str, bool]]) -> None:
+def test_reconciling_converges_and_every_step_is_known(behaviour: Behaviour, doings: list[tuple[str, bool]]) -> None:
     chart = Chart(behaviour).add_nab()
     for name, to_the_end in [*doings, ("look once", True)]:
         if not chart.objects.has(NAB, TEAM, "ledger"):

@@ -199,13 +199,13 @@ def _label(change: tuple[int, int]) -> str:
     return f"{event.object.namespace}/{event.object.name}@{event.t:%H:%M:%S.%f}"
 
 
-def test_the_recording_holds_enough_to_be_evidence() -> None:
+def test_the_recording_is_large_enough() -> None:
     assert len(CHANGES) > 80
     assert {EVENTS[place].kind for _, place in CHANGES} == {NAB, NAR}
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=_label)
-def test_every_change_that_the_real_controller_made_is_made_here_too(change: tuple[int, int]) -> None:
+def test_every_change_of_the_real_controller_is_reproduced(change: tuple[int, int]) -> None:
     since, place = change
     before, event = EVENTS[since], EVENTS[place]
     wanted = event.object
@@ -231,7 +231,7 @@ def _backups_not_from_the_bucket() -> list[int]:
 
 
 @pytest.mark.parametrize("place", [*_backups_not_from_the_bucket(), *_lives(RESTORE), *_lives(DELETE_REQUEST)])
-def test_every_velero_object_is_made_as_the_real_controller_made_it(place: int) -> None:
+def test_every_velero_object_equals_the_real_controller_s(place: int) -> None:
     event = EVENTS[place]
     born = event.object
     assert isinstance(born, Backup | Restore | DeleteBackupRequest)
@@ -250,7 +250,7 @@ def test_every_velero_object_is_made_as_the_real_controller_made_it(place: int) 
 @pytest.mark.parametrize(
     "place", [p for p, event in enumerate(EVENTS) if event.kind in (NAB, NAR) and event.type == "DELETED"]
 )
-def test_an_object_goes_when_the_real_controller_let_it_go(place: int) -> None:
+def test_an_object_is_deleted_when_the_real_controller_deleted_it(place: int) -> None:
     since = _last_change(place)
     assert since is not None
     before = EVENTS[since]
@@ -259,7 +259,7 @@ def test_an_object_goes_when_the_real_controller_let_it_go(place: int) -> None:
     assert any(released in writes for writes in answers), answers
 
 
-def test_the_nab_that_came_back_is_the_one_that_the_sync_makes() -> None:
+def test_the_nab_created_again_equals_the_one_of_the_sync() -> None:
     (place,) = [p for p in _lives(NAB) if EVENTS[p].object.label("openshift.io/oadp-nab-synced-from-nacuuid")]
     event = EVENTS[place]
     moment = SNAPSHOTS[place]
@@ -283,7 +283,7 @@ def test_nothing_is_left_to_write_when_the_recording_ends() -> None:
     assert sync_nabs(end.all(BACKUP), end.all(NAB), TEAMS).writes == ()
 
 
-def test_while_velero_queues_the_released_copy_stands_still() -> None:
+def test_released_the_copied_status_does_not_change_while_velero_queues() -> None:
     """Between Created and InProgress the recorded NABs did not change, whatever Velero's queue did."""
     frozen = 0
     for place, event in enumerate(EVENTS):

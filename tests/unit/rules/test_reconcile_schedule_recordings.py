@@ -110,13 +110,13 @@ def _becomes(change: Change, answer: Reconciled) -> Schedule:
     return from_builtins(Schedule, raw)
 
 
-def test_the_recordings_hold_enough_to_be_evidence() -> None:
+def test_the_recordings_are_large_enough() -> None:
     assert len(CHANGES) > 90
     assert {change.recording for change in CHANGES} == set(BEATS)
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
-def test_every_change_that_velero_made_is_made_here_too(change: Change) -> None:
+def test_every_change_of_velero_is_reproduced(change: Change) -> None:
     wanted = _essence(_schedule(change.after))
     outcomes = [_essence(_becomes(change, answer)) for _, answer in _answers(change)]
     assert wanted in outcomes
@@ -130,7 +130,7 @@ SUBMITTED = tuple(
 
 
 @pytest.mark.parametrize("change", SUBMITTED, ids=str)
-def test_every_backup_is_made_as_velero_made_it(change: Change) -> None:
+def test_every_backup_equals_velero_s(change: Change) -> None:
     last = _schedule(change.after).status.last_backup
     assert last is not None
     name = f"{change.after.object.name}-{last:%Y%m%d%H%M%S}"
@@ -151,7 +151,7 @@ def test_every_backup_is_made_as_velero_made_it(change: Change) -> None:
     assert wanted in made
 
 
-def test_only_backups_made_by_hand_have_no_change_of_last_backup_beside_them() -> None:
+def test_only_manual_backups_come_without_a_change_of_last_backup() -> None:
     told = {
         (change.recording, f"{change.after.object.name}-{_schedule(change.after).status.last_backup:%Y%m%d%H%M%S}")
         for change in SUBMITTED
@@ -185,7 +185,7 @@ def _before(name: str, moment: datetime) -> dict[tuple[str, str, str], Event]:
 
 
 @pytest.mark.parametrize(("name", "beat"), list(_beats()))
-def test_at_every_beat_those_submit_that_velero_submitted(name: str, beat: datetime) -> None:
+def test_every_minute_the_same_schedules_are_submitted_as_by_velero(name: str, beat: datetime) -> None:
     held = _before(name, beat - timedelta(milliseconds=100))
     backups = _backups(held)
     dialect = recordings.dialect_at(name, beat)

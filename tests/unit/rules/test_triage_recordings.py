@@ -103,10 +103,10 @@ def found_in(name: str) -> dict[tuple[str, str], set[str]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_trouble_of_the_story_is_found_and_nothing_else(name: str) -> None:
+def test_exactly_the_problems_of_the_recording_are_found(name: str) -> None:
     assert set(found_in(name)) == STORIES[name]
 
 
 @pytest.mark.parametrize("name", ["overlap", "overlap-1.17"])
-def test_storage_that_hangs_explains_the_schedule_that_it_holds_back(name: str) -> None:
+def test_hanging_storage_explains_the_blocked_schedule(name: str) -> None:
     assert "one" in found_in(name)["velero-no-pulse", ""]

@@ -101,7 +101,7 @@ def follow(mirror: dict[ObjectRef, object], drained: dict[ObjectRef, Change]) ->
 
 
 @given(STEPS)
-def test_two_overlapping_watches_over_bad_lines_end_with_what_the_server_has(
+def test_two_overlapping_watches_with_faults_converge_to_the_server(
     steps: list[tuple[str, str, str, list[Fault], int]],
 ) -> None:
     seen = Watched()
@@ -130,7 +130,7 @@ def test_two_overlapping_watches_over_bad_lines_end_with_what_the_server_has(
 
 
 @given(STEPS)
-def test_one_watch_that_repeats_and_delays_needs_no_new_list(
+def test_one_watch_with_repeats_and_delays_needs_no_new_list(
     steps: list[tuple[str, str, str, list[Fault], int]],
 ) -> None:
     seen = Watched()
@@ -176,7 +176,7 @@ PACES = st.lists(
 
 
 @given(PACES)
-def test_a_watch_with_a_selector_beside_a_wider_one_leaves_nothing_behind(steps: list[tuple[str, str, str]]) -> None:
+def test_a_selector_watch_beside_a_wider_one_leaves_no_stale_objects(steps: list[tuple[str, str, str]]) -> None:
     seen = Watched()
     narrow = seen.store.sink(WatchScope("prod", BACKUP, "", f"{SCHEDULE_LABEL}=nightly"), seen.clock)
     server = Server()

@@ -60,7 +60,7 @@ def table() -> SortedRows[Row]:
     return table
 
 
-def test_rows_stand_under_their_namespace_in_their_own_order(table: SortedRows[Row]) -> None:
+def test_rows_are_grouped_by_namespace_in_their_own_order(table: SortedRows[Row]) -> None:
     lines = GroupedRows(table, standing)
     assert told(lines) == ["ml 2 1 failed", "z", "y", "pay 2", "a", "b", "web 1", "c"]
     table.sort(by_size, reverse=True)
@@ -69,7 +69,7 @@ def test_rows_stand_under_their_namespace_in_their_own_order(table: SortedRows[R
     assert [held.name for held, _ in table] == ["y", "b", "a", "z", "c"]
 
 
-def test_a_head_counts_what_changes_comes_and_goes(table: SortedRows[Row]) -> None:
+def test_a_group_header_counts_additions_changes_and_deletions(table: SortedRows[Row]) -> None:
     lines = GroupedRows(table, standing)
     table.put(key("pay", "a"), Row(1, broken=True))
     table.put(key("ml", "z"), Row(9))
@@ -80,7 +80,7 @@ def test_a_head_counts_what_changes_comes_and_goes(table: SortedRows[Row]) -> No
     assert told(lines) == ["new 1 1 failed", "n", "pay 2 1 failed", "a", "b"]
 
 
-def test_a_folded_group_is_one_line_and_all_of_its_rows_are_still_there(table: SortedRows[Row]) -> None:
+def test_a_collapsed_group_is_one_line_and_keeps_its_rows(table: SortedRows[Row]) -> None:
     lines = GroupedRows(table, standing)
     lines.fold(head_key(("prod", "ml")))
     assert told(lines) == ["ml 2 1 failed", "pay 2", "a", "b", "web 1", "c"]
@@ -111,7 +111,7 @@ class Counted:
 
 
 @pytest.mark.parametrize("rows", [10, 5_000])
-def test_a_change_counts_its_own_row_however_many_there_are(rows: int) -> None:
+def test_a_change_recounts_only_its_own_row(rows: int) -> None:
     asked = Counted()
     table = SortedRows[Row](by_size)
     table.replace((key(f"ns-{number % 50}", f"n{number}"), Row(number)) for number in range(rows))
@@ -133,7 +133,7 @@ STEP = st.one_of(
 
 
 @given(st.lists(STEP, max_size=30))
-def test_the_lines_are_those_of_all_rows_grouped_anew(steps: list[Any]) -> None:
+def test_incremental_lines_equal_those_grouped_from_scratch(steps: list[Any]) -> None:
     table = SortedRows[Row](by_size)
     lines = GroupedRows(table, standing)
     folded: set[str] = set()
