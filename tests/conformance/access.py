@@ -1,4 +1,4 @@
-"""Who is let in, what they are told when they are not, and what they can find out beforehand."""
+"""Authentication, authorization, and access reviews."""
 
 from __future__ import annotations
 

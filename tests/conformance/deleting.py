@@ -1,4 +1,4 @@
-"""Deletion: what holds an object, what insists on which one, and what a delete answers."""
+"""Deletion: finalizers, preconditions, and the answers of a delete."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ FINALIZER = "nonadminbackup.oadp.openshift.io/finalizer"
 
 
 class Deleting:
-    """Objects on their way out."""
+    """Objects that are being deleted."""
 
     async def test_a_deleted_object_is_gone_at_once(self, api: Api) -> None:
         made = (await api.create(api.schedules, schedule("daily"))).expect(201)

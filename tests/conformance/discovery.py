@@ -1,4 +1,4 @@
-"""What the server says of itself."""
+"""Discovery: version, groups and resources of the server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.conformance.client import Api
 
 
 class Discovery:
-    """Versions, groups, resources and addresses that do not exist."""
+    """Versions, groups, resources and paths that do not exist."""
 
     @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
     async def test_health_endpoints_answer_ok(self, api: Api, path: str) -> None:

@@ -1,4 +1,4 @@
-"""Get and list: moments, pages, selectors and other forms of the same objects."""
+"""Get and list: versions, pages, selectors and other forms of the same objects."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Reading:
 
 
 class Paging:
-    """Lists in chunks, and lists of a given moment."""
+    """Lists in chunks, and lists of a given version."""
 
     async def test_all_pages_show_the_version_of_the_first(self, api: Api) -> None:
         await five_backups(api)

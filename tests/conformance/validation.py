@@ -1,4 +1,4 @@
-"""What the definitions of the kinds forbid, prune and fill in."""
+"""What the definitions of the kinds refuse, prune and default."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.conformance.client import Api, Body, nab, schedule
 
 
 class Validation:
-    """Objects that break their schema."""
+    """Objects that violate their schema."""
 
     @pytest.mark.parametrize(
         ("change", "field", "reason", "message"),
@@ -111,7 +111,7 @@ class Validation:
 
 
 class Pruning:
-    """Fields that the definition does not know."""
+    """Fields that the definition does not have."""
 
     async def test_unknown_fields_are_dropped_with_a_warning(self, api: Api) -> None:
         sent = schedule("daily", colour="red", template={"hooks": {"resources": [{"name": "a", "zip": 1}]}})

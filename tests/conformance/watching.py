@@ -1,4 +1,4 @@
-"""Watches: where they start, what they tell, how they end."""
+"""Watches: where they start, what they send, how they end."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.conformance.client import Api, backup, brief
 
 
 class Watching:
-    """What a reflector lives by."""
+    """What a reflector depends on."""
 
     async def test_a_watch_from_a_list_sends_the_later_changes(self, api: Api) -> None:
         await api.create(api.backups, backup("before"))
@@ -122,7 +122,7 @@ class Watching:
 
 
 class Compaction:
-    """What happens to those who come back after the history was dropped."""
+    """Watches and lists that continue after the history was dropped."""
 
     async def test_old_continue_tokens_and_versions_expire(self, api: Api) -> None:
         for name in ("a", "b", "c"):

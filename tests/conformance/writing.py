@@ -253,7 +253,7 @@ class Patching:
 
 
 class StatusAndGeneration:
-    """Who may write the status where, and what counts as a new generation."""
+    """Which path writes the status, and what counts as a new generation."""
 
     async def test_without_a_status_subresource_spec_and_status_are_written_together(self, api: Api) -> None:
         made = {**schedule("daily"), "status": {"phase": "New"}}

@@ -1,4 +1,4 @@
-"""The box's schemas: they take what real controllers wrote, and the quick judgement is the thorough one's."""
+"""The box's schemas: they accept what real controllers wrote, and the quick check equals the thorough one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files as people keep them and as kubectl prints them."""
+"""Manifests as people write them and as kubectl prints them."""
 
 from __future__ import annotations
 

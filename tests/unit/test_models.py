@@ -1,4 +1,4 @@
-"""Objects as they come: missing, null, unknown and wrong."""
+"""Decoding of objects with missing, null, unknown and wrong values."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_values_are_frozen() -> None:
 
 
 def test_a_template_is_written_back_unchanged() -> None:
-    """Every field of the recorded backups survives, but for Go's habit of writing out empty ones."""
+    """Every field of the recorded backups is kept, except the empty ones that Go writes."""
     for name in NAMES:
         for event in events(name, "backups"):
             assert isinstance(event.object, Backup)

@@ -1,4 +1,4 @@
-"""One name, one thing: public classes in the whole code base, public functions within their package."""
+"""One meaning for each name: public classes in the whole code base, public functions within their package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SIMULATOR = _ROOT / "core" / "foretop_core" / "minicluster"
 
 
 def _definitions(*kinds: type[ast.stmt]) -> Iterator[tuple[Path, ast.stmt]]:
-    """The top-level definitions of the product; the simulator speaks the language of an API server."""
+    """The top-level definitions of the product; the simulator uses the names of an API server."""
     for source in _SOURCES:
         for path in sorted(source.rglob("*.py")):
             if _SIMULATOR not in path.parents:

@@ -41,8 +41,8 @@ def test_every_change_is_reported_with_figures_and_a_replacement(
 ) -> None:
     source = manifest(tmp_path, "both", "midnight", "plain")
     assert run(["upgrade-check", "-f", source, "--velero-version", "1.18.2", *AT]) == 1
-    told = capsys.readouterr().out.splitlines()
-    assert told[:6] == [
+    output = capsys.readouterr().out.splitlines()
+    assert output[:6] == [
         "velero/both   0 2 1 * 1   runs at other times",
         "  Velero 1.18.2: at 02:00 on the 1st of the month and on every Monday",
         "  Velero 1.18.3: at 02:00 on the 1st if it is a Monday",
@@ -50,8 +50,8 @@ def test_every_change_is_reported_with_figures_and_a_replacement(
         "  First difference: Fri 01 Jan 2027 02:00Z",
         "  Write instead: 0 2 1 * *   and   0 2 * * 1",
     ]
-    assert "  Write instead: 0 0 * * *" in told
-    assert told[-1] == "2 of 3 schedules change; 1 loses all its backups."
+    assert "  Write instead: 0 0 * * *" in output
+    assert output[-1] == "2 of 3 schedules change; 1 loses all its backups."
 
 
 def test_the_items_have_the_documented_fields(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_every_possible_release_is_shown_if_it_is_unknown(capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(
-    ("names", "given", "told"),
+    ("names", "given", "output"),
     [
         (("plain",), ("--velero-version", "1.18.2"), "1 schedule is read the same by Velero 1.18.2 and 1.18.3."),
         (("plain",), (), "1 schedule is read the same by Velero up to 1.18.2 and 1.18.3."),
@@ -105,18 +105,18 @@ def test_every_possible_release_is_shown_if_it_is_unknown(capsys: pytest.Capture
     ],
 )
 def test_no_change_is_one_line_and_exit_code_zero(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, names: tuple[str, ...], given: tuple[str, ...], told: str
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, names: tuple[str, ...], given: tuple[str, ...], output: str
 ) -> None:
     assert run(["upgrade-check", "-f", manifest(tmp_path, *names), *given]) == 0
-    assert capsys.readouterr().out == f"{told}\n"
+    assert capsys.readouterr().out == f"{output}\n"
 
 
 def test_a_paused_schedule_is_reported_as_paused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     source = manifest(tmp_path, "by-hand", paused=True)
     assert run(["upgrade-check", "-f", source, "--velero-version", "1.18.2"]) == 1
-    told = capsys.readouterr().out
-    assert "starts a backup every minute   paused: nothing changes until it is unpaused" in told
-    assert "Runs in the next twelve months: 0 → 525,600" in told
+    output = capsys.readouterr().out
+    assert "starts a backup every minute   paused: nothing changes until it is unpaused" in output
+    assert "Runs in the next twelve months: 0 → 525,600" in output
 
 
 def test_unreadable_schedules_are_not_counted_as_unchanged(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

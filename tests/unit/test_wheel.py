@@ -1,4 +1,4 @@
-"""What is installed: two packages and nothing beside them, so that no other program's modules are overwritten."""
+"""The installed files: two packages and nothing else, so that no other program's modules are overwritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backups by hand, restores, and what is done to the tenants' objects: exact bodies and sentences."""
+"""Manual backups, restores, and actions on tenants' objects: exact bodies and sentences."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.objects import NOW, backup, location, nab, nar, restore, schedule, up
 
 
 def test_a_manual_backup_equals_the_one_velero_would_create() -> None:
-    """Labels, annotations, owner and spec are held to the controller's own; Go's zero values are the server's care."""
+    """Labels, annotations, owner and spec are compared with the controller's; Go zero values are the server's."""
     item = from_builtins(
         Schedule,
         {
@@ -158,8 +158,8 @@ def test_a_restore_shows_its_content_and_what_already_exists() -> None:
         spec={"includedNamespaces": ["shop", "web"]},
         progress={"totalItems": 212, "itemsBackedUp": 212},
     )
-    wish = RestoreRequest(mapping={"shop": "shop-restored"}, existing="update", volumes=False)
-    (step,) = plan_restore(ClusterSnapshot("prod", backups=(done,)), [done], wish, NOW, ["web", "default"]).steps
+    request = RestoreRequest(mapping={"shop": "shop-restored"}, existing="update", volumes=False)
+    (step,) = plan_restore(ClusterSnapshot("prod", backups=(done,)), [done], request, NOW, ["web", "default"]).steps
     assert step.write.body["spec"] == {
         "includedNamespaces": ["*"],
         "backupName": "one",
@@ -181,7 +181,7 @@ def test_a_restore_into_an_existing_namespace_suggests_a_new_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "words"),
+    ("wanted", "words"),
     [
         (RestoreRequest(existing="replace"), "is not a valid policy"),
         (RestoreRequest(mapping={"a": "x", "b": "x"}), "Two namespaces are mapped to x"),
@@ -189,9 +189,9 @@ def test_a_restore_into_an_existing_namespace_suggests_a_new_one() -> None:
         (RestoreRequest(more=RestoreSpec(item_operation_timeout="4")), "is not a valid duration"),
     ],
 )
-def test_an_impossible_restore_is_a_one_line_error(wish: RestoreRequest, words: str) -> None:
+def test_an_impossible_restore_is_a_one_line_error(wanted: RestoreRequest, words: str) -> None:
     with pytest.raises(BadInput, match=words):
-        plan_restore(ClusterSnapshot(), [], wish, NOW)
+        plan_restore(ClusterSnapshot(), [], wanted, NOW)
 
 
 def test_a_failed_backup_cannot_be_restored() -> None:

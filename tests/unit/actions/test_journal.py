@@ -1,4 +1,4 @@
-"""The journal: readable by its owner alone, bounded, and told about where it cannot be written."""
+"""The journal: readable only by its owner, bounded, and an error if it cannot be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A backup kept for longer: one patch of spec and status, and who is refused."""
+"""Extending a backup's lifetime: one patch of spec and status, and what is refused."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_an_invalid_lifetime_is_refused(text: str) -> None:
         read_lifetime(text)
 
 
-@pytest.mark.parametrize("wish", [NewLifetime(ttl="1m"), NewLifetime(until=datetime(2020, 1, 1, tzinfo=UTC))])
-def test_a_lifetime_that_is_already_over_is_refused(wish: NewLifetime) -> None:
+@pytest.mark.parametrize("wanted", [NewLifetime(ttl="1m"), NewLifetime(until=datetime(2020, 1, 1, tzinfo=UTC))])
+def test_a_lifetime_that_is_already_over_is_refused(wanted: NewLifetime) -> None:
     with pytest.raises(BadInput, match="that is over"):
-        plan_extend(SNAPSHOT, [KEPT], wish, NOW)
+        plan_extend(SNAPSHOT, [KEPT], wanted, NOW)

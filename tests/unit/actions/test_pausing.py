@@ -1,4 +1,4 @@
-"""Pausing and unpausing: the exact patch, and the sentence that a person decides by."""
+"""Pausing and unpausing: the exact patch, and the sentence that the user decides by."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def snapshot_of(*schedules: Schedule, skip_default: bool | None = False, **more:
 
 
 def merged(item: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """RFC 7396, written out again for the test."""
+    """RFC 7396, implemented again for the test."""
     result = dict(item)
     for key, value in patch.items():
         if value is None:
@@ -57,7 +57,7 @@ def what_velero_does(item: Schedule, server_default: bool) -> tuple[bool, bool]:
     list(product([True, False], [None, True, False], list(Choice), [True, False])),
 )
 def test_unpausing_does_what_its_sentence_says(due: bool, field: bool | None, choice: Choice, default: bool) -> None:
-    """The whole table: due or not, the field, the choice and the server's default, carried out by the controller."""
+    """The whole table: due or not, the field, the choice and the server's default, run through the controller."""
     paused = schedule(paused=True, skip=field, resourceVersion="7", **(DUE if due else NOT_DUE))
     (step,) = plan_unpause(snapshot_of(paused, skip_default=default), [paused], choice, NOW).steps
     spec = step.write.body["spec"]
@@ -97,8 +97,8 @@ def test_schedules_that_are_not_paused_are_refused_and_the_others_planned() -> N
 
 def test_a_pause_records_who_why_and_until_when() -> None:
     item = schedule(resourceVersion="3", **NOT_DUE)
-    wish = PauseRequest("maria", "window-1", "upgrade", NOW + timedelta(hours=2))
-    (step,) = plan_pause(snapshot_of(item), [item], wish, NOW).steps
+    request = PauseRequest("maria", "window-1", "upgrade", NOW + timedelta(hours=2))
+    (step,) = plan_pause(snapshot_of(item), [item], request, NOW).steps
     assert step.write.body == {
         "metadata": {
             "annotations": {
@@ -170,6 +170,6 @@ def test_the_command_to_copy_is_quoted_for_a_shell() -> None:
 
     paused = schedule(paused=True, **DUE)
     (step,) = plan_unpause(snapshot_of(paused), [paused], Choice.SKIP, NOW).steps
-    spoken = shlex.split(step.command)
-    assert spoken[:7] == ["kubectl", "--context", "prod", "-n", "velero", "patch", "schedules.velero.io"]
-    assert json.loads(spoken[-1]) == {"spec": {"paused": False, "skipImmediately": True}}
+    arguments = shlex.split(step.command)
+    assert arguments[:7] == ["kubectl", "--context", "prod", "-n", "velero", "patch", "schedules.velero.io"]
+    assert json.loads(arguments[-1]) == {"spec": {"paused": False, "skipImmediately": True}}

@@ -1,4 +1,4 @@
-"""The record of an action: keys that meet are refused, and its plans write exactly what it declares."""
+"""Action records: conflicting keys are refused, and plans write exactly what their record declares."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def test_a_plan_cannot_write_what_its_record_does_not_declare() -> None:
 
 
 def test_the_doctor_checks_the_declared_permissions() -> None:
-    told = list(told_rights())
-    assert [(verb, kind.name, purpose) for verb, kind, purpose in told] == [
+    permissions = list(told_rights())
+    assert [(verb, kind.name, purpose) for verb, kind, purpose in permissions] == [
         ("patch", "Schedule", "pause and unpause schedules"),
         ("create", "Backup", "back up now"),
         ("create", "Restore", "restore"),
@@ -118,7 +118,7 @@ def _plans() -> Iterator[Plan]:
 
 
 class Asked(AccessReviewer):
-    """Allows everything, and keeps what it was asked for."""
+    """An access check that allows everything and records the requests."""
 
     def __init__(self) -> None:
         self.rights: set[tuple[str, str]] = set()

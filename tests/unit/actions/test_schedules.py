@@ -1,4 +1,4 @@
-"""Making and removing schedules: what is sent, what is shown, and what is refused in one line."""
+"""Creating and deleting schedules: what is sent, what is shown, and what is refused."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tests.objects import NOW, backup, location, schedule
 
 
 def test_a_new_schedule_shows_its_meaning_and_the_next_five_runs() -> None:
-    wish = NewSchedule("velero", "nightly", "30 3 * * *", BackupSpec(ttl="720h", included_namespaces=("shop",)))
-    (step,) = plan_create_schedules(ClusterSnapshot("prod", storage=(location(),)), [wish], NOW).steps
+    request = NewSchedule("velero", "nightly", "30 3 * * *", BackupSpec(ttl="720h", included_namespaces=("shop",)))
+    (step,) = plan_create_schedules(ClusterSnapshot("prod", storage=(location(),)), [request], NOW).steps
     assert step.write.body == {
         "apiVersion": "velero.io/v1",
         "kind": "Schedule",
@@ -35,8 +35,8 @@ def test_a_new_schedule_shows_its_meaning_and_the_next_five_runs() -> None:
 
 
 def test_a_schedule_created_paused_creates_no_backup() -> None:
-    wish = NewSchedule("velero", "nightly", "@daily", paused=True, skip_immediately=True, own_backups=True)
-    (step,) = plan_create_schedules(ClusterSnapshot("prod"), [wish], NOW).steps
+    request = NewSchedule("velero", "nightly", "@daily", paused=True, skip_immediately=True, own_backups=True)
+    (step,) = plan_create_schedules(ClusterSnapshot("prod"), [request], NOW).steps
     assert step.write.body["spec"] == {
         "schedule": "@daily",
         "template": {},
@@ -76,8 +76,8 @@ def test_a_name_that_is_taken_is_refused() -> None:
 
 
 def test_a_missing_storage_location_gives_a_warning() -> None:
-    wish = NewSchedule("velero", "nightly", "@daily", BackupSpec(storage_location="s3-us"))
-    (step,) = plan_create_schedules(ClusterSnapshot("prod", storage=(location(),)), [wish], NOW).steps
+    request = NewSchedule("velero", "nightly", "@daily", BackupSpec(storage_location="s3-us"))
+    (step,) = plan_create_schedules(ClusterSnapshot("prod", storage=(location(),)), [request], NOW).steps
     assert step.warnings == ("Storage location s3-us does not exist in velero; it has default.",)
 
 

@@ -1,4 +1,4 @@
-"""What tells the dialects apart, one difference at a time."""
+"""The differences between the dialects, one at a time."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_a_search_within_the_hour_after_the_gap_finds_the_moved_run() -> None:
     moved = datetime(2026, 3, 8, 3, 30, tzinfo=NEW_YORK)
     assert list(schedule.between(start, noon)) == [moved]
     assert schedule.previous(noon) == moved
-    # Asked anew, the library itself has forgotten it.
+    # In a new search, the library no longer finds it.
     assert schedule.next(start) == datetime(2026, 3, 9, 2, 30, tzinfo=NEW_YORK)
 
 

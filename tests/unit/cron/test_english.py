@@ -1,4 +1,4 @@
-"""Descriptions that an operator can read half awake."""
+"""Descriptions of schedules in plain English."""
 
 from __future__ import annotations
 
@@ -111,9 +111,9 @@ def test_day_fields_that_must_both_match_are_described_as_a_condition(expression
 
 
 def test_a_stepped_star_beside_a_weekday_is_described_by_the_server_s_dialect() -> None:
-    told = {dialect: parse("0 0 */10 * MON", dialect).describe() for dialect in Dialect}
+    descriptions = {dialect: parse("0 0 */10 * MON", dialect).describe() for dialect in Dialect}
     days = "at 00:00 on every 10th day from the 1st to the 31st"
-    assert told == {
+    assert descriptions == {
         Dialect.ROBFIG1: f"{days} if it is a Monday",
         Dialect.ROBFIG: f"{days} of the month and on every Monday",
         Dialect.NETRESEARCH: f"{days} if it is a Monday",

@@ -1,4 +1,4 @@
-"""What a person can ask of a schedule."""
+"""The public methods of a schedule."""
 
 from __future__ import annotations
 

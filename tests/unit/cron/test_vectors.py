@@ -1,4 +1,4 @@
-"""Every answer that the Go libraries gave when they were measured, errors included."""
+"""Every measured answer of the Go libraries, including errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _read(name: str) -> list[dict[str, Any]]:
 ROBFIG_ONLY = _read("cron.jsonl")
 BY_DIALECT = _read("cron-dialects.jsonl")
 RUNS = [vector for vector in ROBFIG_ONLY if "error" not in vector]
-# A question and the answer of one library to it.
+# A question and one library's answer.
 ANSWERS = [
     *((Dialect.ROBFIG, vector, vector) for vector in ROBFIG_ONLY),
     *((dialect, vector, vector[dialect.name.lower()]) for vector in BY_DIALECT for dialect in Dialect),
@@ -58,7 +58,7 @@ def _ours(dialect: Dialect, question: dict[str, Any], answer: dict[str, Any]) ->
     runs: list[datetime | None] = []
     while after is not None and len(runs) < len(answer.get("next", [])):
         after = schedule.next(after.astimezone(zone))
-        # In a zone the two passes of a double hour would be equal to nothing.
+        # In a zone, times of a repeated hour are not equal to any other time.
         runs.append(after and after.astimezone(UTC))
     return runs
 

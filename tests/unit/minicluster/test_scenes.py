@@ -1,4 +1,4 @@
-"""Scenes show what they promise, from the first second on, and the same seed shows the same."""
+"""Scenes show what they promise from the first second on, and the same seed gives the same objects."""
 
 from __future__ import annotations
 

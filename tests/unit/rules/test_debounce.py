@@ -1,4 +1,4 @@
-"""A finding must hold before it comes and be gone before it goes."""
+"""A finding is shown after it has lasted, and removed after it has been gone for a while."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cron dialect a Velero server has, and what tells it."""
+"""The cron dialect of a Velero server, and the evidence for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an upgrade does to an expression: counted, dated, and with something else to write that serves both releases."""
+"""The effect of an upgrade on an expression: counts, dates, and a replacement that suits both releases."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_what_both_read_alike_has_no_effect(text: str) -> None:
 
 
 def test_every_suggestion_makes_the_runs_of_today_in_both_dialects() -> None:
-    """Judged by the runs of a year, one by one, and not by the text."""
+    """Compared by the runs of a year, one by one, and not by the text."""
     chosen = random.Random(7)
     compared = 0
     for _ in range(120):

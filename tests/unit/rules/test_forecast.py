@@ -1,4 +1,4 @@
-"""What a schedule does next, and what unpausing it would do: the seed's stories and the facts."""
+"""The next run of a schedule, and the effect of unpausing it: the seed's examples and the measured facts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from foretop_core.rules.heartbeat import Heartbeat
 from tests.objects import NOW, at, backup, schedule
 
 DIALECT = Dialect.NETRESEARCH
-BEAT = Heartbeat(second=3, pulse=at("02:41:03"))
+HEARTBEAT = Heartbeat(second=3, pulse=at("02:41:03"))
 
 
 def test_a_schedule_that_never_ran_counts_from_its_creation() -> None:
@@ -51,7 +51,7 @@ def test_at_the_very_second_of_its_run_a_schedule_is_not_yet_due() -> None:
 
 
 def test_the_seed_example_of_minutes_43_and_50() -> None:
-    """Made with `45 * * * *`, paused at minute 43, unpaused at minute 50: a backup nobody asked for, unless skipped."""
+    """Created with `45 * * * *`, paused at minute 43, unpaused at minute 50: an unwanted backup, unless skipped."""
     held = schedule(cron="45 * * * *", created="02:40:00", paused=True)
     now = at("02:50:00")
     surprise = unpause(held, now, Choice.LEAVE, server_default=False, dialect=DIALECT)
@@ -82,7 +82,7 @@ def test_the_whole_skip_table(choice: Choice, field: bool | None, server_default
 
 def test_unpausing_gives_the_exact_start_if_the_heartbeat_is_known() -> None:
     cassandra = schedule("cassandra", "*/30 * * * *", last="2026-11-12T02:00:03Z", paused=True)
-    forecast = unpause(cassandra, NOW, Choice.SKIP, beat=BEAT, dialect=DIALECT)
+    forecast = unpause(cassandra, NOW, Choice.SKIP, beat=HEARTBEAT, dialect=DIALECT)
     assert forecast.starts == at("03:00:03")
     assert forecast.missed == 145
     assert "due since 12 Nov 02:30Z, 145 runs missed" in forecast.sentence
@@ -119,19 +119,19 @@ def test_the_server_default_cannot_be_relied_on_and_the_sentence_says_so() -> No
 
 def test_the_expected_start_is_the_first_heartbeat_after_the_due_time() -> None:
     hourly = schedule(cron="0 * * * *", last="02:00:03")
-    assert expected_start(hourly, NOW, DIALECT, BEAT) == at("03:00:03")
+    assert expected_start(hourly, NOW, DIALECT, HEARTBEAT) == at("03:00:03")
     assert expected_start(hourly, NOW, DIALECT, Heartbeat()) is None
 
 
 def test_a_due_run_starts_at_the_next_heartbeat() -> None:
     hourly = schedule(cron="40 * * * *", last="01:40:03")
-    assert expected_start(hourly, at("02:40:30"), DIALECT, BEAT) == at("02:41:03")
+    assert expected_start(hourly, at("02:40:30"), DIALECT, HEARTBEAT) == at("02:41:03")
 
 
 def test_a_blocked_or_paused_schedule_has_no_expected_start() -> None:
     running = backup("nightly-1", "InProgress", of="nightly")
-    assert expected_start(schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, BEAT, [running]) is None
-    assert expected_start(schedule(cron="0 * * * *", last="01:00:03", paused=True), NOW, DIALECT, BEAT) is None
+    assert expected_start(schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, HEARTBEAT, [running]) is None
+    assert expected_start(schedule(cron="0 * * * *", last="01:00:03", paused=True), NOW, DIALECT, HEARTBEAT) is None
 
 
 @pytest.mark.parametrize("phase", ["", "New", "InProgress"])
@@ -140,7 +140,7 @@ def test_an_unfinished_backup_blocks_its_schedule_and_is_named(phase: str) -> No
         schedule(cron="0 * * * *", last="01:00:03"),
         NOW,
         DIALECT,
-        BEAT,
+        HEARTBEAT,
         [backup("nightly-20261115010003", phase, created="01:00:03", started="01:00:04", of="nightly")],
     )
     assert late is not None
@@ -154,7 +154,7 @@ def test_an_unfinished_backup_blocks_its_schedule_and_is_named(phase: str) -> No
 @pytest.mark.parametrize("phase", ["Queued", "ReadyToStart", "WaitingForPluginOperations", "Finalizing", "Completed"])
 def test_a_backup_in_another_phase_does_not_block_its_schedule(phase: str) -> None:
     late = overdue(
-        schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, BEAT, [backup("nightly-1", phase, of="nightly")]
+        schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, HEARTBEAT, [backup("nightly-1", phase, of="nightly")]
     )
     assert late is not None
     assert late.reason is DelayReason.UNKNOWN
@@ -162,7 +162,11 @@ def test_a_backup_in_another_phase_does_not_block_its_schedule(phase: str) -> No
 
 def test_the_backup_of_another_schedule_does_not_block() -> None:
     late = overdue(
-        schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, BEAT, [backup("other-1", "InProgress", of="other")]
+        schedule(cron="0 * * * *", last="01:00:03"),
+        NOW,
+        DIALECT,
+        HEARTBEAT,
+        [backup("other-1", "InProgress", of="other")],
     )
     assert late is not None
     assert late.reason is DelayReason.UNKNOWN
@@ -170,14 +174,14 @@ def test_the_backup_of_another_schedule_does_not_block() -> None:
 
 def test_a_run_is_not_overdue_before_velero_could_start_it() -> None:
     hourly = schedule(cron="0 * * * *", last="01:00:03")
-    assert overdue(hourly, at("02:01:59"), DIALECT, BEAT) is None
-    assert overdue(hourly, at("02:02:01"), DIALECT, BEAT) is not None
+    assert overdue(hourly, at("02:01:59"), DIALECT, HEARTBEAT) is None
+    assert overdue(hourly, at("02:02:01"), DIALECT, HEARTBEAT) is not None
 
 
 def test_a_run_that_just_started_is_not_overdue_if_last_backup_lags() -> None:
     hourly = schedule(cron="0 * * * *", last="01:00:03")
     made = backup("nightly-20261115024106", "", created="02:41:06", of="nightly")
-    assert overdue(hourly, NOW, DIALECT, BEAT, [made]) is None
+    assert overdue(hourly, NOW, DIALECT, HEARTBEAT, [made]) is None
 
 
 @pytest.mark.parametrize(
@@ -189,7 +193,7 @@ def test_a_run_that_just_started_is_not_overdue_if_last_backup_lags() -> None:
     ],
 )
 def test_every_reason_for_not_running_is_named(given: object, reason: DelayReason) -> None:
-    late = overdue(given, NOW, DIALECT, BEAT)  # type: ignore[arg-type]
+    late = overdue(given, NOW, DIALECT, HEARTBEAT)  # type: ignore[arg-type]
     assert late is not None
     assert late.reason is reason
 
@@ -211,7 +215,7 @@ def test_every_counts_from_the_actual_last_run() -> None:
 
 
 def test_a_fixed_expression_is_not_reported_invalid_before_velero_validates_it() -> None:
-    """Paused ones are not validated: what we parse ourselves counts, whatever phase is left over."""
+    """Paused schedules are not validated: our own parse counts, whatever phase is left over."""
     assert invalid(schedule(cron="0 0 * * 8", paused=True, phase=""), DIALECT) != ""
     assert invalid(schedule(cron="0 0 * * 0", paused=True, phase=""), DIALECT) == ""
 
@@ -226,10 +230,10 @@ def test_pausing_says_what_continues_and_what_is_missed() -> None:
 
 def test_with_an_unknown_reading_unpausing_says_what_each_release_does() -> None:
     paused = schedule(cron="0 2 1 * 1", last="2026-11-02T02:00:03Z", paused=True)
-    told = unpause_as_read(paused, NOW, Choice.DO_NOT_SKIP, False, readings(paused.spec.schedule))
-    assert told.sentence.startswith("on Velero up to 1.18.2: one backup starts at once: due since 9 Nov 02:00Z")
-    assert "; on Velero 1.18.3 and later: no backup now: none is due" in told.sentence
-    assert (told.at_once, told.next_run, told.predictable) == (True, None, False)
+    forecast = unpause_as_read(paused, NOW, Choice.DO_NOT_SKIP, False, readings(paused.spec.schedule))
+    assert forecast.sentence.startswith("on Velero up to 1.18.2: one backup starts at once: due since 9 Nov 02:00Z")
+    assert "; on Velero 1.18.3 and later: no backup now: none is due" in forecast.sentence
+    assert (forecast.at_once, forecast.next_run, forecast.predictable) == (True, None, False)
     known = unpause_as_read(paused, NOW, Choice.DO_NOT_SKIP, False, readings(paused.spec.schedule, (DIALECT,)))
     assert (known.at_once, known.next_run, known.predictable) == (False, at("2027-02-01T02:00:00Z"), True)
     assert may_be_due(paused, NOW, readings(paused.spec.schedule))

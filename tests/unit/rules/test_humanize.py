@@ -44,6 +44,6 @@ def test_a_converted_time_is_the_same_instant_in_that_zone(now: datetime, ago: t
     told = humanize.retold(f"since {humanize.time(at, now)}", now, zone)
     local, today = at.astimezone(zone), now.astimezone(zone)
     if local.date() == today.date() and at.date() != now.date():
-        # Of another day the seconds are not told, so they cannot be told again.
+        # The seconds are not shown for another day, so they cannot be converted.
         there = f"{local:%H:%M} {local:%Z}"
     assert told == f"since {there}"

@@ -1,4 +1,4 @@
-"""Where an object stands, in the situations that the recording does not show."""
+"""The state of an object in situations that the recording does not contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The life of every NAB and NAR of the recording, step by step."""
+"""The lifecycle of every NAB and NAR of the recording, step by step."""
 
 from __future__ import annotations
 
@@ -129,11 +129,11 @@ def _path(view: Lifecycle) -> str:
 
 
 def _story(name: str, kind: str = "NonAdminBackup") -> list[str]:
-    told: list[str] = []
+    paths: list[str] = []
     for _, owner, view in VIEWS:
-        if owner.name == name and type(owner).__name__ == kind and (not told or told[-1] != _path(view)):
-            told.append(_path(view))
-    return told
+        if owner.name == name and type(owner).__name__ == kind and (not paths or paths[-1] != _path(view)):
+            paths.append(_path(view))
+    return paths
 
 
 def test_the_steps_of_a_successful_nab() -> None:
@@ -183,7 +183,7 @@ def test_deleting_with_the_data_includes_the_delete_request(name: str) -> None:
 
 
 def test_the_live_backup_is_used_while_the_copied_status_is_outdated() -> None:
-    """wave-4 waited half a minute: its copied status stayed empty while Velero had it ready to start."""
+    """wave-4 waited half a minute: its copied status stayed empty while its Velero Backup was ReadyToStart."""
     seen = {
         step.name
         for _, owner, view in VIEWS

@@ -1,4 +1,4 @@
-"""Who paused it: a person where foretop left a note, else the program that the API server knows."""
+"""Who paused a schedule: the person in foretop's annotation, else the field manager."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Primed schedules, judged by their runs over eight years of minutes."""
+"""Primed schedules, compared by their runs over eight years of minutes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_known_schedule_is_primed_as_written_and_warms_before_every_run(
 @pytest.mark.parametrize(
     ("text", "minutes", "dialect", "expected", "extra"),
     [
-        # The 1sts of eight years, less those that are Mondays.
+        # The 1sts of eight years that are not Mondays.
         ("0 2 1 * 1", 10, Dialect.NETRESEARCH, ("50 1 1 * *",), 96 - 15),
         ("0 2 * * 7", 10, Dialect.NETRESEARCH, ("50 1 * * 0",), 0),
         ("0 2 1-31 * 1", 10, Dialect.NETRESEARCH, ("50 1 * * 1",), 0),
@@ -156,7 +156,7 @@ def test_a_run_moved_out_of_the_skipped_hour_has_its_warm_up_before_it() -> None
     (pair,) = warmups(text, 60, Dialect.NETRESEARCH, start, 1)
     assert pair.run.isoformat() == "2026-03-08T03:30:00-04:00"
     assert pair.warmup.isoformat() == "2026-03-08T01:30:00-05:00"
-    # So near that the search would begin after the gap, where the library no longer sees the run.
+    # So near that the search would begin after the gap, where the library does not find the run.
     assert warmups(text, 60, Dialect.NETRESEARCH, start.replace(hour=1, minute=29), 1) == (pair,)
     assert "America/New_York has daylight saving" in prime(text, 60, Dialect.NETRESEARCH).note
 

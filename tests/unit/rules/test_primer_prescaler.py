@@ -1,4 +1,4 @@
-"""What the published operator answers, and what its own document says of it."""
+"""The answers of the published operator, compared with its own document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expected starts and ends: from whose runs, played forward, and honest where too little is known."""
+"""Expected starts and ends: from which runs, simulated forward, and unknown without enough data."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_the_starts_are_those_of_a_plain_simulation_minute_by_minute(drawn: tupl
 
 
 def _minute_by_minute(line: list[Backup], concurrency: int) -> dict[str, int]:
-    """Look at everybody at every minute, pair by pair."""
+    """A plain simulation that checks every pair of runs at every minute."""
     length = {run.name: int(run.schedule_name[1:]) for run in line}
     ends = {run.name: length[run.name] for run in line if run.phase == "InProgress"}
     waiting = [run for run in line if run.phase == "Queued"]

@@ -1,4 +1,4 @@
-"""Places in line, held against what the non-admin controller wrote and in which order Velero worked."""
+"""Queue positions, compared with those of the non-admin controller and with Velero's order."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_every_recorded_position_follows_the_formula() -> None:
         written += 1
         if nonadmin.state.queue_info.estimated_queue_position != estimated_position(target, runs):
             lagging.append((nonadmin.name, nonadmin.velero.status and nonadmin.velero.status.phase, target.phase))
-    # The one write that differs copied the Restore as it was 30 ms before, and was put right 10 ms later.
+    # The one write that differs copied the Restore of 30 ms before, and was corrected 10 ms later.
     assert lagging == [("good", "FinalizingPartiallyFailed", "PartiallyFailed")]
     assert written == 54
 
@@ -108,7 +108,7 @@ def test_live_positions_never_tie_and_match_velero_in_every_recording(name: str)
 
 
 def _renumbered(queued: list[Backup]) -> bool:
-    """Velero renumbers one by one, so for some milliseconds two can have the same number."""
+    """Velero renumbers one by one, so two backups can have the same number for some milliseconds."""
     return len({run.status.queue_position for run in queued}) == len(queued)
 
 

@@ -1,4 +1,4 @@
-"""The queue as Velero works it, held against who started next in the recordings."""
+"""The queue as Velero processes it, compared with the order of starts in the recordings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.unit.rules.backups import (
 )
 
 STARTS = {"nonadmin": 7, "overlap": 7, "overlap-1.17": 5, "queue": 16, "schedules": 52, "upgrade": 7}
-"""How many backups each story started."""
+"""The number of backups that each recording started."""
 
 
 def line(objects: Recorded, name: str, now: datetime = NOON) -> Queue:

@@ -1,4 +1,4 @@
-"""Every box and arrow of the seed's chart, walked by both behaviours where they agree and by each where not."""
+"""Every state and arrow of the seed's chart, in both behaviours where they agree and in each where not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUEUED = ("True", "BackupScheduled", "Created Velero Backup object")
 @BOTH
 def test_an_empty_phase_becomes_new_before_anything_else(behaviour: Behaviour) -> None:
     chart = Chart(behaviour).add_nab(backupSpec={"excludedNamespaces": ["velero"]})
-    assert chart.look().writes == (PatchStatus(NAB, TEAM, "ledger", {"phase": "New"}),)
+    assert chart.reconcile().writes == (PatchStatus(NAB, TEAM, "ledger", {"phase": "New"}),)
 
 
 @BOTH
@@ -44,7 +44,7 @@ def test_the_whole_path_in_the_order_of_the_chart(behaviour: Behaviour) -> None:
     assert (chart.nab.phase, chart.condition("Queued")) == ("Created", QUEUED)
     assert chart.nab.status.queue_info is not None
     assert chart.nab.status.queue_info.estimated_queue_position == 1
-    assert chart.look() == Reconciled()
+    assert chart.reconcile() == Reconciled()
 
 
 @BOTH
@@ -58,10 +58,10 @@ def test_a_refused_spec_backs_off_once_and_waits_for_the_user(behaviour: Behavio
     )
     assert (chart.nab.phase, chart.condition("Accepted")) == ("BackingOff", ("False", "InvalidBackupSpec", message))
     assert (refused.problem, refused.requeue) == (message, False)
-    assert chart.look() == Reconciled(problem=message)
+    assert chart.reconcile() == Reconciled(problem=message)
     chart.edit(backupSpec={"includedNamespaces": [TEAM]})
     answers = chart.settle()
-    assert phases(answers) == ["Created"], "a mended one keeps BackingOff until its backup is made"
+    assert phases(answers) == ["Created"], "a fixed one keeps BackingOff until its backup is made"
     assert chart.condition("Accepted") == ACCEPTED
 
 
@@ -101,7 +101,7 @@ def test_velero_s_status_is_copied_once(behaviour: Behaviour, status: dict[str, 
     chart.set_status(BACKUP, NACUUID, **status)
     chart.step()
     assert chart.nab.velero.status == chart.objects.get(BACKUP, OADP, NACUUID).status
-    assert chart.look() == Reconciled()
+    assert chart.reconcile() == Reconciled()
 
 
 @BOTH
@@ -124,7 +124,7 @@ def test_the_queue_position_counts_those_created_earlier(behaviour: Behaviour) -
 def test_released_queue_phases_are_refused_and_retried(phase: str) -> None:
     chart = made(Behaviour.RELEASED)
     chart.set_status(BACKUP, NACUUID, phase=phase)
-    answer = chart.look()
+    answer = chart.reconcile()
     assert (answer.writes, answer.requeue) == ((), True)
     assert phase in answer.problem
 
@@ -153,7 +153,7 @@ def test_released_a_lost_backup_sends_the_nab_back_permanently() -> None:
     assert accepted is not None
     assert (accepted.status, accepted.reason) == ("False", "VeleroBackupNotFound")
     chart.objects.put(BACKUP, backup)
-    assert chart.look().writes == ()
+    assert chart.reconcile().writes == ()
 
 
 def test_seed_a_lost_backup_is_created_again() -> None:
@@ -161,7 +161,7 @@ def test_seed_a_lost_backup_is_created_again() -> None:
     chart.objects.drop(BACKUP, OADP, NACUUID)
     assert names(chart.step())[0] == ("Create", "Backup", NACUUID)
     assert chart.nab.phase == "Created"
-    assert chart.look() == Reconciled()
+    assert chart.reconcile() == Reconciled()
 
 
 def test_a_spec_made_invalid_later_goes_back_released_and_stays_in_the_seed() -> None:

@@ -1,4 +1,4 @@
-"""The three ways out of the seed's chart: a plain delete, by force, and with the data."""
+"""The three deletions of the seed's chart: plain, forced, and with the data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_seed_a_plain_delete_waits_for_a_decision_on_the_data() -> None:
         "backup deletion requires setting spec.deleteBackup or spec.forceDeleteBackup to true or finalizer removal"
     )
     assert (chart.nab.phase, chart.condition("Deleting")) == ("Deleting", ("True", "DeletionPending", way_out))
-    assert chart.look() == Reconciled()
+    assert chart.reconcile() == Reconciled()
     assert chart.objects.has(BACKUP, OADP, NACUUID)
 
 
@@ -97,7 +97,7 @@ def test_a_deleting_object_is_not_deleted_again(word: str) -> None:
 def test_released_controllers_ignore_force() -> None:
     chart = made(Behaviour.RELEASED)
     chart.edit(forceDeleteBackup=True)
-    assert chart.look() == Reconciled()
+    assert chart.reconcile() == Reconciled()
 
 
 # ── delete with the data ─────────────────────────────────────────────────────────────────────────────────────
@@ -114,7 +114,7 @@ def test_delete_creates_a_request_and_ends_with_the_backup(behaviour: Behaviour)
     (write,) = asked.writes
     assert isinstance(write, Create)
     assert (write.kind, write.generate_name, write.spec) == (DELETE_REQUEST, True, {"backupName": NACUUID})
-    assert chart.look() == Reconciled(requeue=True), "nothing to say before Velero has taken it up"
+    assert chart.reconcile() == Reconciled(requeue=True), "nothing to say before Velero has taken it up"
     (request,) = chart.objects.all(DELETE_REQUEST)
     chart.set_status(DELETE_REQUEST, request.name, phase="InProgress")
     said = chart.step()
@@ -123,7 +123,7 @@ def test_delete_creates_a_request_and_ends_with_the_backup(behaviour: Behaviour)
     assert copied is not None
     assert copied.status is not None
     assert copied.status.phase == "InProgress"
-    assert chart.look() == Reconciled(requeue=True)
+    assert chart.reconcile() == Reconciled(requeue=True)
     chart.objects.drop(BACKUP, OADP, NACUUID)
     assert names(chart.step()) == [("Patch", "NonAdminBackup", "ledger")]
     assert chart.objects.all(NAB) == []
@@ -153,7 +153,7 @@ def test_delete_waits_for_the_finalizers_of_others(behaviour: Behaviour) -> None
     chart.edit(deleteBackup=True)
     chart.step()
     chart.objects.apply([Patch(NAB, TEAM, "ledger", {"metadata": {"finalizers": ["example.com/audit"]}})], NOW)
-    assert chart.look() == Reconciled()
+    assert chart.reconcile() == Reconciled()
 
 
 @pytest.mark.parametrize(("behaviour", "taken"), [(Behaviour.RELEASED, True), (Behaviour.SEED, False)])

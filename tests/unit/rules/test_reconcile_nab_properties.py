@@ -1,4 +1,4 @@
-"""Whatever users and Velero do, the NAB controller comes to rest, and the seed's phase never goes back."""
+"""Whatever users and Velero do, the NAB controller converges, and the seed's phase never goes back."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _restore(chart: Chart) -> None:
 
 ACTIONS: dict[str, Callable[[Chart], None]] = {
     "spoil": lambda chart: chart.edit(backupSpec={"excludedNamespaces": ["velero"]}),
-    "mend": lambda chart: chart.edit(backupSpec={"excludedNamespaces": None}),
+    "fix": lambda chart: chart.edit(backupSpec={"excludedNamespaces": None}),
     "delete": lambda chart: chart.edit(deleteBackup=True),
     "force": lambda chart: chart.edit(forceDeleteBackup=True),
     "plain delete": lambda chart: chart.objects.delete(NAB, TEAM, "ledger", NOW),

@@ -1,4 +1,4 @@
-"""The chart again, as it is for a NonAdminRestore."""
+"""The seed's chart for a NonAdminRestore."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def test_the_whole_path_in_the_order_of_the_chart(behaviour: Behaviour) -> None:
     assert (chart.nar.velero.nacuuid, chart.nar.velero.name) == (RESTORE_UUID, RESTORE_UUID)
     chart.step_restore()
     assert chart.nar.metadata.finalizers == (NAR_FINALIZER,)
-    create, told = chart.step_restore().writes
+    create, patch = chart.step_restore().writes
     assert isinstance(create, Create)
-    assert isinstance(told, PatchStatus)
+    assert isinstance(patch, PatchStatus)
     assert (create.kind, create.name, create.spec["backupName"]) == (RESTORE, RESTORE_UUID, NACUUID)
     assert chart.nar.phase == "Created"
     assert said(chart.nar, "Queued") == ("True", "RestoreScheduled", "Created Velero Restore object")

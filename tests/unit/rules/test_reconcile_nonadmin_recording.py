@@ -1,8 +1,8 @@
-"""Given the objects of the recording, the non-admin reconcilers make the writes that the real ones made.
+"""Given the objects of the recording, the non-admin reconcilers make the writes of the real controllers.
 
-The recording tells in which order things arrived, not when a controller looked. So a recorded change must be
-the answer of the reconciler for the state of the cluster at some moment between the object's last change and
-this one; the recorder's own jitter of some milliseconds is allowed for.
+The recording has the order in which events arrived, not when a controller reconciled. So a recorded change must be
+the answer of the reconciler for the state of the cluster at some time between the object's last change and
+this one; the recorder's own jitter of some milliseconds is allowed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ TEAMS = tuple(f"team-{number}" for number in range(5))
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything that was there once the first `count` events had arrived."""
+    """All objects after the first `count` events."""
 
     objects: dict[tuple[str, str, str], Event]
 
@@ -76,7 +76,7 @@ SNAPSHOTS = _snapshots()
 
 
 def _last_change(place: int) -> int | None:
-    """Where the object of this event was last heard of, if it was the same object."""
+    """The previous event of the same object, if there is one."""
     event = EVENTS[place]
     for earlier in range(place - 1, -1, -1):
         if EVENTS[earlier].key == event.key and EVENTS[earlier].type != "DELETED":
@@ -123,7 +123,7 @@ def _uuid_of(obj: NonAdmin) -> str:
 
 
 def _essence(obj: NonAdmin) -> NonAdmin:
-    """The object without what the API server keeps for itself, and with the controller's clock set aside."""
+    """The object without the API server's own fields and the controller's times."""
     meta = obj.metadata
     kept = Metadata(
         name=meta.name,
@@ -147,7 +147,7 @@ def _times_agree(one: NonAdmin, other: NonAdmin) -> bool:
 
 
 def _after_each(raw: Raw, kind: Kind, writes: tuple[Write, ...], obj: Resource) -> Iterator[tuple[NonAdmin, Raw]]:
-    """What becomes of one object, write by write."""
+    """One object after each write."""
     for write in writes:
         if (write.kind, write.namespace, write.name) != (kind, obj.namespace, obj.name):
             continue
@@ -161,12 +161,12 @@ def _after_each(raw: Raw, kind: Kind, writes: tuple[Write, ...], obj: Resource) 
 
 
 def _copied_spec(raw: Raw) -> Any:
-    """The NAB's copy of its Backup's spec, which the models leave out."""
+    """The NAB's copy of its Backup's spec, which the models omit."""
     return raw.get("status", {}).get("veleroBackup", {}).get("spec")
 
 
 def _made_by_the_user(before: NonAdmin, after: NonAdmin) -> bool:
-    """The story's own doings: a spec corrected, deleteBackup set, a plain delete."""
+    """Changes by the recording's user: a corrected spec, deleteBackup, a plain delete."""
     if before.metadata.deletion_timestamp != after.metadata.deletion_timestamp:
         return not (isinstance(before, NonAdminBackup) and before.spec.delete_backup)
     if isinstance(before, NonAdminBackup) and isinstance(after, NonAdminBackup):
@@ -226,7 +226,7 @@ def _lives(kind: Kind) -> list[int]:
 
 
 def _backups_not_from_the_bucket() -> list[int]:
-    """Velero's own sync brings back what it finds in the bucket, already completed."""
+    """The backups that Velero's own sync did not create; those appear already completed."""
     return [place for place in _lives(BACKUP) if not EVENTS[place].raw["status"].get("completionTimestamp")]
 
 

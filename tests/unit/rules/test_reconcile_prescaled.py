@@ -1,4 +1,4 @@
-"""From a PreScaledCronJob to the CronJob that warms its nodes."""
+"""The CronJob of a PreScaledCronJob."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def prescaled(schedule: str = "30 2 * * *", minutes: int = 10, **spec: Any) -> P
 
 
 def settle(objects: Objects, wanted: PreScaledCronJob) -> Reconciled:
-    """One look and its writes; the second look must find nothing to do."""
+    """One reconcile and its writes; the second one must find nothing to do."""
     answer = reconcile_prescaled(wanted, objects.all(CRON_JOB))
     objects.apply(answer.writes, NOW)
     assert reconcile_prescaled(wanted, objects.all(CRON_JOB)).writes == ()

@@ -1,4 +1,4 @@
-"""skipImmediately used once, and the rest of Velero's schedule controller that the recordings do not show."""
+"""skipImmediately used once, and the parts of Velero's schedule controller that the recordings do not show."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CREATED = "2026-11-15T02:43:00Z"
 
 
 def snapshot(schedule: str = DUE, *, meta: dict[str, Any] | None = None, **fields: Any) -> Objects:
-    """One schedule `hourly`, made at minute 43; `status` and `spec` fields as given."""
+    """One schedule `hourly`, created at minute 43; `status` and `spec` fields as given."""
     objects = Objects()
     status = fields.pop("status", {})
     spec = {"schedule": schedule, "template": {"includedNamespaces": ["shop"]}, **fields}
@@ -60,7 +60,7 @@ SKIP = {"absent": None, "true": True, "false": False}
 def test_released_the_field_is_used_once_and_set_to_false(
     history: str, field: str, server_default: bool, due: bool
 ) -> None:
-    """Unpaused a moment ago, or new: what a release does for each value of the field."""
+    """Just unpaused, or new: what a release does for each value of the field."""
     objects = _about_to_be_looked_at(history, SKIP[field], due)
     answers = settle(objects, server_default)
     after = schedule_of(objects)
@@ -101,7 +101,7 @@ def _about_to_be_looked_at(history: str, field: bool | None, due: bool) -> Objec
 
 
 def test_paused_at_43_unpaused_at_50_the_backup_of_45_starts_at_once_unless_skipped() -> None:
-    """The seed's own story."""
+    """The seed's own example."""
     objects = snapshot(paused=True)
     objects.apply([Patch(SCHEDULE, "velero", "hourly", {"spec": {"paused": False}})], NOW)
     settle(objects)
@@ -127,9 +127,9 @@ def test_released_only_the_first_new_schedule_gets_the_server_default() -> None:
 def test_phase_and_skip_are_one_patch_and_last_backup_follows_the_backup() -> None:
     first, second, rest = settle(snapshot(skipImmediately=False))
     assert first.writes == (Patch(SCHEDULE, "velero", "hourly", {"status": {"phase": "Enabled"}}),)
-    create, told = second.writes
+    create, patch = second.writes
     assert isinstance(create, Create)
-    assert told == Patch(SCHEDULE, "velero", "hourly", {"status": {"lastBackup": "2026-11-15T02:50:00Z"}})
+    assert patch == Patch(SCHEDULE, "velero", "hourly", {"status": {"lastBackup": "2026-11-15T02:50:00Z"}})
     assert rest == Reconciled()
 
 

@@ -1,4 +1,4 @@
-"""Which backups bring a NAB back, and how what the non-admin controller makes is named."""
+"""Which backups get their NAB again, and the names of the objects of the non-admin controller."""
 
 from __future__ import annotations
 

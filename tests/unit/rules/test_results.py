@@ -1,4 +1,4 @@
-"""What Velero writes down of a run's troubles is put under its namespace and resource, and nothing of it is lost."""
+"""The errors and warnings of a run, grouped by namespace and resource without losing any."""
 
 from __future__ import annotations
 

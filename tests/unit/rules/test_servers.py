@@ -1,4 +1,4 @@
-"""What a Deployment tells of the Velero server that it runs."""
+"""What a Deployment shows about its Velero server."""
 
 from __future__ import annotations
 

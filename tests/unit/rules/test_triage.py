@@ -1,4 +1,4 @@
-"""Each trouble by itself: what triage says of it, and that it keeps quiet where nothing is wrong."""
+"""Each problem by itself: its finding, and no finding if there is no problem."""
 
 from __future__ import annotations
 
@@ -476,7 +476,7 @@ def test_collisions_are_not_guessed_if_the_server_is_forbidden() -> None:
 
 
 def test_a_gap_in_protection_that_nothing_else_explains() -> None:
-    """The runs are made by hand elsewhere or deleted: nothing failed, and yet nothing good is there."""
+    """The runs were deleted or made elsewhere: nothing failed, but there is no good backup."""
     old = backup("nightly-20261112020003", created="2026-11-12T02:00:03Z", started="2026-11-12T02:00:04Z", of="nightly")
     found = only(location(), schedule(last="02:00:03"), old)
     assert (found.code, found.since) == ("protection-gap", at("2026-11-12T02:00:04Z"))
@@ -513,7 +513,7 @@ def prescaled(schedule_text: str, minutes: int, primed: str | None) -> list[Reso
 
 
 def test_a_primed_cron_job_in_the_wrong_hour() -> None:
-    """What the published operator makes of it, on the wrong side of the day's end."""
+    """The published operator's result, on the wrong side of midnight."""
     found = only(location(), *prescaled("0/15 * 1 * *", 10, "50,5,20,35 * 1 * *"))
     assert (found.code, found.severity) == ("warmup-wrong", Severity.ERROR)
 

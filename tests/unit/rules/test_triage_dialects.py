@@ -1,4 +1,4 @@
-"""What triage says of cron dialects: one note before an upgrade, and errors with their evidence after it."""
+"""Findings about cron dialects: one note before an upgrade, and errors with evidence after it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_an_unknown_release_is_not_a_finding_if_all_read_alike() -> None:
 
 
 def test_a_schedule_stopped_by_an_upgrade_is_an_error_with_figures() -> None:
-    """Its run of Monday the 9th was an older server's; that of the 16th is not made any more."""
+    """Its run of Monday the 9th was made by an older server; that of the 16th is missing."""
     now = datetime.fromisoformat("2026-11-16T09:00:00Z")
     objects = (
         location(checked="2026-11-16T08:59:03Z", synced="2026-11-16T08:59:03Z"),

@@ -1,4 +1,4 @@
-"""The worst first, and what another finding explains under that one."""
+"""Findings are ordered worst first, and grouped under the finding that explains them."""
 
 from __future__ import annotations
 

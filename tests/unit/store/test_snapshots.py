@@ -17,7 +17,7 @@ from tests.unit.store.making import START, Watched, backup, meta
 
 
 class Replay:
-    """A recording of the real controllers put through the store, watched at every event."""
+    """A recording of the real controllers replayed into the store, checked at every event."""
 
     def __init__(self, name: str) -> None:
         self.name = name

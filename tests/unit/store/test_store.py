@@ -108,12 +108,12 @@ def test_each_of_two_clusters_has_its_own_health() -> None:
     seen = Watched()
     seen.sink.health(WatchHealth(WatchState.LIVE, START))
     seen.store.sink(WatchScope("other", NAB), seen.clock).health(WatchHealth(WatchState.SIGNED_OUT, START, "run login"))
-    told = seen.store.health.contexts()
-    assert {name: health.state for name, health in told.items()} == {
+    reported = seen.store.health.contexts()
+    assert {name: health.state for name, health in reported.items()} == {
         "prod": WatchState.LIVE,
         "other": WatchState.SIGNED_OUT,
     }
-    assert told["other"].error == "run login"
+    assert reported["other"].error == "run login"
 
 
 def test_remembered_deletions_are_bounded() -> None:
@@ -212,8 +212,8 @@ def test_changes_of_a_backup_are_recorded_with_the_time_of_observation() -> None
     seen.sink.apply("MODIFIED", backup("a", 3, phase="Queued", queuePosition=2))
     seen.clock.advance(timedelta(seconds=30))
     seen.list(backup("a", 9, phase="InProgress"))
-    told = [(step.at - START, step.before, step.after) for step in seen.store.history.of(seen.key("a"))]
-    assert told == [(timedelta(seconds=30), "", "Queued"), (timedelta(seconds=60), "Queued", "InProgress")]
+    reported = [(step.at - START, step.before, step.after) for step in seen.store.history.of(seen.key("a"))]
+    assert reported == [(timedelta(seconds=30), "", "Queued"), (timedelta(seconds=60), "Queued", "InProgress")]
     seen.list()
     assert seen.store.history.of(seen.key("a")) == ()
     assert len(seen.store.history.recent()) == 2
@@ -273,18 +273,18 @@ def test_the_health_of_a_cluster_is_that_of_its_worst_watch() -> None:
     seen.sink.health(WatchHealth(WatchState.LIVE, START))
     pods.health(WatchHealth(WatchState.SYNCING, START))
     nabs.health(WatchHealth(WatchState.NOT_INSTALLED, START))
-    board = seen.store.health
-    now = board.context("prod")
+    registry = seen.store.health
+    now = registry.context("prod")
     assert (now.state, now.synced, now.watches) == (WatchState.SYNCING, 2, 3)
     pods.health(WatchHealth(WatchState.FORBIDDEN, START, "podvolumebackups is forbidden"))
-    assert board.context("prod").forbidden == ("PodVolumeBackup",)
-    assert board.context("prod").state is WatchState.FORBIDDEN
+    assert registry.context("prod").forbidden == ("PodVolumeBackup",)
+    assert registry.context("prod").state is WatchState.FORBIDDEN
     later = START + timedelta(seconds=8)
     seen.sink.health(WatchHealth(WatchState.STALE, START, "connection refused", retry_at=later))
-    stale = board.context("prod")
+    stale = registry.context("prod")
     assert (stale.state, stale.error, stale.retry_at) == (WatchState.STALE, "connection refused", later)
     seen.sink.unreadable("", "", "half a line")
-    assert board.context("prod").unreadable == 1
+    assert registry.context("prod").unreadable == 1
 
 
 def test_the_same_health_twice_is_not_a_change() -> None:

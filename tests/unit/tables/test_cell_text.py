@@ -53,11 +53,11 @@ def test_wide_letters_take_two_cells_and_accents_none() -> None:
 
 
 ASCII_CONTROLS = (*range(0x20), 0x7F)
-"""Not measured as Rich does: text is clean before it is measured, and asking would slow down every cell of a table."""
+"""Not measured as in Rich: text is cleaned before it is measured, and a check would slow down every cell."""
 
 
 def test_every_code_point_takes_the_cells_that_rich_draws_it_in() -> None:
-    # Rich measures one character by a search of this table; spread out once, it is compared quickly.
+    # Rich searches this table for each character; expanded once, it is compared quickly.
     drawn = bytearray(b"\1" * 0x110000)
     for first, last, cells in load("auto").widths:
         drawn[first : last + 1] = bytes((cells,)) * (last + 1 - first)

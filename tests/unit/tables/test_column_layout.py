@@ -51,8 +51,8 @@ def test_a_narrow_terminal_hides_the_wide_columns() -> None:
 def test_an_owner_is_abbreviated_before_it_is_cut() -> None:
     column: Column[object] = Column("from", "FROM", lambda _entry, _scene: "", lambda _: None)
     cell = Cell("nab team-pay/ledger", briefs=("nab team-pay", "team-pay", "nab"))
-    told = [layout.fit(cell, column, size) for size in (19, 18, 11, 5, 2)]
-    assert told == ["nab team-pay/ledger", "nab team-pay", "team-pay", "nab", "n…"]
+    fitted = [layout.fit(cell, column, size) for size in (19, 18, 11, 5, 2)]
+    assert fitted == ["nab team-pay/ledger", "nab team-pay", "team-pay", "nab", "n…"]
 
 
 def test_the_name_of_a_tenants_backup_is_cut_in_its_uuid() -> None:

@@ -21,7 +21,7 @@ def finding(
     code: str, severity: Severity, name: str, minutes: int | None = 5, kind: str = "Schedule", what: str = "late"
 ) -> Finding:
     since = None if minutes is None else NOW - timedelta(minutes=minutes)
-    return Finding(code, severity, ObjectRef("prod", kind, "velero", name), since, what, "seen", "mend")
+    return Finding(code, severity, ObjectRef("prod", kind, "velero", name), since, what, "seen", "fix")
 
 
 def render_context(_context: str) -> RenderContext:

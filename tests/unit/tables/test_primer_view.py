@@ -1,4 +1,4 @@
-"""What the primer says of two fields as they are being typed."""
+"""The primer's preview of two fields while they are being typed."""
 
 from __future__ import annotations
 

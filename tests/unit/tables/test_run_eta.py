@@ -1,4 +1,4 @@
-"""What is to be expected of an unfinished run: told where it can be known, and nowhere else."""
+"""The estimates of an unfinished run: shown if they can be known, and not otherwise."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def test_a_server_without_a_heartbeat_has_no_estimates() -> None:
 
 def test_row_and_pane_agree_on_a_stalled_backup() -> None:
     progress = {"itemsBackedUp": 66, "totalItems": 100}
-    stands = backup("slow", "InProgress", created="02:00:00", started="02:00:01", progress=progress)
-    shown = Shown("queue", [location(checked="02:59:03", synced="02:59:03"), stands])
+    stalled = backup("slow", "InProgress", created="02:00:00", started="02:00:01", progress=progress)
+    shown = Shown("queue", [location(checked="02:59:03", synced="02:59:03"), stalled])
     assert shown.text("when")[0][-1].startswith("41m → ")
     shown.clock.set(at("02:59:07"))
-    told = outlook(stands, shown.stage.render_context(shown.clock.now()))
-    assert told.short == "stalled 18m"
-    assert "have changed for at least 18 minutes" in told.sentence
-    assert "nded about" not in _pane(shown, stands)
+    result = outlook(stalled, shown.context_factory.render_context(shown.clock.now()))
+    assert result.short == "stalled 18m"
+    assert "have changed for at least 18 minutes" in result.sentence
+    assert "nded about" not in _pane(shown, stalled)
 
 
 def test_no_progress_counts_from_the_last_observed_change() -> None:
@@ -89,9 +89,9 @@ def test_a_schedule_has_no_estimated_start_without_a_heartbeat() -> None:
     )
     assert expected_start(hourly, NOW, Dialect.ROBFIG, silent) is None
     due = schedule(cron="0 * * * *", last="01:00:03", paused=True)
-    told = unpause(due, NOW, Choice.DO_NOT_SKIP, dialect=Dialect.ROBFIG, beat=silent)
-    assert told.starts is None
-    assert told.sentence.startswith(
+    result = unpause(due, NOW, Choice.DO_NOT_SKIP, dialect=Dialect.ROBFIG, beat=silent)
+    assert result.starts is None
+    assert result.sentence.startswith(
         "nothing until Velero is back (no sign of activity from Velero since 02:26:03Z), then one backup"
     )
 
@@ -102,20 +102,20 @@ def test_a_new_backup_says_that_velero_must_be_active_first() -> None:
 
 
 def _pane(shown: Shown, run: Backup) -> str:
-    told = queue_pane(run, shown.stage.render_context(shown.clock.now()))
-    return " ".join(piece.text for paragraph in told for piece in paragraph.spans)
+    result = queue_pane(run, shown.context_factory.render_context(shown.clock.now()))
+    return " ".join(piece.text for paragraph in result for piece in paragraph.spans)
 
 
 def _tenants_pane(shown: Shown) -> str:
     key, (_, entry) = next(iter(shown.live.table))
-    told = nonadmin_pane(entry, shown.render_context(key.context))
-    return " ".join(piece.text for paragraph in told for piece in paragraph.spans)
+    result = nonadmin_pane(entry, shown.render_context(key.context))
+    return " ".join(piece.text for paragraph in result for piece in paragraph.spans)
 
 
 def test_a_tenant_without_the_queue_sees_the_limits_of_the_estimate() -> None:
     tenant = nab(veleroBackup=velero("v-1", "u-1", phase="New"), queueInfo={"estimatedQueuePosition": 9})
-    told = _tenants_pane(Shown("nonadmin", [tenant]))
-    assert "~9 is the controller's estimate, mostly updated when a backup ends" in told
+    result = _tenants_pane(Shown("nonadmin", [tenant]))
+    assert "~9 is the controller's estimate, mostly updated when a backup ends" in result
 
 
 def test_the_queue_position_counts_unfinished_backups_and_says_so() -> None:
@@ -123,5 +123,5 @@ def test_the_queue_position_counts_unfinished_backups_and_says_so() -> None:
     ahead = backup("ahead", "InProgress", created="02:37:00", started="02:37:01")
     mine = backup("v-1", "Queued", created="02:38:00", labels=label, queuePosition=1)
     tenant = nab(veleroBackup=velero("v-1", "u-1"), queueInfo={"estimatedQueuePosition": 7})
-    told = _tenants_pane(Shown("nonadmin", [location(), ahead, mine, tenant]))
-    assert "Number 2 of 2 unfinished backups in Velero's queue, counted now; the controller estimates ~7" in told
+    result = _tenants_pane(Shown("nonadmin", [location(), ahead, mine, tenant]))
+    assert "Number 2 of 2 unfinished backups in Velero's queue, counted now; the controller estimates ~7" in result

@@ -130,14 +130,14 @@ def test_incremental_rows_equal_those_sorted_and_filtered_from_scratch(steps: li
     table, model = SortedRows[Row](by_size), dict[ObjectRef, Row]()
     by_value, reverse, only_small = True, False, False
     for step in steps:
-        before, told = list(table), False
+        before, reported = list(table), False
         match step:
             case ("put", name, size, note):
                 model[key(name)] = Row(size, note)
-                told = table.put(key(name), Row(size, note))
+                reported = table.put(key(name), Row(size, note))
             case ("remove", name):
                 model.pop(key(name), None)
-                told = table.remove(key(name))
+                reported = table.remove(key(name))
             case ("sort", value, backwards):
                 by_value, reverse = value, backwards
                 table.sort(by_size if value else lambda _: None, reverse=backwards)
@@ -146,10 +146,10 @@ def test_incremental_rows_equal_those_sorted_and_filtered_from_scratch(steps: li
                 table.filter(small if wanted else lambda _: True)
             case ("replace", rows):
                 model = {key(name): Row(size) for name, size in rows.items()}
-                told = table.replace(model.items())
+                reported = table.replace(model.items())
         expected = anew(model, by_value, reverse, only_small)
         assert [row_key for row_key, _ in table] == expected
-        assert told == (list(table) != before) or step[0] in ("sort", "filter")
+        assert reported == (list(table) != before) or step[0] in ("sort", "filter")
         assert [table.index_of(row_key) for row_key in expected] == list(range(len(expected)))
         assert all(table.get(row_key) == row for row_key, row in model.items())
 

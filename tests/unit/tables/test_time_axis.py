@@ -1,4 +1,4 @@
-"""Time in cells: what they hold, where they begin, and which of them say so."""
+"""The cells of the time axis: their span, their start, and their labels."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tests.objects import NOW, at
 
 
 @pytest.mark.parametrize("horizon", HORIZONS)
-@pytest.mark.parametrize("room", [20, 62, 100, 180, 400])
-def test_the_axis_covers_the_horizon_and_starts_with_now(horizon: timedelta, room: int) -> None:
-    ruler = ruler_over(NOW, horizon, room)
-    assert ruler.cells <= room
+@pytest.mark.parametrize("width", [20, 62, 100, 180, 400])
+def test_the_axis_covers_the_horizon_and_starts_with_now(horizon: timedelta, width: int) -> None:
+    ruler = ruler_over(NOW, horizon, width)
+    assert ruler.cells <= width
     assert ruler.cell_of(NOW) == 0
     assert ruler.end >= NOW + horizon
 

@@ -1,4 +1,4 @@
-"""Lanes and load agree with the runs that the dialect makes, one by one."""
+"""Lanes and load agree with the runs of the dialect, one by one."""
 
 from __future__ import annotations
 
@@ -248,19 +248,19 @@ def filled(*resources: Resource) -> Store:
 
 def test_the_timeline_updates_only_for_changes_that_affect_a_lane() -> None:
     store = filled(schedule("b", "0 * * * *"), schedule("a", "5 * * * *"), prescaled("0 6 * * *", 10, "c"))
-    agenda = TimelineModel(store, ("prod",))
-    assert [one.name for one in agenda.order] == ["a", "b", "c"]
+    timeline = TimelineModel(store, ("prod",))
+    assert [one.name for one in timeline.order] == ["a", "b", "c"]
     store.put(key("b"), schedule("b", "0 * * * *", last="02:00:03"), NOW)
-    agenda.pump()
-    assert agenda.revision == 0
+    timeline.pump()
+    assert timeline.revision == 0
     store.put(key("b"), schedule("b", "0 * * * *", paused=True), NOW)
-    agenda.pump()
-    assert agenda.revision == 1
-    assert agenda[key("b")].paused
+    timeline.pump()
+    assert timeline.revision == 1
+    assert timeline[key("b")].paused
     store.put(key("aa"), schedule("aa", "7 * * * *"), NOW)
     store.put(key("a"), None, NOW)
-    agenda.pump()
-    assert [one.name for one in agenda.order] == ["aa", "b", "c"]
+    timeline.pump()
+    assert [one.name for one in timeline.order] == ["aa", "b", "c"]
 
 
 def test_the_timeline_is_filtered_like_every_table() -> None:
@@ -269,15 +269,15 @@ def test_the_timeline_is_filtered_like_every_table() -> None:
         schedule("b", "5 * * * *", labels={"tier": "gold"}),
         prescaled("@daily", 1),
     )
-    agenda = TimelineModel(store, ("prod",))
+    timeline = TimelineModel(store, ("prod",))
     for text, names in (("paused:true", "a"), ("-l tier=gold", "b"), ("namespace:batch", "orders"), ("!batch", "a b")):
-        agenda.narrow(text)
-        assert " ".join(one.name for one in agenda.order) == names
-        assert agenda.filter_text == text
-    assert len(agenda) == 3
-    agenda.narrow("-l tier=gold")
-    assert agenda.place(key("a")) is None
-    assert agenda.place(key("b")) == 0
+        timeline.narrow(text)
+        assert " ".join(one.name for one in timeline.order) == names
+        assert timeline.filter_text == text
+    assert len(timeline) == 3
+    timeline.narrow("-l tier=gold")
+    assert timeline.place(key("a")) is None
+    assert timeline.place(key("b")) == 0
 
 
 def test_a_lane_with_two_possible_readings_draws_nothing_and_shows_both() -> None:
@@ -293,10 +293,10 @@ def test_a_lane_with_two_possible_readings_draws_nothing_and_shows_both() -> Non
 def test_lanes_are_drawn_once_the_dialect_is_known() -> None:
     store, clock = Store(), ManualClock(NOW)
     store.fill("prod", [schedule(cron="0 3 1 * 1")], clock)
-    agenda = TimelineModel(store, ["prod"])
-    assert agenda[key()].problem
+    timeline = TimelineModel(store, ["prod"])
+    assert timeline[key()].problem
     queued = schedule("told", "0 22-2 * * *")
     store.fill("prod", [schedule(cron="0 3 1 * 1"), queued], clock)
-    agenda.pump(NOW)
-    assert not agenda[key()].problem
-    assert agenda[key()].dialect is Dialect.NETRESEARCH
+    timeline.pump(NOW)
+    assert not timeline[key()].problem
+    assert timeline[key()].dialect is Dialect.NETRESEARCH

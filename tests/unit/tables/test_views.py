@@ -41,10 +41,10 @@ class Shown:
         self.store = Store()
         self.store.fill("prod", objects, self.clock)
         self.live: LiveTable[Any] = LiveTable(VIEWS[name](), self.store, ["prod"])
-        self.stage = RenderContextFactory(self.store, "prod")
+        self.context_factory = RenderContextFactory(self.store, "prod")
 
     def render_context(self, _context: str = "prod") -> RenderContext:
-        return self.stage.render_context(self.clock.now())
+        return self.context_factory.render_context(self.clock.now())
 
     def rows(self) -> list[Row]:
         return self.live.paint(0, 1000, self.render_context)
@@ -95,7 +95,7 @@ def test_an_ambiguous_schedule_has_no_next_run_until_the_release_is_known() -> N
         ("Velero up to 1.18.2", "2026-11-16T02:00:00Z"),
         ("Velero 1.18.3 and later", "2027-02-01T02:00:00Z"),
     ]
-    # Another schedule of the same server tells which release it is: all rows are made again.
+    # Another schedule of the same server shows its release: all rows are derived again.
     shown.store.fill("prod", [both, schedule("wraps", "0 22-2 * * *")], shown.clock)
     shown.live.pump()
     assert shown.text("name", "next")[0] == ["●", "both", "in 77d"]
@@ -339,10 +339,10 @@ def test_a_changed_backup_derives_only_its_own_row_and_its_schedule() -> None:
     sink = shown.store.sink(WatchScope("prod", BACKUP), shown.clock)
     for phase in ("Queued", "InProgress", "Completed"):
         sink.apply("MODIFIED", backup("b-7", phase, of="s"))
-    told = shown.live.pump()
+    changed = shown.live.pump()
     schedules.pump()
     assert (shown.live.derived, schedules.derived) == (1, 1)
-    assert told
+    assert changed
     assert not shown.live.pump()
 
 

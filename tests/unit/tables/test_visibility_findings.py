@@ -1,4 +1,4 @@
-"""What is not seen is told as a finding, after a moment of patience."""
+"""Visibility gaps are shown as findings, after a short delay."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def ago(seconds: int) -> WatchHealth:
 
 
 def health(*watches: tuple[WatchScope, WatchHealth]) -> ContextHealth:
-    board = WatchHealthRegistry()
+    registry = WatchHealthRegistry()
     for scope, how in watches:
-        board.report(scope, how)
-    return board.context("prod")
+        registry.report(scope, how)
+    return registry.context("prod")
 
 
 LIVE = WatchHealth(WatchState.LIVE, NOW)
