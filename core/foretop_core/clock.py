@@ -1,4 +1,4 @@
-"""Where "now" comes from, and the zone of this machine; nothing else in foretop asks the system for the time."""
+"""The source of "now" and the time zone of this machine; nothing else in foretop asks the system for the time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ZONES = "zoneinfo/"
 
 
 class Clock(Protocol):
-    """Tells the time of one cluster, always in UTC."""
+    """The time of one cluster, always in UTC."""
 
     def now(self) -> datetime: ...
 
@@ -27,7 +27,7 @@ class SystemClock:
 
 
 class ShiftedClock:
-    """Another clock put right by what is known of its error: a bastion's may be wrong, the API server's counts."""
+    """A clock corrected by its known error: a bastion's clock may be wrong, the API server's time counts."""
 
     def __init__(self, clock: Clock, skew: Callable[[], timedelta | None]) -> None:
         self._clock = clock
@@ -38,7 +38,7 @@ class ShiftedClock:
 
 
 class FastClock:
-    """Starts at a given moment and runs at a multiple of real time: the demo's clock."""
+    """A clock that starts at a given time and runs at a multiple of real time: the demo's clock."""
 
     def __init__(self, start: datetime, speed: float = 1.0) -> None:
         self._start = start.astimezone(UTC)
@@ -50,7 +50,7 @@ class FastClock:
 
 
 class ManualClock:
-    """Stands still until it is told to move: tests and recordings."""
+    """A clock that stands still until it is set: for tests and recordings."""
 
     def __init__(self, start: datetime) -> None:
         self._now = start.astimezone(UTC)
@@ -66,7 +66,7 @@ class ManualClock:
 
 
 def local_zone(environ: Mapping[str, str], localtime: str = _LOCALTIME) -> tzinfo:
-    """The zone of this machine, by name where it has one, because the offset of today may not be that of last month."""
+    """The zone of this machine, by name if it has one, because today's offset may not be that of last month."""
     name = environ.get("TZ", "").removeprefix(":") or os.path.realpath(localtime).partition(_ZONES)[2]
     try:
         return ZoneInfo(name)

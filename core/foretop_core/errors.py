@@ -1,10 +1,10 @@
-"""The one family of errors that foretop shows to people: what, why, and what next."""
+"""The errors that foretop shows to people: what, why, and what to do next."""
 
 from __future__ import annotations
 
 
 class ForetopError(Exception):
-    """Something could not be done; the message is one line that a person can act on."""
+    """A failed operation; the message is one line that a person can act on."""
 
     def __init__(self, what: str, why: str = "", hint: str = "") -> None:
         super().__init__(what, why, hint)
@@ -18,8 +18,8 @@ class ForetopError(Exception):
 
 
 class BadInput(ForetopError):
-    """What a person or a file gave cannot be used."""
+    """Invalid input from a person or a file."""
 
 
 class Unreadable(ForetopError):
-    """An object from a cluster or a manifest has a shape that foretop cannot read."""
+    """An object from a cluster or a manifest with a shape that foretop cannot read."""

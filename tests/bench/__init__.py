@@ -1,4 +1,4 @@
-"""Measurements beside their goals; they print and never fail."""
+"""Measurements and their goals; they print and never fail."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Figure:
     goal: float
     unit: str
     costs: str = ""
-    """What the profiler says the time goes to: told beside a goal that is missed."""
+    """Where the profiler sees the time spent; printed beside a missed goal."""
 
     def line(self) -> str:
         shown = f"{self.name:<46} {self.value:>8.2f} {self.unit:<5} goal {self.goal:>8.2f} {self.unit:<5}"
@@ -27,7 +27,7 @@ class Figure:
 
 
 def seconds_per_call(work: Callable[[], object], calls_each: int, rounds: int = 15) -> float:
-    """The best of several rounds: what the machine can do when nobody else is using it."""
+    """The best of several rounds: the speed of the machine while nothing else uses it."""
     gc.collect()
     best = float("inf")
     for _ in range(rounds):

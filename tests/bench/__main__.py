@@ -1,4 +1,4 @@
-"""`python -m tests.bench`: every figure beside its goal."""
+"""`python -m tests.bench`: every figure with its goal."""
 
 from __future__ import annotations
 

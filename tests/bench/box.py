@@ -1,4 +1,4 @@
-"""How soon the box answers, how fast it takes writes, and how long ten thousand objects keep it busy."""
+"""Benchmarks of the box: start-up, writes, and the time to load ten thousand objects."""
 
 from __future__ import annotations
 

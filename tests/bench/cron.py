@@ -1,4 +1,4 @@
-"""How long parsing, searching and priming take, over expressions as people write them."""
+"""Benchmarks of parsing, searching and priming, over typical expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m tests.bench.quick`: the dashboard in a terminal before ten thousand NABs, each figure beside its goal."""
+"""`python -m tests.bench.quick`: the dashboard in a terminal with ten thousand NABs, each figure with its goal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ IDLE_SECONDS = 12.0
 
 
 class Cluster:
-    """The `large` scene, served by another process; writes to it as a controller would."""
+    """The `large` scene, served by another process, with writes as a controller makes them."""
 
     def __init__(self, kubeconfig: str, server: subprocess.Popen[str]) -> None:
         self.kubeconfig = kubeconfig
@@ -44,7 +44,7 @@ class Cluster:
 
     @contextmanager
     def standing_still(self) -> Iterator[None]:
-        """Nothing happens in the cluster: its own controllers stop too."""
+        """A cluster in which nothing happens: its controllers are stopped too."""
         self._server.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -58,7 +58,7 @@ class Cluster:
         return sorted(found)
 
     def set_outcome(self, nab: Nab, phase: str) -> None:
-        """Of the Velero Backup: the box's own controllers leave one that has ended alone."""
+        """Set the outcome of the Velero Backup; the box's own controllers ignore one that has ended."""
         path = f"{VELERO}/namespaces/{nab.velero_namespace}/backups/{nab.velero_name}"
         self._patch(self._line, path, {"status": {"phase": phase}})
 
@@ -129,7 +129,7 @@ def _version() -> float:
 
 
 def _changes(cluster: Cluster, terminal: Terminal, nab: Nab) -> Iterator[Figure]:
-    """The Backup of the first row goes to and fro between two outcomes."""
+    """The Backup of the first row alternates between two outcomes."""
     times, sizes = [], []
     for phase, _ in zip(cycle(("Failed", "Completed")), range(20), strict=False):
         time.sleep(0.3)
@@ -194,7 +194,7 @@ def _idle(cluster: Cluster, terminal: Terminal) -> Iterator[Figure]:
 
 
 def _load(terminal: Terminal) -> tuple[float, int]:
-    """How much of one core foretop takes while nobody presses a key, and how much it writes."""
+    """The CPU share of foretop while no key is pressed, and how much it writes."""
     cpu, before = cpu_seconds(terminal.pid), terminal.written
     time.sleep(IDLE_SECONDS)
     return (cpu_seconds(terminal.pid) - cpu) / IDLE_SECONDS * 100, terminal.written - before

@@ -1,4 +1,4 @@
-"""How soon a scene is there: the demo's, over its own command, and the large one."""
+"""Benchmarks of the start of a scene: the demo's, through its command, and the large one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one change costs among a thousand rows and among fifty thousand: it should hardly differ."""
+"""The cost of one change among a thousand rows and among fifty thousand, which should hardly differ."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SCREEN = 50
 
 
 class Filled:
-    """A store and a table of backups, and changes that move a row to another place."""
+    """A store and a table of backups, and changes that move a row to another position."""
 
     def __init__(self, rows: int) -> None:
         self.clock = ManualClock(NOW)
@@ -39,8 +39,8 @@ class Filled:
         self.sink.page(self._made(plain, number) for number in range(rows))
         self.sink.replace_end()
         self.live: LiveTable[Backup] = LiveTable(BackupsView(), self.store, ["prod"])
-        self.stage = RenderContextFactory(self.store, "prod")
-        self.stage.render_context(NOW)
+        self.context_factory = RenderContextFactory(self.store, "prod")
+        self.context_factory.render_context(NOW)
 
     def _made(self, plain: Backup, number: int) -> Backup:
         meta = Metadata(
@@ -71,7 +71,7 @@ class Filled:
         self.paint()
 
     def paint(self) -> None:
-        render = self.stage.render_context(self.clock.now())
+        render = self.context_factory.render_context(self.clock.now())
         self.live.paint(0, _SCREEN, lambda _: render)
 
 

@@ -1,4 +1,4 @@
-"""How long a look at everything takes in a very large cluster."""
+"""Benchmark of a complete triage in a very large cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCHEDULES, RUNS = 10_000, 5
 
 
 def cluster(seed: int = 1) -> list[Resource]:
-    """Ten thousand schedules of many shapes with five runs each, some of which went wrong."""
+    """Ten thousand schedules of many shapes with five runs each, some of them failed."""
     chance = random.Random(seed)
     made: list[Resource] = [
         from_builtins(

@@ -1,5 +1,5 @@
-"""What foretop relies on in an API server, as tests that any server can be put to.
+"""What foretop needs from an API server, as tests that can run against any server.
 
-Each module holds classes without the prefix that pytest looks for; `tests/wire` derives them for the minicluster and
+Each module has classes without the prefix that pytest collects; `tests/wire` derives them for the minicluster and
 `tests/real` for a real kube-apiserver, each with its own fixture `api`.
 """

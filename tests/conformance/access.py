@@ -1,4 +1,4 @@
-"""Who is let in, what they are told when they are not, and what they can find out beforehand."""
+"""Authentication, authorization, and access reviews."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ def access_review(**wanted: str) -> Body:
 class Access:
     """Users with limited rights."""
 
-    async def test_a_wrong_token_is_nobodys(self, api: Api) -> None:
+    async def test_a_wrong_token_is_unauthorized(self, api: Api) -> None:
         answer = await api.as_user("not-a-token").get(api.schedules)
         assert answer.refused(401, "Unauthorized") == "Unauthorized"
 
-    async def test_without_a_token_one_is_anonymous(self, api: Api) -> None:
+    async def test_a_request_without_a_token_is_anonymous(self, api: Api) -> None:
         answer = await api.as_user("").get(f"{VELERO}/schedules")
         assert answer.refused(403, "Forbidden") == (
             'schedules.velero.io is forbidden: User "system:anonymous" cannot list resource "schedules" '
             'in API group "velero.io" at the cluster scope'
         )
 
-    async def test_a_viewer_reads_and_does_not_write(self, api: Api) -> None:
+    async def test_a_viewer_can_read_but_not_write(self, api: Api) -> None:
         await api.create(api.schedules, schedule("daily"))
         viewer = api.as_user("viewer")
         path = f"{api.schedules}/daily"
@@ -45,21 +45,21 @@ class Access:
         everything = await viewer.delete(api.schedules)
         assert 'cannot deletecollection resource "schedules"' in everything.refused(403, "Forbidden")
 
-    async def test_a_watch_without_the_right_is_refused_before_it_begins(self, api: Api) -> None:
+    async def test_a_watch_without_permission_is_refused_before_it_starts(self, api: Api) -> None:
         answer = await api.as_user("viewer").get(f"{OADP}/nonadminbackups", watch="1")
         assert answer.refused(403, "Forbidden") == (
             'nonadminbackups.oadp.openshift.io is forbidden: User "viewer" cannot watch resource "nonadminbackups" '
             'in API group "oadp.openshift.io" at the cluster scope'
         )
 
-    async def test_a_tenant_stays_at_home(self, api: Api) -> None:
+    async def test_a_tenant_sees_only_its_own_namespace(self, api: Api) -> None:
         tenant = api.as_user("tenant")
         assert (await tenant.get(f"{OADP}/namespaces/team-a/nonadminbackups")).code == 200
         answer = await tenant.get(f"{OADP}/namespaces/team-b/nonadminbackups")
         assert answer.refused(403, "Forbidden").endswith('in the namespace "team-b"')
         assert (await tenant.get(f"{OADP}/nonadminbackups")).refused(403, "Forbidden").endswith("at the cluster scope")
 
-    async def test_discovery_is_for_everybody_who_has_signed_in(self, api: Api) -> None:
+    async def test_discovery_is_open_to_all_authenticated_users(self, api: Api) -> None:
         nobody = api.as_user("nobody")
         for path in ("/api", "/apis", "/apis/velero.io/v1", "/version", "/readyz"):
             assert (await nobody.get(path)).code == 200
@@ -68,7 +68,7 @@ class Access:
         assert (await api.as_user("").get("/version")).code == 200
         assert (await api.as_user("").get("/apis")).refused(403, "Forbidden")
 
-    async def test_one_can_ask_beforehand_what_is_allowed(self, api: Api) -> None:
+    async def test_an_access_review_answers_what_is_allowed(self, api: Api) -> None:
         viewer = api.as_user("viewer")
         path = f"{REVIEWS}/selfsubjectaccessreviews"
 

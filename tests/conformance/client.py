@@ -1,4 +1,4 @@
-"""As much of a client as the suite needs: raw requests and raw answers, for one user at a time."""
+"""A minimal client for the suite: raw requests and raw answers, for one user at a time."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Target:
-    """A server to be put to the test. It knows the users admin, viewer (Velero's kinds, read only), tenant (NABs of
-    the namespace team-a) and nobody, and can be told to forget its history."""
+    """The server under test. It has the users admin, viewer (Velero's kinds, read only), tenant (NABs of the namespace
+    team-a) and nobody, and can drop its history on request.
+    """
 
     url: str
     ca: Path | None
@@ -56,7 +57,7 @@ class Answer:
         return self.body
 
     def refused(self, code: int, reason: str) -> str:
-        """Check that this is a Status of that reason; its message."""
+        """The message of a Status after a check of its code and reason."""
         assert (self.code, self.body["kind"], self.body["apiVersion"]) == (code, "Status", "v1"), self.body
         assert (self.body["status"], self.body["code"]) == ("Failure", code)
         assert self.body.get("reason", "") == reason, self.body
@@ -65,7 +66,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Api:
-    """One user's way to the server under test, with a namespace of the test's own."""
+    """One user's client of the server under test, with a namespace for the test."""
 
     target: Target
     session: aiohttp.ClientSession
@@ -122,7 +123,7 @@ class Api:
         return await self.request("DELETE", path, body, **query)
 
     async def version_of(self, path: str) -> str:
-        """The resourceVersion of a list as it is now."""
+        """The current resourceVersion of a list."""
         return str((await self.get(path, limit="1")).expect(200)["metadata"]["resourceVersion"])
 
     @asynccontextmanager
@@ -135,7 +136,7 @@ class Api:
             yield Watch(answer)
 
     async def watched(self, path: str, **query: str) -> list[Body]:
-        """All events of a watch up to now: a last backup, told after all else, says that they have come."""
+        """All events of a watch up to now: a last backup is created to mark the end."""
         async with self.watching(path, **query) as watch:
             last = (await self.create(path, {**backup(""), "metadata": {"generateName": LAST}})).expect(201)
             events: list[Body] = []
@@ -151,7 +152,7 @@ class Watch:
         self._lines = answer.content
 
     async def next(self) -> Body:
-        """The next event; a server that stays silent fails the test."""
+        """The next event; the test fails if the server stays silent."""
         async with asyncio.timeout(120):
             line = await self._lines.readline()
         assert line, "the watch has ended"
@@ -169,7 +170,7 @@ def brief(events: list[Body]) -> list[tuple[str, str]]:
 
 @asynccontextmanager
 async def opened(target: Target) -> AsyncIterator[Api]:
-    """The administrator's way to a server, with a new namespace."""
+    """The administrator's client of a server, with a new namespace."""
     context = ssl.create_default_context(cafile=str(target.ca)) if target.ca else None
     connector = AbortingConnector(ssl=context if context else True)
     agent = {"User-Agent": "conformance/1.0"}

@@ -1,4 +1,4 @@
-"""Deletion: what holds an object, what insists on which one, and what a delete answers."""
+"""Deletion: finalizers, preconditions, and the answers of a delete."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ FINALIZER = "nonadminbackup.oadp.openshift.io/finalizer"
 
 
 class Deleting:
-    """Objects on their way out."""
+    """Objects that are being deleted."""
 
     async def test_a_deleted_object_is_gone_at_once(self, api: Api) -> None:
         made = (await api.create(api.schedules, schedule("daily"))).expect(201)
@@ -36,7 +36,7 @@ class Deleting:
         assert events[1]["object"]["metadata"]["finalizers"] == [FINALIZER]
         assert (await api.get(f"{api.nabs}/n")).code == 404
 
-    async def test_no_finalizer_can_be_added_on_the_way_out(self, api: Api) -> None:
+    async def test_no_finalizer_can_be_added_during_deletion(self, api: Api) -> None:
         sent = nab("n")
         sent["metadata"]["finalizers"] = [FINALIZER]
         await api.create(api.nabs, sent)
@@ -48,7 +48,7 @@ class Deleting:
         )
         assert (await api.merge(f"{api.nabs}/n", {"metadata": {"finalizers": None}})).code == 200
 
-    async def test_a_delete_can_insist_on_the_object_it_means(self, api: Api) -> None:
+    async def test_a_delete_can_have_a_uid_or_version_precondition(self, api: Api) -> None:
         made = (await api.create(api.schedules, schedule("daily"))).expect(201)["metadata"]
         path = f"{api.schedules}/daily"
         other = await api.delete(path, {"preconditions": {"uid": "00000000-0000-4000-8000-000000000000"}})
@@ -63,14 +63,14 @@ class Deleting:
         assert (await api.delete(f"{api.schedules}/daily", dryRun="All")).expect(200)["status"] == "Success"
         assert (await api.get(f"{api.schedules}/daily")).code == 200
 
-    async def test_a_selection_can_be_deleted_together(self, api: Api) -> None:
+    async def test_a_collection_can_be_deleted_by_selector(self, api: Api) -> None:
         for number in range(4):
             await api.create(api.backups, backup(f"b{number}", parity="odd" if number % 2 else "even"))
         gone = await api.delete(api.backups, labelSelector="parity=odd")
         assert (gone.expect(200)["kind"], gone.names) == ("BackupList", ["b1", "b3"])
         assert (await api.get(api.backups)).names == ["b0", "b2"]
 
-    async def test_a_policy_that_does_not_exist_is_refused(self, api: Api) -> None:
+    async def test_an_unknown_propagation_policy_is_refused(self, api: Api) -> None:
         await api.create(api.schedules, schedule("daily"))
         answer = await api.delete(f"{api.schedules}/daily", propagationPolicy="Later")
         assert answer.refused(422, "Invalid").startswith(

@@ -1,4 +1,4 @@
-"""What the server says of itself."""
+"""Discovery: version, groups and resources of the server."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tests.conformance.client import Api
 
 
 class Discovery:
-    """Versions, groups, resources and addresses that do not exist."""
+    """Versions, groups, resources and paths that do not exist."""
 
     @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
-    async def test_health_is_a_word(self, api: Api, path: str) -> None:
+    async def test_health_endpoints_answer_ok(self, api: Api, path: str) -> None:
         answer = await api.get(path)
         assert (answer.code, answer.body) == (200, "ok")
 
-    async def test_the_version_is_that_of_kubernetes(self, api: Api) -> None:
+    async def test_the_version_is_a_kubernetes_version(self, api: Api) -> None:
         body = (await api.get("/version")).expect(200)
         assert (body["major"], body["minor"]) == ("1", "36")
         assert body["gitVersion"].startswith("v1.36.")
@@ -46,20 +46,20 @@ class Discovery:
         assert {"schedules", "backups", "restores", "backupstoragelocations"} <= names
         assert not any(name.endswith("/status") for name in names)
 
-    async def test_a_custom_kind_that_is_not_installed_is_a_plain_page(self, api: Api) -> None:
+    async def test_a_custom_kind_that_is_not_installed_is_a_plain_404(self, api: Api) -> None:
         for path in ("/apis/velero.io/v1/sails", "/apis/velero.io/v9/schedules", "/apis/nope.example.com/v1/things"):
             answer = await api.get(path)
             assert (answer.code, answer.body) == (404, "404 page not found\n")
 
-    async def test_a_built_in_kind_that_does_not_exist_is_a_status(self, api: Api) -> None:
+    async def test_a_built_in_kind_that_does_not_exist_is_a_404_status(self, api: Api) -> None:
         answer = await api.get("/api/v1/things")
         assert answer.refused(404, "NotFound") == "the server could not find the requested resource"
 
-    async def test_every_answer_is_dated(self, api: Api) -> None:
+    async def test_every_answer_has_a_date_header(self, api: Api) -> None:
         answer = await api.get("/version")
         assert parsedate_to_datetime(answer.headers["Date"]).tzinfo is not None
 
-    async def test_kubectl_finds_out_how_a_kind_is_validated(self, api: Api) -> None:
+    async def test_openapi_says_how_a_kind_is_validated(self, api: Api) -> None:
         index = (await api.get("/openapi/v3")).expect(200)["paths"]
         url = index["apis/velero.io/v1"]["serverRelativeURL"]
         document = (await api.get(url.partition("?")[0])).expect(200)

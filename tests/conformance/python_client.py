@@ -1,4 +1,4 @@
-"""Scripts as users write them with the kubernetes package: its dynamic client, its watch and its informer."""
+"""Scripts with the kubernetes package as users write them: its dynamic client, its watch and its informer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def schedule(name: str, **more: Any) -> dict[str, Any]:
 
 @contextmanager
 def signed_in(kubeconfig: Path) -> Iterator[ApiClient]:
-    """The package's own client of a kubeconfig."""
+    """The package's own client for a kubeconfig."""
     client = new_client_from_config(str(kubeconfig), persist_config=False)
     try:
         yield client
@@ -46,7 +46,7 @@ def signed_in(kubeconfig: Path) -> Iterator[ApiClient]:
 
 @dataclass
 class Seen:
-    """What a watch or an informer has told so far."""
+    """The events that a watch or an informer has delivered so far."""
 
     events: list[tuple[str, str, bool]] = field(default_factory=list)
     changed: threading.Condition = field(default_factory=threading.Condition)
@@ -91,7 +91,7 @@ def write_and_read(client: ApiClient, namespace: str, cache: Path) -> None:
 
 
 def watch(client: ApiClient, namespace: str) -> None:
-    """A watch from the version of a list tells what happens after it, and nothing of before."""
+    """A watch from the version of a list delivers only what happens after it."""
     api = CustomObjectsApi(client)
     api.create_namespaced_custom_object(GROUP, VERSION, namespace, PLURAL, schedule("before"))
     listed = api.list_namespaced_custom_object(GROUP, VERSION, namespace, PLURAL)
@@ -114,7 +114,7 @@ def watch(client: ApiClient, namespace: str) -> None:
 
 
 def inform(client: ApiClient, namespace: str) -> None:
-    """An informer knows what was there, and is told of every change."""
+    """An informer has the existing objects and receives every change."""
     api = CustomObjectsApi(client)
     api.create_namespaced_custom_object(GROUP, VERSION, namespace, PLURAL, schedule("known"))
     seen = Seen()
@@ -133,7 +133,7 @@ def inform(client: ApiClient, namespace: str) -> None:
 
 
 def _listing(api: CustomObjectsApi) -> Callable[..., Any]:
-    """Lists in the shape that the informer wants: it was made for the built-in kinds, whose lists are objects."""
+    """Lists in the shape that the informer needs: it is made for the built-in kinds, whose lists are objects."""
 
     def schedules(namespace: str, **asked: Any) -> Any:
         answer = api.list_namespaced_custom_object(GROUP, VERSION, namespace, PLURAL, **asked)

@@ -1,4 +1,4 @@
-"""Get and list: moments, pages, selectors and other forms of the same objects."""
+"""Get and list: versions, pages, selectors and other forms of the same objects."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ async def five_backups(api: Api) -> None:
 class Reading:
     """Single objects and whole lists."""
 
-    async def test_a_missing_object_is_named_in_the_refusal(self, api: Api) -> None:
+    async def test_a_missing_object_is_named_in_the_error(self, api: Api) -> None:
         answer = await api.get(f"{api.schedules}/nope")
         assert answer.refused(404, "NotFound") == 'schedules.velero.io "nope" not found'
         assert answer.body["details"] == {"name": "nope", "group": "velero.io", "kind": "schedules"}
 
-    async def test_a_list_says_its_kind_and_moment_and_sorts_by_name(self, api: Api) -> None:
+    async def test_a_list_has_its_kind_and_version_and_is_sorted_by_name(self, api: Api) -> None:
         for name in ("c", "a", "b"):
             await api.create(api.backups, backup(name))
         answer = await api.get(api.backups)
@@ -36,13 +36,13 @@ class Reading:
         newest = max(int(item["metadata"]["resourceVersion"]) for item in body["items"])
         assert int(body["metadata"]["resourceVersion"]) >= newest
 
-    async def test_a_list_across_namespaces_holds_what_one_namespace_holds(self, api: Api) -> None:
+    async def test_a_list_across_namespaces_includes_each_namespace(self, api: Api) -> None:
         await api.create(api.backups, backup("here"))
         everywhere = (await api.get("/apis/velero.io/v1/backups")).expect(200)["items"]
         mine = [each for each in everywhere if each["metadata"]["namespace"] == api.namespace]
         assert [each["metadata"]["name"] for each in mine] == ["here"]
 
-    async def test_a_namespace_that_is_not_there_is_empty(self, api: Api) -> None:
+    async def test_a_missing_namespace_lists_empty(self, api: Api) -> None:
         assert (await api.get("/apis/velero.io/v1/namespaces/no-such-place/backups")).expect(200)["items"] == []
 
     async def test_kubectl_gets_a_table_with_the_columns_of_the_definition(self, api: Api) -> None:
@@ -55,21 +55,21 @@ class Reading:
         assert [row["cells"][:2] for row in table["rows"]] == [["r", "old"]]
         assert table["rows"][0]["object"]["kind"] == "PartialObjectMetadata"
 
-    async def test_metadata_can_be_had_alone(self, api: Api) -> None:
+    async def test_metadata_only_can_be_requested(self, api: Api) -> None:
         await api.create(api.backups, backup("b"))
         body = (await api.get(f"{api.backups}/b", accept=PARTIAL)).expect(200)
         assert body["kind"] == "PartialObjectMetadata"
         assert "spec" not in body
 
-    async def test_a_form_that_is_not_spoken_is_refused(self, api: Api) -> None:
+    async def test_an_unsupported_media_type_is_refused(self, api: Api) -> None:
         answer = await api.get(api.backups, accept="text/html")
         assert answer.refused(406, "NotAcceptable").startswith("only the following media types are accepted: ")
 
 
 class Paging:
-    """Lists in chunks, and lists of a given moment."""
+    """Lists in chunks, and lists of a given version."""
 
-    async def test_all_pages_show_the_moment_of_the_first(self, api: Api) -> None:
+    async def test_all_pages_show_the_version_of_the_first(self, api: Api) -> None:
         await five_backups(api)
         first = await api.get(api.backups, limit="2")
         meta = first.expect(200)["metadata"]
@@ -86,7 +86,7 @@ class Paging:
         assert not third.body["metadata"].get("continue")
         assert "remainingItemCount" not in third.body["metadata"]
 
-    async def test_pages_of_a_selection_do_not_say_how_many_remain(self, api: Api) -> None:
+    async def test_pages_of_a_selection_have_no_remaining_count(self, api: Api) -> None:
         await five_backups(api)
         page = await api.get(api.backups, limit="1", labelSelector="parity=even")
         assert page.names == ["b0"]
@@ -96,11 +96,11 @@ class Paging:
         )
         assert rest.names == ["b2", "b4"]
 
-    async def test_version_zero_gives_everything_at_once(self, api: Api) -> None:
+    async def test_version_zero_ignores_the_limit(self, api: Api) -> None:
         await five_backups(api)
         assert len((await api.get(api.backups, limit="2", resourceVersion="0")).names) == 6
 
-    async def test_an_exact_moment_of_the_past_can_be_read(self, api: Api) -> None:
+    async def test_an_exact_past_version_can_be_listed(self, api: Api) -> None:
         await five_backups(api)
         past = await api.version_of(api.backups)
         await api.delete(f"{api.backups}/b0")
@@ -112,7 +112,7 @@ class Paging:
         assert fresh.names[0] == "b1"
         assert int(fresh.body["metadata"]["resourceVersion"]) > int(past)
 
-    async def test_a_moment_to_come_is_a_timeout(self, api: Api) -> None:
+    async def test_a_future_version_is_a_timeout(self, api: Api) -> None:
         answer = await api.get(api.backups, resourceVersion="999999999")
         assert answer.refused(504, "Timeout").startswith("Timeout: Too large resource version: 999999999, current: ")
         assert answer.body["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
@@ -135,9 +135,7 @@ class Paging:
             ),
         ],
     )
-    async def test_options_that_contradict_each_other_are_refused(
-        self, api: Api, query: dict[str, str], message: str
-    ) -> None:
+    async def test_contradicting_options_are_refused(self, api: Api, query: dict[str, str], message: str) -> None:
         answer = await api.get(api.backups, **query)
         assert answer.refused(422, "Invalid") == f'ListOptions.meta.k8s.io "" is invalid: {message}'
 
@@ -149,11 +147,11 @@ class Paging:
             ({"limit": "abc"}, 'strconv.ParseInt: parsing "abc": invalid syntax'),
         ],
     )
-    async def test_options_that_mean_nothing_are_refused(self, api: Api, query: dict[str, str], beginning: str) -> None:
+    async def test_meaningless_options_are_refused(self, api: Api, query: dict[str, str], beginning: str) -> None:
         answer = await api.get(api.backups, **query)
         assert answer.refused(400, "BadRequest").startswith(beginning)
 
-    async def test_a_page_takes_no_other_moment(self, api: Api) -> None:
+    async def test_a_continue_token_excludes_a_version(self, api: Api) -> None:
         await five_backups(api)
         token = (await api.get(api.backups, limit="1")).body["metadata"]["continue"]
         answer = await api.get(api.backups, resourceVersion="5", **{"continue": token})
@@ -184,7 +182,7 @@ class Selecting:
         assert (await api.get(api.backups, labelSelector=selector)).names == names
 
     @pytest.mark.parametrize("selector", ["=x", "a b", "x in (a", "parity=even,", "a=b=c"])
-    async def test_a_selector_that_cannot_be_read_is_refused(self, api: Api, selector: str) -> None:
+    async def test_an_invalid_selector_is_refused(self, api: Api, selector: str) -> None:
         assert (await api.get(api.backups, labelSelector=selector)).refused(400, "BadRequest")
 
     @pytest.mark.parametrize(
@@ -199,11 +197,11 @@ class Selecting:
         await five_backups(api)
         assert (await api.get(api.backups, fieldSelector=selector)).names == names
 
-    async def test_a_field_that_does_not_select_is_refused(self, api: Api) -> None:
+    async def test_an_unsupported_field_selector_is_refused(self, api: Api) -> None:
         answer = await api.get(api.backups, fieldSelector="status.phase=New")
         assert answer.refused(400, "BadRequest") == "field label not supported: status.phase"
 
-    async def test_events_are_found_by_what_they_are_about(self, api: Api) -> None:
+    async def test_events_are_selected_by_their_involved_object(self, api: Api) -> None:
         path = f"/api/v1/namespaces/{api.namespace}/events"
         for name in ("daily", "weekly"):
             about = {"kind": "Schedule", "namespace": api.namespace, "name": name}

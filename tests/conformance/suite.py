@@ -1,4 +1,4 @@
-"""The whole suite, for those who put a server to it."""
+"""The whole suite, for running it against a server."""
 
 from tests.conformance.access import Access
 from tests.conformance.deleting import Deleting
@@ -25,4 +25,4 @@ class Suite(
     Pruning,
     Deleting,
 ):
-    """Everything that foretop relies on."""
+    """Everything that foretop needs from an API server."""

@@ -1,4 +1,4 @@
-"""What the definitions of the kinds forbid, prune and fill in."""
+"""What the definitions of the kinds refuse, prune and default."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.conformance.client import Api, Body, nab, schedule
 
 
 class Validation:
-    """Objects that break their schema."""
+    """Objects that violate their schema."""
 
     @pytest.mark.parametrize(
         ("change", "field", "reason", "message"),
@@ -42,7 +42,7 @@ class Validation:
             ),
         ],
     )
-    async def test_a_field_that_does_not_fit_is_named(
+    async def test_an_invalid_field_is_named_in_the_error(
         self, api: Api, change: Body, field: str, reason: str, message: str
     ) -> None:
         answer = await api.create(api.schedules, {**schedule("x"), **change})
@@ -55,14 +55,14 @@ class Validation:
             "causes": [cause],
         }
 
-    async def test_a_patch_is_judged_by_what_would_come_of_it(self, api: Api) -> None:
+    async def test_a_patch_is_validated_by_its_result(self, api: Api) -> None:
         await api.create(api.schedules, schedule("daily"))
         answer = await api.merge(f"{api.schedules}/daily", {"spec": {"schedule": None}})
         assert answer.refused(422, "Invalid").endswith("spec.schedule: Required value")
         assert (await api.get(f"{api.schedules}/daily")).body["spec"]["schedule"] == "0 1 * * *"
 
     @pytest.mark.parametrize("phase", ["Queued", "ReadyToStart"])
-    async def test_the_copied_phase_of_a_nab_does_not_know_the_queue(self, api: Api, phase: str) -> None:
+    async def test_the_copied_phase_of_a_nab_excludes_the_queue_phases(self, api: Api, phase: str) -> None:
         await api.create(api.nabs, nab("n"))
         copied: Any = {"status": {"veleroBackup": {"status": {"phase": phase}}}}
         answer = await api.merge(f"{api.nabs}/n/status", copied)
@@ -71,7 +71,7 @@ class Validation:
         assert message.startswith(f'NonAdminBackup.oadp.openshift.io "n" is invalid: {field}: Unsupported value')
         assert (await api.merge(f"{api.nabs}/n/status", {"status": {"veleroBackup": {"name": "v"}}})).code == 200
 
-    async def test_a_condition_must_be_whole(self, api: Api) -> None:
+    async def test_a_condition_needs_all_its_fields(self, api: Api) -> None:
         await api.create(api.nabs, nab("n"))
         broken = {"type": "Accepted", "status": "Maybe", "reason": "", "message": ""}
         answer = await api.merge(f"{api.nabs}/n/status", {"status": {"conditions": [broken]}})
@@ -84,7 +84,7 @@ class Validation:
         }
 
     @pytest.mark.parametrize("name", ["Bad_Name", "-x", "x" * 254])
-    async def test_a_name_must_be_a_name(self, api: Api, name: str) -> None:
+    async def test_an_invalid_name_is_refused(self, api: Api, name: str) -> None:
         answer = await api.create(api.schedules, schedule(name))
         assert answer.refused(422, "Invalid")
         assert {cause["field"] for cause in answer.body["details"]["causes"]} == {"metadata.name"}
@@ -98,18 +98,20 @@ class Validation:
             ({"finalizers": ["a b"]}, "metadata.finalizers"),
         ],
     )
-    async def test_labels_and_the_like_must_be_well_formed(self, api: Api, meta: Body, field: str) -> None:
+    async def test_labels_annotations_and_finalizers_must_be_well_formed(
+        self, api: Api, meta: Body, field: str
+    ) -> None:
         answer = await api.create(api.schedules, {**schedule("x"), "metadata": {"name": "x", **meta}})
         assert answer.refused(422, "Invalid")
         assert {cause["field"] for cause in answer.body["details"]["causes"]} == {field}
 
-    async def test_labels_are_text(self, api: Api) -> None:
+    async def test_label_values_must_be_strings(self, api: Api) -> None:
         answer = await api.create(api.schedules, {**schedule("x"), "metadata": {"name": "x", "labels": {"a": 5}}})
         assert answer.refused(400, "BadRequest")
 
 
 class Pruning:
-    """Fields that the definition does not know."""
+    """Fields that the definition does not have."""
 
     async def test_unknown_fields_are_dropped_with_a_warning(self, api: Api) -> None:
         sent = schedule("daily", colour="red", template={"hooks": {"resources": [{"name": "a", "zip": 1}]}})
@@ -121,7 +123,7 @@ class Pruning:
             '299 - "unknown field \\"spec.template.hooks.resources[0].zip\\""',
         ]
 
-    async def test_unknown_fields_are_refused_where_that_is_asked_for(self, api: Api) -> None:
+    async def test_unknown_fields_are_refused_with_strict_validation(self, api: Api) -> None:
         sent = schedule("daily", colour="red")
         answer = await api.create(api.schedules, sent, fieldValidation="Strict")
         assert answer.refused(400, "BadRequest") == (
@@ -133,7 +135,7 @@ class Pruning:
         patched = await api.merge(f"{api.schedules}/daily", {"spec": {"colour": "red"}}, fieldValidation="Strict")
         assert 'unknown field "spec.colour"' in patched.refused(422, "Invalid")
 
-    async def test_a_null_stays_where_it_is_allowed(self, api: Api) -> None:
+    async def test_a_null_is_kept_in_a_nullable_field(self, api: Api) -> None:
         sent = schedule("daily", paused=None, useOwnerReferencesInBackup=None)
         spec = (await api.create(api.schedules, sent)).expect(201)["spec"]
         assert spec == {"schedule": "0 1 * * *", "template": {}, "useOwnerReferencesInBackup": None}

@@ -1,4 +1,4 @@
-"""Watches: where they start, what they tell, how they end."""
+"""Watches: where they start, what they send, how they end."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from tests.conformance.client import Api, backup, brief
 
 
 class Watching:
-    """What a reflector lives by."""
+    """What a reflector depends on."""
 
-    async def test_a_watch_from_a_list_tells_what_came_after_it(self, api: Api) -> None:
+    async def test_a_watch_from_a_list_sends_the_later_changes(self, api: Api) -> None:
         await api.create(api.backups, backup("before"))
         version = await api.version_of(api.backups)
         async with api.watching(api.backups, resourceVersion=version) as watch:
@@ -34,14 +34,14 @@ class Watching:
         seen = first["metadata"]["resourceVersion"]
         assert brief(await api.watched(api.backups, resourceVersion=seen)) == [("ADDED", "two"), ("DELETED", "one")]
 
-    async def test_a_watch_from_nowhere_begins_with_what_is_there(self, api: Api) -> None:
+    async def test_a_watch_without_a_version_starts_with_the_current_objects(self, api: Api) -> None:
         await api.create(api.backups, backup("one"))
         await api.create(api.backups, backup("two"))
         everything = [("ADDED", "one"), ("ADDED", "two")]
         assert brief(await api.watched(api.backups)) == everything
         assert brief(await api.watched(api.backups, resourceVersion="0")) == everything
 
-    async def test_the_initial_events_end_with_a_bookmark_where_asked_for(self, api: Api) -> None:
+    async def test_requested_initial_events_end_with_a_bookmark(self, api: Api) -> None:
         await api.create(api.backups, backup("one"))
         query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
         events = await api.watched(api.backups, **query)
@@ -71,14 +71,14 @@ class Watching:
             await api.delete(f"{api.backups}/mine")
             assert brief([await watch.next()]) == [("DELETED", "mine")]
 
-    async def test_a_write_that_changes_nothing_is_not_told(self, api: Api) -> None:
+    async def test_a_write_without_a_change_sends_no_event(self, api: Api) -> None:
         await api.create(api.backups, backup("b"))
         version = await api.version_of(api.backups)
         patched = await api.merge(f"{api.backups}/b", {"spec": {}})
         assert patched.expect(200)["metadata"]["resourceVersion"] == version
         assert await api.watched(api.backups, resourceVersion=version) == []
 
-    async def test_a_bookmark_comes_before_the_time_is_up(self, api: Api) -> None:
+    async def test_a_bookmark_is_sent_before_the_timeout(self, api: Api) -> None:
         made = (await api.create(api.backups, backup("b"))).expect(201)
         seen = made["metadata"]["resourceVersion"]
         query = {"timeoutSeconds": "6", "allowWatchBookmarks": "true", "resourceVersion": seen}
@@ -94,7 +94,7 @@ class Watching:
                 newest = int(mark["metadata"]["resourceVersion"])
         assert newest > int(seen)
 
-    async def test_too_old_a_start_is_told_as_an_event(self, api: Api) -> None:
+    async def test_an_expired_version_is_an_error_event(self, api: Api) -> None:
         async with api.watching(api.backups, resourceVersion="1") as watch:
             events = await watch.rest()
         assert [event["type"] for event in events] == ["ERROR"]
@@ -102,13 +102,13 @@ class Watching:
         assert (status["kind"], status["code"], status["reason"]) == ("Status", 410, "Expired")
         assert status["message"].startswith("too old resource version: 1 (")
 
-    async def test_a_match_without_initial_events_is_refused(self, api: Api) -> None:
+    async def test_a_version_match_without_initial_events_is_refused(self, api: Api) -> None:
         answer = await api.get(api.backups, watch="1", resourceVersion="0", resourceVersionMatch="NotOlderThan")
         assert answer.refused(422, "Invalid").endswith(
             "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
         )
 
-    async def test_kubectl_watches_tables(self, api: Api) -> None:
+    async def test_a_watch_can_send_tables(self, api: Api) -> None:
         await api.create(api.backups, backup("b"))
         table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
         async with api.watching(api.backups, accept=table) as watch:
@@ -122,9 +122,9 @@ class Watching:
 
 
 class Compaction:
-    """What happens to those who come back after the history was dropped."""
+    """Watches and lists that continue after the history was dropped."""
 
-    async def test_old_pages_and_moments_are_expired(self, api: Api) -> None:
+    async def test_old_continue_tokens_and_versions_expire(self, api: Api) -> None:
         for name in ("a", "b", "c"):
             await api.create(api.backups, backup(name))
         page = (await api.get(api.backups, limit="1")).expect(200)["metadata"]

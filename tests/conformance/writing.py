@@ -12,7 +12,7 @@ from tests.conformance.client import JSON, JSON_PATCH, STRATEGIC, Api, Body, nab
 class Creating:
     """New objects."""
 
-    async def test_the_server_fills_in_who_and_when(self, api: Api) -> None:
+    async def test_the_server_fills_in_identity_and_creation_time(self, api: Api) -> None:
         sent = schedule("daily")
         sent["metadata"] |= {"uid": "mine", "creationTimestamp": "2001-01-01T00:00:00Z", "generation": 7}
         meta = (await api.create(api.schedules, sent)).expect(201)["metadata"]
@@ -20,7 +20,7 @@ class Creating:
         assert (len(meta["uid"]), meta["creationTimestamp"] > "2020") == (36, True)
         assert meta["resourceVersion"].isdecimal()
 
-    async def test_a_name_is_made_up_from_its_beginning(self, api: Api) -> None:
+    async def test_generate_name_adds_a_random_suffix(self, api: Api) -> None:
         sent = {**schedule("x"), "metadata": {"generateName": "daily-"}}
         name = (await api.create(api.schedules, sent)).expect(201)["metadata"]["name"]
         assert (name[:6], len(name)) == ("daily-", 11)
@@ -31,12 +31,12 @@ class Creating:
         assert answer.refused(409, "AlreadyExists") == 'schedules.velero.io "daily" already exists'
         assert answer.body["details"] == {"name": "daily", "group": "velero.io", "kind": "schedules"}
 
-    async def test_a_dry_run_leaves_no_trace(self, api: Api) -> None:
+    async def test_a_dry_run_stores_nothing(self, api: Api) -> None:
         made = (await api.create(api.schedules, schedule("daily"), dryRun="All")).expect(201)
         assert made["metadata"]["uid"]
         assert (await api.get(f"{api.schedules}/daily")).code == 404
 
-    async def test_a_namespace_must_be_there(self, api: Api) -> None:
+    async def test_the_namespace_must_exist(self, api: Api) -> None:
         answer = await api.create("/apis/velero.io/v1/namespaces/no-such-place/schedules", schedule("x"))
         assert answer.refused(404, "NotFound") == 'namespaces "no-such-place" not found'
 
@@ -75,19 +75,19 @@ class Creating:
             ),
         ],
     )
-    async def test_an_object_for_another_place_is_refused(
+    async def test_an_object_of_another_namespace_or_kind_is_refused(
         self, api: Api, change: Body, code: int, reason: str, message: str
     ) -> None:
         answer = await api.create(api.schedules, {**schedule("x"), **change})
         assert answer.refused(code, reason) == message
 
     @pytest.mark.parametrize("body", [b"", b'{"a":', b"[]", b'"text"', b'{"metadata": {"name": "x"}}'])
-    async def test_what_is_no_object_is_refused(self, api: Api, body: bytes) -> None:
+    async def test_a_body_that_is_not_an_object_is_refused(self, api: Api, body: bytes) -> None:
         answer = await api.create(api.schedules, body)
         beginning = "the object provided is unrecognized (must be of type Schedule): "
         assert answer.refused(400, "BadRequest").startswith(beginning)
 
-    async def test_a_body_of_another_type_is_refused(self, api: Api) -> None:
+    async def test_an_unsupported_content_type_is_refused(self, api: Api) -> None:
         answer = await api.request("POST", api.schedules, b"name=x", "text/plain")
         message = answer.refused(415, "UnsupportedMediaType")
         assert message.startswith("the body of the request was in an unknown format - accepted media types include: ")
@@ -104,7 +104,7 @@ class Updating:
             "metadata.resourceVersion: Invalid value: 0: must be specified for an update"
         )
 
-    async def test_the_second_of_two_writers_is_told_of_the_first(self, api: Api) -> None:
+    async def test_the_second_of_two_writers_gets_a_conflict(self, api: Api) -> None:
         made = (await api.create(api.schedules, schedule("daily"))).expect(201)
         path = f"{api.schedules}/daily"
         mine = {**made, "spec": {**made["spec"], "paused": True}}
@@ -117,12 +117,12 @@ class Updating:
         )
         assert answer.body["details"] == {"name": "daily", "group": "velero.io", "kind": "schedules"}
 
-    async def test_sending_back_the_same_changes_nothing(self, api: Api) -> None:
+    async def test_an_unchanged_update_keeps_the_version(self, api: Api) -> None:
         made = (await api.create(api.schedules, schedule("daily"))).expect(201)
         same = (await api.put(f"{api.schedules}/daily", made)).expect(200)
         assert same == made
 
-    async def test_identity_and_dates_stay_the_servers(self, api: Api) -> None:
+    async def test_an_update_cannot_change_identity_and_timestamps(self, api: Api) -> None:
         made = (await api.create(api.schedules, schedule("daily"))).expect(201)["metadata"]
         bare = {"name": "daily", "resourceVersion": made["resourceVersion"], "creationTimestamp": None}
         path = f"{api.schedules}/daily"
@@ -143,7 +143,7 @@ class Updating:
         answer = await api.put(f"{api.schedules}/daily", other)
         assert "UID in precondition" in answer.refused(409, "Conflict")
 
-    async def test_what_is_not_there_is_not_made_by_an_update(self, api: Api) -> None:
+    async def test_an_update_does_not_create_a_missing_object(self, api: Api) -> None:
         made = schedule("daily")
         made["metadata"]["resourceVersion"] = "5"
         assert (await api.put(f"{api.schedules}/daily", made)).refused(404, "NotFound")
@@ -156,7 +156,7 @@ class Updating:
             ("OPTIONS", "", 405, "MethodNotAllowed"),
         ],
     )
-    async def test_a_method_that_makes_no_sense_is_refused(
+    async def test_an_unsupported_method_is_refused(
         self, api: Api, method: str, path: str, code: int, reason: str
     ) -> None:
         answer = await api.request(method, api.schedules + path, schedule("x"), "application/merge-patch+json")
@@ -174,7 +174,7 @@ class Patching:
         assert removed["spec"] == {"schedule": "0 1 * * *", "template": {}}
         assert removed["metadata"]["generation"] == 3
 
-    async def test_a_merge_patch_can_insist_on_a_version(self, api: Api) -> None:
+    async def test_a_merge_patch_can_have_a_version_precondition(self, api: Api) -> None:
         made = (await api.create(api.schedules, schedule("daily"))).expect(201)
         path, version = f"{api.schedules}/daily", made["metadata"]["resourceVersion"]
         pause = {"metadata": {"resourceVersion": version}, "spec": {"paused": True}}
@@ -182,7 +182,7 @@ class Patching:
         answer = await api.merge(path, {**pause, "spec": {"paused": False}})
         assert "the object has been modified" in answer.refused(409, "Conflict")
 
-    async def test_a_merge_patch_cannot_make_another_object_of_it(self, api: Api) -> None:
+    async def test_a_merge_patch_cannot_change_the_identity(self, api: Api) -> None:
         await api.create(api.schedules, schedule("daily"))
         path = f"{api.schedules}/daily"
         assert (await api.merge(path, {"metadata": {"name": "weekly"}})).refused(400, "BadRequest")
@@ -191,7 +191,7 @@ class Patching:
             'Schedule.velero.io "daily" is invalid: metadata.uid: Invalid value: "1": field is immutable'
         )
 
-    async def test_a_json_patch_works_operation_by_operation(self, api: Api) -> None:
+    async def test_a_json_patch_applies_its_operations_in_order(self, api: Api) -> None:
         await api.create(api.schedules, schedule("daily"))
         path = f"{api.schedules}/daily"
         operations: list[Body] = [
@@ -216,7 +216,7 @@ class Patching:
             {"op": "add", "path": "/spec/nope/deeper", "value": 1},
         ],
     )
-    async def test_a_json_patch_that_does_not_fit_is_refused(self, api: Api, operation: Body) -> None:
+    async def test_a_json_patch_that_does_not_apply_is_refused(self, api: Api, operation: Body) -> None:
         await api.create(api.schedules, schedule("daily"))
         answer = await api.request("PATCH", f"{api.schedules}/daily", [operation], JSON_PATCH)
         message = "the server rejected our request due to an error in our request"
@@ -225,13 +225,13 @@ class Patching:
     @pytest.mark.parametrize(
         ("body", "kind"), [(b'{"a"', "merge-patch"), (b"[]", "merge-patch"), (b"{}", "json-patch")]
     )
-    async def test_a_patch_that_cannot_be_read_is_refused(self, api: Api, body: bytes, kind: str) -> None:
+    async def test_an_unreadable_patch_is_refused(self, api: Api, body: bytes, kind: str) -> None:
         await api.create(api.schedules, schedule("daily"))
         answer = await api.request("PATCH", f"{api.schedules}/daily", body, f"application/{kind}+json")
         assert answer.refused(400, "BadRequest").startswith("error decoding patch")
 
     @pytest.mark.parametrize("kind", [STRATEGIC, JSON])
-    async def test_custom_kinds_take_no_other_patches(self, api: Api, kind: str) -> None:
+    async def test_custom_kinds_refuse_strategic_merge_patches(self, api: Api, kind: str) -> None:
         await api.create(api.schedules, schedule("daily"))
         answer = await api.request("PATCH", f"{api.schedules}/daily", {"spec": {"paused": True}}, kind)
         assert answer.refused(415, "UnsupportedMediaType")
@@ -253,9 +253,9 @@ class Patching:
 
 
 class StatusAndGeneration:
-    """Who may write the status where, and what counts as a new generation."""
+    """Which path writes the status, and what counts as a new generation."""
 
-    async def test_without_a_status_subresource_everything_is_one(self, api: Api) -> None:
+    async def test_without_a_status_subresource_spec_and_status_are_written_together(self, api: Api) -> None:
         made = {**schedule("daily"), "status": {"phase": "New"}}
         assert (await api.create(api.schedules, made)).expect(201)["status"] == {"phase": "New"}
         path = f"{api.schedules}/daily"
@@ -267,7 +267,7 @@ class StatusAndGeneration:
         assert answer.refused(404, "NotFound") == 'schedules.velero.io "daily" not found'
         assert (await api.merge(f"{path}/status", {"status": {}})).code == 404
 
-    async def test_with_one_the_halves_are_written_apart(self, api: Api) -> None:
+    async def test_with_a_status_subresource_spec_and_status_are_written_separately(self, api: Api) -> None:
         made = (await api.create(api.nabs, {**nab("n"), "status": {"phase": "Created"}})).expect(201)
         assert "status" not in made
         path = f"{api.nabs}/n"
@@ -286,14 +286,14 @@ class StatusAndGeneration:
         assert (spec["status"], spec["metadata"]["generation"]) == ({"phase": "New"}, 2)
         assert (await api.get(f"{path}/status")).expect(200) == spec
 
-    async def test_the_status_alone_can_be_replaced(self, api: Api) -> None:
+    async def test_the_status_can_be_replaced_by_itself(self, api: Api) -> None:
         made = (await api.create(api.nabs, nab("n"))).expect(201)
         body = (await api.put(f"{api.nabs}/n/status", {**made, "spec": {}, "status": {"phase": "New"}})).expect(200)
         assert (body["spec"], body["status"]) == ({"backupSpec": {}}, {"phase": "New"})
         stale = await api.put(f"{api.nabs}/n/status", {**made, "status": {"phase": "Created"}})
         assert stale.refused(409, "Conflict")
 
-    async def test_it_is_on_record_who_paused_a_schedule(self, api: Api) -> None:
+    async def test_managed_fields_show_who_paused_a_schedule(self, api: Api) -> None:
         await api.create(api.schedules, schedule("daily"), fieldManager="maker")
         path = f"{api.schedules}/daily"
         paused = await api.merge(path, {"spec": {"paused": True}}, fieldManager="operator-on-call")

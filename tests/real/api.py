@@ -1,4 +1,4 @@
-"""As little of a Kubernetes client as the harness needs; what is tested is foretop's own."""
+"""A minimal Kubernetes client for the test harness; foretop's own client is what is tested."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ CONNECTIONS = 16
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the API server said."""
+    """The answer of the API server."""
 
     status: int
     body: Any
     headers: dict[str, str]
 
     def expect(self, *statuses: int) -> Any:
-        """The body, where the status is one of those expected."""
+        """The body, if the status is one of those expected."""
         if self.status not in statuses:
             raise AssertionError(f"HTTP {self.status} instead of {statuses}: {json.dumps(self.body)[:500]}")
         return self.body
 
 
 class Api:
-    """One user's way to the API server; may be used by several threads at once."""
+    """One user's client of the API server; may be used by several threads at once."""
 
     def __init__(self, url: str, ca: Path, token: str) -> None:
         self._url = url
@@ -36,7 +36,7 @@ class Api:
         self._pool = urllib3.PoolManager(ca_certs=str(ca), maxsize=CONNECTIONS, retries=False, timeout=120.0)
 
     def request(self, method: str, path: str, body: object = None, kind: str = "application/json") -> Answer:
-        """Ask once; a connection that cannot be made or breaks is urllib3's error."""
+        """Send one request; a connection error is raised as urllib3's."""
         data = None if body is None else json.dumps(body).encode()
         headers = self._headers | ({"Content-Type": kind} if data is not None else {})
         response = self._pool.request(method, self._url + path, body=data, headers=headers)

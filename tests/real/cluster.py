@@ -52,7 +52,7 @@ class RealCluster:
         try:
             self._etcd.start()
             self._apiserver.start()
-            self._furnish()
+            self._install_defaults()
         except BaseException:
             self.close()
             raise
@@ -69,24 +69,24 @@ class RealCluster:
         self._forget_admin()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    # Ways in
+    # Clients
 
     @property
     def admin(self) -> Api:
-        """The administrator's way in."""
+        """The administrator's client."""
         if self._admin is None:
             self._admin = self.api("admin")
         return self._admin
 
     def api(self, user: str) -> Api:
-        """A user's way in; close it after use."""
+        """A user's client; close it after use."""
         return Api(self.url, self.ca, self.token(user))
 
     def token(self, user: str) -> str:
         return self._tokens.tokens[user]
 
     def kubeconfig(self, user: str, namespace: str = "default", *, certificate: bool = False) -> Path:
-        """A new kubeconfig, readable by its owner alone, with the user's token or a client certificate."""
+        """A new kubeconfig, readable only by its owner, with the user's token or a client certificate."""
         credentials = {} if certificate else {"token": self.token(user)}
         if certificate:
             signed = self._authority.for_user(user)
@@ -96,7 +96,7 @@ class RealCluster:
         return path
 
     def kubectl(self, *arguments: str, user: str = "admin", stdin: str = "") -> str:
-        """What kubectl prints; a refusal is a CalledProcessError with its stderr."""
+        """The output of kubectl; a failure is a CalledProcessError with its stderr."""
         environment = {
             "KUBECONFIG": str(self.kubeconfig(user)),
             "HOME": str(self._folder),
@@ -113,20 +113,20 @@ class RealCluster:
     # Faults
 
     def kill_apiserver(self) -> None:
-        """End it as `kill -9` does."""
+        """Kill it with SIGKILL."""
         self._apiserver.kill()
 
     def start_apiserver(self) -> None:
-        """Start it on the port it had, and wait until it serves every CRD again."""
+        """Start it on its previous port, and wait until it serves every CRD again."""
         self._apiserver.start()
         self.wait_until_served()
 
     def kill_etcd(self) -> None:
-        """End it as `kill -9` does; the API server stays, and has nothing to answer with."""
+        """Kill it with SIGKILL; the API server stays up but cannot answer."""
         self._etcd.kill()
 
     def start_etcd(self) -> None:
-        """Start it on the port it had, and wait until the API server serves every CRD again."""
+        """Start it on its previous port, and wait until the API server serves every CRD again."""
         self._etcd.start()
         self._apiserver.wait_until_ready()
         self.wait_until_served()
@@ -134,22 +134,22 @@ class RealCluster:
     def compact(self) -> None:
         """Drop all history from etcd: continue tokens and lists at an older resourceVersion are answered 410.
 
-        Watches are not: those go on from the API server's own memory, which a restart takes away.
+        Watches are not affected: the API server serves them from its own memory, which a restart clears.
         """
         self._etcd.compact()
 
     def revoke(self, user: str) -> None:
-        """Make the user's token worthless."""
+        """Invalidate the user's token."""
         self._tokens.remove(user)
         self._restart_apiserver()
 
     def renew(self, user: str) -> None:
-        """Give the user a new token; the one before is worthless from now on."""
+        """Give the user a new token; the previous one is invalid from now on."""
         self._tokens.renew(user)
         self._restart_apiserver()
 
-    def mend(self) -> None:
-        """Start what a test has left dead, and give a user without a token a new one."""
+    def repair(self) -> None:
+        """Start what a test has left stopped, and give a user without a token a new one."""
         if not self._etcd.runs:
             self._etcd.start()
         lost = [user for user in GROUPS if user not in self._tokens.tokens]
@@ -166,18 +166,18 @@ class RealCluster:
         self._wait_until_served(crd)
 
     def uninstall(self, name: str) -> dict[str, Any]:
-        """Remove a CRD with all of its objects, wait until it is gone, and hand it back for `install`."""
+        """Remove a CRD with all of its objects, wait until it is gone, and return it for `install`."""
         crd = self.admin.get(f"{CRDS_PATH}/{name}").expect(200)
         self.admin.delete(f"{CRDS_PATH}/{name}").expect(200)
         self._wait(lambda: self.admin.get(f"{CRDS_PATH}/{name}").status == 404, f"{name} to go")
         return {"metadata": {"name": name}, "spec": crd["spec"]}
 
     def crds(self) -> list[dict[str, Any]]:
-        """The CRDs as they are installed now."""
+        """The CRDs that are installed now."""
         return list(self.admin.get(CRDS_PATH).expect(200)["items"])
 
     def wait_until_served(self) -> None:
-        """A fresh or restarted CRD answers 429 for a while."""
+        """Wait for a new or restarted CRD, which answers 429 for a while."""
         for crd in self.crds():
             self._wait_until_served(crd)
 
@@ -185,7 +185,7 @@ class RealCluster:
         self.admin.post("/api/v1/namespaces", {"metadata": {"name": name}}).expect(201)
 
     def empty_namespace(self, name: str) -> None:
-        """Remove every custom object in a namespace, finalizers or not, and the namespace."""
+        """Remove every custom object in a namespace, despite finalizers, and the namespace."""
         for crd in self.crds():
             self._remove_all(crd, name)
         namespace = self.admin.delete(f"/api/v1/namespaces/{name}").expect(200)
@@ -193,13 +193,13 @@ class RealCluster:
         self.admin.put(f"/api/v1/namespaces/{name}/finalize", namespace).expect(200)
 
     def allow_tenant(self, namespace: str) -> None:
-        """Let the user `tenant` work in one more namespace, as in team-a, and wait until it is so."""
+        """Give the user `tenant` the permissions of team-a in one more namespace, and wait until they apply."""
         kept = self.admin.get(f"{RBAC_PATH}/namespaces/team-a/rolebindings/tenant").expect(200)
         binding = {"metadata": {"name": "tenant"}, "roleRef": kept["roleRef"], "subjects": kept["subjects"]}
         self.admin.post(f"{RBAC_PATH}/namespaces/{namespace}/rolebindings", binding).expect(201)
         self._wait_until_allowed("tenant", f"/apis/oadp.openshift.io/v1alpha1/namespaces/{namespace}/nonadminbackups")
 
-    def _furnish(self) -> None:
+    def _install_defaults(self) -> None:
         documents = [yaml.safe_load(file.read_text()) for file in self._kit.crds]
         for document in documents:
             self.admin.post(CRDS_PATH, document).expect(201)
@@ -231,7 +231,7 @@ class RealCluster:
             self._wait(lambda path=path: self.admin.get(path).status == 200, f"{path} to be served")
 
     def _wait_until_allowed(self, user: str, path: str) -> None:
-        """The API server learns of a new role in its own time."""
+        """Wait until the API server's authorizer has loaded a new role."""
         api = self.api(user)
         try:
             self._wait(lambda: api.get(path).status == 200, f"{user} to be let in")

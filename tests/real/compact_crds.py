@@ -1,7 +1,7 @@
-"""Turn a folder of CustomResourceDefinitions into the minicluster's compact table of kinds.
+"""Turns a folder of CustomResourceDefinitions into the minicluster's compact table of kinds.
 
 Run as: python -m tests.real.compact_crds FOLDER > core/foretop_core/minicluster/data/crds.json
-Prose is left out; what decides about an object (types, enums, patterns, defaults, printer columns) stays.
+Descriptions are left out; what affects validation (types, enums, patterns, defaults, printer columns) is kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PROSE = {"description", "example", "externalDocs", "title"}
 
 
 def compact_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """One node of an OpenAPI schema without its prose."""
+    """One node of an OpenAPI schema without its descriptions."""
     small: dict[str, Any] = {}
     for key, value in schema.items():
         if key in PROSE:
@@ -32,7 +32,7 @@ def compact_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def compact_crd(crd: dict[str, Any]) -> dict[str, Any]:
-    """The table's entry for one definition, taken from the version that is stored."""
+    """The table's entry for one definition, from its storage version."""
     spec = crd["spec"]
     version = next(each for each in spec["versions"] if each["storage"])
     columns = version.get("additionalPrinterColumns", [])

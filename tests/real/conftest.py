@@ -1,4 +1,4 @@
-"""The cluster that all of these tests share, and a namespace for each that wants one of its own."""
+"""The cluster that all of these tests share, and a namespace for each test that needs its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.real.cluster import RealCluster
 
 @pytest.fixture(scope="session")
 def kit() -> Kit:
-    """What `make test-real` has built; where it has not, this builds it."""
+    """The result of `make test-real`'s build; built here if it is missing."""
     try:
         return prepare(print)
     except BuildError as problem:
@@ -22,23 +22,23 @@ def kit() -> Kit:
 
 @pytest.fixture(scope="session")
 def cluster(kit: Kit) -> Iterator[RealCluster]:
-    """A real cluster; what a test leaves dead is started again before the next one."""
+    """A real cluster; what a test leaves stopped is started again before the next one."""
     with RealCluster(kit) as cluster:
         yield cluster
 
 
 @pytest.fixture(autouse=True)
-def _mended(request: pytest.FixtureRequest) -> Iterator[None]:
+def _repaired(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     if "cluster" in request.fixturenames:
-        request.getfixturevalue("cluster").mend()
+        request.getfixturevalue("cluster").repair()
 
 
 @pytest.fixture
 def namespace(cluster: RealCluster) -> Iterator[str]:
-    """A namespace of the test's own, gone afterwards with all the custom objects in it."""
+    """A namespace for one test, removed afterwards with all its custom objects."""
     name = f"test-{secrets.token_hex(4)}"
     cluster.create_namespace(name)
     yield name
-    cluster.mend()
+    cluster.repair()
     cluster.empty_namespace(name)

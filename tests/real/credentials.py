@@ -42,9 +42,9 @@ class Authority:
         return self._write("apiserver", self._ca.issue_cert("127.0.0.1", "localhost"))
 
     def for_user(self, user: str) -> Signed:
-        """A client certificate; the API server takes its name for the user, its organisation for a group."""
+        """A client certificate; the API server reads its common name as the user and its organisation as a group."""
         group = GROUPS[user] or "foretop tests"
-        # The address is there because Go refuses a certificate whose list of alternative names is empty.
+        # The address is needed because Go refuses a certificate with an empty list of alternative names.
         issued = self._ca.issue_cert(f"{user}@foretop.test", common_name=user, organization_name=group)
         return self._write(f"user-{user}", issued)
 
@@ -56,7 +56,7 @@ class Authority:
 
 
 class TokenFile:
-    """The API server's static tokens. It reads them when it starts, so a change asks for a restart."""
+    """The API server's static tokens. It reads them at start, so a change needs a restart."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -94,6 +94,6 @@ def kubeconfig(url: str, ca: Path, user: str, namespace: str, credentials: Mappi
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file that its owner alone can read from the first byte on."""
+    """Write a file that only its owner can read, from the first byte on."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(content)

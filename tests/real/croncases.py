@@ -1,4 +1,4 @@
-"""Random questions about cron: mostly sensible expressions, and enough of all that a person may mistype."""
+"""Random questions about cron: mostly sensible expressions, and enough typical typing errors."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ BLANKS = (" ", " ", " ", "  ", "\t", "\n", "\u00a0", "\u2003", "\u0085", "\x0b",
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One of the five fields: its bounds, and names for them where it has some."""
+    """One of the five fields: its bounds, and names for values if it has them."""
 
     least: int
     most: int
@@ -166,7 +166,7 @@ FIELDS = (Field(0, 59), Field(0, 23), Field(1, 31), Field(1, 12, MONTHS), Field(
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the oracle is asked: the runs of an expression after a moment on a clock in a zone."""
+    """A question for the oracle: the runs of an expression after a time on a clock in a zone."""
 
     expr: str
     tz: str
@@ -179,9 +179,9 @@ class Question:
 
 
 def random_questions(rng: random.Random, count: int) -> list[Question]:
-    """Questions from some years and zones, others on each run; few enough that a cache of them is of use.
+    """Questions from some years and zones, different on each run; few enough for a cache to be useful.
 
-    Not before 2012: Samoa left out a day in December 2011, and there the libraries never come back.
+    Not before 2012: Samoa skipped a day in December 2011, where the libraries search for ever.
     """
     others = sorted(zoneinfo.available_timezones() - {"localtime", "posixrules"})
     zones = rng.sample(others, 10) + rng.sample(LIVELY_ZONES, 10)
@@ -240,7 +240,7 @@ def _term(rng: random.Random, field: Field) -> str:
 
 
 def _ends(rng: random.Random, field: Field) -> tuple[int, int]:
-    """A range, of which a few go round; of the hours often those in which clocks change."""
+    """A range, a few of which wrap around; of the hours often those in which clocks change."""
     most = 4 if field.most == 23 and rng.random() < 0.4 else field.most
     low, high = sorted(rng.randint(field.least, most) for _ in range(2))
     return (high, low) if rng.random() < 0.05 else (low, high)

@@ -25,7 +25,7 @@ class Etcd:
             f"--initial-advertise-peer-urls={peer}",
             f"--initial-cluster=default={peer}",
             "--log-level=warn",
-            # Data must outlive a killed process, not a power cut.
+            # Data must survive a killed process, but not a power cut.
             "--unsafe-no-fsync",
         ]
         self._server = Server(command, folder / "etcd.log", self._is_ready)
@@ -41,7 +41,7 @@ class Etcd:
         self._server.kill()
 
     def compact(self) -> None:
-        """Forget every revision but the newest."""
+        """Drop every revision but the newest."""
         newest = self._ask("/v3/kv/range", {"key": base64.b64encode(b"/").decode()})["header"]["revision"]
         self._ask("/v3/kv/compaction", {"revision": newest, "physical": True})
 

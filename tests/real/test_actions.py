@@ -1,4 +1,4 @@
-"""The essentials of acting, against a real API server: what it refuses and accepts is not ours to decide."""
+"""The essential actions against a real API server, which decides what it refuses and accepts."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ async def hand_in(
         await client.close()
 
 
-async def planned(executor: PlanExecutor, wish: Planner) -> Plan:
+async def planned(executor: PlanExecutor, planner: Planner) -> Plan:
     snapshot = await asyncio.to_thread(executor.snapshot)
-    return wish(snapshot, sorted(snapshot.schedules, key=lambda item: item.name), executor.clock.now())
+    return planner(snapshot, sorted(snapshot.schedules, key=lambda item: item.name), executor.clock.now())
 
 
-async def done(executor: PlanExecutor, plan: Plan, wish: Planner) -> list[Result]:
-    return [result async for result in executor.carry_out(plan, wish)]
+async def done(executor: PlanExecutor, plan: Plan, planner: Planner) -> list[Result]:
+    return [result async for result in executor.carry_out(plan, planner)]
 
 
 def pausing(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
@@ -114,8 +114,8 @@ async def test_the_skip_table_as_the_real_server_keeps_it(cluster: RealCluster, 
             await asyncio.to_thread(make, cluster, namespace, name, paused=True, **field)
             snapshot = await asyncio.to_thread(executor.snapshot)
             item = next(one for one in snapshot.schedules if one.name == name)
-            wish = unpausing(choice)
-            (result,) = await done(executor, wish(snapshot, [item], executor.clock.now()), wish)
+            planner = unpausing(choice)
+            (result,) = await done(executor, planner(snapshot, [item], executor.clock.now()), planner)
             assert result.outcome is Outcome.DONE
             held = await asyncio.to_thread(spec_of, cluster, namespace, name)
             assert held.get("paused", False) is False
@@ -129,20 +129,20 @@ async def test_a_second_writer_is_waited_out_or_asked_about_and_never_overruled(
     async with hand_in(cluster, namespace, tmp_path) as executor:
         for name in ("harmless", "moved"):
             await asyncio.to_thread(make, cluster, namespace, name, paused=True)
-        wish = unpausing(Choice.SKIP)
-        plan = await planned(executor, wish)
+        planner = unpausing(Choice.SKIP)
+        plan = await planned(executor, planner)
         for name, change in (
             ("harmless", {"metadata": {"labels": {"seen": "yes"}}}),
             ("moved", {"spec": {"schedule": "0 5 * * *"}}),
         ):
             answer = await asyncio.to_thread(cluster.admin.patch, path_of(SCHEDULE, namespace, name), change)
             answer.expect(200)
-        results = await done(executor, plan, wish)
+        results = await done(executor, plan, planner)
         assert [result.outcome for result in results] == [Outcome.DONE, Outcome.CHANGED]
         assert (await asyncio.to_thread(spec_of, cluster, namespace, "moved"))["paused"] is True
         again = results[1].again
         assert again is not None
-        (agreed,) = await done(executor, Plan(plan.intent, plan.at, (again,)), wish)
+        (agreed,) = await done(executor, Plan(plan.intent, plan.at, (again,)), planner)
         assert agreed.outcome is Outcome.DONE
 
 
@@ -251,8 +251,8 @@ async def test_read_only_changes_nothing_whatever_is_tried(
         before = await asyncio.to_thread(executor.snapshot)
         with pytest.raises(ActionRefused, match="read-only is on"):
             await executor.guard(plan)
-        for wish in (pausing, plan_delete_schedule, plan_back_up_now):
-            (result,) = await done(executor, await planned(executor, wish), wish)
+        for planner in (pausing, plan_delete_schedule, plan_back_up_now):
+            (result,) = await done(executor, await planned(executor, planner), planner)
             assert result.outcome is Outcome.NOT_SENT
         with pytest.raises(ReadOnlyRefused):
             await executor.client.request("DELETE", path_of(SCHEDULE, namespace, "nightly"))

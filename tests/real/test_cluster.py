@@ -1,4 +1,4 @@
-"""That the cluster of these tests is what they take it for."""
+"""Checks that the cluster of these tests has the properties that they rely on."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_a_cluster_that_a_test_left_broken_is_mended(cluster: RealCluster) -> No
     cluster.revoke("viewer")
     cluster.kill_apiserver()
     cluster.kill_etcd()
-    cluster.mend()
+    cluster.repair()
     assert status_for(cluster, "viewer", SCHEDULES) == 200
 
 

@@ -1,4 +1,4 @@
-"""The suite that the minicluster is held to, against the server that it takes after."""
+"""The suite of the minicluster, run against the server that it simulates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""foretop_core.cron and the cron libraries of Velero, asked the same fresh questions on every run."""
+"""foretop_core.cron and the cron libraries of Velero, asked the same new questions on every run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.real.croncases import Question, random_questions
 QUESTIONS = 2000
 SEED_VARIABLE = "FORETOP_CRON_SEED"
 COUNT_VARIABLE = "FORETOP_CRON_QUESTIONS"
-"""How many each library is asked; questions of one batch share their years and zones."""
+"""The number of questions for each library; questions of one batch share their years and zones."""
 BATCH = 5000
 
 
@@ -88,6 +88,6 @@ def _ask_foretop(dialect: Dialect, question: Question) -> dict[str, Any]:
 
 
 def _zone_folder() -> Path:
-    """The rules of time zones that Python goes by, so that both sides have the same edition of them."""
+    """The time zone data that Python uses, so that both sides have the same edition."""
     system = [Path(folder) for folder in zoneinfo.TZPATH if Path(folder, "Europe", "Berlin").is_file()]
     return system[0] if system else Path(str(files("tzdata").joinpath("zoneinfo")))

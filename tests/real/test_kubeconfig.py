@@ -1,4 +1,4 @@
-"""Kubeconfigs of several files: foretop and the real kubectl read the same out of them."""
+"""Kubeconfigs of several files: foretop and the real kubectl read them alike."""
 
 from __future__ import annotations
 

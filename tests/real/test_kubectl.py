@@ -1,4 +1,4 @@
-"""kubectl itself at work on the minicluster: what an operator types there does what it does anywhere."""
+"""kubectl against the minicluster: commands of an operator work as on any cluster."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Kubectl:
         )
 
     async def run(self, *arguments: str, stdin: str = "", code: int = 0) -> str:
-        """What it prints: on stderr too, where it is expected to fail."""
+        """The output of kubectl, including stderr if it is expected to fail."""
         process = await self.start(*arguments)
         async with asyncio.timeout(PATIENCE_SECONDS):
             out, err = await process.communicate(stdin.encode())

@@ -1,4 +1,4 @@
-"""The kubernetes package at work on a real API server: the scripts that the minicluster is held to."""
+"""The kubernetes package against a real API server, with the same scripts as for the minicluster."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Watching:
         await self.until(lambda: bool(self.states) and self.states[-1] is state)
 
     async def until_equal(self, cluster: RealCluster, namespace: str) -> None:
-        """The store has what an administrator's list of this moment has, no more and no less."""
+        """Wait until the store equals an administrator's current list."""
         fresh = await asyncio.to_thread(fresh_list, cluster, self.kind, namespace)
         await self.until(lambda: self.versions() == fresh)
 
@@ -111,7 +111,7 @@ def fresh_list(cluster: RealCluster, kind: Kind, namespace: str) -> dict[tuple[s
 
 
 def create(cluster: RealCluster, namespace: str, *names: str, kind: Kind = NAB) -> None:
-    """Makes many objects, several at a time."""
+    """Create many objects, several at a time."""
     spec = {"backupSpec": {}} if kind is NAB else {"warmUpTimeMins": 5, "cronJob": {"spec": {"schedule": "0 1 * * *"}}}
 
     def make(name: str) -> None:

@@ -37,8 +37,7 @@ from foretop_core.kube.connection.config import ConnectionOptions, SessionOption
 from foretop_core.minicluster.access import User
 from foretop_core.minicluster.box import MiniCluster
 from foretop_core.minicluster.scenarios import Scenario, default
-from foretop_core.minicluster.scenarios.scenario_builder import HOME, ScenarioBuilder
-from foretop_core.minicluster.scenarios.scenario_builder import ScenarioOptions as SceneWishes
+from foretop_core.minicluster.scenarios.scenario_builder import HOME, ScenarioBuilder, ScenarioOptions
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.session import Session, open_session
 
@@ -148,10 +147,10 @@ def _offered(frame: MainScreen) -> dict[str, str]:
     return found
 
 
-def _set_up(stage: ScenarioBuilder) -> None:
-    default.set_up(stage)
+def _set_up(builder: ScenarioBuilder) -> None:
+    default.set_up(builder)
     for name in ("cassandra", "quarterly"):
-        stage.patch("Schedule", HOME, name, {"metadata": {"annotations": {PAUSED_BATCH: f"upgrade-of-{name}"}}})
+        builder.patch("Schedule", HOME, name, {"metadata": {"annotations": {PAUSED_BATCH: f"upgrade-of-{name}"}}})
 
 
 class SteppedBox(SimulatedCluster):
@@ -159,7 +158,7 @@ class SteppedBox(SimulatedCluster):
 
     def __init__(self) -> None:
         scene = Scenario("tour", "something for every key", _set_up, timedelta(minutes=4))
-        super().__init__(scene, SceneWishes(seed=1), FIXED_START)
+        super().__init__(scene, ScenarioOptions(seed=1), FIXED_START)
         self._standing = self.clock.base
 
     async def _open(self, users: Iterable[User], port: int) -> MiniCluster:

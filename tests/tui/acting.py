@@ -23,8 +23,7 @@ from foretop_core.kube.connection.config import ConnectionOptions, SessionOption
 from foretop_core.minicluster.access import User
 from foretop_core.minicluster.reconcile import Behaviour
 from foretop_core.minicluster.scenarios import find_scene
-from foretop_core.minicluster.scenarios.scenario_builder import HOME
-from foretop_core.minicluster.scenarios.scenario_builder import ScenarioOptions as SceneWishes
+from foretop_core.minicluster.scenarios.scenario_builder import HOME, ScenarioOptions
 from foretop_core.minicluster.server import ApiServer
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models.kinds import Kind
@@ -138,7 +137,7 @@ async def stand(
 ) -> AsyncIterator[Stand]:
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     monkeypatch.setenv("LOGNAME", "maria")
-    box = SimulatedCluster(find_scene(render), SceneWishes(behaviour=behaviour), FIXED_START, speed)
+    box = SimulatedCluster(find_scene(render), ScenarioOptions(behaviour=behaviour), FIXED_START, speed)
     held: list[Stand] = []
     route = ApiServer._route
 

@@ -20,8 +20,7 @@ import pytest
 
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.minicluster.scenarios import SCENES
-from foretop_core.minicluster.scenarios import ScenarioOptions as SceneWishes
+from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, KINDS, NAB, NAR, RESTORE, SCHEDULE, STORAGE
@@ -120,7 +119,7 @@ PICTURES = (
 def _objects(scene: str) -> tuple[Resource, ...]:
     if not scene:
         return ()
-    return tuple(SimulatedCluster(SCENES[scene], SceneWishes(seed=1), FIXED_START).objects())
+    return tuple(SimulatedCluster(SCENES[scene], ScenarioOptions(seed=1), FIXED_START).objects())
 
 
 @asynccontextmanager

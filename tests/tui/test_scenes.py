@@ -6,8 +6,7 @@ import pytest
 
 from foretop.pages.table_page import TablePage
 from foretop.pages.tabs import TABS
-from foretop_core.minicluster.scenarios import SCENES
-from foretop_core.minicluster.scenarios import ScenarioOptions as SceneWishes
+from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.models import Resource
 from tests.tui.fake_source import FilledSource
@@ -18,7 +17,7 @@ _STUMBLES = ("cannot be shown", "could not be drawn")
 
 
 def objects_of(name: str) -> list[Resource]:
-    return SimulatedCluster(SCENES[name], SceneWishes(seed=1), FIXED_START).objects()
+    return SimulatedCluster(SCENES[name], ScenarioOptions(seed=1), FIXED_START).objects()
 
 
 @pytest.mark.parametrize("name", ["default", "outage", "volumes", "nonadmin-status"])

@@ -1,4 +1,4 @@
-"""The box's schemas: they take what real controllers wrote, and the quick judgement is the thorough one's."""
+"""The box's schemas: they accept what real controllers wrote, and the quick check equals the thorough one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ CONDITION = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
-def test_what_real_controllers_wrote_fits_as_it_is(path: Path) -> None:
+def test_objects_of_real_controllers_are_valid_unchanged(path: Path) -> None:
     events = [json.loads(line) for line in path.read_text().splitlines()]
     bodies = [event["object"] for event in events if "object" in event]
     assert bodies
@@ -66,11 +66,11 @@ def agrees(kind: Any, body: dict[str, Any]) -> bool:
 
 @settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from(["spec", "status", "extra"]), VALUES))
-def test_the_quick_judgement_of_a_schedule_is_the_thorough_one(body: dict[str, Any]) -> None:
+def test_the_quick_check_of_a_schedule_equals_the_thorough_one(body: dict[str, Any]) -> None:
     assert agrees(SCHEDULE, {"metadata": {"name": "x"}, **body})
 
 
 @settings(max_examples=100)
 @given(st.lists(CONDITION, max_size=2), VALUES)
-def test_the_quick_judgement_of_a_condition_is_the_thorough_one(conditions: list[Any], spec: Any) -> None:
+def test_the_quick_check_of_a_condition_equals_the_thorough_one(conditions: list[Any], spec: Any) -> None:
     assert agrees(NAB, {"spec": {"backupSpec": spec}, "status": {"conditions": conditions}})

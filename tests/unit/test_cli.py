@@ -1,4 +1,4 @@
-"""The first commands, as a person or a script calls them."""
+"""The basic commands, as a person or a script calls them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one line of a refusal; nothing else is printed anywhere."""
+    """The one-line error message; nothing else is printed anywhere."""
     assert run(arguments) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -52,9 +52,9 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return line
 
 
-def test_next_tells_the_runs_and_their_meaning(capsys: pytest.CaptureFixture[str]) -> None:
-    told = answer(capsys, "next", "30 2 * * 1-5", *FROM, "--count", "2", "-o", "json")
-    assert told == {
+def test_next_prints_the_runs_and_their_meaning(capsys: pytest.CaptureFixture[str]) -> None:
+    output = answer(capsys, "next", "30 2 * * 1-5", *FROM, "--count", "2", "-o", "json")
+    assert output == {
         "expression": "30 2 * * 1-5",
         "zone": "UTC",
         "from": "2026-11-15T02:41:07Z",
@@ -64,22 +64,22 @@ def test_next_tells_the_runs_and_their_meaning(capsys: pytest.CaptureFixture[str
     }
 
 
-def test_next_counts_in_the_zone_given_and_answers_in_utc(capsys: pytest.CaptureFixture[str]) -> None:
-    told = answer(capsys, "next", "0 9 * * *", *FROM, "--tz", "Asia/Tokyo", "--count", "1", "-o", "json")
-    assert told["runs"] == ["2026-11-16T00:00:00Z"]
-    assert told["zone"] == "Asia/Tokyo"
+def test_next_reads_the_given_zone_and_answers_in_utc(capsys: pytest.CaptureFixture[str]) -> None:
+    output = answer(capsys, "next", "0 9 * * *", *FROM, "--tz", "Asia/Tokyo", "--count", "1", "-o", "json")
+    assert output["runs"] == ["2026-11-16T00:00:00Z"]
+    assert output["zone"] == "Asia/Tokyo"
     own = answer(capsys, "next", "CRON_TZ=Asia/Tokyo 0 9 * * *", *FROM, "--count", "1", "-o", "json")
-    assert own["runs"] == told["runs"]
+    assert own["runs"] == output["runs"]
     assert own["zone"] == "Asia/Tokyo"
 
 
-def test_next_warns_of_an_expression_that_never_fires_and_is_content(capsys: pytest.CaptureFixture[str]) -> None:
-    told = answer(capsys, "next", "0 0 31 2 *", "-o", "json")
-    assert told["runs"] == []
-    assert "always due" in told["note"]
+def test_next_warns_of_an_expression_that_never_fires_and_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
+    output = answer(capsys, "next", "0 0 31 2 *", "-o", "json")
+    assert output["runs"] == []
+    assert "always due" in output["note"]
 
 
-def test_next_prints_for_people_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_next_prints_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["next", "0 3 * * *", *FROM]) == 0
     printed = capsys.readouterr().out
     assert "at 03:00" in printed
@@ -90,10 +90,10 @@ BOTH_DAYS = "0 2 1 * 1"
 EITHER, BOTH = "at 02:00 on the 1st of the month and on every Monday", "at 02:00 on the 1st if it is a Monday"
 
 
-def test_next_names_each_answer_with_its_releases_where_they_differ(capsys: pytest.CaptureFixture[str]) -> None:
-    told = answer(capsys, "next", BOTH_DAYS, *FROM, "--count", "1", "-o", "json")
-    assert told["runs"] == ["2027-02-01T02:00:00Z"]
-    assert told["readings"] == [
+def test_next_prints_each_answer_with_its_releases_if_they_differ(capsys: pytest.CaptureFixture[str]) -> None:
+    output = answer(capsys, "next", BOTH_DAYS, *FROM, "--count", "1", "-o", "json")
+    assert output["runs"] == ["2027-02-01T02:00:00Z"]
+    assert output["readings"] == [
         {"releases": "Velero up to 1.18.2", "description": EITHER, "error": None, "next": ["2026-11-16T02:00:00Z"]},
         {"releases": "Velero 1.18.3 and later", "description": BOTH, "error": None, "next": ["2027-02-01T02:00:00Z"]},
     ]
@@ -111,18 +111,18 @@ def test_next_names_each_answer_with_its_releases_where_they_differ(capsys: pyte
 def test_next_gives_one_answer_for_a_given_release(
     capsys: pytest.CaptureFixture[str], version: str, means: str
 ) -> None:
-    told = answer(capsys, "next", BOTH_DAYS, *FROM, "--velero-version", version, "-o", "json")
-    assert told["description"] == means
-    assert "readings" not in told
+    output = answer(capsys, "next", BOTH_DAYS, *FROM, "--velero-version", version, "-o", "json")
+    assert output["description"] == means
+    assert "readings" not in output
 
 
 def test_next_warns_of_a_day_that_does_not_come_within_five_years(capsys: pytest.CaptureFixture[str]) -> None:
-    told = answer(capsys, "next", "0 2 29 2 1", *FROM, "--velero-version", "1.18.3", "-o", "json")
-    assert told["runs"] == []
-    assert "always due" in told["note"]
+    output = answer(capsys, "next", "0 2 29 2 1", *FROM, "--velero-version", "1.18.3", "-o", "json")
+    assert output["runs"] == []
+    assert "always due" in output["note"]
 
 
-def test_next_reads_a_schedule_as_its_server_and_a_cron_job_as_kubernetes_does(
+def test_next_reads_schedules_as_velero_and_cron_jobs_as_kubernetes(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "both.yaml"
@@ -142,9 +142,9 @@ def test_next_reads_a_schedule_as_its_server_and_a_cron_job_as_kubernetes_does(
 
 
 def test_next_reads_schedules_and_cron_jobs_from_a_file(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
-    told = answer(capsys, "next", "-f", manifest, *FROM, "-o", "json")
-    assert told["kind"] == "List"
-    hourly, broken, sweep = told["items"]
+    output = answer(capsys, "next", "-f", manifest, *FROM, "-o", "json")
+    assert output["kind"] == "List"
+    hourly, broken, sweep = output["items"]
     assert hourly["schedule"] == "0 * * * *"
     assert hourly["nextRun"] == "2026-11-15T01:00:00Z"
     assert hourly["runs"][0] == "2026-11-15T03:00:00Z"
@@ -154,16 +154,16 @@ def test_next_reads_schedules_and_cron_jobs_from_a_file(capsys: pytest.CaptureFi
     assert sweep["runs"][0] == "2026-11-15T17:30:00Z"
 
 
-def test_yaml_says_the_same_as_json(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
+def test_yaml_and_json_output_are_equal(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
     as_json = answer(capsys, "report", "-f", manifest, *AT, "-o", "json", code=1)
     assert run(["report", "-f", manifest, *AT, "-o", "yaml"]) == 1
     assert yaml.safe_load(capsys.readouterr().out) == as_json
 
 
-def test_report_has_the_fields_that_scripts_build_on(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
-    told = answer(capsys, "report", "-f", manifest, *AT, "-o", "json", code=1)
-    assert set(told) == {"at", "schedules", "queue", "findings", "unreadable", "notSeen"}
-    broken, hourly = told["schedules"]
+def test_report_has_the_documented_fields(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
+    output = answer(capsys, "report", "-f", manifest, *AT, "-o", "json", code=1)
+    assert set(output) == {"at", "schedules", "queue", "findings", "unreadable", "notSeen"}
+    broken, hourly = output["schedules"]
     assert hourly == {
         "context": "",
         "kind": "Schedule",
@@ -181,12 +181,12 @@ def test_report_has_the_fields_that_scripts_build_on(capsys: pytest.CaptureFixtu
         "lastOutcome": None,
     }
     assert broken["nextRun"] is None
-    invalid = next(item for item in told["findings"] if item["code"] == "schedule-invalid")
+    invalid = next(item for item in output["findings"] if item["code"] == "schedule-invalid")
     assert (invalid["kind"], invalid["namespace"], invalid["name"]) == ("Schedule", "velero", "broken")
     assert {"id", "severity", "since", "evidence", "remedy", "related"} <= set(invalid)
 
 
-def test_report_on_nothing_wrong_ends_with_zero(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_report_without_findings_exits_with_zero(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "fine.yaml"
     path.write_text(
         "apiVersion: velero.io/v1\nkind: Schedule\n"
@@ -206,27 +206,27 @@ def test_one_bad_object_is_named_and_the_others_are_reported(
     printed = capsys.readouterr()
     assert [item["name"] for item in json.loads(printed.out)["items"]] == ["broken", "sweep"]
     assert "Schedule velero/hourly cannot be read: status.lastBackup" in printed.err
-    told = answer(capsys, "report", "-f", str(path), *AT, "-o", "json", code=1)
-    assert len(told["unreadable"]) == 1
+    output = answer(capsys, "report", "-f", str(path), *AT, "-o", "json", code=1)
+    assert len(output["unreadable"]) == 1
 
 
-def test_primer_tells_expressions_pairs_and_the_prescalers_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    told = answer(capsys, "primer", "5,12,48,56 * * * 5", "--warmup", "10", *FROM, "--count", "1", "-o", "json")
-    assert told["expression"] == "5,12,48,56 * * * 5"
-    assert told["warmupMinutes"] == 10
-    assert told["primed"] == ["2,38,46 * * * 5", "55 0-22 * * 5", "55 23 * * 4"]
-    assert told["exact"] is True
-    assert told["extraIn8Years"] == 0
-    assert told["runs"] == [{"warmup": "2026-11-19T23:55:00Z", "run": "2026-11-20T00:05:00Z"}]
-    assert told["prescaler"]["supported"] is True
-    assert told["prescaler"]["documented"] is False
-    assert told["prescaler"]["missedIn8Years"] == 417
+def test_primer_prints_expressions_pairs_and_the_prescaler_s_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    output = answer(capsys, "primer", "5,12,48,56 * * * 5", "--warmup", "10", *FROM, "--count", "1", "-o", "json")
+    assert output["expression"] == "5,12,48,56 * * * 5"
+    assert output["warmupMinutes"] == 10
+    assert output["primed"] == ["2,38,46 * * * 5", "55 0-22 * * 5", "55 23 * * 4"]
+    assert output["exact"] is True
+    assert output["extraIn8Years"] == 0
+    assert output["runs"] == [{"warmup": "2026-11-19T23:55:00Z", "run": "2026-11-20T00:05:00Z"}]
+    assert output["prescaler"]["supported"] is True
+    assert output["prescaler"]["documented"] is False
+    assert output["prescaler"]["missedIn8Years"] == 417
 
 
-def test_primer_warns_of_daylight_saving_and_keeps_the_zone_of_the_question(capsys: pytest.CaptureFixture[str]) -> None:
-    told = answer(capsys, "primer", "0 3 * * *", "--warmup", "30", "--tz", "Europe/Berlin", "-o", "json")
-    assert told["primed"] == ["30 2 * * *"]
-    assert "daylight saving" in told["note"]
+def test_primer_warns_of_daylight_saving_and_keeps_the_zone(capsys: pytest.CaptureFixture[str]) -> None:
+    output = answer(capsys, "primer", "0 3 * * *", "--warmup", "30", "--tz", "Europe/Berlin", "-o", "json")
+    assert output["primed"] == ["30 2 * * *"]
+    assert "daylight saving" in output["note"]
     own = answer(capsys, "primer", "CRON_TZ=Europe/Berlin 0 3 * * *", "--warmup", "30", "-o", "json")
     assert own["primed"] == ["CRON_TZ=Europe/Berlin 30 2 * * *"]
 
@@ -235,15 +235,15 @@ def test_primer_reads_its_input_as_a_given_release_and_answers_for_cron_jobs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     asked = ("primer", BOTH_DAYS, "--warmup", "10", *FROM, "--count", "1", "-o", "json")
-    told = answer(capsys, *asked)
-    assert (told["primed"], told["runs"][0]["run"]) == (["50 1 1 * 1"], "2026-11-16T02:00:00Z")
+    output = answer(capsys, *asked)
+    assert (output["primed"], output["runs"][0]["run"]) == (["50 1 1 * 1"], "2026-11-16T02:00:00Z")
     newest = answer(capsys, *asked, "--velero-version", "1.18.3")
     assert newest["runs"][0]["run"] == "2027-02-01T02:00:00Z"
     assert newest["exact"] is False
     assert newest["extraIn8Years"] > 0
 
 
-def test_primer_prints_for_people_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_primer_prints_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["primer", "0/15 * 1 * *", "--warmup", "10", *FROM]) == 0
     printed = capsys.readouterr().out
     assert "50 23 28,29 2 *" in printed
@@ -329,7 +329,7 @@ def test_standard_input_is_read_for_a_dash(capsys: pytest.CaptureFixture[str], m
     assert len(answer(capsys, "next", "-f", "-", "-o", "json")["items"]) == 3
 
 
-def test_the_version_and_help_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_and_help_work(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--version"]) == 0
     assert capsys.readouterr().out.startswith("foretop ")
     assert run(["--help"]) == 0

@@ -1,4 +1,4 @@
-"""Files as people keep them and as kubectl prints them."""
+"""Manifests as people write them and as kubectl prints them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_lists_as_kubectl_prints_them(kind: str) -> None:
     assert len(read(text, "-").of(SCHEDULE)) == 2
 
 
-def test_one_bad_object_costs_itself_only_and_is_named() -> None:
+def test_one_bad_object_costs_only_itself_and_is_named() -> None:
     bad = ONE.replace("daily", "broken").replace('"0 2 * * *"', "5")
     found = read(f"{ONE}---{bad}---\njust text\n---\nkind: Schedule\n", "a.yaml")
     assert [item.name for _, item in found.objects] == ["daily"]
@@ -62,14 +62,14 @@ def test_one_bad_object_costs_itself_only_and_is_named() -> None:
         ('{"kind": "List", ', "not valid YAML"),
     ],
 )
-def test_broken_yaml_says_where(text: str, where: str) -> None:
+def test_invalid_yaml_is_located(text: str, where: str) -> None:
     with pytest.raises(BadInput, match="is not valid YAML") as caught:
         read(text, "a.yaml")
     assert where in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_yaml_that_nests_too_deeply_or_holds_itself_is_no_crash() -> None:
+def test_deeply_nested_or_recursive_yaml_does_not_crash() -> None:
     with pytest.raises(BadInput):
         read("[" * 5000, "a.yaml")
     endless = "apiVersion: velero.io/v1\nkind: Schedule\nmetadata: {name: x}\nspec: &s {template: *s}\n"

@@ -1,4 +1,4 @@
-"""Objects as they come: missing, null, unknown and wrong."""
+"""Decoding of objects with missing, null, unknown and wrong values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_skip_immediately_has_three_states_and_null_is_absent(given: dict[str, A
     assert decode(Schedule, schedule(**given)).spec.skip_immediately is expected
 
 
-def test_null_stands_for_absent_everywhere() -> None:
+def test_null_means_absent_everywhere() -> None:
     raw = {
         "metadata": {"name": "s", "labels": None, "creationTimestamp": None},
         "spec": {"schedule": "@daily", "template": {"includedNamespaces": None, "ttl": None}, "paused": None},
@@ -54,7 +54,7 @@ def test_an_empty_object_decodes_for_every_kind() -> None:
         assert type(item).__name__ == kind.name
 
 
-def test_unknown_phases_and_fields_are_kept_or_passed_over() -> None:
+def test_unknown_phases_are_kept_and_unknown_fields_ignored() -> None:
     item = decode(Backup, b'{"status": {"phase": "Hibernating", "invented": [1]}, "spec": {"new": {"a": 1}}, "x": 1}')
     assert item.phase == "Hibernating"
 
@@ -80,7 +80,7 @@ def test_a_wrong_type_names_the_field_and_the_object(body: dict[str, Any], field
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"nul", b'"null"', b"\xff", b'{"metadata": {"name": "\xff"}}'])
-def test_what_is_no_object_at_all_is_unreadable_and_no_crash(body: bytes) -> None:
+def test_a_value_that_is_not_an_object_is_unreadable(body: bytes) -> None:
     with pytest.raises(Unreadable):
         decode(Backup, body)
 
@@ -97,8 +97,8 @@ def test_values_are_frozen() -> None:
         item.spec.paused = True  # type: ignore[misc]
 
 
-def test_a_template_is_written_out_again_as_it_came() -> None:
-    """Every field of the recorded backups survives, but for Go's habit of writing out empty ones."""
+def test_a_template_is_written_back_unchanged() -> None:
+    """Every field of the recorded backups is kept, except the empty ones that Go writes."""
     for name in NAMES:
         for event in events(name, "backups"):
             assert isinstance(event.object, Backup)
@@ -115,7 +115,7 @@ def test_a_nab_keeps_both_ways_to_delete() -> None:
     assert item.spec.backup_spec == BackupSpec()
 
 
-def test_who_paused_a_schedule_is_the_last_owner_of_the_field() -> None:
+def test_the_last_manager_of_the_field_paused_a_schedule() -> None:
     fields = {"f:spec": {"f:paused": {}, "f:schedule": {}}}
     item = from_builtins(
         Schedule,

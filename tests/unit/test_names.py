@@ -1,4 +1,4 @@
-"""One name, one thing: public classes in the whole code base, public functions within their package."""
+"""One meaning for each name: public classes in the whole code base, public functions within their package."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _SIMULATOR = _ROOT / "core" / "foretop_core" / "minicluster"
 
 
 def _definitions(*kinds: type[ast.stmt]) -> Iterator[tuple[Path, ast.stmt]]:
-    """The top-level definitions of the product; the simulator speaks the language of an API server."""
+    """The top-level definitions of the product; the simulator uses the names of an API server."""
     for source in _SOURCES:
         for path in sorted(source.rglob("*.py")):
             if _SIMULATOR not in path.parents:
                 yield from ((path, node) for node in ast.parse(path.read_text()).body if isinstance(node, kinds))
 
 
-def test_a_public_class_name_stands_for_one_thing() -> None:
+def test_a_public_class_name_has_one_meaning() -> None:
     places: defaultdict[str, list[str]] = defaultdict(list)
     for path, node in _definitions(ast.ClassDef):
         assert isinstance(node, ast.ClassDef)
@@ -30,7 +30,7 @@ def test_a_public_class_name_stands_for_one_thing() -> None:
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
-def test_a_public_function_name_stands_for_one_thing_within_its_package() -> None:
+def test_a_public_function_name_has_one_meaning_within_its_package() -> None:
     places: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for path, node in _definitions(ast.FunctionDef, ast.AsyncFunctionDef):
         assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)

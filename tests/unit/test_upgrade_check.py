@@ -36,13 +36,13 @@ def manifest(tmp_path: Path, *names: str, **more: object) -> str:
     return str(path)
 
 
-def test_every_change_is_told_with_its_figures_and_what_to_write(
+def test_every_change_is_reported_with_figures_and_a_replacement(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     source = manifest(tmp_path, "both", "midnight", "plain")
     assert run(["upgrade-check", "-f", source, "--velero-version", "1.18.2", *AT]) == 1
-    told = capsys.readouterr().out.splitlines()
-    assert told[:6] == [
+    output = capsys.readouterr().out.splitlines()
+    assert output[:6] == [
         "velero/both   0 2 1 * 1   runs at other times",
         "  Velero 1.18.2: at 02:00 on the 1st of the month and on every Monday",
         "  Velero 1.18.3: at 02:00 on the 1st if it is a Monday",
@@ -50,11 +50,11 @@ def test_every_change_is_told_with_its_figures_and_what_to_write(
         "  First difference: Fri 01 Jan 2027 02:00Z",
         "  Write instead: 0 2 1 * *   and   0 2 * * 1",
     ]
-    assert "  Write instead: 0 0 * * *" in told
-    assert told[-1] == "2 of 3 schedules change; 1 loses all its backups."
+    assert "  Write instead: 0 0 * * *" in output
+    assert output[-1] == "2 of 3 schedules change; 1 loses all its backups."
 
 
-def test_the_items_have_the_fields_that_scripts_build_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_items_have_the_documented_fields(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     source = manifest(tmp_path, "midnight", "plain")
     assert run(["upgrade-check", "-f", source, "--velero-version", "1.18.2", *AT, "-o", "json"]) == 1
     (item,) = json.loads(capsys.readouterr().out)["items"]
@@ -78,9 +78,7 @@ def test_the_items_have_the_fields_that_scripts_build_on(capsys: pytest.CaptureF
     }
 
 
-def test_each_release_that_is_possible_is_shown_where_nothing_tells_which(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_every_possible_release_is_shown_if_it_is_unknown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     source = manifest(tmp_path, "zoned", "both")
     assert run(["upgrade-check", "-f", source, *AT, "-o", "json"]) == 1
     printed = capsys.readouterr()
@@ -90,7 +88,7 @@ def test_each_release_that_is_possible_is_shown_where_nothing_tells_which(
 
 
 @pytest.mark.parametrize(
-    ("names", "given", "told"),
+    ("names", "given", "output"),
     [
         (("plain",), ("--velero-version", "1.18.2"), "1 schedule is read the same by Velero 1.18.2 and 1.18.3."),
         (("plain",), (), "1 schedule is read the same by Velero up to 1.18.2 and 1.18.3."),
@@ -106,22 +104,22 @@ def test_each_release_that_is_possible_is_shown_where_nothing_tells_which(
         ),
     ],
 )
-def test_nothing_changes_is_one_line_and_zero(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, names: tuple[str, ...], given: tuple[str, ...], told: str
+def test_no_change_is_one_line_and_exit_code_zero(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, names: tuple[str, ...], given: tuple[str, ...], output: str
 ) -> None:
     assert run(["upgrade-check", "-f", manifest(tmp_path, *names), *given]) == 0
-    assert capsys.readouterr().out == f"{told}\n"
+    assert capsys.readouterr().out == f"{output}\n"
 
 
-def test_a_paused_schedule_is_said_to_be_paused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_paused_schedule_is_reported_as_paused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     source = manifest(tmp_path, "by-hand", paused=True)
     assert run(["upgrade-check", "-f", source, "--velero-version", "1.18.2"]) == 1
-    told = capsys.readouterr().out
-    assert "starts a backup every minute   paused: nothing changes until it is unpaused" in told
-    assert "Runs in the next twelve months: 0 → 525,600" in told
+    output = capsys.readouterr().out
+    assert "starts a backup every minute   paused: nothing changes until it is unpaused" in output
+    assert "Runs in the next twelve months: 0 → 525,600" in output
 
 
-def test_what_cannot_be_read_is_not_taken_for_unchanged(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_unreadable_schedules_are_not_counted_as_unchanged(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     source = Path(manifest(tmp_path, "plain"))
     bad = {"apiVersion": "velero.io/v1", "kind": "Schedule", "metadata": {"name": "x"}, "spec": {"schedule": 7}}
     source.write_text(source.read_text() + "---\n" + yaml.safe_dump(bad))
@@ -137,7 +135,7 @@ def test_what_cannot_be_read_is_not_taken_for_unchanged(capsys: pytest.CaptureFi
         (("--velero-version", "one"), "'one' is not a valid Velero version"),
     ],
 )
-def test_bad_input_is_one_line(
+def test_bad_input_is_a_one_line_error(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, more: tuple[str, ...], says: str
 ) -> None:
     assert run(["upgrade-check", "-f", manifest(tmp_path, "plain"), *more]) == 2

@@ -1,4 +1,4 @@
-"""What is installed: two packages and nothing beside them, so that no other program's modules are overwritten."""
+"""The installed files: two packages and nothing else, so that no other program's modules are overwritten."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_the_wheel_holds_every_module_and_its_data_and_no_other_package(wheel: Path) -> None:
+def test_the_wheel_has_every_module_and_its_data_and_no_other_package(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     tops = {name.partition("/")[0] for name in names}
     (information,) = (top for top in tops if top.endswith(".dist-info"))
@@ -33,7 +33,7 @@ def test_the_wheel_holds_every_module_and_its_data_and_no_other_package(wheel: P
     assert {name for name in names if not name.startswith(information)} == shipped
 
 
-def test_it_works_beside_another_programs_package_named_core(wheel: Path, tmp_path: Path) -> None:
+def test_it_works_beside_another_package_named_core(wheel: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     (site / "core").mkdir(parents=True)
     (site / "core" / "__init__.py").write_text("owner = 'somebody else'\n")

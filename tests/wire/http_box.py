@@ -12,7 +12,7 @@ import aiohttp
 from foretop_core.minicluster import MiniCluster
 from foretop_core.minicluster.controllers import Flags, PrescalerController
 from tests.conformance.client import OADP, VELERO, Api, Target
-from tests.unit.minicluster.stage import Table
+from tests.unit.minicluster.controller_box import ControllerBox
 
 START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)
 TEAM = "team-a"
@@ -31,7 +31,7 @@ Raw = dict[str, Any]
 class Desk:
     """Requests go over the wire; `wait` lets the time of the box pass."""
 
-    def __init__(self, api: Api, table: Table) -> None:
+    def __init__(self, api: Api, table: ControllerBox) -> None:
         self.api = api
         self.table = table
 
@@ -79,7 +79,7 @@ class Desk:
 @asynccontextmanager
 async def state(flags: Flags | None = None, start_velero: bool = True) -> AsyncIterator[Desk]:
     """A box with one storage location, Velero, the non-admin controller and the prescaler at work."""
-    table = Table(START, flags)
+    table = ControllerBox(START, flags)
     table.add_location()
     if start_velero:
         table.velero.start()

@@ -16,7 +16,7 @@ from foretop_core.kube.connection.config import ConnectionOptions, SessionOption
 from foretop_core.minicluster import MiniCluster
 from foretop_core.minicluster.controllers import Flags
 from foretop_core.session import open_session
-from tests.unit.minicluster.stage import Table
+from tests.unit.minicluster.controller_box import ControllerBox
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.http_box import START, state
 from tests.wire.test_commands import obj
@@ -87,7 +87,7 @@ async def test_a_server_that_is_asked_answers_with_its_version() -> None:
 async def test_foretop_sees_the_definition_and_the_answer_of_the_server(
     tmp_path: Path, version: str, asked: bool, candidates: tuple[Dialect, ...]
 ) -> None:
-    table = Table(START, Flags(version=version))
+    table = ControllerBox(START, Flags(version=version))
     table.add_location()
     table.velero.start()
     if asked:

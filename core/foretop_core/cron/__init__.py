@@ -1,4 +1,4 @@
-"""The cron dialects of Velero and Kubernetes: what each of their libraries makes of an expression, to the second."""
+"""The cron dialects of Velero and Kubernetes: how each of their libraries reads an expression, to the second."""
 
 from __future__ import annotations
 

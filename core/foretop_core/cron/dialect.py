@@ -1,4 +1,4 @@
-"""The cron libraries that servers have been built with, each of which reads some expressions its own way."""
+"""The cron libraries that servers are built with; each reads some expressions in its own way."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Dialect(Enum):
-    """One library's reading of expressions; the value is the library and the version that was measured."""
+    """One library's reading of expressions; the value is the library and the measured version."""
 
     ROBFIG1 = "robfig/cron v1.1.0"
     ROBFIG = "robfig/cron v3.0.1"

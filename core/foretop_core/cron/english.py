@@ -12,14 +12,14 @@ _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-# The week is told from Monday on, so that a weekend stays together.
+# The week starts on Monday, so that a weekend stays together.
 _WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MOST_TIMES_LISTED = 6
 _SHORTEST_SERIES = 4
 
 
 def describe(fields: Fields, zone: str = "") -> str:
-    """When five fields fire; `zone` is named where the expression names one."""
+    """When five fields fire; `zone` is included if the expression names one."""
     where = f", {zone} time" if zone else ""
     return _time(fields) + _days(fields) + where
 
@@ -45,14 +45,14 @@ def _time(fields: Fields) -> str:
         return "at " + _joined([_clock(hour, minute) for hour in hours for minute in minutes])
     first, last = _clock(hours[0], minutes[0]), _clock(hours[-1], minutes[-1])
     if _is_stretch(minutes, hours):
-        return f"{_pace(_step(minutes), 'minute')} from {first} to {last}"
+        return f"{_interval(_step(minutes), 'minute')} from {first} to {last}"
     if len(minutes) == 1 and _step(hours):
-        return f"{_pace(_step(hours), 'hour')} from {first} to {last}"
+        return f"{_interval(_step(hours), 'hour')} from {first} to {last}"
     return f"{_some_minutes(minutes)} of the hours {_joined(_ranges(hours, lambda hour: f'{hour:02}'))}"
 
 
 def _is_stretch(minutes: Sequence[int], hours: Sequence[int]) -> bool:
-    """Whether the minutes go on evenly from the first hour to the last, and are too many to list."""
+    """Whether the minutes are evenly spaced from the first hour to the last, and too many to list."""
     if len(minutes) * len(hours) < _SHORTEST_SERIES:
         return False
     if len(hours) == 1:
@@ -68,7 +68,7 @@ def _within_the_hour(minutes: Sequence[int]) -> str:
         return f"at {_count(minute, 'minute')} past every hour" if minute else "every hour on the hour"
     if _fills_the_hour(minutes):
         begin = f", from minute {minutes[0]} of the hour" if minutes[0] else ""
-        return _pace(_step(minutes), "minute") + begin
+        return _interval(_step(minutes), "minute") + begin
     return f"{_some_minutes(minutes)} of every hour"
 
 
@@ -101,7 +101,7 @@ def _days(fields: Fields) -> str:
 
 
 def _restrictions(fields: Fields) -> tuple[bool, bool]:
-    """Whether dates and weekdays narrow the days, which they do not where either is enough and one is complete."""
+    """Whether dates and weekdays restrict the days; they do not if either is enough and one is complete."""
     some_dates, some_weekdays = fields.dom != DOM.full, fields.dow != DOW.full
     if not fields.either_day:
         return some_dates, some_weekdays
@@ -134,7 +134,7 @@ def _values(bits: int) -> list[int]:
 
 
 def _step(values: Sequence[int]) -> int:
-    """The distance between neighbours where it is the same throughout; 0 otherwise."""
+    """The distance between neighbours if it is the same throughout; 0 otherwise."""
     distances = {later - earlier for earlier, later in pairwise(values)}
     return distances.pop() if len(distances) == 1 else 0
 
@@ -161,7 +161,7 @@ def _joined(parts: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
-def _pace(step: int, unit: str) -> str:
+def _interval(step: int, unit: str) -> str:
     return f"every {unit}" if step == 1 else f"every {step} {unit}s"
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with an expression, in the words of the library that the server parses it with."""
+"""Parse errors of expressions, in the words of the server's own library."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from foretop_core.errors import BadInput
 
 
 class CronError(BadInput):
-    """An expression that does not parse; `str()` is the library's own text, blanks and all.
+    """An expression that does not parse; `str()` is the library's own text, including its blanks.
 
-    `field` (0 to 4) and `offset` (characters into the expression) point at the culprit where there is one.
+    `field` (0 to 4) and `offset` (characters into the expression) locate the error where there is one.
     """
 
     def __init__(self, text: str, field: int | None = None, offset: int | None = None) -> None:

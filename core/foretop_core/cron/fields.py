@@ -1,4 +1,4 @@
-"""The five fields: what each may hold, and what an expression puts into them."""
+"""The five fields: their allowed values, and the values that an expression sets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a field may hold; `reserved` characters are refused wherever they stand, with a text of their own."""
+    """The allowed values of a field; `reserved` characters are refused anywhere, with their own message."""
 
     low: int
     high: int
@@ -39,7 +39,7 @@ ALL_BOUNDS = (MINUTE, HOUR, DOM, MONTH, DOW)
 class Fields:
     """The five fields as bit sets (bit n = value n; Sunday is 0, never 7).
 
-    A day matches by `either_day` of its two fields, or else by both of them.
+    With `either_day` a day matches if one of its two fields does, otherwise both must.
     """
 
     minute: int

@@ -1,4 +1,4 @@
-"""The few corners of Go's standard library that decide what parses and how an error reads."""
+"""The parts of Go's standard library that decide what parses and how an error reads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 _MAX_INT64 = 2**63 - 1
 _MAX_UINT64 = 2**64 - 1
 _DIGITS = re.compile(r"[0-9]*")
-# Python also takes the four separators \x1c-\x1f for blanks; Go does not.
+# Python also treats the four separators \x1c-\x1f as blanks; Go does not.
 _BLANKS = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _NOT_BLANK = re.compile(f"[^{_BLANKS}]+")
 _ONLY_PYTHON_BLANK = re.compile("[\x1c-\x1f]")
@@ -39,18 +39,18 @@ def fields(text: str) -> list[str]:
 
 
 def field_offsets(text: str) -> list[int]:
-    """Where each of `fields(text)` begins."""
+    """The offset of each of `fields(text)`."""
     return [found.start() for found in _NOT_BLANK.finditer(text)]
 
 
 def trim(text: str) -> str:
-    """Cut blanks off both ends as `strings.TrimSpace` does."""
+    """Remove blanks from both ends as `strings.TrimSpace` does."""
     spans = [found.span() for found in _NOT_BLANK.finditer(text)]
     return text[spans[0][0] : spans[-1][1]] if spans else ""
 
 
 def lower(text: str) -> str:
-    """Lower case rune by rune: the dotted capital I is the one letter that Python lowers otherwise."""
+    """Lower case rune by rune: the dotted capital I is the one letter that Python lowers differently."""
     return text.replace("\u0130", "i").lower()
 
 
@@ -60,10 +60,10 @@ def atoi(text: str) -> int:
         return int(text)
     sign = text[:1] if text[:1] in ("+", "-") else ""
     digits = _DIGITS.findall(text, len(sign))[0]
-    # Twenty digits at most are converted: a number of any length may come in.
+    # At most twenty digits are converted: the input may be of any length.
     significant = digits.lstrip("0") or "0"
     value = int(significant) if len(significant) <= 20 else _MAX_UINT64 + 1
-    # Go counts digit by digit, so a number too large is noticed before a wrong character behind it.
+    # Go reads digit by digit, so it reports a number that is too large before a wrong character behind it.
     if value <= _MAX_UINT64 and (not digits or len(sign) + len(digits) < len(text)):
         raise GoError(f"strconv.Atoi: parsing {quote(text)}: invalid syntax")
     if value > _MAX_INT64 + (sign == "-"):
@@ -111,7 +111,7 @@ def parse_duration(text: str) -> int:
     total = 0
     while rest:
         value, rest = _leading_term(rest, text)
-        # Two halves of the range wrap to nothing in Go's unsigned sum, and so they do here.
+        # Two halves of the range wrap to zero in Go's unsigned sum, and also here.
         total = (total + value) % 2**64
         if total > 2**63:
             raise _bad_duration("invalid duration", text)
@@ -123,7 +123,7 @@ def parse_duration(text: str) -> int:
 
 
 def _leading_term(rest: str, whole: str) -> tuple[int, str]:
-    """One `12.5h` off the front: its nanoseconds and what follows."""
+    """The first term, such as `12.5h`: its nanoseconds and the rest of the text."""
     number = _LEADING_NUMBER.match(rest)
     if number is None or not (number[1] or number[3]):
         raise _bad_duration("invalid duration", whole)
@@ -147,7 +147,7 @@ def _leading_term(rest: str, whole: str) -> tuple[int, str]:
 
 
 def _fraction(digits: str, unit: int) -> int:
-    """The nanoseconds after the point; floating point on purpose, and digits that overflow are dropped."""
+    """The nanoseconds after the point, in floating point as in Go; digits that overflow are dropped."""
     value, scale = 0, 1.0
     for digit in digits:
         longer = value * 10 + int(digit)
@@ -162,7 +162,7 @@ def _bad_duration(what: str, text: str) -> GoError:
 
 
 def _quote_time(text: str) -> str:
-    """How package time quotes: every byte that is not plain ASCII in hexadecimal."""
+    """The quoting of package time: every byte that is not plain ASCII in hexadecimal."""
     return '"' + "".join(map(_quoted_for_time, text)) + '"'
 
 

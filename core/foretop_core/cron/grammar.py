@@ -1,4 +1,4 @@
-"""What each library does its own way, by name: one engine reads them all."""
+"""The differences between the libraries, by name: one engine reads all dialects."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from foretop_core.cron.go_compat import quote
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """How one library reads an expression and looks for its runs; unless told otherwise, as robfig/cron v3 does."""
+    """How one library reads an expression and searches for its runs; the defaults are those of robfig/cron v3."""
 
     bounds: tuple[Bounds, ...] = ALL_BOUNDS
     order: tuple[int, ...] = (0, 1, 2, 3, 4)
-    """The order in which the fields are checked: the first bad one is told."""
+    """The order in which the fields are checked: the first invalid one is reported."""
     zone: Callable[[str], tuple[tzinfo | None, str]] | None = zone_prefix.robfig
-    """How `TZ=` and `CRON_TZ=` are read, where they are."""
+    """The parser of `TZ=` and `CRON_TZ=`, if the library has one."""
     longest: int | None = None
-    """The most bytes of an expression."""
+    """The maximum number of bytes of an expression."""
     never: frozenset[str] = frozenset()
-    """Descriptors of schedules that only a person starts."""
+    """Descriptors of schedules that are only started manually."""
     hashes_reserved: bool = False
-    """Whether a list item that begins with `H` is refused with a text of its own."""
+    """Whether a list item that begins with `H` is refused with its own message."""
     refuses_short_delays: bool = False
     """Whether `@every` below a second is refused; otherwise it becomes a second."""
 
@@ -36,9 +36,9 @@ class Grammar:
     steps_keep_stars: bool = False
     """Whether `*/2` still counts as a star."""
     wraps: bool = False
-    """Whether a range may go past the end of its field and on from the beginning."""
+    """Whether a range may wrap around the end of its field."""
     steps_within_range: bool = False
-    """Whether a step must be smaller than the range that it steps through."""
+    """Whether a step must be smaller than its range."""
 
     capitals: bool = False
     """Whether errors begin with a capital letter."""
@@ -46,28 +46,33 @@ class Grammar:
     """Whether errors quote what they cite."""
     step_modal: str = "should"
     hyphens_without_step: bool = False
-    """Whether the complaint about hyphens leaves out the step behind them."""
+    """Whether the error about hyphens omits the step behind them."""
     counts_as_written: bool = False
-    """Whether the complaint about the number of fields cites the text itself, and not the list of its fields."""
+    """Whether the error about the number of fields quotes the text itself, and not the list of its fields."""
 
-    mends_midnight: bool = True
-    """Whether a search from day to day goes back to midnight after one that the clocks left out."""
+    resets_after_missing_midnight: bool = True
+    """Whether a search by day returns to midnight after a midnight that the clocks skipped."""
     seconds_begin_search: bool = True
-    """Whether a search that has gone on to a whole minute counts as begun, so that nothing is set back any more."""
+    """Whether a search that has advanced to a whole minute counts as begun, so that no field is reset any more."""
     runs_skipped_hours: bool = False
-    """Whether an hour that the clocks leave out is made up for in the hour after it."""
+    """Whether the runs of a skipped hour are made in the hour after it."""
 
     def cited(self, text: str) -> str:
         return quote(text) if self.quotes else text
 
     def refusal(self, text: str, field: int | None = None, offset: int | None = None) -> CronError:
-        """The error that says this in the library's own way."""
+        """The error with this meaning, in the library's own style."""
         return CronError(text[:1].upper() + text[1:] if self.capitals else text, field, offset)
 
 
 _ROBFIG = Grammar()
 _ROBFIG1 = replace(
-    _ROBFIG, zone=None, steps_keep_stars=True, capitals=True, counts_as_written=True, mends_midnight=False
+    _ROBFIG,
+    zone=None,
+    steps_keep_stars=True,
+    capitals=True,
+    counts_as_written=True,
+    resets_after_missing_midnight=False,
 )
 _NETRESEARCH = replace(
     _ROBFIG,
@@ -81,7 +86,7 @@ _NETRESEARCH = replace(
             "to be enabled",
         ),
         MONTH,
-        # 7 is Sunday once more, and so the whole week has eight values.
+        # 7 is Sunday again, so a whole week has eight values.
         replace(DOW, high=7, reserved="#", refusal="#n/#L syntax requires DowNth or DowLast option to be enabled"),
     ),
     order=(0, 1, 3, 2, 4),

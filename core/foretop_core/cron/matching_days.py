@@ -1,4 +1,4 @@
-"""The fields on a clock that never changes: which days, hours and minutes match, forwards and backwards."""
+"""The fields on a clock without changes: which days, hours and minutes match, forwards and backwards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST_FEBRUARY = 29
 
 
 def month_length(year: int, month: int) -> int:
-    """How many days a month has."""
+    """The number of days in a month."""
     if month == 2 and year % 4 == 0 and (year % 100 or year % 400 == 0):
         return _LONGEST_FEBRUARY
     return _LENGTHS[month]
@@ -29,8 +29,8 @@ def lowest_bit(bits: int) -> int:
 
 
 def day_masks(fields: Fields) -> tuple[int, ...]:
-    """For each weekday that a month may begin on, the dates (bits 1 to 31) that match the two day fields."""
-    # Four more copies of the week make a month, whichever weekday it begins on.
+    """The dates (bits 1 to 31) that match the two day fields, for each weekday on which a month may begin."""
+    # Four more copies of the week cover a month, whatever weekday it begins on.
     weeks = sum(fields.dow << (7 * week) for week in range(6))
     masks = []
     for first in range(7):
@@ -40,7 +40,7 @@ def day_masks(fields: Fields) -> tuple[int, ...]:
 
 
 class Calendar:
-    """Finds the minutes that match a set of fields, on a wall clock without changes."""
+    """The minutes that match a set of fields, on a wall clock without changes."""
 
     __slots__ = ("_days", "_first_hour", "_first_minute", "_hours", "_minutes", "_months", "empty")
 

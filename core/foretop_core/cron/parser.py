@@ -1,4 +1,4 @@
-"""From text to schedule, check by check in the order in which the library makes them."""
+"""The parser from text to schedule, with the checks in the library's own order."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NANOSECONDS = 1_000_000_000
 
 
 def parse(text: str, dialect: Dialect) -> CronSchedule:
-    """Read an expression as a library does; raises CronError with the library's own words."""
+    """Parse an expression as a library does; raises CronError with the library's own message."""
     grammar = GRAMMARS[dialect]
     if not text:
         raise grammar.refusal("empty spec string")
@@ -72,13 +72,13 @@ def _fields(text: str, body: str, parts: list[str], grammar: Grammar) -> Fields:
             raise grammar.refusal(error.text, index, _offset(text, index) + error.offset) from error
     (minute, _), (hour, _), (dom, dom_star), (month, _), (dow, dow_star) = found
     either_day = not (grammar.both_days or dom_star or dow_star)
-    # Where 7 is Sunday too, it joins 0.
+    # Where 7 is also Sunday, it is merged with 0.
     return Fields(minute, hour, dom, month, (dow | dow >> 7) & DOW.full, either_day)
 
 
 def _refuse_hashes(text: str, parts: list[str], grammar: Grammar) -> None:
     for index, part in enumerate(parts):
-        # A comma before it, so that the first item is found as any other.
+        # A comma is put before the text, so that the first item is found like any other.
         place = f",{part}".find(",H")
         if place >= 0:
             what = "h expressions require hash option to be enabled"
@@ -86,5 +86,5 @@ def _refuse_hashes(text: str, parts: list[str], grammar: Grammar) -> None:
 
 
 def _offset(text: str, index: int) -> int:
-    """Where a field begins: they are the last five words, whatever zone stands before them."""
+    """The offset of a field: the fields are the last five words, whatever zone precedes them."""
     return go_compat.field_offsets(text)[index - len(ALL_BOUNDS)]

@@ -1,4 +1,4 @@
-"""A parsed expression and the runs that it makes."""
+"""A parsed expression and its runs."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _HOUR = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class CronSchedule:
-    """An expression that parsed: five fields, a constant delay, or neither where only a person starts it.
+    """A parsed expression: five fields, a constant delay, or neither if it is only started manually.
 
-    The same text in two dialects is two schedules. `zone` is None where the expression names none: it then
+    The same text in two dialects is two schedules. `zone` is None if the expression names none: it then
     runs in the zone of the time it is asked about.
     """
 
@@ -38,7 +38,7 @@ class CronSchedule:
 
     @property
     def fields(self) -> Fields:
-        """The bit sets of the five fields; neither a constant delay nor what never fires by itself has any."""
+        """The bit sets of the five fields; a constant delay and a schedule that never fires by itself have none."""
         if self._spec is None:
             kind = "never fires by itself" if self.every is None else "is a constant delay"
             raise ValueError(f"{self.expression} {kind} and has no fields")
@@ -54,7 +54,7 @@ class CronSchedule:
 
     @cached_property
     def never_fires(self) -> bool:
-        """Whether no date of any year matches; Velero takes such a schedule for always due."""
+        """Whether no date of any year matches; Velero treats such a schedule as always due."""
         return self.every is None and self._calendar.empty
 
     def describe(self) -> str:
@@ -66,9 +66,9 @@ class CronSchedule:
         return english.describe(self.fields, "" if self.zone is None else str(self.zone))
 
     def next(self, after: datetime) -> datetime | None:
-        """The first run strictly after an aware moment, in that moment's zone.
+        """The first run strictly after an aware time, in that time's zone.
 
-        None where there is none up to the end of the fifth year from now, which is as far as Velero looks.
+        None if there is none up to the end of the fifth year from now, which is as far as Velero searches.
         """
         own = _zone_of(after)
         try:
@@ -96,11 +96,11 @@ class CronSchedule:
         return Walk(self._calendar, self._grammar, zone, after.astimezone(UTC), _HORIZON_YEARS).find()
 
     def previous(self, before: datetime) -> datetime | None:
-        """The last run strictly before an aware moment, in that moment's zone.
+        """The last run strictly before an aware time, in that time's zone.
 
-        Where the clocks change it is the run of a server that had been following the schedule all along.
-        None where there is none in this year and the five before it. A constant delay counts from its last
-        run, which the expression does not know: it has no previous one.
+        Around a change of the clocks it is the run of a server that has followed the schedule all along.
+        None if there is none in this year and the five before it. A constant delay counts from its last
+        run, which the expression does not contain: it has no previous run.
         """
         own = _zone_of(before)
         if self.every is not None or self._calendar.empty:
@@ -132,16 +132,16 @@ class CronSchedule:
         return self._previous_around(zone, utc, change, first_year)
 
     def _found_later_than(self, settled: datetime, wall: WallMinute, first_year: int) -> bool:
-        """Whether a change of the clocks, over by a time on the wall, had no part in finding a run."""
-        if self._grammar.mends_midnight:
+        """Whether a change of the clocks, over by a given wall time, had no effect on finding a run."""
+        if self._grammar.resets_after_missing_midnight:
             return datetime(*wall[:3], tzinfo=UTC) >= settled
-        # Once off midnight a search stays so to its end: it must have begun after the change.
+        # A search that has left midnight does not return to it, so it must have begun after the change.
         year, month, day, hour, minute = wall
         begun = self._calendar.last_until(year, month, day, hour, minute - 1, first_year)
         return settled.year < first_year if begun is None else datetime(*begun[:3], tzinfo=UTC) >= settled
 
     def _previous_around(self, zone: tzinfo, utc: datetime, change: datetime, first_year: int) -> datetime | None:
-        """Go to a quiet day before a change of the clocks, and come forward run by run."""
+        """The previous run near a change of the clocks, found by going forward run by run from a day before it."""
         start = change - CLEAR_OF_CHANGE - _HOUR
         latest = self._previous_in_zone(zone, start, first_year)
         run = self._later(zone, latest or start)
@@ -151,7 +151,7 @@ class CronSchedule:
         return latest
 
     def _later(self, zone: tzinfo, run: datetime) -> datetime | None:
-        """The run after one: where the clocks go back, the library may name the same one again."""
+        """The run after another one; where the clocks go back, the library may return the same run again."""
         try:
             found = self._next_in_zone(zone, run)
             asked = run
@@ -165,11 +165,11 @@ class CronSchedule:
     def between(self, start: datetime, end: datetime) -> Iterator[datetime]:
         """The runs later than `start` and not later than `end`, each found from the one before it.
 
-        The first is that of a server that had been following the schedule all along, as in `previous`.
+        The first is that of a server that has followed the schedule all along, as in `previous`.
         """
         own = _zone_of(start)
         zone = self.zone or own
-        # Two times of one zone compare by the wall clock, which goes wrong where it is put back.
+        # Two times of one zone compare by the wall clock, which is wrong where the clocks go back.
         last = end.astimezone(UTC)
         if self.every is not None or isinstance(zone, timezone):
             run = self.next(start)
@@ -183,9 +183,9 @@ class CronSchedule:
             run = self._later(zone, run)
 
     def _first_followed(self, zone: tzinfo, start: datetime) -> datetime | None:
-        """The first run after an instant, found from the run before it where a change of the clocks lies between."""
+        """The first run after an instant, found from the run before it if a change of the clocks lies between."""
         begin, _ = steady_span(zone, start)
-        if start < begin + CLEAR_OF_CHANGE or not self._grammar.mends_midnight:
+        if start < begin + CLEAR_OF_CHANGE or not self._grammar.resets_after_missing_midnight:
             earlier = self.previous((start + _TICK).astimezone(zone))
             run = None if earlier is None else self._later(zone, earlier.astimezone(UTC))
             if run is not None and run > start:
@@ -200,7 +200,7 @@ def _zone_of(moment: datetime) -> tzinfo:
 
 
 def _last_year(local: datetime) -> int:
-    """The last year that is searched: the fifth from that of the coming second."""
+    """The last year that is searched: the fifth from that of the next second."""
     year = local.year + _HORIZON_YEARS
     if local.second == 59 and (local + _SECOND).year > local.year:
         year += 1

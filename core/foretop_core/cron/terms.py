@@ -1,4 +1,4 @@
-"""One field of an expression: terms such as `*/15`, `9-17` or `mon-fri`, turned into a set of bits."""
+"""The parser of one field: terms such as `*/15`, `9-17` or `mon-fri`, turned into a bit set."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from foretop_core.cron.grammar import Grammar
 
 
 class TermError(Exception):
-    """A term that does not parse, and how far into its field it begins."""
+    """A term that does not parse, with its offset in the field."""
 
     def __init__(self, text: str, offset: int) -> None:
         super().__init__(text)
@@ -17,7 +17,7 @@ class TermError(Exception):
 
 
 def parse_field(text: str, bounds: Bounds, grammar: Grammar) -> tuple[int, bool]:
-    """The bits of a field and whether it counts as starred; empty list items are dropped."""
+    """The bits of a field and whether it counts as starred; empty list items are ignored."""
     if text == "*":
         return bounds.full, True
     if bounds.reserved:
@@ -65,7 +65,7 @@ def _term(term: str, bounds: Bounds, grammar: Grammar) -> tuple[int, bool]:
 
 
 def _too_many_hyphens(term: str, low: str, bounds: Bounds, grammar: Grammar) -> tuple[int, int]:
-    # What stands before the first hyphen is read, and refused, before the hyphens are counted.
+    # The text before the first hyphen is parsed, and refused, before the hyphens are counted.
     _value(low, bounds, grammar)
     culprit = term.split("/")[0] if grammar.hyphens_without_step else term
     raise GoError(f"too many hyphens: {grammar.cited(culprit)}")
@@ -100,7 +100,7 @@ def _check(term: str, start: int, end: int, step: int, bounds: Bounds, grammar: 
         raise GoError(f"step of range {grammar.step_modal} be a positive number: {grammar.cited(term)}")
     if grammar.steps_within_range and step > 1:
         size = _unwrapped(start, end, bounds) - start + 1
-        # A range that begins far above the maximum has a size below zero, which is huge without a sign.
+        # A range that begins far above the maximum has a negative size, which is huge when unsigned.
         if 0 <= size <= step:
             raise GoError(f"step ({step}) must be less than range size ({size}): {grammar.cited(term)}")
 
@@ -113,7 +113,7 @@ def _bits(start: int, end: int, step: int, bounds: Bounds) -> int:
 
 
 def _unwrapped(start: int, end: int, bounds: Bounds) -> int:
-    """The end of a range as if the field went on: hour 2 in `22-2` is the 26th."""
+    """The end of a range as if the field continued: hour 2 in `22-2` is hour 26."""
     return end if start <= end else end + bounds.size
 
 

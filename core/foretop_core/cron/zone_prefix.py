@@ -1,4 +1,4 @@
-"""The zone that may stand before the fields, `TZ=` or `CRON_TZ=`, as each library takes it off."""
+"""The zone before the fields, `TZ=` or `CRON_TZ=`, as each library parses it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 
 def robfig(text: str) -> tuple[tzinfo | None, str]:
-    """The zone, up to the first space, and what follows it."""
+    """The zone, up to the first space, and the rest."""
     begin = text.index("=") + 1
     end = text.find(" ")
     if end < 0:
-        # The library slices without looking; Velero catches the panic and reports its text.
+        # The library slices without a check; Velero catches the panic and reports its message.
         raise CronError("runtime error: slice bounds out of range [:-1]", offset=begin)
     name = text[begin:end]
     try:
@@ -29,14 +29,14 @@ def robfig(text: str) -> tuple[tzinfo | None, str]:
 
 
 def netresearch(text: str) -> tuple[tzinfo | None, str]:
-    """The zone, which may be quoted, and what follows it, which must be something."""
+    """The zone, which may be quoted, and the rest, which must not be empty."""
     begin = text.index("=") + 1
     end = text.find(" ")
     if end < 0:
         raise CronError(f"missing fields after timezone in spec {go_compat.quote(text)}", offset=begin)
     name = _without_quotes(text[begin:end])
-    if trouble := _trouble_with(name):
-        raise CronError(f"invalid timezone {go_compat.quote(name)}: {trouble}", offset=begin)
+    if problem := _name_error(name):
+        raise CronError(f"invalid timezone {go_compat.quote(name)}: {problem}", offset=begin)
     try:
         zone = zones.load(name)
     except go_compat.GoError as error:
@@ -52,7 +52,7 @@ def _without_quotes(name: str) -> str:
     return name[1:-1] if quoted else name
 
 
-def _trouble_with(name: str) -> str:
+def _name_error(name: str) -> str:
     if not name:
         return "empty timezone string"
     if go_compat.length(name) > _LONGEST_NAME:

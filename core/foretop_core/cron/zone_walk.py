@@ -1,8 +1,8 @@
-"""The search through a zone whose clocks change, step by step as the library makes it.
+"""The search through a zone whose clocks change, step by step as the library does it.
 
-Wherever the clocks change, the library's answer comes from how it steps, not from a rule: a date may be lost,
-a minute of the following day may be taken for the right one. So near a change the steps are repeated as they
-are; far from one, where every way of searching finds the same, the walk leaps.
+Near a change of the clocks, the library's result comes from how it steps, not from a rule: it may skip a date,
+or return a minute of the following day. So near a change the steps are repeated exactly; far from one, where
+every search finds the same run, the walk jumps.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from foretop_core.cron.grammar import Grammar
 from foretop_core.cron.matching_days import Calendar
 from foretop_core.cron.zones import steady_span, to_local, to_utc
 
-# Nearer than this to a change of the clocks, wall times may be missing or come twice.
+# Nearer than this to a change of the clocks, wall times may be missing or occur twice.
 CLEAR_OF_CHANGE = timedelta(hours=26)
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
 _SECOND = timedelta(seconds=1)
-# No search that ends needs as many; one that meets a missing date can go on for ever.
+# No search that ends needs this many steps; one that hits a missing date can go on for ever.
 _MOST_STEPS = 10_000
 
 
@@ -46,13 +46,13 @@ class Walk:
         self._go(to_utc(self._zone, local))
 
     def _first_reset(self, local: datetime) -> None:
-        """Before the first step of a search the smaller fields go to their start, and never again."""
+        """Reset the smaller fields to their start before the first step of a search, and never again."""
         if not self._reset:
             self._reset = True
             self._set_wall(local)
 
     def find(self) -> datetime | None:
-        """The instant found; None past the last year, or where the library would go on for ever."""
+        """The instant found; None past the last year, or if the library would search for ever."""
         stages: tuple[Callable[[], bool], ...] = (
             self._reach_month,
             self._reach_day,
@@ -69,11 +69,11 @@ class Walk:
         return None
 
     def _leap(self) -> datetime | None:
-        """The answer, where no change comes before it; else nothing, after going as near to the change as is safe."""
+        """The result, if no change comes before it; else None, after moving as close to the change as is safe."""
         local = self._local
         offset = local - self._utc
         begin, end = steady_span(self._zone, self._utc)
-        # A search that has not been reset yet goes back to the start of the day or of the month.
+        # A search that has not been reset yet returns to the start of the day or of the month.
         day = local.day if self._calendar.has_month(local.month) else 1
         earliest = datetime(local.year, local.month, day, tzinfo=UTC)
         safe_end = end - CLEAR_OF_CHANGE
@@ -104,7 +104,7 @@ class Walk:
             self._first_reset(self._local.replace(day=1, hour=0, minute=0, second=0))
             here = self._local
             year, month = (here.year, here.month + 1) if here.month < 12 else (here.year + 1, 1)
-            # A 31st carries over into the month after a short one.
+            # A 31st overflows into the month after a short one.
             self._set_wall(here.replace(year=year, month=month, day=1) + timedelta(days=here.day - 1))
             if self._local.month == 1:
                 return False
@@ -114,14 +114,14 @@ class Walk:
         while not self._calendar.has_day(self._local.year, self._local.month, self._local.day):
             self._first_reset(self._local.replace(hour=0, minute=0, second=0))
             self._set_wall(self._local + timedelta(days=1))
-            if self._grammar.mends_midnight and (hour := self._local.hour):
+            if self._grammar.resets_after_missing_midnight and (hour := self._local.hour):
                 self._go(self._utc + (24 - hour if hour > 12 else -hour) * _HOUR)
             if self._local.day == 1 or self._past_change() or self._steps > _MOST_STEPS:
                 return False
         return True
 
     def _past_change(self) -> bool:
-        """Whether the walk may leap again: at a midnight of a matching month with no change near."""
+        """Whether the walk may jump again: at a midnight of a matching month with no change near."""
         begin, end = steady_span(self._zone, self._utc)
         return (
             begin + CLEAR_OF_CHANGE <= self._utc < end - CLEAR_OF_CHANGE
@@ -141,7 +141,7 @@ class Walk:
         return True
 
     def _skipped_since(self, hour: int) -> bool:
-        """Whether the clocks left out the one hour between that one and this, and runs with it."""
+        """Whether the clocks skipped the hour between that one and this, together with its runs."""
         return self._local.hour - hour == 2 and self._calendar.has_hour(self._local.hour - 1)
 
     def _reach_minute(self) -> bool:

@@ -1,4 +1,4 @@
-"""Time zones as the server would load them, and the stretches over which their offset stands still."""
+"""Time zones as the server loads them, and the periods in which their offset is constant."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ Span = tuple[datetime, datetime]
 _ALL_TIME: Span = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 _PROBE = timedelta(hours=12)
 _SECOND = timedelta(seconds=1)
-# Wall clocks ahead of UTC and behind it must both stay within what a datetime can hold.
+# Wall clocks ahead of UTC and behind it must both stay within the range of datetime.
 _FIRST_YEAR = 2
-# Files beside the zones that say how one machine is set up, and name no zone of their own.
+# Files beside the zones that configure one machine and are not zones themselves.
 _NOT_ZONES = {"localtime", "posixrules"}
 _LONGEST_NAME = 255
 
 
 def load(name: str) -> tzinfo | None:
-    """The zone that an expression names; None for `Local`, which means that of the time asked about."""
+    """The zone that an expression names; None for `Local`, which means the zone of the time asked about."""
     if name in ("", "UTC"):
         return UTC
     if name == "Local":
         return None
     if ".." in name or name[0] in "/\\":
         raise GoError("time: invalid location name")
-    place = _follow(name)
-    if place in _names():
-        return zoneinfo.ZoneInfo(place)
-    raise GoError("is a directory" if place in _folders() else f"unknown time zone {name}")
+    resolved = _resolve(name)
+    if resolved in _names():
+        return zoneinfo.ZoneInfo(resolved)
+    raise GoError("is a directory" if resolved in _folders() else f"unknown time zone {name}")
 
 
-def _follow(path: str) -> str:
-    """The place that a path leads to, or the refusal of Linux: Go takes the name of a zone for that of a file.
+def _resolve(path: str) -> str:
+    """The file that a path resolves to, or the error of Linux: Go uses a zone's name as a file name.
 
-    Asked of the list, because file systems that ignore case would let `america/new_york` through.
+    Resolved against the list of zones, because file systems that ignore case would accept `america/new_york`.
     """
     if "\0" in path:
         raise GoError("invalid argument")
-    place = ""
+    resolved = ""
     for step in path.split("/"):
-        if place in _names():
+        if resolved in _names():
             raise GoError("not a directory")
-        if place in _folders() and len(step.encode()) > _LONGEST_NAME:
+        if resolved in _folders() and len(step.encode()) > _LONGEST_NAME:
             raise GoError("file name too long")
         if step not in ("", "."):
-            place = f"{place}/{step}" if place else step
-    return place
+            resolved = f"{resolved}/{step}" if resolved else step
+    return resolved
 
 
 @lru_cache(maxsize=1)
@@ -76,28 +76,28 @@ def clock_changes(zone: tzinfo, years: range) -> tuple[datetime, ...]:
 
 
 def to_local(zone: tzinfo, utc: datetime) -> datetime:
-    """What the wall clock shows at an instant; a reading of the wall clock is carried as if it were UTC."""
+    """The wall time at an instant; wall times are carried as if they were UTC."""
     return zone.fromutc(utc.replace(tzinfo=zone)).replace(tzinfo=UTC)
 
 
 def to_utc(zone: tzinfo, local: datetime) -> datetime:
-    """Go's way from a wall time to an instant, also for wall times that do not exist or come twice."""
+    """Go's conversion of a wall time to an instant, also for wall times that do not exist or occur twice."""
     guess = local - (to_local(zone, local) - local)
     return local - (to_local(zone, guess) - guess)
 
 
 def steady_span(zone: tzinfo, utc: datetime) -> Span:
-    """From when until when the offset is what it is at an instant, as far as the neighbouring years."""
+    """The period around an instant in which the offset is constant, up to the neighbouring years."""
     if isinstance(zone, timezone):
         return _ALL_TIME
     changes = _changes(zone, utc.year)
-    place = bisect_right(changes, utc)
-    return changes[place - 1], changes[place]
+    resolved = bisect_right(changes, utc)
+    return changes[resolved - 1], changes[resolved]
 
 
 @lru_cache(maxsize=4096)
 def _changes(zone: tzinfo, year: int) -> tuple[datetime, ...]:
-    """When the clocks change in a year and its neighbours, between the two ends of that time."""
+    """The changes of the clocks in a year and its neighbours, between the two ends of that period."""
     years = range(max(year - 1, _FIRST_YEAR), min(year + 2, MAXYEAR))
     inner = (change for each in years for change in _changes_within(zone, each))
     return (_new_year(years.start), *inner, _new_year(years.stop))

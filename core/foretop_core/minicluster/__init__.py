@@ -1,4 +1,4 @@
-"""A cluster in a box: an API server on loopback that speaks the Kubernetes protocol for the kinds foretop knows."""
+"""A simulated cluster: an API server on loopback that speaks the Kubernetes protocol for the kinds foretop knows."""
 
 from foretop_core.minicluster.access import Rule, User
 from foretop_core.minicluster.box import MiniCluster

@@ -1,4 +1,4 @@
-"""Who may do what: tokens, users and rules in the manner of RBAC, and the reviews in which users ask about it."""
+"""Authentication and authorization of the box: tokens, users, RBAC-like rules, and the self subject reviews."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectr
 
 
 class Rule(NamedTuple):
-    """These verbs on these resources; no namespaces means the whole cluster, no names means every name."""
+    """Verbs allowed on resources; no namespaces means the whole cluster, no names means every name."""
 
     verbs: tuple[str, ...]
     groups: tuple[str, ...]
@@ -28,7 +28,7 @@ class Rule(NamedTuple):
 
 
 class User(NamedTuple):
-    """Somebody with a name, groups and rights; members of system:masters may do everything."""
+    """A user with groups and rules; members of system:masters may do everything."""
 
     name: str
     rules: tuple[Rule, ...] = ()
@@ -36,7 +36,7 @@ class User(NamedTuple):
 
 
 class RequestAttributes(NamedTuple):
-    """One thing that somebody wants to do to a resource."""
+    """The verb and the resource of one request, as authorization sees it."""
 
     verb: str
     group: str
@@ -51,13 +51,13 @@ ANONYMOUS = User("system:anonymous", groups=("system:unauthenticated",))
 
 
 class Access:
-    """Knows the users of a box by their tokens and judges what they want to do."""
+    """The users of a box by their tokens, and the check of what they may do."""
 
     def __init__(self, users: Iterable[tuple[str, User]]) -> None:
         self._users = tuple((token.encode(), user) for token, user in users)
 
     def authenticate(self, header: str) -> User:
-        """The user of an Authorization header; none at all is the anonymous user, a wrong one nobody."""
+        """The user of an Authorization header: the anonymous user without one, None for a wrong token."""
         if not header:
             return ANONYMOUS
         scheme, _, token = header.partition(" ")
@@ -67,9 +67,9 @@ class Access:
                     return user
         raise unauthorized()
 
-    def check(self, user: User, deed: RequestAttributes, kind: Kind) -> None:
-        if not may(user, deed):
-            raise forbidden(kind, deed.name, _refusal(user, deed))
+    def check(self, user: User, attributes: RequestAttributes, kind: Kind) -> None:
+        if not may(user, attributes):
+            raise forbidden(kind, attributes.name, _refusal(user, attributes))
 
     def check_path(self, user: User, path: str, verb: str) -> None:
         if not _may_read_path(user, path, verb):
@@ -77,22 +77,22 @@ class Access:
             raise ApiError(403, "Forbidden", why, {})
 
 
-def may(user: User, deed: RequestAttributes) -> bool:
+def may(user: User, attributes: RequestAttributes) -> bool:
     if "system:masters" in user.groups:
         return True
-    if user is not ANONYMOUS and deed.verb == "create" and deed.resource in _REVIEWS:
+    if user is not ANONYMOUS and attributes.verb == "create" and attributes.resource in _REVIEWS:
         return True
-    return any(_covers(rule, deed) for rule in user.rules)
+    return any(_covers(rule, attributes) for rule in user.rules)
 
 
-def _covers(rule: Rule, deed: RequestAttributes) -> bool:
-    wanted = f"{deed.resource}/{deed.subresource}" if deed.subresource else deed.resource
+def _covers(rule: Rule, attributes: RequestAttributes) -> bool:
+    wanted = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
     return (
-        _listed(deed.verb, rule.verbs)
-        and _listed(deed.group, rule.groups)
-        and (_listed(wanted, rule.resources) or f"*/{deed.subresource}" in rule.resources)
-        and (not rule.namespaces or deed.namespace in rule.namespaces)
-        and (not rule.names or deed.name in rule.names)
+        _listed(attributes.verb, rule.verbs)
+        and _listed(attributes.group, rule.groups)
+        and (_listed(wanted, rule.resources) or f"*/{attributes.subresource}" in rule.resources)
+        and (not rule.namespaces or attributes.namespace in rule.namespaces)
+        and (not rule.names or attributes.name in rule.names)
     )
 
 
@@ -107,11 +107,11 @@ def _may_read_path(user: User, path: str, verb: str) -> bool:
     return verb == "get" and any(path == root or path.startswith(f"{root}/") for root in roots)
 
 
-def _refusal(user: User, deed: RequestAttributes) -> str:
-    wanted = f"{deed.resource}/{deed.subresource}" if deed.subresource else deed.resource
-    place = f'in the namespace "{deed.namespace}"' if deed.namespace else "at the cluster scope"
-    group = f'in API group "{deed.group}"'
-    return f'User "{user.name}" cannot {deed.verb} resource "{wanted}" {group} {place}'
+def _refusal(user: User, attributes: RequestAttributes) -> str:
+    wanted = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
+    where = f'in the namespace "{attributes.namespace}"' if attributes.namespace else "at the cluster scope"
+    group = f'in API group "{attributes.group}"'
+    return f'User "{user.name}" cannot {attributes.verb} resource "{wanted}" {group} {where}'
 
 
 class _ResourceAttributes(msgspec.Struct):
@@ -146,8 +146,8 @@ def access_review(user: User, body: Json) -> Json:
     spec = _spec(body)
     wanted = spec.resource
     if wanted is not None and spec.path is None:
-        place = (wanted.namespace, wanted.name, wanted.subresource)
-        return {"allowed": may(user, RequestAttributes(wanted.verb, wanted.group, wanted.resource, *place))}
+        where = (wanted.namespace, wanted.name, wanted.subresource)
+        return {"allowed": may(user, RequestAttributes(wanted.verb, wanted.group, wanted.resource, *where))}
     if spec.path is not None and wanted is None:
         return {"allowed": _may_read_path(user, spec.path.path, spec.path.verb)}
     message = "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"

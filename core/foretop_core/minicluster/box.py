@@ -1,4 +1,4 @@
-"""The box as one thing: an API server on loopback with its users, and the kubeconfig that leads to it."""
+"""An API server on loopback with its users, and the kubeconfig that points at it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
 class MiniCluster:
-    """`async with MiniCluster() as box:` serves on a loopback port until the end of the block."""
+    """A running API server: `async with MiniCluster() as box:` serves on a loopback port until the end of the block."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class MiniCluster:
         return self._tokens[user]
 
     def kubeconfig(self, path: Path, user: str = "admin", namespace: str = "default") -> Path:
-        """Write a kubeconfig that its owner alone can read, and return its path."""
+        """Write a kubeconfig that only its owner can read, and return its path."""
         server = f"{self.url}{TOKEN_PREFIX}{self.token(user)}"
         content: Json = {
             "apiVersion": "v1",
@@ -95,7 +95,7 @@ class MiniCluster:
 
 
 def seed_defaults(storage: Storage) -> None:
-    """What every cluster has from the start: its first namespaces, and the definitions of its custom kinds."""
+    """Create what every cluster has from the start: its first namespaces and the definitions of its custom kinds."""
     home, definition = storage.kind("Namespace"), storage.kind("CustomResourceDefinition")
     for name in _NAMESPACES:
         if storage.find(home, "", name) is None:
@@ -107,7 +107,7 @@ def seed_defaults(storage: Storage) -> None:
 
 
 def _definition(kind: Kind) -> Json:
-    """The CustomResourceDefinition of a kind, so that its schema and release can be read."""
+    """The CustomResourceDefinition of a kind, from which clients read its schema and release."""
     names: Json = {
         "kind": kind.kind,
         "listKind": kind.list_kind,

@@ -1,4 +1,4 @@
-"""What happened to the objects of one kind, for as long as it is remembered: watches, snapshots and feeds read it."""
+"""The bounded log of changes to the objects of one kind, read by watches, snapshots and feeds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ChangeType(StrEnum):
 
 
 class Stored:
-    """One version of one object. Its body is never changed, so that everybody may share it and its bytes."""
+    """One version of one object. Its body is never changed, so all readers share it and its encoded bytes."""
 
     def __init__(self, body: Json, version: int) -> None:
         self.body = body
@@ -34,7 +34,7 @@ class Stored:
 
 
 class Change:
-    """One write: a DELETED one carries the last body with the version of the deletion."""
+    """One write. A DELETED change carries the last body with the resourceVersion of the deletion."""
 
     def __init__(self, type_: ChangeType, key: Key, new: Stored, old: Stored | None) -> None:
         self.type = type_
@@ -51,8 +51,8 @@ class Change:
         return self.new.body
 
     @cached_property
-    def parting(self) -> Stored:
-        """The former body with this change's version: what somebody sees whose selection the object leaves."""
+    def last_matching(self) -> Stored:
+        """The previous body with this change's version, sent to a watcher whose selection the object has left."""
         assert self.old is not None
         return at_version(self.old, self.version)
 
@@ -67,7 +67,7 @@ def at_version(stored: Stored, version: int) -> Stored:
 
 
 class Compacted(Exception):
-    """The asked-for moment is no longer remembered; `floor` is the oldest one that is."""
+    """Raised for a version that is no longer in the log; `floor` is the oldest version that still is."""
 
     def __init__(self, floor: int) -> None:
         super().__init__(floor)
@@ -75,7 +75,7 @@ class Compacted(Exception):
 
 
 class ChangeLog:
-    """The changes of one kind in order, bounded: the oldest are forgotten and raise the floor."""
+    """The changes of one kind in order. It is bounded: dropping the oldest changes raises the floor."""
 
     def __init__(self, limit: int, floor: int = 0) -> None:
         self._limit = limit
@@ -91,12 +91,12 @@ class ChangeLog:
         self.wake()
 
     def wake(self) -> None:
-        """Make every reader look again."""
+        """Make every reader check for changes."""
         for event in self.waiting:
             event.set()
 
     def compact(self, version: int) -> None:
-        """Forget everything up to and including a version."""
+        """Drop everything up to and including a version."""
         self._forget(bisect_right(self._changes, version, key=lambda change: change.version))
         self.floor = max(self.floor, version)
         self.wake()
@@ -108,7 +108,7 @@ class ChangeLog:
             self._dropped += count
 
     def position(self, version: int) -> int:
-        """Where to read on after a version."""
+        """The read position after a version."""
         if version < self.floor:
             raise Compacted(self.floor)
         return self._dropped + bisect_right(self._changes, version, key=lambda change: change.version)
@@ -119,37 +119,37 @@ class ChangeLog:
         return self._changes[position - self._dropped :]
 
     def undo(self, objects: dict[Key, Stored], version: int) -> dict[Key, Stored]:
-        """The objects as they were at a version, from what they are now."""
-        past = dict(objects)
+        """The objects as they were at a version, computed from their current state."""
+        earlier = dict(objects)
         for change in reversed(self.read(self.position(version))):
             if change.old is None:
-                past.pop(change.key, None)
+                earlier.pop(change.key, None)
             else:
-                past[change.key] = change.old
-        return past
+                earlier[change.key] = change.old
+        return earlier
 
 
 class Cursor:
-    """A reader's place in a journal; it costs nothing while nothing happens and bounds nothing but itself."""
+    """A reader's position in a change log. It costs nothing while nothing changes, and keeps no old changes alive."""
 
-    def __init__(self, journal: ChangeLog, version: int) -> None:
-        self._journal = journal
-        self._position = journal.position(version)
-        self._news = asyncio.Event()
-        journal.waiting.add(self._news)
+    def __init__(self, change_log: ChangeLog, version: int) -> None:
+        self._change_log = change_log
+        self._position = change_log.position(version)
+        self._has_changes = asyncio.Event()
+        change_log.waiting.add(self._has_changes)
 
-    def take(self) -> list[Change]:
-        """Everything since the last call; raises Compacted for a reader that fell behind too far."""
-        self._news.clear()
-        changes = self._journal.read(self._position)
+    def read_new(self) -> list[Change]:
+        """All changes since the last call; raises Compacted for a reader that fell too far behind."""
+        self._has_changes.clear()
+        changes = self._change_log.read(self._position)
         self._position += len(changes)
         return changes
 
-    async def news(self, seconds: float | None = None) -> None:
-        """Return when there is something to take, or after a time."""
+    async def wait_for_changes(self, seconds: float | None = None) -> None:
+        """Return when there are changes to read, or after a timeout."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._news.wait()
+                await self._has_changes.wait()
 
     def close(self) -> None:
-        self._journal.waiting.discard(self._news)
+        self._change_log.waiting.discard(self._has_changes)

@@ -1,4 +1,4 @@
-"""Removing objects: preconditions, finalizers, what is owned goes along, and namespaces with all they hold."""
+"""Deletion of objects: preconditions, finalizers, owned objects, and namespaces with their content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foretop_core.minicluster.status import not_found, precondition_failed
 
 
 class DeleteOptions(NamedTuple):
-    """What a delete insists on, and what becomes of the objects that are owned by the deleted one."""
+    """The preconditions of a delete, and what happens to the objects that the deleted one owns."""
 
     uid: str = ""
     version: str = ""
@@ -22,22 +22,22 @@ class DeleteOptions(NamedTuple):
 
 
 class Deleted(NamedTuple):
-    """The object as it was last; `gone` unless a finalizer holds it."""
+    """The last state of a deleted object; `gone` unless a finalizer holds it."""
 
     stored: Stored
     gone: bool
 
 
 class Remover:
-    """Deletes as the API server and its garbage collector do together; the collector's part follows at once."""
+    """Deletes as the API server and its garbage collector do together; the collector's part happens at once."""
 
-    def __init__(self, shelves: ObjectStore, clock: Clock) -> None:
-        self._shelves = shelves
+    def __init__(self, object_store: ObjectStore, clock: Clock) -> None:
+        self._object_store = object_store
         self._clock = clock
-        shelves.subscribe(self._collect)
+        object_store.subscribe(self._collect)
 
     def delete(self, kind: Kind, key: Key, options: DeleteOptions) -> Deleted:
-        stored = self._shelves.find(kind, key)
+        stored = self._object_store.find(kind, key)
         if stored is None:
             raise not_found(kind, key[1])
         _check(kind, stored, options)
@@ -59,14 +59,14 @@ class Remover:
         return Deleted(stored if "deletionTimestamp" in meta else Stored(self._marked(stored.body), 0), False)
 
     def _remove_or_mark(self, kind: Kind, key: Key) -> Deleted:
-        stored = self._shelves.find(kind, key)
+        stored = self._object_store.find(kind, key)
         assert stored is not None
         meta = stored.body["metadata"]
         if not meta.get("finalizers"):
-            return Deleted(self._shelves.remove(kind, key), True)
+            return Deleted(self._object_store.remove(kind, key), True)
         if "deletionTimestamp" in meta:
             return Deleted(stored, False)
-        return Deleted(self._shelves.put(kind, key, self._marked(stored.body)), False)
+        return Deleted(self._object_store.put(kind, key, self._marked(stored.body)), False)
 
     def _marked(self, body: Json) -> Json:
         meta = {
@@ -79,23 +79,23 @@ class Remover:
         return {**body, "metadata": meta}
 
     def _delete_namespace(self, kind: Kind, key: Key) -> Deleted:
-        """Everything inside goes first; what a finalizer holds keeps the namespace terminating."""
-        stored = self._shelves.find(kind, key)
+        """Delete the content first; an object held by a finalizer keeps the namespace terminating."""
+        stored = self._object_store.find(kind, key)
         assert stored is not None
         if "deletionTimestamp" not in stored.body["metadata"]:
             marked = self._marked(stored.body)
-            stored = self._shelves.put(kind, key, {**marked, "status": {"phase": "Terminating"}})
-        for inner, place in self._shelves.keys_in(key[1]):
-            if self._shelves.find(inner, place) is not None:
+            stored = self._object_store.put(kind, key, {**marked, "status": {"phase": "Terminating"}})
+        for inner, place in self._object_store.keys_in(key[1]):
+            if self._object_store.find(inner, place) is not None:
                 self._remove_or_mark(inner, place)
         self._finish_namespace(key[1])
         return Deleted(stored, False)
 
     def _finish_namespace(self, name: str) -> None:
-        kind = self._shelves.catalog.named("Namespace")
-        home = self._shelves.find(kind, ("", name))
-        if home and "deletionTimestamp" in home.body["metadata"] and not self._shelves.keys_in(name):
-            self._shelves.remove(kind, ("", name))
+        kind = self._object_store.catalog.named("Namespace")
+        home = self._object_store.find(kind, ("", name))
+        if home and "deletionTimestamp" in home.body["metadata"] and not self._object_store.keys_in(name):
+            self._object_store.remove(kind, ("", name))
 
     def _collect(self, kind: Kind, change: Change) -> None:
         if change.type is ChangeType.DELETED:
@@ -104,28 +104,28 @@ class Remover:
                 self._finish_namespace(change.key[0])
 
     def _delete_dependents(self, uid: str) -> None:
-        """An object goes when its last living owner goes; before that it only loses the reference."""
-        for kind, key in self._shelves.dependents(uid):
-            stored = self._shelves.find(kind, key)
+        """Delete an object with its last living owner; until then only drop the owner reference."""
+        for kind, key in self._object_store.dependents(uid):
+            stored = self._object_store.find(kind, key)
             if stored is None:
                 continue
-            if any(self._shelves.lives(other) for other in owners(stored) - {uid}):
+            if any(self._object_store.lives(other) for other in owners(stored) - {uid}):
                 self._drop_owner(kind, key, uid)
             else:
                 self._remove_or_mark(kind, key)
 
     def _orphan(self, uid: str) -> None:
-        for kind, key in self._shelves.dependents(uid):
+        for kind, key in self._object_store.dependents(uid):
             self._drop_owner(kind, key, uid)
 
     def _drop_owner(self, kind: Kind, key: Key, uid: str) -> None:
-        stored = self._shelves.find(kind, key)
+        stored = self._object_store.find(kind, key)
         assert stored is not None
         meta = dict(stored.body["metadata"])
         meta["ownerReferences"] = [each for each in meta["ownerReferences"] if each["uid"] != uid]
         if not meta["ownerReferences"]:
             del meta["ownerReferences"]
-        self._shelves.put(kind, key, {**stored.body, "metadata": meta})
+        self._object_store.put(kind, key, {**stored.body, "metadata": meta})
 
 
 def _check(kind: Kind, stored: Stored, options: DeleteOptions) -> None:

@@ -1,4 +1,4 @@
-"""What the server says of itself: version, groups, resources, and as much OpenAPI as kubectl asks before it writes."""
+"""Discovery: version, groups, resources, and as much OpenAPI as kubectl needs before it writes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def version() -> Json:
 
 
 def document(catalog: Catalog, path: str) -> Json | None:
-    """The discovery or OpenAPI document at a path, if there is one."""
+    """The discovery or OpenAPI document at a path, or None."""
     parts = [part for part in path.split("/") if part]
     match parts:
         case []:

@@ -1,4 +1,4 @@
-"""The verbs on resources: each takes a parsed request and makes the answer."""
+"""The handlers of the API verbs: each takes a parsed request and returns the answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BODY_TYPES = ("", "application/json", "*/*")
 
 
 class Call(NamedTuple):
-    """One request, read and let in."""
+    """One parsed and authorized request."""
 
     target: Target
     query: Mapping[str, str]
@@ -38,7 +38,7 @@ class Call(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A status code, the JSON to send, and what the client should be warned of."""
+    """A status code, the JSON body, and the warnings for the client."""
 
     code: int
     raw: bytes
@@ -46,7 +46,7 @@ class Answer(NamedTuple):
 
 
 class Handlers:
-    """Answers every verb but watch, which is not one answer."""
+    """The handlers of every verb but watch, which streams."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -108,7 +108,7 @@ class Handlers:
         for stored in page.items:
             meta = stored.body["metadata"]
             key = (meta.get("namespace", ""), meta["name"])
-            if self._storage.shelves.find(kind, key) is not None:
+            if self._storage.object_store.find(kind, key) is not None:
                 gone.append(self._storage.remover.delete(kind, key, options).stored)
         whole = Page(gone, self._storage.version)
         return Answer(200, listed(call.form, kind, whole, self._storage.clock.now()))
@@ -123,7 +123,7 @@ class Handlers:
 
 
 def decode_json(raw: bytes, what: str) -> Any:
-    """The body of a request; `what` begins the refusal of one that is no JSON."""
+    """The JSON body of a request; `what` begins the error message for invalid JSON."""
     try:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""The kinds that the box serves: Velero's, OADP's and the prescaler's own, and the built-in ones they lean on."""
+"""The kinds that the box serves: Velero's, OADP's, the prescaler's, and the built-in kinds that they need."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Kind(msgspec.Struct, frozen=True, eq=False):
-    """How one kind is named, where it lives, and which rules its writes follow.
+    """One kind: its names, its API path, and the rules for its writes.
 
     A custom kind (`custom`) is pruned and validated by its schema; a built-in one keeps unknown fields.
     """
@@ -51,7 +51,7 @@ class Kind(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def resource(self) -> str:
-        """The plural with its group, as errors name it: `schedules.velero.io`."""
+        """The plural with its group, as in error messages: `schedules.velero.io`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
@@ -68,7 +68,7 @@ class Kind(msgspec.Struct, frozen=True, eq=False):
 
 
 class Catalog:
-    """All kinds of one box, found by address or by name."""
+    """All kinds of one box, by API path or by name."""
 
     def __init__(self, kinds: Iterable[Kind]) -> None:
         self._kinds = tuple(kinds)
@@ -82,7 +82,7 @@ class Catalog:
         return self._by_address.get((group, version, plural))
 
     def named(self, name: str) -> Kind:
-        """The kind with this name in the API's spelling, such as `Schedule`."""
+        """The kind with this API name, such as `Schedule`."""
         return self._by_name[name]
 
     def find(self, api_version: str, name: str) -> Kind | None:
@@ -91,7 +91,7 @@ class Catalog:
 
 
 def load_catalog() -> Catalog:
-    """The table as it ships: the released definitions, and the kinds that have none or are built in."""
+    """The shipped catalog: the released definitions, and the kinds that have none or are built in."""
     data = resources.files(__package__).joinpath("data")
     tables = (data.joinpath(name).read_bytes() for name in ("crds.json", "kinds.json"))
     return Catalog(kind for table in tables for kind in msgspec.json.decode(table, type=tuple[Kind, ...]))

@@ -1,4 +1,4 @@
-"""Who wrote which field: the managedFields list, kept for plain updates as a server keeps it.
+"""The managedFields list of an object, kept for plain updates as a real server keeps it.
 
 A manager owns what it set or changed last. Lists are owned as a whole, except finalizers and owner references.
 """
@@ -74,7 +74,7 @@ def _entry(kind: Kind, manager: str, subresource: str, fields: Json, time: str) 
 
 
 def _content_changes(old: Json, new: Json) -> Json:
-    """FieldsV1 of everything in `new` that is not the same in `old`."""
+    """FieldsV1 of everything in `new` that differs from `old`."""
     tree: Json = {}
     for key, value in new.items():
         if key in ("apiVersion", "kind"):
@@ -95,7 +95,7 @@ def _owned(meta: Json) -> Json:
 
 
 def _changes(old: Any, new: Any) -> Json | None:
-    """None where nothing changed, an empty tree for a leaf that did."""
+    """None if nothing changed, an empty tree for a changed leaf."""
     if old is new or (old == new and type(old) is type(new)):
         return None
     if isinstance(new, dict) and new:
@@ -108,7 +108,7 @@ def _changes(old: Any, new: Any) -> Json | None:
 
 
 def _metadata_changes(old: Json, new: Json) -> Json:
-    """Finalizers and owners are sets: each member has its own owner."""
+    """Finalizers and owner references are sets: each member has its own manager."""
     tree = _map_changes(old, new)
     for key in ("finalizers", "ownerReferences"):
         if f"f:{key}" in tree:
@@ -148,7 +148,7 @@ def _union(left: Json, right: Json) -> Json:
 
 
 def _without(fields: Json, taken: Json) -> Json:
-    """The tree less the leaves of the other; a branch that loses its last leaf goes too."""
+    """The tree without the leaves of the other; a branch without leaves is removed too."""
     if not taken:
         return fields
     result: Json = {}

@@ -1,4 +1,4 @@
-"""The form in which a client wants its answer: plain objects, a table, or metadata alone."""
+"""Content negotiation: plain objects, a table, or metadata only."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _PARTIAL = ("PartialObjectMetadata", "PartialObjectMetadataList")
 
 
 class Form(NamedTuple):
-    """What to make of an object (`kind` is empty for the object itself), and what a table's rows hold."""
+    """The form of an answer (`kind` is "" for the object itself), and what a table's rows include."""
 
     kind: str = ""
     include: str = "Metadata"
 
 
 def choose(accept: str, include: str) -> Form:
-    """The first form in an Accept header that this server can make."""
+    """The first form in an Accept header that this server supports."""
     if include not in ("", "None", "Metadata", "Object"):
         raise bad_request(f'unrecognized includeObject value: "{include}"')
     for clause in accept.split(",") if accept.strip() else ["*/*"]:
@@ -69,12 +69,12 @@ def listed(form: Form, kind: Kind, page: Page, now: datetime) -> bytes:
 
 
 def _bare(stored: Stored) -> bytes:
-    """Items in a list of built-in kinds do not repeat what they are."""
+    """An item of a built-in list without its kind and apiVersion, which such lists do not repeat."""
     return msgspec.json.encode({key: value for key, value in stored.body.items() if key not in ("apiVersion", "kind")})
 
 
 def event_frame(form: Form, kind: Kind, event: Event, now: datetime, first: bool) -> bytes:
-    """A line of a watch in the wanted form; errors and bookmarks stay what they are."""
+    """A line of a watch in the requested form; errors and bookmarks keep their own."""
     if not form.kind or event.type == "ERROR":
         return event.frame
     if form.kind in _PARTIAL:

@@ -1,4 +1,4 @@
-"""The rules for metadata: what the server fills in, what a client may not change, and which names are names."""
+"""The rules for metadata: what the server fills in, what a client may not change, and which names are valid."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _KNOWN = frozenset(
 
 
 class Identities:
-    """Random parts of names and uids: from the system, or repeatable where a seed is given."""
+    """Random name suffixes and uids: from the system, or repeatable if a seed is given."""
 
     def __init__(self, seed: int | None = None) -> None:
         self._random = Random(seed)
@@ -62,7 +62,7 @@ class Identities:
 
 
 def stamp(now: datetime) -> str:
-    """A moment as API objects carry it: whole seconds, UTC."""
+    """A time as API objects carry it: whole seconds, UTC."""
     return now.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -71,7 +71,7 @@ def unknown_fields(meta: Json) -> list[str]:
 
 
 def tidy(meta: Json) -> Json:
-    """Metadata without the fields that no object has and without empty ones."""
+    """Metadata without unknown and empty fields."""
     return {key: value for key, value in meta.items() if key in _KNOWN and value not in (None, "", {}, [])}
 
 
@@ -93,7 +93,7 @@ def for_create(kind: Kind, meta: Json, namespace: str, now: datetime, identities
 
 
 def for_update(meta: Json, old: Json) -> Json:
-    """The metadata of a new version: identity and life dates are the server's."""
+    """The metadata of a new version; identity and timestamps stay the server's."""
     merged = {key: value for key, value in tidy(meta).items() if key not in _KEPT}
     merged.pop("generateName", None)
     for key in (*_KEPT, "generateName"):
@@ -105,7 +105,7 @@ def for_update(meta: Json, old: Json) -> Json:
 
 
 def check_types(kind: Kind, meta: Any) -> None:
-    """Refuse metadata of a shape that a typed server could not even read."""
+    """Refuse metadata whose types a real server could not decode."""
     refusal = f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: cannot unmarshal'
     if not isinstance(meta, dict):
         raise bad_request(f"{refusal} metadata")
@@ -129,7 +129,7 @@ def _is_text_map(value: Any) -> bool:
 
 
 def check(meta: Json, old: Json) -> list[Cause]:
-    """Every way in which metadata breaks the rules for names, labels, owners and finalizers; `old` may be empty."""
+    """All violations of the rules for names, labels, owners and finalizers; `old` may be empty."""
     causes: list[Cause] = []
     name = meta.get("name", "")
     if not name:

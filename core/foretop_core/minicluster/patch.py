@@ -23,7 +23,7 @@ _PRIMITIVE_SETS = frozenset({"finalizers"})
 
 
 def merge(target: Any, change: Any) -> Any:
-    """RFC 7396: null removes, objects merge, everything else replaces. The target itself is left as it is."""
+    """RFC 7396: null removes, objects merge, everything else replaces. The target is not modified."""
     if not isinstance(change, dict):
         return change
     result = dict(target) if isinstance(target, dict) else {}
@@ -86,7 +86,7 @@ def _merge_list(old: list[Json], new: list[Json], key: str) -> list[Json]:
 def json_patch(target: Json, operations: Any) -> Json:
     """RFC 6902, but `replace` also adds a missing member, as the real server's does.
 
-    An operation that does not fit refuses the patch as a whole.
+    One invalid operation refuses the whole patch.
     """
     if not isinstance(operations, list) or not all(isinstance(each, dict) for each in operations):
         raise bad_request("error decoding patch: a JSON patch is a list of operations")
@@ -149,7 +149,7 @@ def _index(items: list[Any], part: str) -> int:
 
 
 def _edit(document: Any, path: list[str], how: str, value: Any) -> Any:
-    """A copy of the document with one place changed; what is beside the path is shared."""
+    """A copy of the document with one path changed; everything beside the path is shared."""
     if not path:
         return value
     part, rest = path[0], path[1:]

@@ -1,4 +1,4 @@
-"""The few protobuf bodies that kubectl sends and will not send otherwise: reviews of rights, and new namespaces."""
+"""The few bodies that kubectl sends only as protobuf: access reviews and new namespaces."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _message(raw: bytes, layout: _Layout) -> Json:
 
 
 def _fields(raw: bytes) -> list[tuple[int, bytes]]:
-    """The length-delimited fields of a message, by number; numbers themselves are of no interest here."""
+    """The length-delimited fields of a message by number; other wire types are skipped."""
     found: list[tuple[int, bytes]] = []
     at = 0
     while at < len(raw):

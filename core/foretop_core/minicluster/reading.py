@@ -1,4 +1,4 @@
-"""Getting and listing: which moment a resourceVersion asks for, and pages that all show the same moment."""
+"""Get and list: which version a resourceVersion asks for, and pages that all show the same version."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ANY_MOMENT = -1
 
 
 class ListOptions(NamedTuple):
-    """What a list may ask beside the selection; empty strings stand for absent parameters."""
+    """The list parameters besides the selection; "" stands for an absent one."""
 
     limit: int = 0
     token: str = ""
@@ -35,7 +35,7 @@ class ListOptions(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A part of a list: all of its pages are of one version."""
+    """One page of a list; all pages of a list are of one version."""
 
     items: list[Stored]
     version: int
@@ -44,7 +44,7 @@ class Page(NamedTuple):
 
 
 class _Token(msgspec.Struct):
-    """Where the next page begins: after this key, at this version."""
+    """The start of the next page: after this key, at this version."""
 
     version: int = msgspec.field(name="rv")
     start: str
@@ -55,20 +55,20 @@ class _Token(msgspec.Struct):
 
 
 class Reader:
-    """Reads the shelves as of the moment that a request asks for."""
+    """Reads the objects at the version that a request asks for."""
 
-    def __init__(self, shelves: ObjectStore) -> None:
-        self._shelves = shelves
+    def __init__(self, object_store: ObjectStore) -> None:
+        self._object_store = object_store
 
     def get(self, kind: Kind, key: Key, version: str = "") -> Stored:
         self._check_not_newer(parse_version(version), retry=True)
-        stored = self._shelves.find(kind, key)
+        stored = self._object_store.find(kind, key)
         if stored is None:
             raise not_found(kind, key[1])
         return stored
 
     def list(self, kind: Kind, selection: Selection, options: ListOptions) -> Page:
-        """One page, or everything where no limit is given."""
+        """One page, or everything if there is no limit."""
         check_list_options(options)
         if options.token:
             token = _decode(options.token)
@@ -76,14 +76,14 @@ class Reader:
         else:
             version, start = self._moment(options), ""
         objects = self._objects_at(kind, version, start, selection, paged=bool(options.token))
-        shown = self._shelves.version if version == _ANY_MOMENT else version
+        shown = self._object_store.version if version == _ANY_MOMENT else version
         from_cache = options.version == "0" and not options.match and not options.token
         limit = 0 if from_cache else options.limit
         return _cut(objects, start, shown, limit, selection)
 
     def _check_not_newer(self, version: int, retry: bool) -> None:
-        if version > self._shelves.version:
-            raise too_large_version(version, self._shelves.version, retry)
+        if version > self._object_store.version:
+            raise too_large_version(version, self._object_store.version, retry)
 
     def _moment(self, options: ListOptions) -> int:
         asked = parse_version(options.version)
@@ -92,11 +92,11 @@ class Reader:
         return asked if asked > 0 and exact else _ANY_MOMENT
 
     def _objects_at(self, kind: Kind, version: int, start: str, selection: Selection, paged: bool) -> dict[Key, Stored]:
-        shelf = self._shelves.shelf(kind)
-        if version in (_ANY_MOMENT, self._shelves.version):
-            return shelf.objects
+        kind_store = self._object_store.kind_store(kind)
+        if version in (_ANY_MOMENT, self._object_store.version):
+            return kind_store.objects
         try:
-            return shelf.journal.undo(shelf.objects, version)
+            return kind_store.change_log.undo(kind_store.objects, version)
         except Compacted as error:
             if not paged:
                 raise expired("The provided resource version is too old and no longer remembered.") from None
@@ -106,7 +106,7 @@ class Reader:
 
 
 def check_list_options(options: ListOptions) -> None:
-    """Refuse combinations that ask for two moments at once, or for none."""
+    """Refuse combinations that ask for two versions at once, or for none."""
     match, causes = options.match, []
     if match and not options.version:
         causes.append(_forbidden_match("resourceVersionMatch is forbidden unless resourceVersion is provided"))
@@ -128,7 +128,7 @@ def _forbidden_match(message: str) -> Cause:
 
 
 def parse_version(text: str) -> int:
-    """0 for an absent one; not a number is a bad request."""
+    """The number of a version, 0 for an absent one; anything else is a bad request."""
     if text and not text.isdecimal():
         raise bad_request(f"invalid resource version: {not_a_version(text)}")
     return int(text or 0)

@@ -1,4 +1,4 @@
-"""What an HTTP request means: the address taken apart, the verb, and the query with its types."""
+"""HTTP requests taken apart: the path, the verb, and the typed query."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Target(NamedTuple):
 
 
 def parse_path(path: str) -> Address | None:
-    """The parts of a resource's path, or None where it is no such path."""
+    """The parts of a resource path; None for any other path."""
     parts = path.strip("/").split("/")
     if parts[0] == "api":
         group, version, rest = "", parts[1] if len(parts) > 1 else "", parts[2:]
@@ -63,8 +63,8 @@ def find_target(catalog: Catalog, address: Address) -> Target | None:
     return Target(kind, address)
 
 
-def deed(method: str, address: Address, query: Mapping[str, str]) -> RequestAttributes:
-    """What the request wants to do, in the words of access rules; an empty verb is none that exists."""
+def request_attributes(method: str, address: Address, query: Mapping[str, str]) -> RequestAttributes:
+    """The verb and resource of a request, as access rules name them; an unknown method has the verb ""."""
     verb = (_ON_ONE if address.name else _ON_ALL).get(method, "")
     if verb in ("list", "get") and is_watch(query) and not address.name:
         verb = "watch"
@@ -108,7 +108,7 @@ def selected(target: Target, query: Mapping[str, str]) -> Selection:
 
 
 def write_options(query: Mapping[str, str], agent: str) -> Options:
-    """The manager is named in the query, or else it is the program at the head of the user agent."""
+    """The options of a write; the field manager is in the query, or else the program in the user agent."""
     validation = query.get("fieldValidation", "")
     if validation not in ("", "Ignore", "Strict", "Warn"):
         message = f'Unsupported value: "{validation}": supported values: "", "Ignore", "Strict", "Warn"'

@@ -1,7 +1,7 @@
-"""What a structural schema does to an object: unknown fields go, defaults come, the rest is judged.
+"""Pruning, defaulting and validation of objects by a structural schema.
 
-Only the words that the shipped definitions use are understood: type, nullable, properties, additionalProperties,
-items, required, enum, pattern, format date-time, minimum, minLength, maxLength, minItems, default and the marks for
+Only the keywords that the shipped definitions use are supported: type, nullable, properties, additionalProperties,
+items, required, enum, pattern, format date-time, minimum, minLength, maxLength, minItems, default and the markers for
 open objects and int-or-string. Each works as in a CustomResourceDefinition.
 """
 
@@ -29,9 +29,9 @@ IDENTITY = frozenset({"apiVersion", "kind", "metadata"})
 
 
 def shape_object(body: Json, schema: Json, old: Json | None = None) -> tuple[Json, list[str]]:
-    """The object with unknown fields pruned and defaults filled in, and the paths that were pruned.
+    """The object with unknown fields pruned and defaults filled in, and the pruned paths.
 
-    Parts shared with the former version have been through this before and are passed over.
+    Parts shared with the previous version were shaped before and are skipped.
     """
     dropped: list[str] = []
     known: Json = schema.get("properties", {})
@@ -82,7 +82,7 @@ def _shape_map(value: Json, schema: Json, path: str, dropped: list[str]) -> Json
 
 
 def check_object(body: Json, schema: Json, old: Json | None = None) -> list[Cause]:
-    """Every way in which the object breaks its schema, in the parts that it does not share with the former one."""
+    """All schema violations in the parts of an object that it does not share with the previous version."""
     causes: list[Cause] = []
     for key, child in sorted(schema.get("properties", {}).items()):
         if key in body and key not in IDENTITY and not _is_shared(key, body[key], old):
@@ -91,7 +91,7 @@ def check_object(body: Json, schema: Json, old: Json | None = None) -> list[Caus
 
 
 def check_status(body: Json, schema: Json) -> list[Cause]:
-    """The same for a write of the status alone: messages name its fields without the leading `status`."""
+    """The same for a write of the status only: messages name its fields without the leading `status`."""
     causes: list[Cause] = []
     if "status" in body and "status" in schema.get("properties", {}):
         _check(body["status"], schema["properties"]["status"], "", causes)
@@ -203,5 +203,5 @@ def _bad(path: str, value: Any, what: str) -> Cause:
 
 
 def quote(value: Any) -> str:
-    """A value as the messages show it."""
+    """A value as error messages show it."""
     return msgspec.json.encode(value).decode()

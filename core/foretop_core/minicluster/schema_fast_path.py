@@ -1,7 +1,7 @@
-"""The quick question before the long one: does an object fit its schema so well that nothing is left to do?
+"""A quick check whether an object matches its schema so well that nothing is left to prune, default or refuse.
 
-Nearly every write does. A schema is turned into a function once, and only where that says no do pruning, defaulting
-and validation go through the object place by place, to say what and where.
+Nearly every write does. A schema is compiled into a function once; only if that returns False do pruning,
+defaulting and validation go through the object path by path, to report what and where.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NUMBERS: dict[str, tuple[type, ...]] = {"integer": (int,), "number": (int, floa
 
 
 def is_fit(kind: Kind, body: Json, old: Json | None) -> bool:
-    """True where nothing would be pruned, filled in or refused; parts shared with the former version are not asked."""
+    """True if nothing would be pruned, defaulted or refused; parts shared with the previous version are skipped."""
     parts, required = _compiled(kind)
     for key, value in body.items():
         if key in IDENTITY or (old is not None and old.get(key) is value):

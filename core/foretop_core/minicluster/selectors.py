@@ -1,4 +1,4 @@
-"""Label and field selectors: parsing as kubectl writes them, matching on plain objects."""
+"""Label and field selectors: parsed as kubectl writes them, matched on plain objects."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EVENT_FIELDS = (
 
 
 class Requirement(NamedTuple):
-    """One condition on a label or a field: the value is (not) among these; None stands for absent.
+    """One condition on a label or a field: its value is (not) one of these; None stands for absent.
 
     With a bound, the value must be a number above (`>`) or below (`<`) it.
     """
@@ -51,7 +51,7 @@ class Requirement(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """Which objects a list or a watch wants; the empty namespace means all of them."""
+    """The objects that a list or a watch selects; the namespace "" means all namespaces."""
 
     namespace: str = ""
     labels: tuple[Requirement, ...] = ()
@@ -80,7 +80,7 @@ def field_value(body: Json, path: str) -> str:
 
 
 def selection(kind: Kind, namespace: str, labels: str, fields: str) -> Selection:
-    """A selection from the query of a request; says why when it cannot be read."""
+    """The selection in the query of a request; raises if it does not parse."""
     return Selection(namespace, parse_labels(labels), parse_fields(kind, fields))
 
 
@@ -89,7 +89,7 @@ def parse_labels(text: str) -> tuple[Requirement, ...]:
 
 
 def _split(text: str) -> list[str]:
-    """At the commas outside parentheses."""
+    """The parts between the commas outside parentheses."""
     return re.split(r",(?![^(]*\))", text)
 
 

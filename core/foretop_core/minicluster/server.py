@@ -1,4 +1,4 @@
-"""The HTTP side of the box: who is it, may they, what do they want, and the answer with the box's own date."""
+"""The HTTP side of the box: authentication, authorization, routing, and answers with the box's own date."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from foretop_core.minicluster.access import Access, User, access_review, rules_r
 from foretop_core.minicluster.handlers import Answer, Call, Handlers, read_object
 from foretop_core.minicluster.kinds import Json, Kind
 from foretop_core.minicluster.negotiation import choose, event_frame
-from foretop_core.minicluster.requests import Address, Target, deed, find_target, parse_path, selected
+from foretop_core.minicluster.requests import Address, Target, find_target, parse_path, request_attributes, selected
 from foretop_core.minicluster.status import (
     ApiError,
     bad_request,
@@ -48,7 +48,7 @@ _REVIEW_KINDS = {
 
 
 class ApiServer:
-    """Answers requests from a storage by the rules of an access table."""
+    """Serves a storage over HTTP by the rules of an access table."""
 
     def __init__(self, storage: Storage, access: Access, clock: Clock) -> None:
         self._storage = storage
@@ -60,7 +60,7 @@ class ApiServer:
     def close(self) -> None:
         """End every watch, so that no connection outlives the server."""
         self._closing.set()
-        self._storage.shelves.wake()
+        self._storage.object_store.wake()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
@@ -103,7 +103,7 @@ class ApiServer:
         return await self._send(request, 200, msgspec.json.encode(found))
 
     async def _review(self, request: web.BaseRequest, user: User, kind: Kind) -> web.StreamResponse:
-        wanted = deed(request.method, Address(kind.group, kind.version, "", kind.plural, "", ""), {})
+        wanted = request_attributes(request.method, Address(kind.group, kind.version, "", kind.plural, "", ""), {})
         if wanted.verb != "create":
             raise method_not_allowed()
         self._access.check(user, wanted, kind)
@@ -122,7 +122,7 @@ class ApiServer:
 
     async def _resource(self, request: web.BaseRequest, user: User, address: Address) -> web.StreamResponse:
         target = find_target(self._storage.catalog, address)
-        wanted = deed(request.method, address, request.query)
+        wanted = request_attributes(request.method, address, request.query)
         if target is None:
             unknown = Kind(address.group, address.version, "", address.plural, "")
             self._access.check(user, wanted, unknown)
@@ -209,7 +209,7 @@ class ApiServer:
 
 
 def _check_method(target: Target, verb: str) -> None:
-    """Custom kinds take a POST at a name for a create and miss the name of a PUT; built-in ones refuse both."""
+    """Custom kinds treat a POST to a name as a create and reject a PUT without one; built-in kinds refuse both."""
     kind, address = target.kind, target.address
     nameless = verb in ("update", "patch") and not address.name
     if kind.custom and not verb:
@@ -225,7 +225,7 @@ def _check_method(target: Target, verb: str) -> None:
 def split_token(path: str, authorization: str) -> tuple[str, str]:
     """The path and the credentials, which may be the first part of the path.
 
-    kubectl sends no token where there is no TLS, but it keeps the path of the server's address.
+    kubectl sends no token without TLS, but it keeps the path of the server's address.
     """
     if not path.startswith(TOKEN_PREFIX):
         return path, authorization

@@ -1,4 +1,4 @@
-"""A box that lives: the API server with a scene on it and the controllers at work."""
+"""A running box: the API server with a scenario and its controllers."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ from foretop_core.models import Resource, from_builtins
 from foretop_core.models.kinds import KINDS
 
 _HISTORY = 1024
-"""Changes of each kind that late watches can catch up on; what is remembered for them is most of a busy box."""
+"""The changes of each kind kept for watches that lag behind; they are most of the memory of a busy box."""
 
 FIXED_START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)
-"""When a scene begins that is to repeat exactly."""
+"""The start of a scenario that must repeat exactly."""
 
 
 class SimulatedCluster:
-    """Built with the scene in place and warmed up; `open` lets requests in and its time run, until `close`.
+    """A box with its scenario set up and warmed up; `open` serves requests and runs its time, until `close`.
 
-    Until then its clock is set by hand: `engine.advance` lets the controllers work without waiting.
+    Before that its clock is manual: `engine.advance` runs the controllers without waiting.
     """
 
     def __init__(
-        self, scene: Scenario, wishes: ScenarioOptions, start: datetime | None = None, speed: float = 1.0
+        self, scene: Scenario, options: ScenarioOptions, start: datetime | None = None, speed: float = 1.0
     ) -> None:
         self.scene = scene
         self.speed = speed
         self.start = (start or SystemClock().now()).replace(microsecond=0)
         self.clock = BoxClock(ManualClock(self.start - scene.warm_up))
         self.storage = Storage(
-            self.clock, catalog_for(wishes.behaviour, wishes.velero_version), history=_HISTORY, seed=wishes.seed
+            self.clock, catalog_for(options.behaviour, options.velero_version), history=_HISTORY, seed=options.seed
         )
         seed_defaults(self.storage)
-        self._shelf = FileServer()
+        self._file_server = FileServer()
         self.engine = Engine(self.storage, self.clock)
-        self.stage = ScenarioBuilder(self.engine, self.start, wishes, self._shelf)
-        self.stage.past.put("ConfigMap", self._about(wishes), self.start)
-        scene.set_up(self.stage)
+        self.builder = ScenarioBuilder(self.engine, self.start, options, self._file_server)
+        self.builder.history.put("ConfigMap", self._about(options), self.start)
+        scene.set_up(self.builder)
         self.engine.run_until(self.start)
         self.storage.compact()
         self._stack = AsyncExitStack()
         self._task: asyncio.Task[None] | None = None
 
     async def open(self, users: Iterable[User] = (), port: int = 0) -> MiniCluster:
-        """Serve, and let the time of the box run from where it stands; what was begun is undone where that fails."""
+        """Serve, and run the box's time from where it is; if that fails, everything is closed again."""
         try:
             return await self._open(users, port)
         except BaseException:
@@ -64,7 +64,7 @@ class SimulatedCluster:
             raise
 
     async def _open(self, users: Iterable[User], port: int) -> MiniCluster:
-        await self._stack.enter_async_context(self._shelf)
+        await self._stack.enter_async_context(self._file_server)
         cluster = await self._stack.enter_async_context(MiniCluster(self.clock, users, port, self.storage))
         self.clock.base = FastClock(self.clock.base.now(), self.speed)
         self._task = asyncio.create_task(self.engine.run(self.speed))
@@ -76,28 +76,28 @@ class SimulatedCluster:
             await asyncio.gather(self._task, return_exceptions=True)
         await self._stack.aclose()
 
-    def _about(self, wishes: ScenarioOptions) -> Json:
-        """What this box is, for whoever asks it: `kubectl -n kube-public get configmap minicluster -o yaml`."""
+    def _about(self, options: ScenarioOptions) -> Json:
+        """The description of this box: `kubectl -n kube-public get configmap minicluster -o yaml`."""
         data = {
             "scene": self.scene.name,
-            "behaviour": wishes.behaviour.value,
-            "velero": wishes.velero_version,
-            "seed": str(wishes.seed),
+            "behaviour": options.behaviour.value,
+            "velero": options.velero_version,
+            "seed": str(options.seed),
             "speed": f"{self.speed:g}",
         }
         return {"metadata": {"name": "minicluster", "namespace": "kube-public"}, "data": data}
 
     @property
     def running_clock(self) -> Clock:
-        """The box's time as a viewer should tell it."""
+        """The box's time, as a viewer should show it."""
         return self.clock.base
 
     def settle(self, by: timedelta) -> None:
-        """Let simulated time pass, before the box is opened."""
+        """Let simulated time pass before the box is opened."""
         self.engine.advance(by)
 
     def objects(self) -> list[Resource]:
-        """Everything that foretop has a model for, as it stands now."""
+        """Every object that foretop has a model for, in its current state."""
         return [
             from_builtins(kind.model, body)
             for kind in KINDS

@@ -1,4 +1,4 @@
-"""Refusals as the Kubernetes API words them: Status objects with a code, a reason and details."""
+"""API errors as Kubernetes words them: Status objects with a code, a reason and details."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXPIRED_TOKEN = (
 
 
 class Cause(NamedTuple):
-    """One reason why an object is not valid."""
+    """One reason why an object is invalid."""
 
     reason: str
     field: str
@@ -21,7 +21,7 @@ class Cause(NamedTuple):
 
 
 class ApiError(Exception):
-    """A request that the server refuses; it becomes the body of the answer."""
+    """A refused request; it becomes the body of the answer."""
 
     def __init__(self, code: int, reason: str, message: str, details: Json | None = None) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class ApiError(Exception):
 
 
 def success(kind: Kind, name: str, uid: str) -> Json:
-    """What a delete answers once the object is gone."""
+    """The answer of a delete once the object is gone."""
     details = {"name": name, "group": kind.group, "kind": kind.plural, "uid": uid}
     if not kind.group:
         del details["group"]
@@ -95,13 +95,13 @@ def invalid_as(title: str, details: Json, name: str, causes: list[Cause]) -> Api
 
 
 def invalid_options(what: str, *causes: Cause) -> ApiError:
-    """Query parameters that have no meaning or contradict each other."""
+    """Query parameters that are meaningless or contradict each other."""
     details: Json = {"group": "meta.k8s.io", "kind": what}
     return invalid_as(f"{what}.meta.k8s.io", details, "", list(causes))
 
 
 def internal(message: str) -> ApiError:
-    """What a real server could have refused better, and answers with 500."""
+    """An error that a real server answers with 500 instead of a better refusal."""
     return ApiError(500, "", message)
 
 

@@ -1,4 +1,4 @@
-"""The box's objects with the API server's rules, for callers in the same process: controllers, scenes and tests."""
+"""The box's objects behind the API server's rules, for callers in the same process: controllers, scenarios, tests."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from foretop_core.minicluster.writes import Options, Writer
 
 
 class Storage:
-    """Get, list, create, update, patch, delete and follow, with the same refusals (ApiError) as over HTTP.
+    """Get, list, create, update, patch, delete and watch, with the same refusals (ApiError) as over HTTP.
 
-    Bodies that come out are shared and must not be changed; what goes in belongs to the storage afterwards.
+    Returned bodies are shared and must not be changed; bodies that are passed in belong to the storage afterwards.
     """
 
     def __init__(
@@ -33,10 +33,10 @@ class Storage:
     ) -> None:
         self.clock = clock
         self.catalog = catalog or load_catalog()
-        self.shelves = ObjectStore(self.catalog, history)
-        self.reader = Reader(self.shelves)
-        self.writer = Writer(self.shelves, clock, Identities(seed))
-        self.remover = Remover(self.shelves, clock)
+        self.object_store = ObjectStore(self.catalog, history)
+        self.reader = Reader(self.object_store)
+        self.writer = Writer(self.object_store, clock, Identities(seed))
+        self.remover = Remover(self.object_store, clock)
 
     def kind(self, name: str) -> Kind:
         """The kind with this name, such as `NonAdminBackup`."""
@@ -45,13 +45,13 @@ class Storage:
     @property
     def version(self) -> int:
         """The newest resourceVersion."""
-        return self.shelves.version
+        return self.object_store.version
 
     def get(self, kind: Kind, namespace: str, name: str) -> Json:
         return self.reader.get(kind, (namespace, name)).body
 
     def find(self, kind: Kind, namespace: str, name: str) -> Json | None:
-        stored = self.shelves.find(kind, (namespace, name))
+        stored = self.object_store.find(kind, (namespace, name))
         return stored.body if stored else None
 
     def list(self, kind: Kind, namespace: str = "", labels: str = "") -> list[Json]:
@@ -59,7 +59,7 @@ class Storage:
         return [stored.body for stored in self.reader.list(kind, selection, ListOptions()).items]
 
     def create(self, kind: Kind, body: Json, namespace: str = "", manager: str = "minicluster") -> Json:
-        """Create; the namespace is the one in the body where none is given."""
+        """Create an object; the namespace defaults to the one in the body."""
         home = namespace or body.get("metadata", {}).get("namespace", "")
         whole = {"apiVersion": kind.api_version, "kind": kind.kind, **body}
         return self.writer.create(kind, whole, home, Options(manager)).stored.body
@@ -79,7 +79,7 @@ class Storage:
         manager: str = "minicluster",
         subresource: str = "",
     ) -> Json:
-        """Merge patch; name a resourceVersion in it to have a conflict refused."""
+        """Merge patch; include a resourceVersion to have a conflict refused."""
 
         def merged(body: Json) -> Json:
             result: Json = patches.merge(body, change)
@@ -89,7 +89,7 @@ class Storage:
         return self.writer.patch(kind, (namespace, name), merged, options, subresource).stored.body
 
     def patch_status(self, kind: Kind, namespace: str, name: str, status: Json, manager: str = "minicluster") -> Json:
-        """Merge into the status, at the address where this kind takes it."""
+        """Merge into the status, at the path where this kind accepts it."""
         subresource = "status" if kind.status_subresource else ""
         return self.patch(kind, namespace, name, {"status": status}, manager, subresource)
 
@@ -97,25 +97,25 @@ class Storage:
         return self.remover.delete(kind, (namespace, name), options or DeleteOptions()).stored.body
 
     def compact(self, version: int | None = None) -> None:
-        """Forget the past up to a version, by default all of it: older watches and pages get a 410."""
-        self.shelves.compact(self.version if version is None else version)
+        """Drop the history up to a version, by default all of it: older watches and pages get a 410."""
+        self.object_store.compact(self.version if version is None else version)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Hear of every change of every kind, synchronously and in order; call the result to stop."""
-        return self.shelves.subscribe(listener)
+        """Call the listener with every change of every kind, synchronously and in order; call the result to stop."""
+        return self.object_store.subscribe(listener)
 
     async def feed(self, kind: Kind, since: int | None = None) -> AsyncGenerator[Change, None]:
         """Every change of one kind after a version (by default from now on), as it happens.
 
-        Who asks for a past that is forgotten, or falls behind that far, gets the 410 of a watch.
+        A reader that starts before the kept history, or falls behind it, gets the 410 of a watch.
         """
         start = self.version if since is None else since
         try:
-            cursor = Cursor(self.shelves.shelf(kind).journal, start)
+            cursor = Cursor(self.object_store.kind_store(kind).change_log, start)
             with closing(cursor):
                 while True:
-                    for change in cursor.take():
+                    for change in cursor.read_new():
                         yield change
-                    await cursor.news()
+                    await cursor.wait_for_changes()
         except Compacted as gone:
             raise expired(f"too old resource version: {start} ({gone.floor})") from None

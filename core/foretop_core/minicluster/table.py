@@ -1,4 +1,4 @@
-"""Other shapes of the same objects: the table that `kubectl get` prints, and metadata alone."""
+"""Other forms of the same objects: the table that `kubectl get` prints, and metadata only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def columns_of(kind: Kind) -> tuple[Column, ...]:
 
 
 def table(kind: Kind, bodies: list[Json], meta: Json, include: str, now: datetime, headed: bool = True) -> Json:
-    """A Table; a watch sends its column definitions once only."""
+    """A Table; a watch sends its column definitions only once."""
     heads = [_NAME, *(_definition(column) for column in columns_of(kind))]
     return {
         "kind": "Table",
@@ -82,7 +82,7 @@ def _parts(path: str) -> list[str]:
 
 
 def _since(text: str, now: datetime) -> str:
-    """How long ago, in the largest unit that counts at least two, as short as kubectl says it."""
+    """The age in the largest unit that counts at least two, as kubectl prints it."""
     try:
         seconds = int((now - datetime.fromisoformat(text)).total_seconds())
     except (TypeError, ValueError):

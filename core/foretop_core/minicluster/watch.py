@@ -1,4 +1,4 @@
-"""A watch: first what is there (if asked for), then every change that the selection can see, then bookmarks."""
+"""A watch: the current objects (if requested), then every change that the selection can see, then bookmarks."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def watch_options(query: Mapping[str, str]) -> WatchOptions:
 
 
 class Watch:
-    """One client's view of one kind, as batches of events (type and object)."""
+    """One client's watch of one kind, as batches of events (type and object)."""
 
     def __init__(self, storage: Storage, kind: Kind, selection: Selection, options: WatchOptions) -> None:
         self._storage = storage
@@ -61,31 +61,31 @@ class Watch:
         self._options = options
 
     async def batches(self, closing: asyncio.Event) -> AsyncIterator[list[Event]]:
-        """Until the time is up, the client goes or the server closes."""
+        """The events until the timeout, the client's disconnect or the server's close."""
         loop = asyncio.get_running_loop()
         end = loop.time() + self._options.timeout
-        beat = _next_bookmark(loop.time(), end)
+        next_bookmark = _next_bookmark(loop.time(), end)
         start = self._options.version or self._storage.version
         if self._options.starts_with_all:
             start = self._storage.version
         known = start
         try:
-            cursor = Cursor(self._storage.shelves.shelf(self._kind).journal, start)
+            cursor = Cursor(self._storage.object_store.kind_store(self._kind).change_log, start)
         except Compacted as gone:
             yield [self._too_old(start, gone)]
             return
         try:
             yield self._initial()
             while not closing.is_set() and (now := loop.time()) < end:
-                if events := self._news(cursor):
+                if events := self._new_events(cursor):
                     known = events[-1].stored.version
                     yield events
-                if now >= beat:
-                    beat = _next_bookmark(now, end)
+                if now >= next_bookmark:
+                    next_bookmark = _next_bookmark(now, end)
                     if self._options.bookmarks and self._storage.version > known:
                         known = self._storage.version
                         yield [self._bookmark()]
-                await cursor.news(min(beat, end) - loop.time())
+                await cursor.wait_for_changes(min(next_bookmark, end) - loop.time())
         except Compacted as gone:
             yield [self._too_old(start, gone)]
         finally:
@@ -100,13 +100,13 @@ class Watch:
             events.append(self._bookmark(INITIAL_END))
         return events
 
-    def _news(self, cursor: Cursor) -> list[Event]:
+    def _new_events(self, cursor: Cursor) -> list[Event]:
         floor = self._options.version
-        seen = (self._seen(change) for change in cursor.take() if change.version > floor)
+        seen = (self._visible(change) for change in cursor.read_new() if change.version > floor)
         return [event for event in seen if event is not None]
 
-    def _seen(self, change: Change) -> Event | None:
-        """A change as this selection sees it: objects come into it and leave it."""
+    def _visible(self, change: Change) -> Event | None:
+        """A change as this selection sees it: objects enter and leave it."""
         selection = self._selection
         now = change.type is not ChangeType.DELETED and selection.matches(change.body)
         before = change.old is not None and selection.matches(change.old.body)
@@ -114,7 +114,7 @@ class Watch:
             type_ = ChangeType.MODIFIED if before else ChangeType.ADDED
             return Event(type_, change.new)
         if before:
-            stored = change.new if change.type is ChangeType.DELETED else change.parting
+            stored = change.new if change.type is ChangeType.DELETED else change.last_matching
             return Event(ChangeType.DELETED, stored)
         return None
 
@@ -129,13 +129,13 @@ class Watch:
 
 
 def _next_bookmark(now: float, end: float) -> float:
-    """Once a minute, and once more shortly before the end, so that a client can go on from there."""
+    """Once a minute, and once more shortly before the end, so that a client can resume from there."""
     last = end - LAST_BOOKMARK_SECONDS
     return min(now + BOOKMARK_SECONDS, last) if now < last else end
 
 
 class Event(NamedTuple):
-    """One line of a watch; the bytes of its object are made once for all who watch."""
+    """One line of a watch; its object is encoded once for all watchers."""
 
     type: str
     stored: Stored

@@ -1,4 +1,4 @@
-"""Creating and changing objects: what the server fills in, prunes, refuses, counts and records on the way."""
+"""Creates and updates: what the server fills in, prunes, refuses, counts and records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from foretop_core.minicluster.status import (
 
 
 class Options(NamedTuple):
-    """How a write is meant: by whom, for real or not, and what to do about unknown fields."""
+    """The options of a write: the manager, dry run, and how unknown fields are treated."""
 
     manager: str = "minicluster"
     dry_run: bool = False
@@ -36,7 +36,7 @@ class Options(NamedTuple):
 
 
 class Written(NamedTuple):
-    """The object after a write, and the paths of fields that no schema knows."""
+    """The object after a write, and the paths of its unknown fields."""
 
     stored: Stored
     dropped: list[str]
@@ -45,8 +45,8 @@ class Written(NamedTuple):
 class Writer:
     """Turns what a client sent into what is stored, by the rules of the kind."""
 
-    def __init__(self, shelves: ObjectStore, clock: Clock, identities: objectmeta.Identities) -> None:
-        self._shelves = shelves
+    def __init__(self, object_store: ObjectStore, clock: Clock, identities: objectmeta.Identities) -> None:
+        self._object_store = object_store
         self._clock = clock
         self._identities = identities
 
@@ -64,13 +64,13 @@ class Writer:
         dropped += objectmeta.unknown_fields(body["metadata"])
         _judge(kind, meta, {}, causes)
         key = (meta.get("namespace", ""), meta["name"])
-        if self._shelves.find(kind, key) is not None:
+        if self._object_store.find(kind, key) is not None:
             raise already_exists(kind, meta["name"])
         meta["managedFields"] = self._record(kind, None, fresh, options, "")
         fresh = _with_defaults(kind, fresh)
         if options.dry_run:
             return Written(Stored(fresh, 0), dropped)
-        return Written(self._shelves.put(kind, key, fresh), dropped)
+        return Written(self._object_store.put(kind, key, fresh), dropped)
 
     def update(self, kind: Kind, key: Key, body: Json, options: Options, subresource: str = "") -> Written:
         self._check_envelope(kind, body, key[0])
@@ -98,7 +98,7 @@ class Writer:
         return self._replace(kind, key, old, body, options._replace(patch=True), subresource)
 
     def existing(self, kind: Kind, key: Key) -> Stored:
-        stored = self._shelves.find(kind, key)
+        stored = self._object_store.find(kind, key)
         if stored is None:
             raise not_found(kind, key[1])
         return stored
@@ -117,9 +117,9 @@ class Writer:
         if options.dry_run:
             return Written(Stored(new, old.version), dropped)
         if "deletionTimestamp" in meta and not meta.get("finalizers") and not _has_namespace_finalizer(kind, new):
-            self._shelves.remove(kind, key)
+            self._object_store.remove(kind, key)
             return Written(Stored(new, old.version), dropped)
-        return Written(self._shelves.put(kind, key, new), dropped)
+        return Written(self._object_store.put(kind, key, new), dropped)
 
     def _record(self, kind: Kind, old: Json | None, new: Json, options: Options, subresource: str) -> list[Json]:
         time = objectmeta.stamp(self._clock.now())
@@ -146,8 +146,8 @@ class Writer:
     def _check_namespace(self, kind: Kind, namespace: str, name: str) -> None:
         if not kind.namespaced:
             return
-        home = self._shelves.catalog.named("Namespace")
-        place = self._shelves.find(home, ("", namespace))
+        home = self._object_store.catalog.named("Namespace")
+        place = self._object_store.find(home, ("", namespace))
         if place is None:
             raise not_found(home, namespace)
         if "deletionTimestamp" in place.body["metadata"]:
@@ -162,7 +162,7 @@ class Writer:
 def _admit(
     kind: Kind, body: Json, options: Options, old: Json | None = None, subresource: str = ""
 ) -> tuple[Json, list[str], list[Cause]]:
-    """The object pruned and filled in, the paths that were pruned, and how it breaks its schema."""
+    """The object pruned and defaulted, the pruned paths, and its schema violations."""
     if not kind.custom or is_fit(kind, body, old):
         return body, [], []
     shaped, dropped = shape_object(body, kind.schema, old)
@@ -213,7 +213,7 @@ def _check_preconditions(kind: Kind, old: Stored, meta: Json) -> None:
 
 
 def _next_version(kind: Kind, old: Json, sent: Json, subresource: str) -> Json:
-    """The object as the client wants it, less the half that this address does not write."""
+    """The object as the client sent it, without the half that this path does not write."""
     head = {"apiVersion": kind.api_version, "kind": kind.kind}
     if subresource == "status":
         new = {**old, **head, "metadata": dict(old["metadata"])}

@@ -1,4 +1,4 @@
-"""Typed views of the API objects that foretop reads; beyond this package nobody touches a raw dict."""
+"""Typed models of the API objects that foretop reads; only this package handles raw dicts."""
 
 from foretop_core.models.movement import DataDownload, DataMovement, DataUpload, PodVolumeBackup, PodVolumeRestore
 from foretop_core.models.nonadmin import (

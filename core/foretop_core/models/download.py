@@ -1,4 +1,4 @@
-"""Requests for an address from which a file of a backup or restore can be fetched; made for once, never watched."""
+"""Download requests: the URL of a file of a backup or restore. They are created when needed and never watched."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ OADP = "oadp.openshift.io"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of object: where the API keeps it, and the type that it becomes here."""
+    """One kind of object: its API path, and its model."""
 
     name: str
     model: type[Resource]
@@ -115,30 +115,30 @@ KINDS = (
     SERVER_STATUS,
     DEFINITION,
 )
-"""What is watched; downloads are only asked for."""
+"""The kinds that are watched; download requests are only created and polled."""
 RELEASE_HINTS = frozenset({SERVER_STATUS, DEFINITION})
-"""Looked at only to find out which release of Velero a server is; not to be allowed to see them is no loss."""
+"""Read only to detect the release of a Velero server; a missing permission for them does no harm."""
 VERSION_KINDS = frozenset({DEPLOYMENT.name, *(kind.name for kind in RELEASE_HINTS)})
-"""The names of the kinds, besides the schedules themselves, that tell which release of Velero a server is."""
+"""The names of the kinds, besides schedules, that show the release of a Velero server."""
 
 BESIDE_VELERO = frozenset({*(kind for kind in KINDS if kind.group == VELERO), NABSL_REQUEST, DPA, DEPLOYMENT})
-"""What lies in the namespace of a Velero server; the other kinds are in the namespaces of those who use it."""
+"""The kinds in the namespace of a Velero server; the other kinds are in the namespaces of its users."""
 
 _BY_GROUP_AND_NAME = {(kind.group, kind.name): kind for kind in KINDS}
 _BY_NAME = {kind.name: kind for kind in (*KINDS, DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD)}
 
 
 def find(api_version: str, name: str) -> Kind | None:
-    """The kind that a manifest names; another version of a known group is read as the one we know."""
+    """The kind that a manifest names; another version of a known group is read as the known one."""
     group = api_version.rpartition("/")[0]
     return _BY_GROUP_AND_NAME.get((group, name))
 
 
 def by_name(name: str) -> Kind | None:
-    """The kind that a reference names; None where it is about no object of the API."""
+    """The kind that a reference names; None if it is not an API object."""
     return _BY_NAME.get(name)
 
 
 def kind_of_ref(ref: ObjectRef) -> Kind:
-    """The kind of an object of the API."""
+    """The kind of an API object."""
     return _BY_NAME[ref.kind]

@@ -1,4 +1,4 @@
-"""Objects from a file: manifests, and what `kubectl get -o yaml|json` prints, lists and several documents included."""
+"""Objects from a file: manifests and the output of `kubectl get -o yaml|json`, with lists and multiple documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foretop_core.models.wire import Resource, from_builtins
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a file holds: the objects that were read, those that could not be, and how many others there were."""
+    """The content of a file: the readable objects, the unreadable ones, and the number of others."""
 
     objects: tuple[tuple[Kind, Resource], ...]
     unreadable: tuple[Unreadable, ...]
@@ -26,7 +26,7 @@ class Manifest:
 
 
 class _Loader(yaml.CSafeLoader):
-    """YAML with times left as text: the models read them, and name the field where one is wrong."""
+    """YAML with times kept as text: the models parse them, and name the field of an invalid one."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -36,7 +36,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def read(text: str, source: str) -> Manifest:
-    """The objects in a text; one that is wrong costs itself only, a text that does not parse is an error."""
+    """The objects in a text. An invalid object costs only itself; a text that does not parse is an error."""
     objects: list[tuple[Kind, Resource]] = []
     unreadable: list[Unreadable] = []
     others = 0
@@ -69,7 +69,7 @@ def _documents(text: str, source: str) -> list[object]:
 
 
 def _flat(documents: list[object]) -> Iterator[tuple[object, Mapping[str, object]]]:
-    """The objects themselves; an item of a typed list may leave out its kind, which the list then tells."""
+    """The objects themselves; an item of a typed list may omit its kind, which then comes from the list."""
     for document in documents:
         items = document.get("items") if isinstance(document, Mapping) else None
         if isinstance(document, Mapping) and isinstance(items, list) and str(document.get("kind", "")).endswith("List"):

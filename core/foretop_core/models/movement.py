@@ -1,4 +1,4 @@
-"""Velero's data movements: the volumes of a backup or restore on their way to or from storage."""
+"""Velero's data movements: the volume transfers of backups and restores to or from storage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST_LABEL = 63
 
 
 def label_value(name: str) -> str:
-    """How Velero writes a name into a label: one that is too long is cut and ends in six digits of its hash."""
+    """A name as Velero writes it into a label: one that is too long is cut and ends in six digits of its hash."""
     if len(name) <= _LONGEST_LABEL:
         return name
     return name[: _LONGEST_LABEL - 6] + hashlib.sha256(name.encode()).hexdigest()[:6]
@@ -25,7 +25,7 @@ class PodReference(Wire, frozen=True):
 
 
 class MovementSpec(Wire, frozen=True):
-    """The specs of all four kinds in one: each fills the fields that it has."""
+    """The specs of all four kinds in one model; each kind fills the fields that it has."""
 
     cancel: bool = False
     node: str = ""

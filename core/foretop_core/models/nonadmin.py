@@ -40,7 +40,7 @@ class VolumeCounts(Wire, frozen=True):
 
 
 class VeleroObject(Wire, frozen=True):
-    """Which Velero object a non-admin one led to."""
+    """The reference from a non-admin object to its Velero object."""
 
     nacuuid: str = ""
     name: str = ""
@@ -60,7 +60,7 @@ class VeleroDeleteBackupRequest(VeleroObject, frozen=True):
 
 
 class NonAdminStatus(Wire, frozen=True):
-    """What every non-admin kind reports."""
+    """The status fields that all non-admin kinds share."""
 
     phase: str = ""
     conditions: tuple[Condition, ...] = ()
@@ -68,7 +68,7 @@ class NonAdminStatus(Wire, frozen=True):
 
 
 class NonAdmin(Resource, frozen=True):
-    """A NonAdminBackup or NonAdminRestore, as the lifecycle sees it."""
+    """A NonAdminBackup or NonAdminRestore."""
 
     @property
     def state(self) -> NonAdminStatus:
@@ -188,6 +188,6 @@ class DataProtectionApplicationStatus(Wire, frozen=True):
 
 
 class DataProtectionApplication(Resource, frozen=True):
-    """What the OADP operator is told; it owns the Velero Deployment that it makes of it."""
+    """The configuration of the OADP operator; it owns the Velero Deployment that the operator creates."""
 
     status: DataProtectionApplicationStatus = DataProtectionApplicationStatus()

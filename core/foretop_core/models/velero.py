@@ -18,7 +18,7 @@ GC_FAILURE_LABEL = "velero.io/gc-failure"
 
 
 class BackupSpec(Wire, frozen=True):
-    """All the fields that Velero 1.18 knows, so that a template can be written out again as it came."""
+    """All fields of Velero 1.18, so that a template can be written back unchanged."""
 
     csi_snapshot_timeout: str = ""
     datamover: str = ""
@@ -50,7 +50,7 @@ class BackupSpec(Wire, frozen=True):
 
 
 class RestoreSpec(Wire, frozen=True):
-    """All the fields that Velero 1.18 knows, for the same reason."""
+    """All fields of Velero 1.18, for the same reason."""
 
     backup_name: str = ""
     schedule_name: str = ""
@@ -73,7 +73,7 @@ class RestoreSpec(Wire, frozen=True):
 
 
 class OwnedSpec(Wire, frozen=True):
-    """Of the fields that a manager owns, those that tell who paused a schedule and when its expression was written."""
+    """The fields of a manager's FieldsV1 that show who paused a schedule and when its expression was written."""
 
     schedule: dict[str, Any] | None = msgspec.field(default=None, name="f:schedule")
     paused: dict[str, Any] | None = msgspec.field(default=None, name="f:paused")
@@ -119,12 +119,12 @@ class Schedule(Resource, frozen=True):
 
     @property
     def paused_field_set(self) -> ManagedFields | None:
-        """Who last wrote `spec.paused`, and when: the latest moment at which the pause can have begun."""
+        """Who last wrote `spec.paused`, and when: the latest time at which the pause can have begun."""
         return _latest(entry for entry in self.metadata.managed_fields if entry.fields.spec.paused is not None)
 
     @property
     def expression_set(self) -> datetime | None:
-        """When `spec.schedule` was last written, at the latest; None where the API server does not say."""
+        """The latest time at which `spec.schedule` was written; None if the API server does not record it."""
         found = _latest(entry for entry in self.metadata.managed_fields if entry.fields.spec.schedule is not None)
         return found.time if found else None
 
@@ -149,7 +149,7 @@ class HookStatus(Wire, frozen=True):
 
 
 class RunStatus(Wire, frozen=True):
-    """What the status of a Backup and of a Restore have in common."""
+    """The status fields that Backup and Restore share."""
 
     phase: str = ""
     start_timestamp: Time | None = None
@@ -163,7 +163,7 @@ class RunStatus(Wire, frozen=True):
 
     @property
     def item_operations(self) -> tuple[int, int]:
-        """How many plugins worked on after the items were done, and how many of those failed."""
+        """The numbers of plugin operations after the items, and of the failed ones."""
         return 0, 0
 
 
@@ -277,7 +277,7 @@ class BackupRepositoryStatus(Wire, frozen=True):
 
 
 class BackupRepository(Resource, frozen=True):
-    """Where the volumes of one namespace are kept within a storage location."""
+    """The volume data of one namespace within a storage location."""
 
     spec: BackupRepositorySpec = BackupRepositorySpec()
     status: BackupRepositoryStatus = BackupRepositoryStatus()
@@ -294,6 +294,6 @@ class ServerStatusRequestStatus(Wire, frozen=True):
 
 
 class ServerStatusRequest(Resource, frozen=True):
-    """A question to the server about itself; `velero version` makes one, and Velero removes it after a while."""
+    """A query of the server's version; `velero version` creates one, and Velero removes it after a while."""
 
     status: ServerStatusRequestStatus = ServerStatusRequestStatus()

@@ -1,4 +1,4 @@
-"""How API objects become typed values: the shapes they share, and the one door through which they come in."""
+"""The decoding of API objects into typed values, and the parts that they share."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import msgspec
 from foretop_core.errors import Unreadable
 
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
-"""A moment; one without a zone cannot be compared with the others and makes its object unreadable."""
+"""A time; one without a zone cannot be compared with others and makes its object unreadable."""
 
 
 NONE: Mapping[str, Any] = MappingProxyType({})
-"""What an object does not have, once for all of them: most have no hooks, no selector, no policy."""
+"""The shared empty mapping: most objects have no hooks, no selector, no policy."""
 
 
 class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
-    """A part of an API object: unknown fields are passed over, missing ones have their default.
+    """A part of an API object: unknown fields are ignored, missing ones have their default.
 
-    What is read from JSON and frozen has no cycles, so the collector is not to walk through it.
+    Decoded JSON is frozen and has no cycles, so the garbage collector does not need to track it.
     """
 
 
@@ -50,10 +50,10 @@ class Metadata(Wire, frozen=True):
 
 
 class ObjectRef(NamedTuple):
-    """One object of one cluster; the kind is named as the API names it, such as `Schedule`.
+    """The identity of one object in one cluster; `kind` is the API's name, such as `Schedule`.
 
-    A finding about no object has the kind "", and what is no API object (a cluster, the head of a group, a row of
-    Triage) a kind of its own that no Kind has.
+    A finding about no object has the kind "". Things that are not API objects (a cluster, a group header, a row of
+    Triage) have kinds that no Kind has.
     """
 
     context: str
@@ -74,7 +74,7 @@ class Condition(Wire, frozen=True):
 
 
 class Resource(Wire, frozen=True):
-    """Any object of the API; the kinds add their spec and status."""
+    """Any API object; the kinds add their spec and status."""
 
     metadata: Metadata = Metadata()
 
@@ -108,7 +108,7 @@ def _decoder(model: type[Resource]) -> msgspec.json.Decoder[Any]:
 def decode(model: type[R], data: bytes | msgspec.Raw) -> R:
     """One object from the bytes of the API server.
 
-    The API takes null for absent, so an object with a null somewhere goes the slow way without its nulls.
+    The API treats null as absent, so an object with a null is decoded the slow way, without its nulls.
     """
     raw = memoryview(data).tobytes() if isinstance(data, msgspec.Raw) else data
     try:
@@ -123,7 +123,7 @@ def decode(model: type[R], data: bytes | msgspec.Raw) -> R:
 
 
 def from_builtins(model: type[R], value: object) -> R:
-    """One object from plain dicts and lists, as a manifest gives them."""
+    """One object from plain dicts and lists, such as a manifest."""
     try:
         made: R = msgspec.convert(_without_nulls(value), model)
     except msgspec.ValidationError as problem:
@@ -136,19 +136,19 @@ def from_builtins(model: type[R], value: object) -> R:
 
 
 def to_builtins(part: Wire) -> dict[str, Any]:
-    """The plain form of a typed part, defaults left out: what a write sends."""
+    """A typed part as plain values without defaults: what a write sends."""
     plain: dict[str, Any] = msgspec.to_builtins(part)
     return plain
 
 
 def as_json(part: Wire) -> dict[str, Any]:
-    """A typed part as it travels: dicts, lists and strings, defaults left out."""
+    """A typed part as JSON values: dicts, lists and strings, without defaults."""
     sent: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(part))
     return sent
 
 
 def object_name(value: object) -> str:
-    """`namespace/name` of an object that may be of any shape, for messages."""
+    """`namespace/name` of an object of any shape, for messages."""
     meta = value.get("metadata") if isinstance(value, Mapping) else None
     if not isinstance(meta, Mapping):
         return "without a name"

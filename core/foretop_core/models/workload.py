@@ -1,4 +1,4 @@
-"""The kinds around the backups: cron jobs, events, and what shows Velero's flags and release."""
+"""The kinds around backups: cron jobs, events, and the objects that show Velero's flags and release."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CronJob(Resource, frozen=True):
 
 
 class PrimedSpec(CronJobSpec, frozen=True):
-    """What a PreScaledCronJob wants run, whole, so that it can be written out again."""
+    """The whole job spec of a PreScaledCronJob, so that it can be written back unchanged."""
 
     job_template: Mapping[str, Any] = NONE
 
@@ -117,7 +117,7 @@ class DefinitionSpec(Wire, frozen=True):
 
 
 class CustomResourceDefinition(Resource, frozen=True):
-    """Of a custom kind's definition, the fields that its status may have."""
+    """The part of a CRD that lists the status fields of its kind."""
 
     spec: DefinitionSpec = DefinitionSpec()
 

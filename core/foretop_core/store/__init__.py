@@ -1,4 +1,4 @@
-"""What is known of the clusters, in one place: written by the watches, read by everybody else."""
+"""The state of all clusters in one place: written by the watches, read by everything else."""
 
 from foretop_core.store.change_feed import Change, Subscription
 from foretop_core.store.change_history import ChangeHistory, ObservedTransition, ProgressRecord

@@ -1,4 +1,4 @@
-"""Who wants to know what changed: each subscriber drains at its own pace, one entry for each key."""
+"""The feed of changes: each subscriber drains at its own pace, one entry for each key."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from foretop_core.models.wire import ObjectRef, Resource
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An object before and after all that happened to it between two drains."""
+    """An object before and after everything that happened to it between two drains."""
 
     before: Resource | None
     after: Resource | None
 
 
 class Subscription:
-    """A pile of changes, at most one for each key however often it changed."""
+    """The pending changes of one subscriber, at most one for each key."""
 
     def __init__(self, kinds: Collection[str] | None, wake: Callable[[], None] | None) -> None:
         self._kinds = None if kinds is None else frozenset(kinds)
@@ -45,13 +45,13 @@ class Subscription:
 
 
 class Feed:
-    """Hands every change to every subscriber."""
+    """Delivers every change to every subscriber."""
 
     def __init__(self) -> None:
         self._subscriptions: list[Subscription] = []
 
     def subscribe(self, kinds: Collection[str] | None = None, wake: Callable[[], None] | None = None) -> Subscription:
-        """Changes of these kinds from now on; `wake` is called when the first one comes in."""
+        """Changes of these kinds from now on; `wake` is called when the first one arrives."""
         subscription = Subscription(kinds, wake)
         self._subscriptions.append(subscription)
         return subscription

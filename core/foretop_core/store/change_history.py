@@ -1,4 +1,4 @@
-"""What was seen to change in this run, bounded: phases, conditions, pauses, and whether work moves."""
+"""The changes observed in this run, bounded: phases, conditions, pauses, and progress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OVERALL = 1000
 
 @dataclass(frozen=True, slots=True)
 class ObservedTransition:
-    """One change as this run saw it; `what` is `phase`, `paused` or the name of a condition."""
+    """One observed change; `what` is `phase`, `paused` or the name of a condition."""
 
     at: datetime
     key: ObjectRef
@@ -27,9 +27,9 @@ class ObservedTransition:
 
 @dataclass(frozen=True, slots=True)
 class ProgressRecord:
-    """How far work has come, in items or bytes, and since when it stands there.
+    """The progress of work, in items or bytes, and since when it has not changed.
 
-    Until it was seen to move, `since` is the moment at which it was first seen: it may stand for longer.
+    Until a change was observed, `since` is the time of the first observation: it may be unchanged for longer.
     """
 
     phase: str
@@ -46,22 +46,22 @@ class ChangeHistory:
         self._per_object = per_object
         self._of: dict[ObjectRef, deque[ObservedTransition]] = {}
         self._all: deque[ObservedTransition] = deque(maxlen=overall)
-        self._paces: dict[ObjectRef, ProgressRecord] = {}
+        self._progress: dict[ObjectRef, ProgressRecord] = {}
 
     def of(self, key: ObjectRef) -> tuple[ObservedTransition, ...]:
-        """Oldest first."""
+        """The changes of one object, oldest first."""
         return tuple(self._of.get(key, ()))
 
     def recent(self) -> tuple[ObservedTransition, ...]:
-        """Of all objects, gone ones included, oldest first."""
+        """The last changes of all objects, including deleted ones, oldest first."""
         return tuple(self._all)
 
-    def pace(self, key: ObjectRef) -> ProgressRecord | None:
-        return self._paces.get(key)
+    def progress_of(self, key: ObjectRef) -> ProgressRecord | None:
+        return self._progress.get(key)
 
-    def paces(self, context: str) -> Iterator[tuple[ObjectRef, ProgressRecord]]:
-        """All work under way in one cluster."""
-        return ((key, pace) for key, pace in self._paces.items() if key.context == context)
+    def all_progress(self, context: str) -> Iterator[tuple[ObjectRef, ProgressRecord]]:
+        """The progress of all work under way in one cluster."""
+        return ((key, record) for key, record in self._progress.items() if key.context == context)
 
     def phases(self, context: str) -> Iterator[ObservedTransition]:
         """The phase changes of the objects of one cluster that still exist, oldest first for each of them."""
@@ -70,17 +70,17 @@ class ChangeHistory:
                 yield from (step for step in steps if step.what == "phase")
 
     def note(self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime) -> None:
-        """Compares two versions; an object that is gone, or another one of the same name, starts afresh."""
+        """Record the difference of two versions; a deleted object, or a new one of the same name, starts over."""
         if before is None or after is None or before.metadata.uid != after.metadata.uid:
             self._of.pop(key, None)
-            self._paces.pop(key, None)
+            self._progress.pop(key, None)
         else:
             self._compare(key, before, after, at)
         if after is not None:
             self._measure(key, after, at)
 
     def _compare(self, key: ObjectRef, before: Resource, after: Resource, at: datetime) -> None:
-        old, new = _facts(before), _facts(after)
+        old, new = _tracked_values(before), _tracked_values(after)
         for what in {**old, **new}:
             was, now = old.get(what, ""), new.get(what, "")
             if was != now:
@@ -89,22 +89,22 @@ class ChangeHistory:
                 self._of.setdefault(key, deque(maxlen=self._per_object)).append(seen)
 
     def _measure(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
-        amount = _amount(resource)
+        amount = _work_amount(resource)
         if amount is None:
-            self._paces.pop(key, None)
+            self._progress.pop(key, None)
             return
         phase, done, total = amount
-        held = self._paces.get(key)
+        held = self._progress.get(key)
         if held is None:
-            self._paces[key] = ProgressRecord(phase, done, total, _ended(resource) or at)
+            self._progress[key] = ProgressRecord(phase, done, total, _ended(resource) or at)
         elif (held.phase, held.done) != (phase, done):
-            self._paces[key] = ProgressRecord(phase, done, total, at, seen_moving=True)
+            self._progress[key] = ProgressRecord(phase, done, total, at, seen_moving=True)
         elif held.total != total:
-            self._paces[key] = ProgressRecord(phase, done, total, held.since, held.seen_moving)
+            self._progress[key] = ProgressRecord(phase, done, total, held.since, held.seen_moving)
 
 
-def _facts(resource: Resource) -> dict[str, str]:
-    """What is worth remembering when it changes."""
+def _tracked_values(resource: Resource) -> dict[str, str]:
+    """The values whose changes are recorded."""
     phase = getattr(resource, "phase", None)
     facts = {"phase": phase} if isinstance(phase, str) else {}
     if isinstance(resource, Schedule):
@@ -116,10 +116,10 @@ def _facts(resource: Resource) -> dict[str, str]:
     return facts
 
 
-def _amount(resource: Resource) -> tuple[str, int, int] | None:
-    """Phase, items or bytes done, and in all, for work that is under way.
+def _work_amount(resource: Resource) -> tuple[str, int, int] | None:
+    """Phase, and items or bytes done and in total, for work under way.
 
-    A volume that has ended still counts: its end is the last move of the backup that it belongs to.
+    An ended volume still counts: its end is the last progress of the backup that it belongs to.
     """
     if isinstance(resource, Backup | Restore):
         status = resource.status

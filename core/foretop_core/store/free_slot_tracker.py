@@ -1,4 +1,4 @@
-"""Since when Velero has had a slot free, as this run has seen it: the objects themselves do not keep that."""
+"""The time since Velero has had a free slot, as observed in this run: the objects do not record it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from foretop_core.rules.phases import HOLDS_SLOT
 
 
 class SlotTracker:
-    """Counts the backups of each Velero that hold a slot, and remembers when the count fell."""
+    """Counts the backups of each Velero that hold a slot, and records when the count fell."""
 
     def __init__(self) -> None:
         self._holding: dict[tuple[str, str], int] = {}
         self._at_most: dict[tuple[str, str], dict[int, datetime]] = {}
 
     def free_since(self, context: str, concurrency: Callable[[str], int]) -> dict[str, datetime]:
-        """By namespace, since when; none where no slot is free, or one was before this run began."""
+        """By namespace, since when; missing if no slot is free, or one was free before this run began."""
         return {
             namespace: since[free]
             for (where, namespace), since in self._at_most.items()

@@ -1,4 +1,4 @@
-"""How every watch is, and what that makes of a cluster as a whole."""
+"""The health of every watch, and of each cluster as a whole."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SETTLED = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NOT_INST
 
 @dataclass(frozen=True, slots=True)
 class ContextHealth:
-    """One cluster: the gravest state among its watches, and what the status line says of it."""
+    """The health of one cluster: the worst state among its watches, and the text of the status line."""
 
     state: WatchState
     synced: int = 0
@@ -33,11 +33,11 @@ class ContextHealth:
     forbidden: tuple[str, ...] = ()
     not_installed: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
-    """The kinds of which nothing new comes in."""
+    """The kinds without updates."""
     lost_at: datetime | None = None
-    """Since when nothing at all comes in of what did, or should have."""
+    """Since when no watch at all has received updates."""
     missing: tuple[str, ...] = ()
-    """Namespaces that a person named and that are not there."""
+    """Namespaces that the user named and that do not exist."""
     unreadable: int = 0
 
 
@@ -49,7 +49,7 @@ class _Entry:
 
 @dataclass(slots=True)
 class WatchHealthRegistry:
-    """Written by the watches; `revision` moves with every change, so a reader can tell whether to look."""
+    """The health of all watches, written by them; `revision` changes with every update, for cheap polling."""
 
     revision: int = 0
     _entries: dict[WatchScope, _Entry] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class WatchHealthRegistry:
         self.revision += 1
 
     def lost_line(self, scope: WatchScope) -> None:
-        """Something came that had not even a name; it can only be counted."""
+        """Count an event without even a name, which cannot be stored."""
         if entry := self._entries.get(scope):
             entry.lost_lines += 1
             self.revision += 1
@@ -84,7 +84,7 @@ class WatchHealthRegistry:
                 yield scope, entry.health
 
     def contexts(self) -> Mapping[str, ContextHealth]:
-        """Every cluster in the order in which it was first heard of."""
+        """Every cluster in the order in which it was first reported."""
         grouped: dict[str, dict[WatchScope, _Entry]] = {}
         for scope, entry in self._entries.items():
             grouped.setdefault(scope.context, {})[scope] = entry
@@ -95,7 +95,7 @@ class WatchHealthRegistry:
 
 
 def _is_in_passing(scope: WatchScope, health: WatchHealth) -> bool:
-    """No trouble of the cluster: the open object's events, a run's movements that only begin, a hint at the release."""
+    """Whether a failure is not the cluster's: events of the open object, starting movements, release hints."""
     if scope.kind is EVENT or (bool(scope.selector) and health.state is WatchState.SYNCING):
         return True
     return scope.kind in RELEASE_HINTS and health.state in (
@@ -111,14 +111,14 @@ def _together(every: Mapping[WatchScope, _Entry]) -> ContextHealth:
         return ContextHealth(WatchState.SYNCING)
     states = [entry.health.state for entry in entries.values()]
     gravest = next((state for state in _GRAVEST_FIRST if state in states), WatchState.LIVE)
-    telling = [entry.health for entry in entries.values() if entry.health.state is gravest]
-    errors = [health.error for health in telling if health.error]
-    retries = [health.retry_at for health in telling if health.retry_at]
+    worst_watches = [entry.health for entry in entries.values() if entry.health.state is gravest]
+    errors = [health.error for health in worst_watches if health.error]
+    retries = [health.retry_at for health in worst_watches if health.retry_at]
     return ContextHealth(
         state=gravest,
         synced=sum(state in _SETTLED for state in states),
         watches=len(states),
-        since=min((health.since for health in telling), default=None),
+        since=min((health.since for health in worst_watches), default=None),
         retry_at=min(retries, default=None),
         error=errors[-1] if errors else "",
         forbidden=_kinds(entries, WatchState.FORBIDDEN),
@@ -131,7 +131,7 @@ def _together(every: Mapping[WatchScope, _Entry]) -> ContextHealth:
 
 
 def _kinds(entries: Mapping[WatchScope, _Entry], state: WatchState) -> tuple[str, ...]:
-    """The kinds of which nothing at all is seen for this reason; one namespace of many is not the kind."""
+    """The kinds that are not visible at all for this reason; a single namespace of many does not count."""
     kinds = {scope.kind.name for scope, entry in entries.items() if entry.health.state is state}
     seen = {scope.kind.name for scope, entry in entries.items() if entry.health.state is not state}
     return tuple(sorted(kinds - seen))
@@ -143,7 +143,7 @@ def _missing(entries: Mapping[WatchScope, _Entry]) -> tuple[str, ...]:
 
 
 def _lost_at(watches: list[WatchHealth]) -> datetime | None:
-    """The moment to which everything that is known belongs; None while anything comes in."""
+    """The time up to which the data is current; None while any watch receives updates."""
     if any(health.state in (WatchState.LIVE, WatchState.SYNCING) for health in watches):
         return None
     return max((health.since for health in watches if health.state in LOST), default=None)

@@ -1,4 +1,4 @@
-"""The ways in which the rules look objects up, each kept right change by change."""
+"""The lookups that the rules need, each updated change by change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Bucket = tuple[Hashable, ...]
 
 
 class Index(Generic[M]):
-    """Objects of one model by something that is written in them; an object without it is in no bucket."""
+    """Objects of one model by a value in them; an object without the value is not indexed."""
 
     def __init__(self, model: type[M], bucket_of: Callable[[M], Bucket]) -> None:
         self.model = model
@@ -34,7 +34,7 @@ class Index(Generic[M]):
         return tuple(self._buckets.get((context, *bucket), {}))
 
     def move(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
-        """Takes the object out of the bucket it was in and puts it into the one where it now belongs."""
+        """Move the object from its old bucket to the new one."""
         old, new = self._bucket(key, before), self._bucket(key, after)
         if old is not None and old != new:
             rest = self._buckets[old]
@@ -55,7 +55,7 @@ AnyIndex = Index[Any]
 
 
 class Indexes:
-    """All of them; where a bucket has a namespace it is the namespace of the objects in it."""
+    """All indexes; a bucket with a namespace has the namespace of its objects."""
 
     def __init__(self) -> None:
         self.backups_by_schedule = Index(Backup, lambda item: (item.namespace, item.schedule_name))
@@ -93,7 +93,7 @@ class Indexes:
             index.move(key, before, after)
 
     def _concerned(self, before: Resource | None, after: Resource | None) -> tuple[AnyIndex, ...]:
-        """Those over the object's model; one that turns from or into a garbled one concerns all."""
+        """The indexes of the object's model; all of them if it becomes readable or unreadable."""
         if before is not None and after is not None and type(before) is not type(after):
             return self._all
         model = type(before if after is None else after)

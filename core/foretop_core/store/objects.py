@@ -1,4 +1,4 @@
-"""The objects that a store holds: of which kind, which version is older, and what stands in for one that is garbled."""
+"""The objects of a store: their kind, the order of their versions, and the placeholder of an unreadable one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _KIND_OF_MODEL: dict[type[Resource], Kind] = {kind.model: kind for kind in KINDS
 
 
 class UnreadableObject(Resource, frozen=True):
-    """Stands in for an object that could not be read, so that it is one bad row and not a gap."""
+    """The placeholder of an object that could not be decoded, so that it is one bad row and not a gap."""
 
     problem: str = ""
 
@@ -20,11 +20,11 @@ def garbled(namespace: str, name: str, problem: str, version: str = "") -> Unrea
 
 
 def kind_of(model: type[Resource]) -> Kind:
-    """The kind that a model belongs to; every model that foretop decodes into has one."""
+    """The kind of a model; every model that foretop decodes into has one."""
     return _KIND_OF_MODEL[model]
 
 
 def is_older(candidate: Resource, held: Resource) -> bool:
-    """Whether the server made `candidate` before `held`; versions that are not numbers cannot be compared."""
+    """Whether `candidate` is an older version than `held`; versions that are not numbers cannot be compared."""
     mine, theirs = candidate.metadata.resource_version, held.metadata.resource_version
     return mine.isdecimal() and theirs.isdecimal() and int(mine) < int(theirs)

@@ -1,4 +1,4 @@
-"""The store as the rules want it: one frozen snapshot for a cluster, made anew only when something has changed."""
+"""The store as the rules need it: one frozen snapshot for each cluster, rebuilt only after a change."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from foretop_core.store.restart_detector import RestartDetector
 from foretop_core.store.visibility_gaps import visibility_gaps
 
 R = TypeVar("R", bound=Resource)
-_WAY = {"": 0, "New": 0, "BackingOff": 1, "Created": 2, "Deleting": 3}
-"""A non-admin object goes forward through these; a step to a smaller number is one back."""
+_PHASE_ORDER = {"": 0, "New": 0, "BackingOff": 1, "Created": 2, "Deleting": 3}
+"""The order of a non-admin object's phases; a step to a smaller number is backwards."""
 
 
 class SnapshotSource(Protocol):
@@ -26,7 +26,7 @@ class SnapshotSource(Protocol):
 
     history: ChangeHistory
     slots: SlotTracker
-    beats: RestartDetector
+    restarts: RestartDetector
     health: WatchHealthRegistry
 
     def all(self, context: str, model: type[R]) -> tuple[R, ...]: ...
@@ -35,19 +35,19 @@ class SnapshotSource(Protocol):
 
 
 class SnapshotCache:
-    """Remembers the last snapshot of each cluster."""
+    """The last snapshot of each cluster."""
 
-    def __init__(self, facts: SnapshotSource, given_versions: GivenVersions = NONE_GIVEN) -> None:
-        self._facts = facts
+    def __init__(self, source: SnapshotSource, given_versions: GivenVersions = NONE_GIVEN) -> None:
+        self._source = source
         self._given_versions = given_versions
         self._made: dict[str, tuple[tuple[int, int], ClusterSnapshot]] = {}
 
     def of(self, context: str) -> ClusterSnapshot:
-        version = (self._facts.revision(context), self._facts.health.revision)
+        version = (self._source.revision(context), self._source.health.revision)
         held = self._made.get(context)
         if held is not None and held[0] == version:
             return held[1]
-        blind = visibility_gaps(context, self._facts.health)
+        blind = visibility_gaps(context, self._source.health)
         if held is not None and held[0][0] == version[0] and held[1].unseen == blind:
             snapshot = held[1]
         else:
@@ -57,7 +57,7 @@ class SnapshotCache:
 
     def _make(self, context: str, blind: tuple[VisibilityGap, ...]) -> ClusterSnapshot:
         def every(model: type[R], /) -> tuple[R, ...]:
-            return self._facts.all(context, model)
+            return self._source.all(context, model)
 
         seen = self._seen(context, servers_of(every(Deployment)))
         return snapshot_of(context, every, blind, seen, self._given_versions.of(context))
@@ -65,18 +65,18 @@ class SnapshotCache:
     def _seen(self, context: str, running: dict[str, VeleroInfo]) -> ObservedChanges:
         since: dict[ObjectRef, datetime] = {}
         back: dict[ObjectRef, PhaseChange] = {}
-        for step in self._facts.history.phases(context):
+        for step in self._source.history.phases(context):
             since[step.key] = step.at
-            if _WAY.get(step.after, 9) < _WAY.get(step.before, 0):
+            if _PHASE_ORDER.get(step.after, 9) < _PHASE_ORDER.get(step.before, 0):
                 back[step.key] = PhaseChange(step.before, step.after, step.at)
-        paces = list(self._facts.history.paces(context))
+        progress = list(self._source.history.all_progress(context))
         return ObservedChanges(
             phase_since=since,
-            moved={key: pace.since for key, pace in paces},
-            unmoved=frozenset(key for key, pace in paces if not pace.seen_moving),
+            moved={key: record.since for key, record in progress},
+            unmoved=frozenset(key for key, record in progress if not record.seen_moving),
             went_back=back,
-            restarted=self._facts.beats.restarted(context),
-            free_slot_since=self._facts.slots.free_since(context, lambda place: _slots(running.get(place))),
+            restarted=self._source.restarts.restarted(context),
+            free_slot_since=self._source.slots.free_since(context, lambda namespace: _slots(running.get(namespace))),
         )
 
 

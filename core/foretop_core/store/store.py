@@ -1,4 +1,4 @@
-"""The objects of all clusters by key; only a watch's sink, or a file read in its place, writes here."""
+"""The objects of all clusters by key; only the sink of a watch, or a file read instead of one, writes here."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ R = TypeVar("R", bound=Resource)
 
 
 class Store:
-    """Typed, frozen objects, the indexes over them, what changed, and how every watch is."""
+    """Typed, frozen objects, their indexes, their changes, and the health of every watch."""
 
     def __init__(self, given_versions: GivenVersions = NONE_GIVEN) -> None:
         self.indexes = Indexes()
         self.feed = Feed()
         self.history = ChangeHistory()
         self.slots = SlotTracker()
-        self.beats = RestartDetector()
+        self.restarts = RestartDetector()
         self.health = WatchHealthRegistry()
         self._snapshots = SnapshotCache(self, given_versions)
         self._tables: dict[tuple[str, str], dict[ObjectRef, Resource]] = {}
@@ -44,7 +44,7 @@ class Store:
         self._holders: dict[ObjectRef, int] = {}
 
     def get(self, key: ObjectRef) -> Resource | None:
-        """The object, or what stands in for one that cannot be read."""
+        """The object, or the placeholder of an unreadable one."""
         return self._tables.get(key[:2], {}).get(key) or self._garbled.get(key)
 
     def find(self, model: type[R], context: str, namespace: str, name: str) -> R | None:
@@ -52,15 +52,15 @@ class Store:
         return found if isinstance(found, model) else None
 
     def all(self, context: str, model: type[R]) -> tuple[R, ...]:
-        """Every readable object of one kind in one cluster; made once for each change of that kind."""
-        place = (context, kind_of(model).name)
-        listed = self._listed.get(place)
+        """Every readable object of one kind in one cluster; rebuilt once for each change of that kind."""
+        table_key = (context, kind_of(model).name)
+        listed = self._listed.get(table_key)
         if listed is None:
-            listed = self._listed[place] = tuple(self._tables.get(place, {}).values())
+            listed = self._listed[table_key] = tuple(self._tables.get(table_key, {}).values())
         return listed  # type: ignore[return-value]  # a table holds its kind's model and nothing else
 
     def items(self, context: str, kind: str) -> Iterator[tuple[ObjectRef, Resource]]:
-        """Every row of one kind: the readable objects, then the garbled ones."""
+        """Every row of one kind: the readable objects, then the unreadable ones."""
         yield from self._tables.get((context, kind), {}).items()
         for key, stand_in in self._garbled.items():
             if key[:2] == (context, kind):
@@ -71,31 +71,31 @@ class Store:
         return self._garbled
 
     def revision(self, context: str) -> int:
-        """Moves with every change of an object of that cluster."""
+        """A number that changes with every change of an object of that cluster."""
         return self._revisions.get(context, 0)
 
     def snapshot(self, context: str) -> ClusterSnapshot:
-        """What the rules look at; the same value again as long as nothing has changed."""
+        """The input of the rules; the same value as long as nothing has changed."""
         return self._snapshots.of(context)
 
     def contexts(self) -> tuple[str, ...]:
-        """The clusters that a watch or a file has spoken of."""
+        """The clusters that a watch or a file has reported."""
         return tuple(dict.fromkeys(scope.context for scope in self._sinks))
 
     def sink(self, scope: WatchScope, clock: Clock) -> WatchSink:
-        """The way in for one watch; the clock is that of its cluster."""
+        """The sink of one watch; the clock is that of its cluster."""
         if scope not in self._sinks:
             self._sinks[scope] = WatchSink(self, scope, clock)
         return self._sinks[scope]
 
     def drop(self, scope: WatchScope) -> None:
-        """The watch has ended for good: what only it held goes with it."""
+        """End a watch for good: what only it held is removed."""
         if sink := self._sinks.pop(scope, None):
             sink.release_all()
         self.health.forget(scope)
 
     def fill(self, context: str, resources: Iterable[Resource], clock: Clock) -> None:
-        """Objects from a file, in the place of a watch of each of their kinds."""
+        """Add objects from a file, in place of a watch of each of their kinds."""
         by_kind: dict[Kind, list[Resource]] = {}
         for resource in resources:
             by_kind.setdefault(kind_of(type(resource)), []).append(resource)
@@ -107,11 +107,11 @@ class Store:
             sink.health(WatchHealth(WatchState.LIVE, clock.now()))
 
     def hold(self, key: ObjectRef) -> None:
-        """One more watch sees this object."""
+        """Count one more watch that sees this object."""
         self._holders[key] = self._holders.get(key, 0) + 1
 
     def release(self, key: ObjectRef, at: datetime) -> None:
-        """One watch fewer sees it; with the last one it is gone."""
+        """Count one watch fewer; the object is removed with the last one."""
         left = self._holders.pop(key) - 1
         if left:
             self._holders[key] = left
@@ -119,19 +119,19 @@ class Store:
             self.put(key, None, at)
 
     def put(self, key: ObjectRef, after: Resource | None, at: datetime) -> None:
-        """The one place where anything changes."""
+        """The only method that changes an object."""
         before = self.get(key)
         if after is before or (after is not None and before is not None and _same(before, after)):
             return
-        place = (key.context, key.kind)
-        self._listed.pop(place, None)
+        table_key = (key.context, key.kind)
+        self._listed.pop(table_key, None)
         self._revisions[key.context] = self.revision(key.context) + 1
         if isinstance(after, UnreadableObject):
-            self._tables.get(place, {}).pop(key, None)
+            self._tables.get(table_key, {}).pop(key, None)
             self._garbled[key] = after
         else:
             self._garbled.pop(key, None)
-            table = self._tables.setdefault(place, {})
+            table = self._tables.setdefault(table_key, {})
             if after is None:
                 table.pop(key, None)
             else:
@@ -139,10 +139,10 @@ class Store:
         self.indexes.move(key, before, after)
         self.history.note(key, before, after, at)
         self.slots.note(key, before, after, at)
-        self.beats.note(key, before, after)
+        self.restarts.note(key, before, after)
         self.feed.publish(key, before, after)
 
 
 def _same(before: Resource, after: Resource) -> bool:
-    """The version tells first; where it does not move (a file, a restored etcd) the content decides."""
+    """Whether nothing changed: the same version and, since a file or a restored etcd may keep it, the same content."""
     return before.metadata.resource_version == after.metadata.resource_version and before == after

@@ -1,4 +1,4 @@
-"""One watch's way into the store: it adds and removes what this watch sees, and nothing else."""
+"""The sink of one watch: it adds and removes what this watch sees, and nothing else."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class StoreWriter(Protocol):
 
 
 class WatchSink:
-    """Knows which keys its watch has shown, so that a new list removes exactly what vanished from it."""
+    """Remembers the keys that its watch has shown, so that a new list removes exactly what is missing from it."""
 
-    def __init__(self, shelves: StoreWriter, scope: WatchScope, clock: Clock) -> None:
-        self._shelves = shelves
+    def __init__(self, store: StoreWriter, scope: WatchScope, clock: Clock) -> None:
+        self._store = store
         self._scope = scope
         self._clock = clock
         self._held: dict[ObjectRef, Resource] = {}
@@ -57,7 +57,7 @@ class WatchSink:
         self._deleted.clear()
 
     def apply(self, event: EventType, resource: Resource) -> None:
-        """Takes an event unless this watch has already had a later one about the same object."""
+        """Apply an event unless this watch has already delivered a later one for the same object."""
         key, at = self._key(resource), self._clock.now()
         if self._is_overtaken(key, resource):
             return
@@ -69,7 +69,7 @@ class WatchSink:
 
     def unreadable(self, namespace: str, name: str, problem: str, version: str = "") -> None:
         if not name:
-            self._shelves.health.lost_line(self._scope)
+            self._store.health.lost_line(self._scope)
             return
         key = ObjectRef(self._scope.context, self._scope.kind.name, namespace, name)
         stand_in, at = garbled(namespace, name, problem, version), self._clock.now()
@@ -79,7 +79,7 @@ class WatchSink:
             self._see(key, stand_in, at)
 
     def health(self, health: WatchHealth) -> None:
-        self._shelves.health.report(self._scope, health)
+        self._store.health.report(self._scope, health)
 
     def release_all(self) -> None:
         at = self._clock.now()
@@ -95,30 +95,30 @@ class WatchSink:
         return known is not None and is_older(resource, known)
 
     def _list(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
-        """A list is the truth even where it is older than what was known: a cluster can be put back."""
+        """A list wins even if it is older than what was known: a cluster can be restored from a backup."""
         if self._listed is not None:
             self._listed.add(key)
         self._hold(key, resource)
-        self._shelves.put(key, resource, at)
+        self._store.put(key, resource, at)
 
     def _see(self, key: ObjectRef, resource: Resource, at: datetime) -> None:
-        """Another watch that covers the object too may be ahead of this one, and keeps its word then."""
+        """Store an object, unless another watch that also covers it has delivered a newer version."""
         self._hold(key, resource)
-        shown = self._shelves.get(key)
+        shown = self._store.get(key)
         if shown is None or not is_older(resource, shown):
-            self._shelves.put(key, resource, at)
+            self._store.put(key, resource, at)
 
     def _hold(self, key: ObjectRef, resource: Resource) -> None:
         if key not in self._held:
-            self._shelves.hold(key)
+            self._store.hold(key)
         self._held[key] = resource
 
     def _lose(self, key: ObjectRef, at: datetime) -> None:
         if self._held.pop(key, None) is not None:
-            self._shelves.release(key, at)
+            self._store.release(key, at)
 
     def _remember_deletion(self, key: ObjectRef, resource: Resource) -> None:
-        """A late MODIFIED of something deleted must not bring it back; the next list settles it for good."""
+        """Remember a deletion, so that a late MODIFIED does not bring the object back; the next list clears it."""
         self._deleted[key] = resource
         self._deleted.move_to_end(key)
         if len(self._deleted) > REMEMBERED_DELETIONS:

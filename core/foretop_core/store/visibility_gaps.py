@@ -1,4 +1,4 @@
-"""What the rules would have needed and could not see: the reason why "nothing wrong" may not be said."""
+"""The data that the rules need and cannot see: the reason not to report "no problems"."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WITHOUT_THEM_NO_VELERO = frozenset({SCHEDULE, BACKUP, STORAGE})
 
 
 def visibility_gaps(context: str, board: WatchHealthRegistry) -> tuple[VisibilityGap, ...]:
-    """One entry for each kind; or one for the whole cluster where every watch has the same trouble."""
+    """One entry for each kind, or one for the whole cluster if every watch fails for the same reason."""
     reasons: dict[str, list[str]] = {}
     needed = [(scope, health) for scope, health in board.watches(context) if scope.kind not in _NOT_NEEDED]
     if not needed:

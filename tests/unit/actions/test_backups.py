@@ -1,4 +1,4 @@
-"""Backups by hand, restores, and what is done to the tenants' objects: exact bodies and sentences."""
+"""Manual backups, restores, and actions on tenants' objects: exact bodies and sentences."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import NOW, backup, location, nab, nar, restore, schedule, upload
 
 
-def test_a_backup_by_hand_is_the_one_that_velero_would_have_made() -> None:
-    """Labels, annotations, owner and spec are held to the controller's own; Go's zero values are the server's care."""
+def test_a_manual_backup_equals_the_one_velero_would_create() -> None:
+    """Labels, annotations, owner and spec are compared with the controller's; Go zero values are the server's."""
     item = from_builtins(
         Schedule,
         {
@@ -71,13 +71,13 @@ def test_a_backup_by_hand_is_the_one_that_velero_would_have_made() -> None:
     )
 
 
-def test_the_template_s_own_labels_take_the_place_of_the_schedule_s() -> None:
+def test_template_labels_replace_the_schedule_s_labels() -> None:
     item = schedule(labels={"team": "a"}, template={"metadata": {"labels": {"tier": "gold"}}})
     (step,) = plan_back_up_now(ClusterSnapshot(schedules=(item,)), [item], NOW).steps
     assert step.write.body["metadata"]["labels"] == {"tier": "gold", "velero.io/schedule-name": "nightly"}
 
 
-def test_the_marks_of_a_pause_do_not_go_onto_a_backup() -> None:
+def test_pause_annotations_are_not_copied_to_a_backup() -> None:
     item = schedule(paused=True, annotations={"foretop.io/paused-by": "maria", "cost": "7"})
     (step,) = plan_back_up_now(ClusterSnapshot(schedules=(item,)), [item], NOW).steps
     assert step.write.body["metadata"]["annotations"] == {"cost": "7"}
@@ -98,7 +98,7 @@ def test_a_failed_backup_is_run_again_with_the_same_spec_under_a_new_name() -> N
     assert step.write.body["spec"] == {"includedNamespaces": ["shop"], "ttl": "24h0m0s"}
 
 
-def test_a_backup_that_is_running_is_not_run_again_nor_deleted() -> None:
+def test_a_running_backup_is_neither_rerun_nor_deleted() -> None:
     running = backup("one", "InProgress", started="02:00:03")
     snapshot = ClusterSnapshot(backups=(running,))
     assert plan_run_again(snapshot, [running], NOW).refused[0].why == "it has not ended (InProgress)"
@@ -116,7 +116,7 @@ def test_deleting_a_backup_asks_velero_to_delete_its_data() -> None:
     assert "Unavailable" in step.warnings[0]
 
 
-def test_the_backup_of_a_nab_is_better_deleted_with_it() -> None:
+def test_deleting_the_backup_of_a_nab_advises_to_delete_the_nab() -> None:
     marks = {"openshift.io/oadp-nab-origin-name": "orders", "openshift.io/oadp-nab-origin-namespace": "team-a"}
     made = from_builtins(Backup, {"metadata": {"name": "b", "namespace": "velero", "annotations": marks}})
     (step,) = plan_delete_backup(ClusterSnapshot(backups=(made,)), [made], NOW).steps
@@ -150,7 +150,7 @@ def test_a_restore_offers_namespaces_beside_the_old_ones() -> None:
     assert offered_mapping(backup(spec={"includedNamespaces": ["*"]})) == {}
 
 
-def test_a_restore_says_what_it_holds_and_what_exists_already() -> None:
+def test_a_restore_shows_its_content_and_what_already_exists() -> None:
     done = backup(
         "one",
         started="01:10:44",
@@ -158,8 +158,8 @@ def test_a_restore_says_what_it_holds_and_what_exists_already() -> None:
         spec={"includedNamespaces": ["shop", "web"]},
         progress={"totalItems": 212, "itemsBackedUp": 212},
     )
-    wish = RestoreRequest(mapping={"shop": "shop-restored"}, existing="update", volumes=False)
-    (step,) = plan_restore(ClusterSnapshot("prod", backups=(done,)), [done], wish, NOW, ["web", "default"]).steps
+    request = RestoreRequest(mapping={"shop": "shop-restored"}, existing="update", volumes=False)
+    (step,) = plan_restore(ClusterSnapshot("prod", backups=(done,)), [done], request, NOW, ["web", "default"]).steps
     assert step.write.body["spec"] == {
         "includedNamespaces": ["*"],
         "backupName": "one",
@@ -172,7 +172,7 @@ def test_a_restore_says_what_it_holds_and_what_exists_already() -> None:
     assert "--namespace-mappings shop:shop-restored --existing-resource-policy update" in step.command
 
 
-def test_a_restore_over_what_is_there_is_offered_a_place_beside_it() -> None:
+def test_a_restore_into_an_existing_namespace_suggests_a_new_one() -> None:
     done = backup("one", ended="02:01:00", spec={"includedNamespaces": ["shop"]})
     (step,) = plan_restore(ClusterSnapshot(backups=(done,)), [done], RestoreRequest(), NOW, ["shop"]).steps
     (warning,) = step.warnings
@@ -181,7 +181,7 @@ def test_a_restore_over_what_is_there_is_offered_a_place_beside_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "words"),
+    ("wanted", "words"),
     [
         (RestoreRequest(existing="replace"), "is not a valid policy"),
         (RestoreRequest(mapping={"a": "x", "b": "x"}), "Two namespaces are mapped to x"),
@@ -189,9 +189,9 @@ def test_a_restore_over_what_is_there_is_offered_a_place_beside_it() -> None:
         (RestoreRequest(more=RestoreSpec(item_operation_timeout="4")), "is not a valid duration"),
     ],
 )
-def test_a_restore_that_cannot_be_is_one_line(wish: RestoreRequest, words: str) -> None:
+def test_an_impossible_restore_is_a_one_line_error(wanted: RestoreRequest, words: str) -> None:
     with pytest.raises(BadInput, match=words):
-        plan_restore(ClusterSnapshot(), [], wish, NOW)
+        plan_restore(ClusterSnapshot(), [], wanted, NOW)
 
 
 def test_nothing_is_restored_from_a_storage_location_that_is_unavailable() -> None:
@@ -234,7 +234,7 @@ def test_a_restore_is_deleted_when_it_has_ended_and_what_it_restored_stays() -> 
     assert [one.target.name for one in plan.refused] == ["running", "moving"]
 
 
-def test_nothing_is_restored_from_what_failed() -> None:
+def test_a_failed_backup_cannot_be_restored() -> None:
     failed = backup("one", "Failed", ended="02:01:00")
     assert (
         plan_restore(ClusterSnapshot(backups=(failed,)), [failed], RestoreRequest(), NOW)
@@ -243,7 +243,7 @@ def test_nothing_is_restored_from_what_failed() -> None:
     )
 
 
-def test_deleting_a_nab_explains_the_paths_that_this_cluster_has() -> None:
+def test_deleting_a_nab_explains_the_ways_this_cluster_supports() -> None:
     item = nab(veleroBackup={"name": "vb", "namespace": "velero"})
     plan = plan_delete_nab(ClusterSnapshot(nabs=(item,)), [item], NOW)
     (step,) = plan.steps
@@ -255,24 +255,24 @@ def test_deleting_a_nab_explains_the_paths_that_this_cluster_has() -> None:
     assert "the data stays in storage" in forced.steps[0].forecast
 
 
-def test_force_is_refused_where_the_cluster_has_no_such_field() -> None:
+def test_force_delete_is_refused_if_the_crd_lacks_the_field() -> None:
     with pytest.raises(BadInput, match="no field forceDeleteBackup"):
         plan_delete_nab(ClusterSnapshot(), [nab()], NOW, force=True)
 
 
-def test_a_nab_on_its_way_out_is_not_asked_twice_but_may_be_forced() -> None:
+def test_a_deleting_nab_is_not_deleted_again_but_may_be_forced() -> None:
     leaving = nab(spec={"deleteBackup": True})
     assert "already being deleted" in plan_delete_nab(ClusterSnapshot(), [leaving], NOW).refused[0].why
     assert len(plan_delete_nab(ClusterSnapshot(), [leaving], NOW, force=True, serves_force=True).steps) == 1
 
 
-def test_a_nar_is_plainly_deleted() -> None:
+def test_a_nar_is_deleted_directly() -> None:
     (step,) = plan_delete_nar(ClusterSnapshot(), [nar()], NOW).steps
     assert step.write.method == "DELETE"
     assert step.forecast.endswith("restored objects stay")
 
 
-def test_an_administrator_decides_about_storage() -> None:
+def test_an_administrator_approves_or_rejects_storage_requests() -> None:
     request = from_builtins(
         NonAdminBackupStorageLocationRequest,
         {
@@ -332,7 +332,7 @@ def test_the_restart_names_what_it_kills() -> None:
         (deployment("--schedule-skip-immediately"), "its default is already true"),
     ],
 )
-def test_what_an_operator_owns_is_refused_with_advice(item: Deployment, words: str) -> None:
+def test_a_deployment_owned_by_an_operator_is_refused_with_advice(item: Deployment, words: str) -> None:
     plan = plan_server_default(ClusterSnapshot(), [item], True, NOW)
     assert plan.steps == ()
     assert words in plan.refused[0].why

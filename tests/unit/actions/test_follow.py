@@ -1,4 +1,4 @@
-"""Following what was written: Velero picked it up, or nobody did; told by the store alone."""
+"""Following a write: whether Velero picked it up, judged by the store alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def sentences(seen: AsyncIterator[write_progress.ProgressReport]) -> list[
     return [(one.sentence, one.well) async for one in seen]
 
 
-async def test_a_skip_is_taken_up_when_last_skipped_is_set() -> None:
+async def test_a_skip_is_picked_up_when_last_skipped_is_set() -> None:
     store = Store()
     before = schedule(paused=True, last="00:00:03", resourceVersion="1")
     put(store, before)
@@ -39,8 +39,8 @@ async def test_a_skip_is_taken_up_when_last_skipped_is_set() -> None:
     put(store, schedule(last="00:00:03", skip=True, resourceVersion="2"))
     await asyncio.sleep(0)
     put(store, schedule(last="00:00:03", skip=False, skipped="02:41:09", resourceVersion="3"))
-    told = await watching
-    assert told[-1] == ("Velero picked it up 02:41:09Z, lastSkipped set", True)
+    reports = await watching
+    assert reports[-1] == ("Velero picked it up 02:41:09Z, lastSkipped set", True)
 
 
 async def test_the_backup_that_was_made_is_named() -> None:
@@ -48,33 +48,33 @@ async def test_the_backup_that_was_made_is_named() -> None:
     before = schedule(paused=True, last="00:00:03", resourceVersion="1")
     old, new = backup("nightly-1", of="nightly"), backup("nightly-2", "New", of="nightly")
     put(store, schedule(last="02:41:09", resourceVersion="3"), old, new)
-    told = await sentences(
+    reports = await sentences(
         write_progress.follow_write(
             store, "prod", write_progress.unpause_probe(before, ("nightly-1",), nothing_due=False)
         )
     )
-    assert told == [("Velero picked it up, backup nightly-2 (New)", True)]
+    assert reports == [("Velero picked it up, backup nightly-2 (New)", True)]
 
 
-async def test_with_nothing_due_there_is_nothing_to_wait_for() -> None:
+async def test_nothing_is_awaited_if_no_run_is_due() -> None:
     store = Store()
     before = schedule(paused=True, last="02:00:03", skip=False, resourceVersion="1")
     put(store, schedule(last="02:00:03", skip=False, resourceVersion="2"))
-    told = await sentences(
+    reports = await sentences(
         write_progress.follow_write(store, "prod", write_progress.unpause_probe(before, (), nothing_due=True))
     )
-    assert told == [("Velero picked it up: nothing was due", True)]
+    assert reports == [("Velero picked it up: nothing was due", True)]
 
 
-async def test_that_nobody_took_it_up_is_said() -> None:
+async def test_a_write_that_velero_did_not_pick_up_is_reported() -> None:
     store = Store()
     before = schedule(paused=True, last="00:00:03", resourceVersion="1")
     put(store, schedule(last="00:00:03", resourceVersion="2"))
     seen = write_progress.follow_write(
         store, "prod", write_progress.unpause_probe(before, (), nothing_due=False), within=0.05
     )
-    told = await sentences(seen)
-    assert told == [("it waits for Velero", True), (write_progress.NOT_PICKED_UP, False)]
+    reports = await sentences(seen)
+    assert reports == [("it waits for Velero", True), (write_progress.NOT_PICKED_UP, False)]
 
 
 async def test_an_invalid_schedule_is_refused_by_velero() -> None:
@@ -100,7 +100,7 @@ async def test_a_backup_is_followed_to_its_end_with_its_progress() -> None:
     assert [one async for one in seen] == []
 
 
-async def test_a_run_that_is_held_up_is_said_to_wait_for_its_holder() -> None:
+async def test_a_blocked_run_names_the_run_it_waits_for() -> None:
     store = Store()
     before = schedule(paused=True, last="00:00:03", skip=False, resourceVersion="1")
     put(
@@ -108,15 +108,15 @@ async def test_a_run_that_is_held_up_is_said_to_wait_for_its_holder() -> None:
         schedule(last="00:00:03", skip=False, resourceVersion="2"),
         backup("nightly-1", "InProgress", of="nightly"),
     )
-    told = await sentences(
+    reports = await sentences(
         write_progress.follow_write(
             store, "prod", write_progress.unpause_probe(before, ("nightly-1",), nothing_due=False)
         )
     )
-    assert told == [("one backup starts when nightly-1 has ended", True)]
+    assert reports == [("one backup starts when nightly-1 has ended", True)]
 
 
-async def test_the_errors_of_a_deletion_are_shown_though_it_was_processed() -> None:
+async def test_the_errors_of_a_processed_deletion_are_shown() -> None:
     store = Store()
     request = from_builtins(
         DeleteBackupRequest,
@@ -127,5 +127,7 @@ async def test_the_errors_of_a_deletion_are_shown_though_it_was_processed() -> N
         },
     )
     put(store, backup("one"), request)
-    told = await sentences(write_progress.follow_write(store, "prod", write_progress.deletion_probe("velero", "one")))
-    assert told == [("one could not be deleted: bucket is gone", False)]
+    reports = await sentences(
+        write_progress.follow_write(store, "prod", write_progress.deletion_probe("velero", "one"))
+    )
+    assert reports == [("one could not be deleted: bucket is gone", False)]

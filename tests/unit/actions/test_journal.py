@@ -1,4 +1,4 @@
-"""The journal: readable by its owner alone, bounded, and told about where it cannot be written."""
+"""The journal: readable only by its owner, bounded, and an error if it cannot be written."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def entry(number: int, text: str = "") -> JournalEntry:
     )
 
 
-def test_its_owner_alone_can_read_it_whatever_it_was_before(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_it_even_if_it_was_readable_before(tmp_path: Path) -> None:
     path = tmp_path / "state" / "foretop" / "journal.jsonl"
     Journal(path).append(entry(1))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -38,7 +38,7 @@ def test_its_owner_alone_can_read_it_whatever_it_was_before(tmp_path: Path) -> N
     assert [one.name for one in Journal(path).read()] == ["s-1", "s-2"]
 
 
-def test_it_stays_bounded_and_keeps_what_is_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_bounded_and_keeps_the_newest_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journals, "MOST_BYTES", 20_000)
     held = Journal(tmp_path / "journal.jsonl")
     for number in range(300):
@@ -49,7 +49,7 @@ def test_it_stays_bounded_and_keeps_what_is_newest(tmp_path: Path, monkeypatch: 
     assert names == [f"s-{number}" for number in range(300 - len(names), 300)]
 
 
-def test_a_line_cut_by_a_crash_costs_only_itself(tmp_path: Path) -> None:
+def test_a_line_truncated_by_a_crash_costs_only_itself(tmp_path: Path) -> None:
     held = Journal(tmp_path / "journal.jsonl")
     held.append(entry(1))
     with held.path.open("ab") as file:
@@ -58,13 +58,13 @@ def test_a_line_cut_by_a_crash_costs_only_itself(tmp_path: Path) -> None:
     assert [one.name for one in held.read()] == ["s-1", "s-2"]
 
 
-def test_one_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+def test_an_unwritable_journal_is_a_one_line_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ForetopError, match=r"The journal .* cannot be written"):
         Journal(tmp_path / "file" / "journal.jsonl").check()
 
 
-def test_it_lives_in_the_state_folder() -> None:
+def test_it_is_in_the_state_folder() -> None:
     assert default_path({"XDG_STATE_HOME": "/s"}) == Path("/s/foretop/journal.jsonl")
     assert default_path({"HOME": "/home/m"}) == Path("/home/m/.local/state/foretop/journal.jsonl")
     assert default_path({"HOME": "/home/m", "XDG_STATE_HOME": "relative"}).is_relative_to("/home/m")

@@ -1,4 +1,4 @@
-"""A backup kept for longer: one patch of spec and status, and who is refused."""
+"""Extending a backup's lifetime: one patch of spec and status, and what is refused."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def test_spec_and_status_go_in_one_patch_counted_from_the_start() -> None:
     assert step.warnings == ()
 
 
-def test_a_date_comes_to_that_moment_and_the_ttl_that_tells_so() -> None:
+def test_a_date_sets_the_expiration_and_the_matching_ttl() -> None:
     (step,) = plan_extend(SNAPSHOT, [KEPT], read_lifetime("2026-11-20"), NOW).steps
     assert step.write.body["spec"] == {"ttl": "117h59m55s"}
     assert step.write.body["status"] == {"expiration": "2026-11-20T00:00:00Z"}
 
 
-def test_less_than_before_is_done_with_a_warning() -> None:
+def test_a_shorter_lifetime_is_planned_with_a_warning() -> None:
     (step,) = plan_extend(SNAPSHOT, [KEPT], NewLifetime(ttl="23h"), NOW).steps
     assert step.warnings == ("That is 60 minutes earlier than before.",)
 
 
 @pytest.mark.parametrize("phase", ["", "New", "InProgress", "Failed", "FailedValidation", "Deleting"])
-def test_what_never_completed_or_is_being_deleted_is_refused(phase: str) -> None:
+def test_unfinished_and_deleting_backups_are_refused(phase: str) -> None:
     plan = plan_extend(SNAPSHOT, [backup(phase=phase)], NewLifetime(ttl="720h"), NOW)
     assert plan.steps == ()
     wanted = "it is being deleted" if phase == "Deleting" else f"there is nothing to keep in it ({phase or 'New'})"
@@ -51,12 +51,12 @@ def test_what_never_completed_or_is_being_deleted_is_refused(phase: str) -> None
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-1h", "9999-12-31T23:00:00-23:00"])
-def test_what_is_no_lifetime_is_refused(text: str) -> None:
+def test_an_invalid_lifetime_is_refused(text: str) -> None:
     with pytest.raises(BadInput):
         read_lifetime(text)
 
 
-@pytest.mark.parametrize("wish", [NewLifetime(ttl="1m"), NewLifetime(until=datetime(2020, 1, 1, tzinfo=UTC))])
-def test_what_would_be_over_is_refused(wish: NewLifetime) -> None:
+@pytest.mark.parametrize("wanted", [NewLifetime(ttl="1m"), NewLifetime(until=datetime(2020, 1, 1, tzinfo=UTC))])
+def test_a_lifetime_that_is_already_over_is_refused(wanted: NewLifetime) -> None:
     with pytest.raises(BadInput, match="that is over"):
-        plan_extend(SNAPSHOT, [KEPT], wish, NOW)
+        plan_extend(SNAPSHOT, [KEPT], wanted, NOW)

@@ -1,4 +1,4 @@
-"""Pausing and unpausing: the exact patch, and the sentence that a person decides by."""
+"""Pausing and unpausing: the exact patch, and the sentence that the user decides by."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def snapshot_of(*schedules: Schedule, skip_default: bool | None = False, **more:
 
 
 def merged(item: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """RFC 7396, written out again for the test."""
+    """RFC 7396, implemented again for the test."""
     result = dict(item)
     for key, value in patch.items():
         if value is None:
@@ -58,7 +58,7 @@ def what_velero_does(item: Schedule, server_default: bool) -> tuple[bool, bool]:
     list(product([True, False], [None, True, False], list(Choice), [True, False])),
 )
 def test_unpausing_does_what_its_sentence_says(due: bool, field: bool | None, choice: Choice, default: bool) -> None:
-    """The whole table: due or not, the field, the choice and the server's default, carried out by the controller."""
+    """The whole table: due or not, the field, the choice and the server's default, run through the controller."""
     paused = schedule(paused=True, skip=field, resourceVersion="7", **(DUE if due else NOT_DUE))
     (step,) = plan_unpause(snapshot_of(paused, skip_default=default), [paused], choice, NOW).steps
     spec = step.write.body["spec"]
@@ -83,23 +83,23 @@ def test_the_sentence_counts_what_was_missed_and_names_the_next_run() -> None:
     assert step.changes == ("spec.paused true → false", "spec.skipImmediately absent → true")
 
 
-def test_a_server_default_that_is_not_known_is_said_to_be_unsure() -> None:
+def test_an_unknown_server_default_is_reported_as_uncertain() -> None:
     paused = schedule(paused=True, **DUE)
     (step,) = plan_unpause(snapshot_of(paused, skip_default=None), [paused], Choice.LEAVE, NOW).steps
     assert "if the server still has its default" in step.forecast
 
 
-def test_what_is_not_paused_is_refused_and_the_others_are_planned() -> None:
+def test_schedules_that_are_not_paused_are_refused_and_the_others_planned() -> None:
     running, paused = schedule("running"), schedule("paused", paused=True)
     plan = plan_unpause(snapshot_of(running, paused), [running, paused], Choice.SKIP, NOW)
     assert [step.target.name for step in plan.steps] == ["paused"]
     assert [(refusal.target.name, refusal.why) for refusal in plan.refused] == [("running", "it is not paused")]
 
 
-def test_a_pause_tells_the_next_shift_who_why_and_until_when() -> None:
+def test_a_pause_records_who_why_and_until_when() -> None:
     item = schedule(resourceVersion="3", **NOT_DUE)
-    wish = PauseRequest("maria", "window-1", "upgrade", NOW + timedelta(hours=2))
-    (step,) = plan_pause(snapshot_of(item), [item], wish, NOW).steps
+    request = PauseRequest("maria", "window-1", "upgrade", NOW + timedelta(hours=2))
+    (step,) = plan_pause(snapshot_of(item), [item], request, NOW).steps
     assert step.write.body == {
         "metadata": {
             "annotations": {
@@ -116,14 +116,14 @@ def test_a_pause_tells_the_next_shift_who_why_and_until_when() -> None:
     assert "the run of 03:00:00Z will not start" in step.forecast
 
 
-def test_a_pause_says_what_keeps_running() -> None:
+def test_a_pause_names_the_backups_that_keep_running() -> None:
     item = schedule(**NOT_DUE)
     running = backup("nightly-20261115020003", "InProgress", of="nightly", started="02:00:03")
     (step,) = plan_pause(snapshot_of(item, backups=(running,)), [item], PauseRequest("maria", "w"), NOW).steps
     assert "nightly-20261115020003 continues" in step.forecast
 
 
-def test_a_window_resumes_exactly_what_it_paused() -> None:
+def test_a_batch_unpauses_exactly_what_it_paused() -> None:
     marked = {"annotations": {"foretop.io/paused-batch": "w1"}}
     mine = schedule("mine", paused=True, **marked)
     before = schedule("before", paused=True)
@@ -132,14 +132,14 @@ def test_a_window_resumes_exactly_what_it_paused() -> None:
     assert of_batch([mine, before, other, resumed], "w1") == [mine]
 
 
-def test_unpausing_takes_the_marks_of_the_pause_away() -> None:
+def test_unpausing_removes_the_pause_annotations() -> None:
     paused = schedule(paused=True, annotations={"foretop.io/paused-batch": "w1", "team": "a"}, **DUE)
     (step,) = plan_unpause(snapshot_of(paused), [paused], Choice.SKIP, NOW).steps
     assert step.write.body["metadata"]["annotations"] == {"foretop.io/paused-batch": None}
     assert step.write.before["metadata"]["annotations"] == {"foretop.io/paused-batch": "w1"}
 
 
-def test_marks_of_an_older_pause_do_not_stay_with_a_new_one() -> None:
+def test_annotations_of_an_older_pause_are_replaced() -> None:
     item = schedule(annotations={"foretop.io/paused-reason": "old"}, **NOT_DUE)
     (step,) = plan_pause(snapshot_of(item), [item], PauseRequest("maria", "w"), NOW).steps
     assert step.write.body["metadata"]["annotations"]["foretop.io/paused-reason"] is None
@@ -157,7 +157,7 @@ def test_marks_of_an_older_pause_do_not_stay_with_a_new_one() -> None:
         ),
     ],
 )
-def test_an_owner_is_named_with_where_to_change_it_for_good(meta: dict[str, Any], words: str) -> None:
+def test_an_owner_is_named_with_where_to_change_it_permanently(meta: dict[str, Any], words: str) -> None:
     item = schedule(**NOT_DUE, **meta)
     (step,) = plan_pause(snapshot_of(item), [item], PauseRequest("maria", "w"), NOW).steps
     (warning,) = step.warnings
@@ -165,7 +165,7 @@ def test_an_owner_is_named_with_where_to_change_it_for_good(meta: dict[str, Any]
     assert "to make it permanent" in warning
 
 
-def test_the_line_to_copy_is_one_that_a_shell_takes() -> None:
+def test_the_command_to_copy_is_quoted_for_a_shell() -> None:
     import json
     import shlex
 

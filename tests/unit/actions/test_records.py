@@ -1,4 +1,4 @@
-"""The record of an action: keys that meet are refused, and its plans write exactly what it declares."""
+"""Action records: conflicting keys are refused, and plans write exactly what their record declares."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ def test_two_actions_on_one_key_of_one_kind_are_refused() -> None:
 
 
 @pytest.mark.parametrize("key", ["y", "j", "G", "7", "enter"])
-def test_a_key_that_works_everywhere_is_refused(key: str) -> None:
+def test_a_global_key_is_refused(key: str) -> None:
     with pytest.raises(KeyConflict):
         check_keys([*ACTIONS, action_of(replace(RESTORE_FROM, id="rival", key=key))])
 
 
 @pytest.mark.parametrize("letter", ["E", "N"])
-def test_a_letter_that_sorts_is_refused(letter: str) -> None:
+def test_a_sort_key_is_refused(letter: str) -> None:
     action = action_of(replace(RESTORE_FROM, key=letter))
     with pytest.raises(KeyConflict, match=f"restore is on {letter}, which sorts the table of backups"):
         check_letters([action], "backups", sort_keys(BackupsView().columns))
 
 
-def test_a_record_without_its_dialog_is_refused_and_so_is_a_dialog_without_its_record() -> None:
+def test_every_record_needs_a_dialog_and_every_dialog_a_record() -> None:
     check_dialogs({PAUSE.id: ActionDialog}, [PAUSE])
     with pytest.raises(LookupError, match="pause"):
         check_dialogs({}, [PAUSE])
@@ -73,15 +73,15 @@ def test_a_record_without_its_dialog_is_refused_and_so_is_a_dialog_without_its_r
         check_dialogs({PAUSE.id: ActionDialog}, [])
 
 
-def test_a_plan_that_writes_what_its_record_does_not_declare_cannot_be_made() -> None:
+def test_a_plan_cannot_write_what_its_record_does_not_declare() -> None:
     plan = plan_extend(ClusterSnapshot("prod"), [a_backup()], NewLifetime(ttl="720h"), NOW)
     with pytest.raises(ValueError, match="delete-backup writes what its record does not declare: patch Backup"):
         Plan(DELETE_BACKUP, NOW, plan.steps)
 
 
-def test_the_doctor_is_told_rights_that_records_declare() -> None:
-    told = list(told_rights())
-    assert [(verb, kind.name, purpose) for verb, kind, purpose in told] == [
+def test_the_doctor_checks_the_declared_permissions() -> None:
+    permissions = list(told_rights())
+    assert [(verb, kind.name, purpose) for verb, kind, purpose in permissions] == [
         ("patch", "Schedule", "pause and unpause schedules"),
         ("create", "Backup", "back up now"),
         ("create", "Restore", "restore"),
@@ -91,7 +91,7 @@ def test_the_doctor_is_told_rights_that_records_declare() -> None:
     assert EXTEND_BACKUP.rights == (RequiredPermission("patch", BACKUP),)
 
 
-def test_every_verb_that_writes_is_named_by_a_record_and_the_other_way_round() -> None:
+def test_write_commands_and_records_match_one_to_one() -> None:
     groups: list[click.Group] = [one.command for one in (backup, nab, nar, restore, schedule, server, storage_request)]
     there = {
         f"{group.name} {name}"
@@ -120,7 +120,7 @@ def _plans() -> Iterator[Plan]:
 
 
 class Asked(AccessReviewer):
-    """Allows everything, and keeps what it was asked for."""
+    """An access check that allows everything and records the requests."""
 
     def __init__(self) -> None:
         self.rights: set[tuple[str, str]] = set()
@@ -135,7 +135,7 @@ class Writable:
 
 
 @pytest.mark.parametrize("plan", list(_plans()), ids=lambda plan: plan.intent.id)
-async def test_the_rights_that_are_asked_for_are_those_that_are_declared(plan: Plan) -> None:
+async def test_the_requested_permissions_are_the_declared_ones(plan: Plan) -> None:
     assert plan.steps
     access = Asked()
     await guard_plan(plan, Writable(), access)  # type: ignore[arg-type]

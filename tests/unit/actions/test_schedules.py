@@ -1,4 +1,4 @@
-"""Making and removing schedules: what is sent, what is shown, and what is refused in one line."""
+"""Creating and deleting schedules: what is sent, what is shown, and what is refused."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tests.objects import NOW, backup, location, schedule
 
 
 def test_a_new_schedule_shows_its_meaning_and_the_next_five_runs() -> None:
-    wish = NewSchedule("velero", "nightly", "30 3 * * *", BackupSpec(ttl="720h", included_namespaces=("shop",)))
-    (step,) = plan_create_schedules(ClusterSnapshot("prod", storage=(location(),)), [wish], NOW).steps
+    request = NewSchedule("velero", "nightly", "30 3 * * *", BackupSpec(ttl="720h", included_namespaces=("shop",)))
+    (step,) = plan_create_schedules(ClusterSnapshot("prod", storage=(location(),)), [request], NOW).steps
     assert step.write.body == {
         "apiVersion": "velero.io/v1",
         "kind": "Schedule",
@@ -34,9 +34,9 @@ def test_a_new_schedule_shows_its_meaning_and_the_next_five_runs() -> None:
     assert step.forecast == "first backup 03:30:00Z, starts 03:30:03Z, in 48 minutes"
 
 
-def test_a_schedule_made_paused_makes_no_backup() -> None:
-    wish = NewSchedule("velero", "nightly", "@daily", paused=True, skip_immediately=True, own_backups=True)
-    (step,) = plan_create_schedules(ClusterSnapshot("prod"), [wish], NOW).steps
+def test_a_schedule_created_paused_creates_no_backup() -> None:
+    request = NewSchedule("velero", "nightly", "@daily", paused=True, skip_immediately=True, own_backups=True)
+    (step,) = plan_create_schedules(ClusterSnapshot("prod"), [request], NOW).steps
     assert step.write.body["spec"] == {
         "schedule": "@daily",
         "template": {},
@@ -59,7 +59,7 @@ def test_a_schedule_made_paused_makes_no_backup() -> None:
         ({"template": BackupSpec(included_namespaces=("Shop",))}, "'Shop' is not a valid namespace name"),
     ],
 )
-def test_what_cannot_be_is_one_line_that_names_the_place(change: dict[str, Any], words: str) -> None:
+def test_invalid_input_is_a_one_line_error_that_names_the_field(change: dict[str, Any], words: str) -> None:
     given: dict[str, Any] = {"namespace": "velero", "name": "nightly", "cron": "@daily", **change}
     with pytest.raises(BadInput) as refused:
         check_schedule(NewSchedule(**given))
@@ -75,18 +75,18 @@ def test_a_name_that_is_taken_is_refused() -> None:
     assert plan.refused[0].why == "a schedule with that name already exists"
 
 
-def test_a_storage_location_that_is_not_there_is_doubted() -> None:
-    wish = NewSchedule("velero", "nightly", "@daily", BackupSpec(storage_location="s3-us"))
-    (step,) = plan_create_schedules(ClusterSnapshot("prod", storage=(location(),)), [wish], NOW).steps
+def test_a_missing_storage_location_gives_a_warning() -> None:
+    request = NewSchedule("velero", "nightly", "@daily", BackupSpec(storage_location="s3-us"))
+    (step,) = plan_create_schedules(ClusterSnapshot("prod", storage=(location(),)), [request], NOW).steps
     assert step.warnings == ("Storage location s3-us does not exist in velero; it has default.",)
 
 
-def test_an_expression_that_never_fires_is_said_to_be_always_due() -> None:
+def test_an_expression_that_never_fires_is_reported_as_always_due() -> None:
     (step,) = plan_create_schedules(ClusterSnapshot("prod"), [NewSchedule("velero", "x", "0 0 31 2 *")], NOW).steps
     assert "always due" in step.forecast
 
 
-def test_a_manifest_is_made_as_it_says() -> None:
+def test_a_manifest_is_created_unchanged() -> None:
     text = """
     apiVersion: velero.io/v1
     kind: Schedule
@@ -101,7 +101,7 @@ def test_a_manifest_is_made_as_it_says() -> None:
     assert step.write.body["spec"]["template"] == {"hooks": {"resources": []}, "ttl": "24h0m0s"}
 
 
-def test_deleting_a_schedule_says_that_its_backups_stay() -> None:
+def test_deleting_a_schedule_reports_that_its_backups_stay() -> None:
     item = schedule(uid="u1", resourceVersion="5")
     snapshot = ClusterSnapshot(
         "prod", schedules=(item,), backups=(backup("nightly-1", of="nightly"), backup("nightly-2", of="nightly"))
@@ -114,7 +114,7 @@ def test_deleting_a_schedule_says_that_its_backups_stay() -> None:
     assert step.write.before["spec"] == {"schedule": "0 2 * * *", "template": {}}
 
 
-def test_deleting_a_schedule_that_owns_its_backups_says_what_goes_along() -> None:
+def test_deleting_a_schedule_reports_the_owned_backups_deleted_with_it() -> None:
     item = from_builtins(
         Schedule,
         {
@@ -145,7 +145,7 @@ def planned(cron: str, version: str = "") -> PlanStep:
     return step
 
 
-def test_an_expression_that_another_release_reads_differently_is_warned_of() -> None:
+def test_an_expression_read_differently_by_another_release_gives_a_warning() -> None:
     step = planned("0 2 1 * 1", "1.18.3")
     assert step.changes[0].endswith("0 2 1 * 1, at 02:00 on the 1st if it is a Monday")
     assert step.warnings == (
@@ -155,13 +155,13 @@ def test_an_expression_that_another_release_reads_differently_is_warned_of() -> 
     assert planned("0 2 * * *", "1.18.3").warnings == ()
 
 
-def test_where_the_release_is_open_every_reading_is_forecast() -> None:
+def test_with_an_unknown_release_every_reading_is_forecast() -> None:
     step = planned("0 2 1 * 1")
     assert step.forecast.startswith("on Velero up to 1.18.2: first backup 16 Nov 02:00Z")
     assert "on Velero 1.18.3 and later: first backup 1 Feb 2027 02:00Z" in step.forecast
 
 
-def test_an_expression_is_refused_only_where_every_release_that_it_may_be_refuses_it() -> None:
+def test_an_expression_is_refused_only_if_every_possible_release_refuses_it() -> None:
     assert "refuses the schedule" in planned("0 */24 * * *").forecast
     assert planned("0 */24 * * *", "1.18.2").warnings
     with pytest.raises(BadInput, match="step \\(24\\) must be less than range size"):

@@ -1,4 +1,4 @@
-"""Random expressions and moments."""
+"""Random expressions and times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_STEPPED = 20
 
 
 def moments() -> st.SearchStrategy[datetime]:
-    """Any moment between 2019 and 2031, with microseconds."""
+    """Any time between 2019 and 2031, with microseconds."""
     return st.datetimes(datetime(2019, 1, 1), datetime(2031, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 
 
@@ -55,7 +55,7 @@ def _field(bounds: Bounds, grammar: Grammar) -> st.SearchStrategy[str]:
 
 
 def expressions(dialect: Dialect = Dialect.ROBFIG) -> st.SearchStrategy[str]:
-    """Five random fields, half of them starred, that a dialect takes."""
+    """Five random fields, half of them starred, that a dialect accepts."""
     grammar = GRAMMARS[dialect]
     return st.tuples(*(_field(bounds, grammar) for bounds in grammar.bounds)).map(" ".join)
 

@@ -1,4 +1,4 @@
-"""What tells the dialects apart, one difference at a time."""
+"""The differences between the dialects, one at a time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def runs_in_2027(text: str, dialect: Dialect) -> int:
     ("text", "counts"),
     [("0 2 1 * 1", (61, 61, 3)), ("0 2 */2 * 1", (27, 211, 27)), ("0 2 * * 1", (52, 52, 52))],
 )
-def test_two_day_fields_are_taken_together_or_one_by_one(text: str, counts: tuple[int, int, int]) -> None:
+def test_both_day_fields_must_match_or_either(text: str, counts: tuple[int, int, int]) -> None:
     assert tuple(runs_in_2027(text, dialect) for dialect in Dialect) == counts
 
 
@@ -113,7 +113,7 @@ def test_seven_is_sunday_and_consumers_see_it_as_zero(text: str, bits: int) -> N
     assert parse(text, NETRESEARCH).fields.dow == bits
 
 
-def test_a_range_that_begins_above_its_field_is_taken_as_far_as_it_goes() -> None:
+def test_a_range_that_begins_above_its_field_is_read_up_to_its_end() -> None:
     assert parse("62-5 * * * *", NETRESEARCH).fields.minute == 0b111100
     assert parse("100-5 * * * *", NETRESEARCH).never_fires
 
@@ -128,14 +128,14 @@ def test_a_range_that_begins_above_its_field_is_taken_as_far_as_it_goes() -> Non
         ("H 0 L 13 *", 0, 0),
     ],
 )
-def test_syntax_of_other_crons_is_refused_where_it_stands(text: str, field: int, offset: int) -> None:
+def test_syntax_of_other_crons_is_refused_with_its_offset(text: str, field: int, offset: int) -> None:
     with pytest.raises(CronError, match="option") as caught:
         parse(text, NETRESEARCH)
     assert (caught.value.field, caught.value.offset) == (field, offset)
 
 
 @pytest.mark.parametrize("text", ["@triggered", "@manual", "@none", "TZ='Europe/Berlin' @manual"])
-def test_what_only_a_person_starts_never_fires(text: str) -> None:
+def test_a_manual_schedule_never_fires(text: str) -> None:
     schedule = parse(text, NETRESEARCH)
     assert schedule.never_fires
     assert schedule.every is None
@@ -154,25 +154,23 @@ def test_what_only_a_person_starts_never_fires(text: str) -> None:
         ("30 1,2 * * *", ["08 01:30", "09 01:30", "09 02:30"], ["08 01:30", "09 01:30", "09 02:30"]),
     ],
 )
-def test_an_hour_that_spring_leaves_out_is_dropped_or_made_up_for(
-    text: str, robfig: list[str], netresearch: list[str]
-) -> None:
+def test_a_skipped_hour_is_dropped_or_run_later(text: str, robfig: list[str], netresearch: list[str]) -> None:
     start, end = datetime(2026, 3, 8, tzinfo=NEW_YORK), datetime(2026, 3, 9, 12, tzinfo=NEW_YORK)
     for dialect, expected in ((ROBFIG1, robfig), (ROBFIG, robfig), (NETRESEARCH, netresearch)):
         assert [f"{run:%d %H:%M}" for run in parse(text, dialect).between(start, end)] == expected
 
 
-def test_who_looks_within_the_hour_after_the_gap_sees_the_run_that_is_moved_into_it() -> None:
+def test_a_search_within_the_hour_after_the_gap_finds_the_moved_run() -> None:
     schedule = parse("30 2 * * *", NETRESEARCH)
     start, noon = datetime(2026, 3, 8, 3, 10, tzinfo=NEW_YORK), datetime(2026, 3, 8, 12, tzinfo=NEW_YORK)
     moved = datetime(2026, 3, 8, 3, 30, tzinfo=NEW_YORK)
     assert list(schedule.between(start, noon)) == [moved]
     assert schedule.previous(noon) == moved
-    # Asked anew, the library itself has forgotten it.
+    # In a new search, the library no longer finds it.
     assert schedule.next(start) == datetime(2026, 3, 9, 2, 30, tzinfo=NEW_YORK)
 
 
-def test_the_oldest_library_stays_off_midnight_once_the_clocks_have_skipped_one() -> None:
+def test_the_oldest_library_does_not_return_to_midnight_after_a_skipped_one() -> None:
     havana = ZoneInfo("America/Havana")
     start = datetime(2026, 3, 2, tzinfo=havana)
     found = {dialect: parse("0 12 10 * *", dialect).next(start) for dialect in Dialect}
@@ -180,7 +178,7 @@ def test_the_oldest_library_stays_off_midnight_once_the_clocks_have_skipped_one(
     assert found[ROBFIG1] != found[ROBFIG]
 
 
-def test_a_run_that_the_library_names_twice_does_not_hold_up_who_goes_on_from_it() -> None:
+def test_a_run_returned_twice_does_not_stop_the_iteration() -> None:
     schedule = parse("CRON_TZ=America/St_Johns 0 0 * * *", NETRESEARCH)
     run = datetime(2002, 10, 27, 2, 30, tzinfo=UTC)
     assert schedule.next(run) == run

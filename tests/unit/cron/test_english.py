@@ -1,4 +1,4 @@
-"""Descriptions that an operator can read half awake."""
+"""Descriptions of schedules in plain English."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ from foretop_core.cron import Dialect, parse
         ("0 22-23 * * *", "at 22:00 and 23:00 every day"),
     ],
 )
-def test_a_schedule_is_told_in_plain_english(expression: str, description: str) -> None:
+def test_a_schedule_is_described_in_plain_english(expression: str, description: str) -> None:
     assert parse(expression, Dialect.ROBFIG).describe() == description
 
 
@@ -106,16 +106,14 @@ def test_a_schedule_is_told_in_plain_english(expression: str, description: str) 
         ("TZ='Asia/Tokyo' 0 2 * * *", "at 02:00 every day, Asia/Tokyo time"),
     ],
 )
-def test_where_both_day_fields_must_match_the_one_is_a_condition_of_the_other(
-    expression: str, description: str
-) -> None:
+def test_day_fields_that_must_both_match_are_described_as_a_condition(expression: str, description: str) -> None:
     assert parse(expression, Dialect.NETRESEARCH).describe() == description
 
 
-def test_a_stepped_star_beside_a_weekday_is_told_as_the_server_at_hand_takes_it() -> None:
-    told = {dialect: parse("0 0 */10 * MON", dialect).describe() for dialect in Dialect}
+def test_a_stepped_star_beside_a_weekday_is_described_by_the_server_s_dialect() -> None:
+    descriptions = {dialect: parse("0 0 */10 * MON", dialect).describe() for dialect in Dialect}
     days = "at 00:00 on every 10th day from the 1st to the 31st"
-    assert told == {
+    assert descriptions == {
         Dialect.ROBFIG1: f"{days} if it is a Monday",
         Dialect.ROBFIG: f"{days} of the month and on every Monday",
         Dialect.NETRESEARCH: f"{days} if it is a Monday",

@@ -1,4 +1,4 @@
-"""Laws that hold for every expression in every dialect, held to a plain look at each minute."""
+"""Properties that hold for every expression in every dialect, compared with a check of each minute."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def counts_as_star(day_field: str, dialect: Dialect) -> bool:
 
 
 def matches(schedule: CronSchedule, wall: datetime) -> bool:
-    """The dialect's own rule, written out."""
+    """The dialect's own rule, implemented again."""
     fields = schedule.fields
     by_date = fields.dom >> wall.day & 1
     by_weekday = fields.dow >> wall.isoweekday() % 7 & 1
@@ -41,7 +41,7 @@ def matches(schedule: CronSchedule, wall: datetime) -> bool:
 
 
 def makes_up_for_a_skipped_hour(schedule: CronSchedule, run: datetime, zone: ZoneInfo) -> bool:
-    """Whether a run stands in for the wall time an hour before it, which the clocks left out."""
+    """Whether a run replaces the wall time an hour before it, which the clocks skipped."""
     wall = run.astimezone(zone)
     an_hour_before = (run.astimezone(UTC) - HOUR).astimezone(zone)
     return (
@@ -98,27 +98,25 @@ def test_previous_and_next_are_inverse(schedule: CronSchedule, moment: datetime)
 
 @settings(QUICK, max_examples=40)
 @given(schedules(), restless_moments(RESTLESS_ZONES))
-def test_around_a_change_of_the_clocks_the_runs_are_the_same_whoever_asks(
-    schedule: CronSchedule, start: datetime
-) -> None:
+def test_around_a_clock_change_the_runs_do_not_depend_on_the_start(schedule: CronSchedule, start: datetime) -> None:
     instants = [run.astimezone(UTC) for run in islice(schedule.between(start, start + 60 * DAY), 4)]
     for earlier, later in pairwise(instants):
         assert earlier < later
-        assert told(schedule.previous(later.astimezone(start.tzinfo))) == earlier
-        assert told(next(schedule.between(earlier.astimezone(start.tzinfo), start + 90 * DAY))) == later
+        assert in_utc(schedule.previous(later.astimezone(start.tzinfo))) == earlier
+        assert in_utc(next(schedule.between(earlier.astimezone(start.tzinfo), start + 90 * DAY))) == later
     if instants:
-        assert told(schedule.previous((instants[0] + TICK).astimezone(start.tzinfo))) == instants[0]
+        assert in_utc(schedule.previous((instants[0] + TICK).astimezone(start.tzinfo))) == instants[0]
         before = schedule.previous(instants[0].astimezone(start.tzinfo))
         assert before is None or before.astimezone(UTC) <= start.astimezone(UTC)
 
 
-def told(run: datetime | None) -> datetime | None:
+def in_utc(run: datetime | None) -> datetime | None:
     return run and run.astimezone(UTC)
 
 
 @QUICK
 @given(schedules(), moments(), st.integers(0, 2880))
-def test_a_window_holds_exactly_the_runs_found_one_by_one(
+def test_between_returns_exactly_the_runs_found_one_by_one(
     schedule: CronSchedule, moment: datetime, minutes: int
 ) -> None:
     end = moment + timedelta(minutes=minutes)
@@ -131,7 +129,7 @@ def test_a_window_holds_exactly_the_runs_found_one_by_one(
 
 @QUICK
 @given(schedules(), moments())
-def test_the_same_runs_come_from_utc_by_any_name(schedule: CronSchedule, moment: datetime) -> None:
+def test_all_names_of_utc_give_the_same_runs(schedule: CronSchedule, moment: datetime) -> None:
     by_name = moment.astimezone(ZoneInfo("Etc/UTC"))
     found = schedule.next(by_name)
     assert schedule.next(moment) == (found and found.astimezone(UTC))

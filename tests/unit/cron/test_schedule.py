@@ -1,4 +1,4 @@
-"""What a person can ask of a schedule."""
+"""The public methods of a schedule."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_run_at_this_very_second_is_not_the_next_one() -> None:
     assert robfig("0 3 * * *").next(at("2026-03-01 02:59:59.999999")) == at("2026-03-01 03:00")
 
 
-def test_the_answer_comes_back_in_the_zone_of_the_question() -> None:
+def test_the_result_is_in_the_zone_of_the_argument() -> None:
     tokyo = ZoneInfo("Asia/Tokyo")
     found = robfig("CRON_TZ=America/New_York 0 3 * * *").next(datetime(2026, 3, 1, tzinfo=tokyo))
     assert found is not None
@@ -45,19 +45,19 @@ def test_the_answer_comes_back_in_the_zone_of_the_question() -> None:
     assert found == at("2026-03-01 03:00", "America/New_York")
 
 
-def test_without_a_zone_it_runs_in_the_zone_of_the_question() -> None:
+def test_without_a_zone_it_runs_in_the_zone_of_the_argument() -> None:
     plus_two = timezone(timedelta(hours=2))
     assert robfig("0 3 * * *").next(datetime(2026, 3, 1, tzinfo=plus_two)) == at("2026-03-01 01:00")
     assert robfig("TZ=Local 0 3 * * *").next(datetime(2026, 3, 1, tzinfo=plus_two)) == at("2026-03-01 01:00")
     assert robfig("TZ= 0 3 * * *").next(datetime(2026, 3, 1, tzinfo=plus_two)) == at("2026-03-01 03:00")
 
 
-def test_a_moment_without_a_zone_is_refused() -> None:
+def test_a_naive_time_is_refused() -> None:
     with pytest.raises(ValueError, match="aware"):
         robfig("* * * * *").next(datetime(2026, 3, 1))  # noqa: DTZ001 the mistake under test
 
 
-def test_in_spring_the_missing_hour_is_dropped_and_in_autumn_the_double_one_runs_twice() -> None:
+def test_a_skipped_hour_is_dropped_and_a_repeated_hour_runs_twice() -> None:
     schedule = robfig("TZ=America/New_York 30 1,2 * * *")
     assert runs_in_utc(schedule, at("2026-03-08 05:00"), 3) == [
         "2026-03-08 06:30",
@@ -71,14 +71,14 @@ def test_in_spring_the_missing_hour_is_dropped_and_in_autumn_the_double_one_runs
     ]
 
 
-def test_cairo_loses_the_friday_on_which_its_clocks_jump_at_midnight() -> None:
+def test_cairo_skips_the_friday_on_which_its_clocks_jump_at_midnight() -> None:
     schedule = robfig("TZ=Africa/Cairo 0 12 * * 5")
     assert schedule.next(at("2026-04-20 00:00")) == at("2026-05-01 09:00")
     assert schedule.next(at("2026-04-24 00:00")) == at("2026-04-24 09:00")
     assert schedule.previous(at("2026-04-28 00:00")) == at("2026-04-17 10:00")
 
 
-def test_lord_howe_loses_two_o_clock_on_the_day_its_clocks_go_back() -> None:
+def test_lord_howe_skips_two_o_clock_on_the_day_its_clocks_go_back() -> None:
     found = robfig("TZ=Australia/Lord_Howe 0 2 * * *").next(at("2026-04-04 00:00", "Australia/Lord_Howe"))
     assert found is not None
     assert runs_in_utc(robfig("TZ=Australia/Lord_Howe 0 2 * * *"), found, 1) == ["2026-04-05 15:30"]
@@ -88,7 +88,7 @@ def test_the_search_that_hangs_the_library_in_apia_ends_here() -> None:
     assert robfig("TZ=Pacific/Apia 0 0 * * 6").next(at("2011-12-26 00:00")) is None
 
 
-def test_velero_looks_no_further_than_the_fifth_year() -> None:
+def test_the_search_ends_with_the_fifth_year() -> None:
     leap_day = robfig("0 0 29 2 *")
     assert leap_day.next(at("2024-02-29 00:00")) == at("2028-02-29 00:00")
     assert leap_day.next(at("2096-02-29 00:00")) is None
@@ -130,12 +130,12 @@ def test_a_constant_delay_crosses_a_change_of_the_clocks_in_real_hours() -> None
     assert found.astimezone(UTC) == at("2026-03-08 17:00")
 
 
-def test_a_window_has_its_end_and_not_its_start() -> None:
+def test_between_includes_its_end_and_excludes_its_start() -> None:
     start, end = at("2026-01-01 00:00"), at("2026-01-01 01:00")
     assert [run.minute for run in robfig("*/20 * * * *").between(start, end)] == [20, 40, 0]
 
 
-def test_a_window_over_the_double_hour_holds_both_runs() -> None:
+def test_between_over_the_repeated_hour_returns_both_runs() -> None:
     start = at("2026-11-01 00:00", "America/New_York")
     end = at("2026-11-01 03:00", "America/New_York")
     assert [run.fold for run in robfig("30 1 * * *").between(start, end)] == [0, 1]
@@ -176,7 +176,7 @@ def test_the_fields_are_bits_and_a_constant_delay_has_none() -> None:
         (" 0 0 * *", None, None),
     ],
 )
-def test_an_error_points_at_the_culprit(expression: str, field: int | None, offset: int | None) -> None:
+def test_an_error_has_its_field_and_offset(expression: str, field: int | None, offset: int | None) -> None:
     with pytest.raises(CronError) as caught:
         robfig(expression)
     assert (caught.value.field, caught.value.offset) == (field, offset)
@@ -205,14 +205,14 @@ def test_an_error_points_at_the_culprit(expression: str, field: int | None, offs
         ("TZ=\\b 0 0 * * *", "provided bad location \\b: time: invalid location name"),
     ],
 )
-def test_odd_characters_come_back_as_go_writes_them(expression: str, error: str) -> None:
+def test_odd_characters_are_quoted_as_in_go(expression: str, error: str) -> None:
     odd = {'* * * * "\\\x1c': "\x1c", "@every 1\u00e9\n": "\u00e9\n"}.get(expression, "99999999999999999999x")
     with pytest.raises(CronError) as caught:
         robfig(expression)
     assert str(caught.value) == error.replace("{}", odd)
 
 
-def test_the_turkish_capital_i_is_a_letter_of_friday_as_in_go() -> None:
+def test_the_turkish_capital_i_is_accepted_in_friday_as_in_go() -> None:
     assert robfig("0 0 * * FR\u0130").fields.dow == 1 << 5
 
 
@@ -233,11 +233,11 @@ def test_the_turkish_capital_i_is_a_letter_of_friday_as_in_go() -> None:
         ("Nowhere/" + "x" * 256, "unknown time zone Nowhere/" + "x" * 256),
     ],
 )
-def test_a_zone_that_is_no_file_is_refused_in_the_words_of_the_server(zone: str, trouble: str) -> None:
+def test_an_invalid_zone_is_refused_with_the_server_s_message(zone: str, trouble: str) -> None:
     with pytest.raises(CronError) as caught:
         robfig(f"CRON_TZ={zone} 0 0 * * *")
     assert str(caught.value) == f"provided bad location {zone}: {trouble}"
 
 
-def test_a_roundabout_way_to_a_zone_leads_there() -> None:
+def test_an_indirect_path_to_a_zone_is_resolved() -> None:
     assert robfig("TZ=./Europe//./Berlin 0 0 * * *").zone == ZoneInfo("Europe/Berlin")

@@ -1,4 +1,4 @@
-"""Every answer that the Go libraries gave when they were measured, errors included."""
+"""Every measured answer of the Go libraries, including errors."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def _read(name: str) -> list[dict[str, Any]]:
 ROBFIG_ONLY = _read("cron.jsonl")
 BY_DIALECT = _read("cron-dialects.jsonl")
 RUNS = [vector for vector in ROBFIG_ONLY if "error" not in vector]
-# A question and the answer of one library to it.
+# A question and one library's answer.
 ANSWERS = [
     *((Dialect.ROBFIG, vector, vector) for vector in ROBFIG_ONLY),
     *((dialect, vector, vector[dialect.name.lower()]) for vector in BY_DIALECT for dialect in Dialect),
 ]
 
 
-def test_all_of_the_measured_answers_are_here() -> None:
+def test_the_vectors_are_complete() -> None:
     assert len(ROBFIG_ONLY) == 600
     assert len(ROBFIG_ONLY) - len(RUNS) == 83
     assert len(BY_DIALECT) == 1022
@@ -37,7 +37,7 @@ def test_all_of_the_measured_answers_are_here() -> None:
 
 
 @pytest.mark.parametrize("place", range(0, len(ANSWERS), 100))
-def test_every_answer_is_that_of_the_library(place: int) -> None:
+def test_every_answer_matches_the_library(place: int) -> None:
     for dialect, question, answer in ANSWERS[place : place + 100]:
         assert _ours(dialect, question, answer) == _theirs(answer), (dialect, question)
 
@@ -58,7 +58,7 @@ def _ours(dialect: Dialect, question: dict[str, Any], answer: dict[str, Any]) ->
     runs: list[datetime | None] = []
     while after is not None and len(runs) < len(answer.get("next", [])):
         after = schedule.next(after.astimezone(zone))
-        # In a zone the two passes of a double hour would be equal to nothing.
+        # In a zone, times of a repeated hour are not equal to any other time.
         runs.append(after and after.astimezone(UTC))
     return runs
 

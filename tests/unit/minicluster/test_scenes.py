@@ -1,4 +1,4 @@
-"""Scenes show what they promise, from the first second on, and the same seed shows the same."""
+"""Scenes show what they promise from the first second on, and the same seed gives the same objects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def counted(box: SimulatedCluster) -> Counter[type[Resource]]:
 
 
 def waiting_nabs(box: SimulatedCluster) -> list[Backup]:
-    backups = box.engine.cabinet.all(BACKUP, Backup)
+    backups = box.engine.cache.all(BACKUP, Backup)
     return [item for item in backups if item.phase == "Queued" and item.label(NAB_UUID_LABEL)]
 
 
@@ -48,14 +48,14 @@ def test_the_default_scene_is_as_large_as_it_says() -> None:
     assert len({item.namespace for item in box.objects() if isinstance(item, NonAdminBackup)}) == 12
 
 
-def test_the_default_scene_is_lively_at_every_moment_of_half_an_hour() -> None:
+def test_the_default_scene_is_busy_throughout_half_an_hour() -> None:
     box = opened("default")
     served = set()
     for _ in range(30):
         waiting = waiting_nabs(box)
         assert waiting, box.clock.now()
         served |= {backup.name for backup in waiting}
-        nabs = box.engine.cabinet.all(NAB, NonAdminBackup)
+        nabs = box.engine.cache.all(NAB, NonAdminBackup)
         assert sum(nab.phase == "BackingOff" for nab in nabs) >= 3
         assert 40 <= len(nabs) <= 55
         box.settle(timedelta(minutes=1))
@@ -63,7 +63,7 @@ def test_the_default_scene_is_lively_at_every_moment_of_half_an_hour() -> None:
     assert 8 <= counted(box)[NonAdminRestore] <= 17
 
 
-def test_the_default_scene_has_a_handful_of_troubles_and_tells_when_waiting_ones_start() -> None:
+def test_the_default_scene_has_a_few_problems_and_estimates_the_waiting_starts() -> None:
     box = opened("default")
     found = codes(box)
     wanted = {
@@ -91,13 +91,13 @@ def test_the_default_scene_has_a_handful_of_troubles_and_tells_when_waiting_ones
         ("primed-cron", {"warmup-wrong"}),
     ],
 )
-def test_a_scene_shows_the_trouble_it_is_about(name: str, expected: set[str]) -> None:
+def test_a_scene_shows_its_problem(name: str, expected: set[str]) -> None:
     found = set(codes(opened(name)))
     assert expected <= found
     assert found if expected else not found
 
 
-def test_in_maintenance_everything_is_paused_and_several_are_due() -> None:
+def test_in_maintenance_all_schedules_are_paused_and_several_are_due() -> None:
     snapshot = assemble(opened("maintenance").objects())
     assert all(schedule.spec.paused for schedule in snapshot.schedules)
     assert snapshot.backups
@@ -112,12 +112,12 @@ def test_volumes_move_wait_and_fail() -> None:
     assert {"Accepted", "InProgress", "Completed", "Failed"} <= phases
 
 
-def test_the_large_scene_holds_ten_thousand() -> None:
-    assert len(opened("large").engine.cabinet.all(NAB, NonAdminBackup)) >= 10_000
+def test_the_large_scene_has_ten_thousand_nabs() -> None:
+    assert len(opened("large").engine.cache.all(NAB, NonAdminBackup)) >= 10_000
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_every_object_of_a_scene_is_one_that_the_api_would_take(name: str) -> None:
+def test_every_object_of_a_scene_is_valid_for_the_api(name: str) -> None:
     box = opened(name)
     for kind in box.storage.catalog:
         for body in box.storage.list(kind):
@@ -126,12 +126,12 @@ def test_every_object_of_a_scene_is_one_that_the_api_would_take(name: str) -> No
 
 @pytest.mark.parametrize("version", ["1.14", "1.17.2"])
 @pytest.mark.parametrize("name", ["outage", "nonadmin-status"])
-def test_an_older_release_leaves_out_the_queue_and_its_definition_takes_every_backup(name: str, version: str) -> None:
+def test_an_older_release_has_no_queue_and_its_crd_accepts_every_backup(name: str, version: str) -> None:
     old, new = (
         SimulatedCluster(find_scene(name), ScenarioOptions(velero_version=each), FIXED_START)
         for each in (version, "1.18.3")
     )
-    waiting = [{item.phase for item in box.engine.cabinet.all(BACKUP, Backup)} & QUEUE_PHASES for box in (old, new)]
+    waiting = [{item.phase for item in box.engine.cache.all(BACKUP, Backup)} & QUEUE_PHASES for box in (old, new)]
     assert waiting == [set(), {"Queued"}]
     kind = old.storage.kind("Backup")
     for body in old.storage.list(kind):
@@ -139,7 +139,7 @@ def test_an_older_release_leaves_out_the_queue_and_its_definition_takes_every_ba
         assert check_object(body, kind.schema) == [], body["metadata"]["name"]
 
 
-def test_the_same_seed_shows_the_same_to_the_last_field() -> None:
+def test_the_same_seed_gives_identical_objects() -> None:
     boxes = [opened("default", seed) for seed in (7, 7, 8)]
     for box in boxes:
         box.settle(timedelta(minutes=2))
@@ -148,6 +148,6 @@ def test_the_same_seed_shows_the_same_to_the_last_field() -> None:
     assert first != other
 
 
-def test_an_unknown_scene_is_answered_with_those_there_are() -> None:
+def test_an_unknown_scene_lists_the_known_ones() -> None:
     with pytest.raises(BadInput, match="the scenes are default, quiet, outage"):
         find_scene("nope")

@@ -1,4 +1,4 @@
-"""A tenant's own storage location: asked for, decided on, used, and given up."""
+"""A tenant's own storage location: requested, decided, used, and deleted."""
 
 from __future__ import annotations
 
@@ -7,72 +7,72 @@ from datetime import UTC, datetime
 import pytest
 
 from foretop_core.minicluster.controllers import TenantStorageController
-from tests.unit.minicluster.stage import Raw, Table
+from tests.unit.minicluster.controller_box import ControllerBox, Raw
 
 START = datetime(2026, 11, 15, 2, 30, 3, tzinfo=UTC)
 WANTED = {"provider": "aws", "objectStorage": {"bucket": "mine"}}
 
 
 @pytest.fixture
-def table() -> Table:
-    table = Table(START)
-    table.add_location()
-    table.buckets.make("mine")
-    table.velero.start()
-    table.non_admin.start()
-    TenantStorageController(table.engine, "velero", seed=1).start()
-    table.create("NonAdminBackupStorageLocation", "team-a", "minio", {"backupStorageLocationSpec": WANTED})
-    table.pass_time(2)
-    return table
+def box() -> ControllerBox:
+    box = ControllerBox(START)
+    box.add_location()
+    box.buckets.make("mine")
+    box.velero.start()
+    box.non_admin.start()
+    TenantStorageController(box.engine, "velero", seed=1).start()
+    box.create("NonAdminBackupStorageLocation", "team-a", "minio", {"backupStorageLocationSpec": WANTED})
+    box.pass_time(2)
+    return box
 
 
-def own(table: Table) -> Raw:
-    found: Raw = table.get("NonAdminBackupStorageLocation", "team-a", "minio")["status"]
+def own(box: ControllerBox) -> Raw:
+    found: Raw = box.get("NonAdminBackupStorageLocation", "team-a", "minio")["status"]
     return found
 
 
-def decide(table: Table, decision: str) -> None:
-    (request,) = table.all("NonAdminBackupStorageLocationRequest")
+def decide(box: ControllerBox, decision: str) -> None:
+    (request,) = box.all("NonAdminBackupStorageLocationRequest")
     change = {"spec": {"approvalDecision": decision}}
-    table.patch("NonAdminBackupStorageLocationRequest", "velero", request["metadata"]["name"], change)
-    table.pass_time(2)
+    box.patch("NonAdminBackupStorageLocationRequest", "velero", request["metadata"]["name"], change)
+    box.pass_time(2)
 
 
-def back_up(table: Table, name: str) -> Raw:
-    table.create("NonAdminBackup", "team-a", name, {"backupSpec": {"storageLocation": "minio"}})
-    table.pass_time(5)
-    found: Raw = table.get("NonAdminBackup", "team-a", name)["status"]
+def back_up(box: ControllerBox, name: str) -> Raw:
+    box.create("NonAdminBackup", "team-a", name, {"backupSpec": {"storageLocation": "minio"}})
+    box.pass_time(5)
+    found: Raw = box.get("NonAdminBackup", "team-a", name)["status"]
     return found
 
 
-def test_until_somebody_decides_backups_that_use_it_are_refused(table: Table) -> None:
-    (request,) = table.all("NonAdminBackupStorageLocationRequest")
+def test_backups_are_refused_until_the_location_is_approved(box: ControllerBox) -> None:
+    (request,) = box.all("NonAdminBackupStorageLocationRequest")
     assert request["status"]["phase"] == "Pending"
     assert request["status"]["nonAdminBackupStorageLocation"]["requestedSpec"] == WANTED
-    assert own(table)["phase"] == "New"
-    assert back_up(table, "early")["phase"] == "BackingOff"
+    assert own(box)["phase"] == "New"
+    assert back_up(box, "early")["phase"] == "BackingOff"
 
 
-def test_once_it_is_granted_velero_has_the_location_and_backups_go_there(table: Table) -> None:
-    decide(table, "approve")
-    assert (own(table)["phase"], own(table)["veleroBackupStorageLocation"]["status"]["phase"]) == (
+def test_an_approved_location_is_created_in_velero_and_used(box: ControllerBox) -> None:
+    decide(box, "approve")
+    assert (own(box)["phase"], own(box)["veleroBackupStorageLocation"]["status"]["phase"]) == (
         "Created",
         "Available",
     )
-    assert back_up(table, "late")["veleroBackup"]["status"]["phase"] == "Completed"
-    assert len(table.buckets.bucket("mine") or {}) == 1
+    assert back_up(box, "late")["veleroBackup"]["status"]["phase"] == "Completed"
+    assert len(box.buckets.bucket("mine") or {}) == 1
 
 
-def test_once_it_is_refused_nothing_is_made(table: Table) -> None:
-    decide(table, "reject")
-    assert own(table)["phase"] == "BackingOff"
-    assert [body["metadata"]["name"] for body in table.all("BackupStorageLocation")] == ["default"]
+def test_a_rejected_location_is_not_created(box: ControllerBox) -> None:
+    decide(box, "reject")
+    assert own(box)["phase"] == "BackingOff"
+    assert [body["metadata"]["name"] for body in box.all("BackupStorageLocation")] == ["default"]
 
 
-def test_when_it_is_given_up_the_location_behind_it_goes_too(table: Table) -> None:
-    decide(table, "approve")
-    table.delete("NonAdminBackupStorageLocation", "team-a", "minio")
-    table.pass_time(2)
-    assert table.find("NonAdminBackupStorageLocation", "team-a", "minio") is None
-    assert [body["metadata"]["name"] for body in table.all("BackupStorageLocation")] == ["default"]
-    assert table.all("NonAdminBackupStorageLocationRequest") == []
+def test_deleting_it_deletes_the_velero_location(box: ControllerBox) -> None:
+    decide(box, "approve")
+    box.delete("NonAdminBackupStorageLocation", "team-a", "minio")
+    box.pass_time(2)
+    assert box.find("NonAdminBackupStorageLocation", "team-a", "minio") is None
+    assert [body["metadata"]["name"] for body in box.all("BackupStorageLocation")] == ["default"]
+    assert box.all("NonAdminBackupStorageLocationRequest") == []

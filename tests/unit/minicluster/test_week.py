@@ -1,4 +1,4 @@
-"""A week in a few seconds: nothing is lost or doubled, nothing goes backwards, nothing grows without end."""
+"""A simulated week: nothing is lost or duplicated, nothing goes backwards, nothing grows without bound."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foretop_core.minicluster.change_log import Change
 from foretop_core.minicluster.controllers import Flags, SimulatedRun
 from foretop_core.minicluster.kinds import Kind
 from foretop_core.models import Backup, Restore
-from tests.unit.minicluster.stage import Table
+from tests.unit.minicluster.controller_box import ControllerBox
 
 START = datetime(2026, 11, 15, 0, 0, 17, tzinfo=UTC)
 WEEK = timedelta(days=7)
@@ -33,15 +33,15 @@ def _work(run: Backup | Restore) -> SimulatedRun:
     return SimulatedRun(timedelta(minutes=3), 500, steps=4)
 
 
-class Witness:
-    """Sees every change: the phases of each backup, and how many objects there are."""
+class ChangeObserver:
+    """Records every change: the phases of each backup, and the number of objects."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, box: ControllerBox) -> None:
         self.phases: defaultdict[str, list[str]] = defaultdict(list)
         self.made: Counter[str] = Counter()
-        table.storage.subscribe(self._hear)
+        box.storage.subscribe(self._on_change)
 
-    def _hear(self, kind: Kind, change: Change) -> None:
+    def _on_change(self, kind: Kind, change: Change) -> None:
         if kind.kind != "Backup":
             return
         meta: dict[str, Any] = change.body["metadata"]
@@ -52,52 +52,52 @@ class Witness:
 
 
 @pytest.fixture(scope="module")
-def week() -> tuple[Table, Witness, list[int]]:
-    table = Table(START, Flags(concurrent_backups=2), _work)
-    witness = Witness(table)
-    table.add_location(validationFrequency="1h", backupSyncPeriod="1h")
-    table.velero.start()
-    table.non_admin.start()
+def week() -> tuple[ControllerBox, ChangeObserver, list[int]]:
+    box = ControllerBox(START, Flags(concurrent_backups=2), _work)
+    observer = ChangeObserver(box)
+    box.add_location(validationFrequency="1h", backupSyncPeriod="1h")
+    box.velero.start()
+    box.non_admin.start()
     for name, cron in CRONS.items():
         template = {"includedNamespaces": [name], "ttl": "24h0m0s"}
-        table.create("Schedule", "velero", name, {"schedule": cron, "template": template})
+        box.create("Schedule", "velero", name, {"schedule": cron, "template": template})
     sizes = []
     for day in range(7):
-        table.create("NonAdminBackup", "team-a", f"day-{day}", {"backupSpec": {}})
-        table.engine.advance(WEEK / 7)
+        box.create("NonAdminBackup", "team-a", f"day-{day}", {"backupSpec": {}})
+        box.engine.advance(WEEK / 7)
         if day:
-            table.patch("NonAdminBackup", "team-a", f"day-{day - 1}", {"spec": {"deleteBackup": True}})
-        sizes.append(sum(len(table.all(kind.kind)) for kind in table.storage.catalog))
-    return table, witness, sizes
+            box.patch("NonAdminBackup", "team-a", f"day-{day - 1}", {"spec": {"deleteBackup": True}})
+        sizes.append(sum(len(box.all(kind.kind)) for kind in box.storage.catalog))
+    return box, observer, sizes
 
 
-def test_schedules_fire_when_their_expressions_say(week: tuple[Table, Witness, list[int]]) -> None:
-    """At the first beat, second 17, after every run."""
-    _, witness, _ = week
+def test_schedules_fire_when_their_expressions_say(week: tuple[ControllerBox, ChangeObserver, list[int]]) -> None:
+    """In the first minute pass, at second 17, after every run."""
+    _, observer, _ = week
     for name, cron in CRONS.items():
         runs = parse(cron, Dialect.NETRESEARCH).between(START, START + WEEK)
         expected = [f"{name}-{run + timedelta(seconds=17):%Y%m%d%H%M%S}" for run in runs]
-        assert [made for made in witness.made if made.startswith(f"{name}-")] == expected
+        assert [made for made in observer.made if made.startswith(f"{name}-")] == expected
 
 
-def test_no_backup_is_lost_or_made_twice(week: tuple[Table, Witness, list[int]]) -> None:
-    table, witness, _ = week
-    assert set(witness.made.values()) == {1}
-    present = {body["metadata"]["name"] for body in table.all("Backup")}
-    ended = {name for name, phases in witness.phases.items() if "Completed" in phases}
-    assert set(witness.made) - ended <= present, "what is gone was completed first"
+def test_no_backup_is_lost_or_duplicated(week: tuple[ControllerBox, ChangeObserver, list[int]]) -> None:
+    box, observer, _ = week
+    assert set(observer.made.values()) == {1}
+    present = {body["metadata"]["name"] for body in box.all("Backup")}
+    ended = {name for name, phases in observer.phases.items() if "Completed" in phases}
+    assert set(observer.made) - ended <= present, "what is gone was completed first"
     assert len(ended) > 200
 
 
-def test_no_phase_goes_backwards(week: tuple[Table, Witness, list[int]]) -> None:
-    _, witness, _ = week
-    for name, phases in witness.phases.items():
+def test_no_phase_goes_backwards(week: tuple[ControllerBox, ChangeObserver, list[int]]) -> None:
+    _, observer, _ = week
+    for name, phases in observer.phases.items():
         places = [ORDER.index(phase) for phase in phases]
         assert places == sorted(places), name
 
 
-def test_nothing_piles_up(week: tuple[Table, Witness, list[int]]) -> None:
-    """Backups live for a day and are collected within the hour, so the second day is as full as the last."""
-    table, _, sizes = week
+def test_objects_do_not_accumulate(week: tuple[ControllerBox, ChangeObserver, list[int]]) -> None:
+    """Backups live for a day and are collected within the hour, so the second day has as many as the last."""
+    box, _, sizes = week
     assert max(sizes[1:]) - min(sizes[1:]) < 15, sizes
-    assert table.engine.pending < 20
+    assert box.engine.pending < 20

@@ -1,4 +1,4 @@
-"""Applies what a reconciler writes to plain objects, as an API server would."""
+"""Applies a reconciler's writes to plain objects, as an API server would."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def merged(value: Any, patch: Any) -> Any:
 
 
 def patched(raw: Raw, write: Patch | PatchStatus) -> Raw:
-    """An object after a patch; each kind of patch reaches its own part alone."""
+    """An object after a patch; each kind of patch changes only its own part."""
     if isinstance(write, PatchStatus):
         assert write.kind.status_subresource
         return {**raw, "status": merged(raw.get("status"), write.patch)}
@@ -91,7 +91,7 @@ class Objects:
                     self._store(write.kind, patched(held, write))
 
     def delete(self, kind: Kind, namespace: str, name: str, now: datetime) -> None:
-        """A finalizer holds an object that is being deleted."""
+        """Delete an object, or mark it if a finalizer holds it."""
         raw = self.raw[kind.plural, namespace, name][1]
         stamped = {**raw, "metadata": {**raw["metadata"], "deletionTimestamp": wire_time(now)}}
         self._store(kind, stamped)

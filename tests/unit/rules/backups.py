@@ -1,4 +1,4 @@
-"""Backups and restores for the rules' tests, and the recordings as the objects of each moment."""
+"""Backups and restores for the rules' tests, and the recordings as the objects at each time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests import recordings
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 CONCURRENCY = {"queue": 2}
-"""The server flag of each recording, where it was not the default of one."""
+"""The server flag of each recording whose concurrency was not the default of one."""
 
 Recorded = Mapping[tuple[str, str, str], Resource]
 
@@ -38,7 +38,7 @@ def backup(
     version: int = 0,
     velero: str = "velero",
 ) -> Backup:
-    """Times are minutes from noon; `nab` is namespace/name."""
+    """A backup; times are minutes from noon, `nab` is namespace/name."""
     team, _, nab_name = nab.partition("/")
     origin = {NAB_NAMESPACE_ANNOTATION: team, NAB_NAME_ANNOTATION: nab_name} if nab else {}
     return Backup(
@@ -83,7 +83,7 @@ def restore(
 
 
 def past(schedule: str, *lengths: float, nab: str = "") -> list[Backup]:
-    """Completed runs long ago, the first the oldest, of so many minutes each."""
+    """Completed runs long ago, the first the oldest, with these lengths in minutes."""
     start = -10_000.0
     return [
         backup(
@@ -100,7 +100,7 @@ def past(schedule: str, *lengths: float, nab: str = "") -> list[Backup]:
 
 
 def walk(name: str) -> Iterator[tuple[recordings.Event, Recorded]]:
-    """Each event of a recording with the objects as they were just before it."""
+    """Each event of a recording with the objects just before it."""
     objects: dict[tuple[str, str, str], Resource] = {}
     for event in recordings.events(name):
         yield event, objects
@@ -119,7 +119,7 @@ def restores_in(objects: Recorded) -> list[Restore]:
 
 
 def objects_at(name: str, moment: str) -> Recorded:
-    """The objects of a recording at a moment of its night, given as hh:mm:ss."""
+    """The objects of a recording at a time of its night, given as hh:mm:ss."""
     until = datetime.fromisoformat(f"2026-11-15T{moment}+00:00")
     objects: Recorded = {}
     for event, objects in walk(name):

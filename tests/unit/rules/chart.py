@@ -1,4 +1,4 @@
-"""A team's namespace and an OADP namespace on a table top, for walking the arrows of the seed's chart."""
+"""A team's namespace and an OADP namespace, for testing each arrow of the seed's chart."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RESTORE_UUID = f"{TEAM}-again-{UUID}"
 
 
 class Chart:
-    """The objects, one NAB `ledger` and perhaps one NAR `again`, and the controllers that look at them."""
+    """The objects, one NAB `ledger` and perhaps one NAR `again`, and their controllers."""
 
     def __init__(self, behaviour: Behaviour = Behaviour.RELEASED) -> None:
         self.behaviour = behaviour
@@ -53,8 +53,8 @@ class Chart:
         found: NonAdminRestore = self.objects.get(NAR, TEAM, "again")
         return found
 
-    def look(self) -> Reconciled:
-        """What the NAB controller would do now."""
+    def reconcile(self) -> Reconciled:
+        """The writes that the NAB controller would make now."""
         around = NabContext(
             oadp_namespace=OADP,
             fresh_uuid=UUID,
@@ -78,7 +78,7 @@ class Chart:
         return reconcile_nar(self.nar, around, NOW, self.behaviour)
 
     def step(self) -> Reconciled:
-        answer = self.look()
+        answer = self.reconcile()
         self.objects.apply(answer.writes, NOW)
         return answer
 
@@ -88,7 +88,7 @@ class Chart:
         return answer
 
     def settle(self, most: int = 20) -> list[Reconciled]:
-        """Look and apply until there is nothing to write; a controller that never rests fails the test."""
+        """Reconcile and apply until there is nothing to write; the test fails if that never happens."""
         answers: list[Reconciled] = []
         while self.objects.has(NAB, TEAM, "ledger"):
             answers.append(self.step())
@@ -110,7 +110,7 @@ class Chart:
         self.objects.apply([Patch(NAB, TEAM, "ledger", {"spec": spec})], NOW)
 
     def set_status(self, kind: Kind, name: str, **status: Any) -> None:
-        """What another controller writes; Velero's kinds have no status subresource."""
+        """A write of another controller; Velero's kinds have no status subresource."""
         namespace = TEAM if kind in (NAB, NAR) else OADP
         write = (
             PatchStatus(kind, namespace, name, status)
@@ -133,7 +133,7 @@ def said(obj: NonAdminBackup | NonAdminRestore, kind: str) -> tuple[str, str, st
 
 
 def phases(answers: Iterable[Reconciled]) -> list[str]:
-    """The phases written, in order."""
+    """The written phases, in order."""
     return [
         write.patch["phase"]
         for answer in answers
@@ -143,7 +143,7 @@ def phases(answers: Iterable[Reconciled]) -> list[str]:
 
 
 def made(behaviour: Behaviour = Behaviour.RELEASED) -> Chart:
-    """A NAB whose Velero Backup has just been made."""
+    """A NAB whose Velero Backup was just created."""
     chart = Chart(behaviour).add_nab()
     chart.settle()
     assert chart.nab.phase == "Created"

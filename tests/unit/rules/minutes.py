@@ -1,4 +1,4 @@
-"""Eight years of minutes as one large number, built day by day and without the primer's help."""
+"""Eight years of minutes as one large number, computed day by day and independently of the primer."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def _day_fires(by_date: int, by_weekday: int, *, both: bool) -> bool:
 
 
 def judged(text: str, minutes: int, dialect: Dialect, primed: tuple[str, ...]) -> tuple[int, int, int]:
-    """Missed warm-ups, warm-ups for nothing, and minutes that two expressions share.
+    """Missed warm-ups, extra warm-ups, and minutes that two expressions share.
 
-    The schedule is in a dialect of its own; what primes it is always for a CronJob.
+    The schedule has its own dialect; the primed expressions are always for a CronJob.
     """
     wanted = runs(text, DAYS + 8, dialect) >> minutes & WITHIN
     made = shared = 0

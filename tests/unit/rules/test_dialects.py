@@ -1,4 +1,4 @@
-"""Which cron dialect a Velero server has, and what tells it."""
+"""The cron dialect of a Velero server, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_release_has_the_dialect_of_the_library_that_it_was_built_with(text: s
 
 
 @pytest.mark.parametrize("text", ["", "latest", "main", "1", "1.x", "1.18.3.4", "velero-1.18", "sha256:12", "99999.1"])
-def test_what_names_no_release_is_refused_in_one_line(text: str) -> None:
+def test_an_invalid_release_is_a_one_line_error(text: str) -> None:
     assert find_release(text) is None
     with pytest.raises(BadInput) as caught:
         read_release(text)
@@ -86,7 +86,7 @@ def test_what_names_no_release_is_refused_in_one_line(text: str) -> None:
 @pytest.mark.parametrize(
     ("oadp", "velero"), [("1.3.1", "1.12"), ("1.4.0", "1.14"), ("1.5.2", "1.16"), ("1.6.0", "1.18")]
 )
-def test_a_release_of_oadp_brings_its_velero(oadp: str, velero: str) -> None:
+def test_an_oadp_release_maps_to_its_velero(oadp: str, velero: str) -> None:
     assert str(velero_of_oadp(oadp)) == velero
 
 
@@ -104,18 +104,18 @@ def test_a_release_of_oadp_brings_its_velero(oadp: str, velero: str) -> None:
         ("velero/velero:v1.18.3@sha256:0a1b", (NET,)),
     ],
 )
-def test_the_tag_of_the_image_leaves_open_what_it_leaves_open(image: str, candidates: tuple[Dialect, ...]) -> None:
+def test_an_image_tag_narrows_the_dialects(image: str, candidates: tuple[Dialect, ...]) -> None:
     assert verdict(deployment(image)).candidates == candidates
 
 
-def test_a_version_given_by_hand_counts_before_the_tag_and_the_tag_is_kept_as_a_contradiction() -> None:
+def test_a_given_version_wins_over_the_tag_which_is_kept_as_a_contradiction() -> None:
     found = verdict(deployment("velero/velero:v1.18.3"), given={"": "1.18.2"})
     assert found.candidates == (V3,)
     assert found.reasons == ("--velero-version 1.18.2",)
     assert found.contradictions == ("the tag 1.18.3 of its image",)
 
 
-def test_a_version_given_for_a_namespace_counts_before_one_given_for_the_cluster() -> None:
+def test_a_version_for_a_namespace_wins_over_one_for_the_cluster() -> None:
     assert verdict(given={"": "1.14", "velero": "1.18.3"}).candidates == (NET,)
     assert verdict(given={"": "1.14", "elsewhere": "1.18.3"}).candidates == (V1,)
 
@@ -132,7 +132,7 @@ def test_versions_are_given_for_all_for_a_context_with_slashes_and_for_a_namespa
     assert str(caught.value) == f"--velero-version eu=… does not name a context in use: there are {openshift}"
 
 
-def test_the_servers_own_word_tells_where_the_image_is_a_digest() -> None:
+def test_the_reported_server_version_decides_if_the_image_is_a_digest() -> None:
     request = from_builtins(
         ServerStatusRequest,
         {"metadata": {"name": "cli-x", "namespace": "velero"}, "status": {"serverVersion": "v1.18.2"}},
@@ -142,7 +142,7 @@ def test_the_servers_own_word_tells_where_the_image_is_a_digest() -> None:
     assert str(found.release) == "1.18.2"
 
 
-def test_the_operator_of_oadp_tells_its_release() -> None:
+def test_the_oadp_operator_shows_its_release() -> None:
     labels = {"olm.owner": "oadp-operator.v1.4.2"}
     meta = {"name": "openshift-adp-controller-manager", "namespace": "velero", "labels": labels}
     assert verdict(from_builtins(Deployment, {"metadata": meta})).candidates == (V1,)
@@ -152,7 +152,7 @@ def test_the_operator_of_oadp_tells_its_release() -> None:
     ("fields", "candidates"),
     [({"phase": {}, "queuePosition": {}}, (V3, NET)), ({"phase": {}}, (V1, V3)), ({}, (V1, V3, NET))],
 )
-def test_the_definition_of_backup_tells_whether_there_is_a_queue(
+def test_the_backup_crd_shows_whether_there_is_a_queue(
     fields: dict[str, object], candidates: tuple[Dialect, ...]
 ) -> None:
     schema = {"openAPIV3Schema": {"properties": {"status": {"properties": fields}}}}
@@ -160,7 +160,7 @@ def test_the_definition_of_backup_tells_whether_there_is_a_queue(
     assert verdict(from_builtins(CustomResourceDefinition, raw)).candidates == candidates
 
 
-def test_a_queued_backup_tells_that_there_is_a_queue() -> None:
+def test_a_queued_backup_shows_that_there_is_a_queue() -> None:
     assert verdict(backup("b", phase="Queued")).candidates == (V3, NET)
 
 
@@ -180,13 +180,11 @@ def test_a_queued_backup_tells_that_there_is_a_queue() -> None:
         (refused("61 * * * *", 'end of range (61) above maximum (59): "61"'), (V1, V3, NET)),
     ],
 )
-def test_what_the_server_accepts_and_how_it_words_a_refusal_tell(
-    item: Schedule, candidates: tuple[Dialect, ...]
-) -> None:
+def test_accepted_expressions_and_error_messages_are_evidence(item: Schedule, candidates: tuple[Dialect, ...]) -> None:
     assert verdict(item).candidates == candidates
 
 
-def test_the_latest_validation_counts_where_two_contradict_each_other() -> None:
+def test_the_latest_of_two_contradicting_validations_wins() -> None:
     old = schedule("old", "0 */24 * * *", resourceVersion="90")
     new = schedule("new", "0 22-2 * * *", resourceVersion="100")
     assert verdict(old, new).candidates == (NET,)
@@ -201,19 +199,19 @@ def alive_at(pulse: str) -> BackupStorageLocation:
     )
 
 
-def test_a_run_on_a_day_that_only_one_reading_has_tells() -> None:
+def test_a_run_on_a_day_of_only_one_reading_is_evidence() -> None:
     # 2 November 2026 is a Monday and not a 1st: only "either day" runs then.
     ran = schedule("both", "0 2 1 * 1", created="2026-10-28T00:00:00Z", last="2026-11-02T02:00:03Z")
     assert verdict(ran).candidates == (V1, V3)
 
 
-def test_an_expression_that_was_changed_after_the_run_tells_nothing() -> None:
+def test_an_expression_changed_after_the_run_is_not_evidence() -> None:
     owner = {"manager": "kubectl", "time": "2026-11-03T00:00:00Z", "fieldsV1": {"f:spec": {"f:schedule": {}}}}
     ran = schedule("both", "0 2 1 * 1", last="2026-11-02T02:00:03Z", managedFields=[owner])
     assert verdict(ran).candidates == (V1, V3, NET)
 
 
-def test_a_run_that_was_not_made_tells_while_the_server_shows_signs_of_life() -> None:
+def test_a_missing_run_is_evidence_while_the_server_is_active() -> None:
     quiet = schedule("both", "0 2 1 * 1", created="2026-11-01T12:00:00Z")
     assert verdict(quiet, alive_at("2026-11-02T02:10:03Z")).candidates == (NET,)
     assert verdict(quiet, alive_at("2026-11-02T02:01:03Z")).candidates == (V1, V3, NET)
@@ -221,20 +219,20 @@ def test_a_run_that_was_not_made_tells_while_the_server_shows_signs_of_life() ->
     assert verdict(quiet, held, alive_at("2026-11-02T02:10:03Z")).candidates == (V1, V3, NET)
 
 
-def test_a_server_that_makes_no_run_at_all_is_stuck_and_tells_nothing() -> None:
+def test_a_server_without_any_runs_is_stuck_and_no_evidence() -> None:
     quiet = schedule("both", "0 2 1 * 1", created="2026-11-01T12:00:00Z")
     plain = schedule("plain", "0 3 * * *", created="2026-10-28T00:00:00Z")
     assert verdict(quiet, plain, alive_at("2026-11-02T02:10:03Z")).candidates == (V1, V3, NET)
 
 
-def test_a_run_made_by_the_server_before_does_not_outweigh_the_one_not_made_since() -> None:
+def test_a_run_of_the_previous_server_does_not_outweigh_a_missing_run() -> None:
     stopped = schedule("both", "0 2 1 * 1", created="2026-10-20T00:00:00Z", last="2026-10-26T02:00:03Z")
     found = verdict(stopped, alive_at("2026-11-02T02:10:03Z"))
     assert found.candidates == (NET,)
     assert found.contradictions == ("it ran '0 2 1 * 1' (both) at 2026-10-26 02:00Z",)
 
 
-def test_where_all_that_remain_read_an_expression_alike_one_of_them_is_taken() -> None:
+def test_any_remaining_dialect_is_used_if_all_agree() -> None:
     open_verdict = verdict(deployment("velero/velero:v1.18"))
     assert open_verdict.dialect_for("0 2 * * *") is not None
     assert open_verdict.dialect_for("61 * * * *") is not None
@@ -263,13 +261,13 @@ def test_dialects_that_run_an_expression_at_the_same_times_are_one_reading(
     assert [reading.dialects for reading in readings(text)] == groups
 
 
-def test_readings_that_differ_only_where_the_clocks_skip_an_hour_say_so() -> None:
+def test_readings_that_differ_only_in_a_skipped_hour_say_so() -> None:
     _, older, newer = readings("CRON_TZ=America/New_York 30 2 * * *")
     assert older.meaning == "at 02:30 every day, America/New_York time; a time that the clocks skip does not run"
     assert newer.meaning == "at 02:30 every day, America/New_York time; a time that the clocks skip runs after the gap"
 
 
-def test_the_difference_is_one_sentence_and_nothing_where_there_is_none() -> None:
+def test_the_difference_is_one_sentence_or_empty() -> None:
     assert differences("0 2 * * *", (NET,)) == ""
     assert differences("0 2 1 * 1", (NET,)) == (
         "Other releases read it differently: Velero up to 1.18.2: at 02:00 on the 1st of the month and on every Monday."

@@ -1,4 +1,4 @@
-"""What an upgrade does to an expression: counted, dated, and with something else to write that serves both releases."""
+"""The effect of an upgrade on an expression: counts, dates, and a replacement that suits both releases."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_both_day_fields_run_61_times_in_2027_before_and_3_times_after() -> None
     assert not found.loses_all
 
 
-def test_both_day_fields_become_two_schedules_and_what_that_costs_is_said() -> None:
+def test_both_day_fields_become_two_schedules_with_a_note_on_the_cost() -> None:
     found = effect("0 2 1 * MON")
     assert found.instead == ("0 2 1 * *", "0 2 * * MON")
     assert "two backups (3 in the next twelve months)" in found.instead_note
@@ -76,7 +76,7 @@ def test_a_refused_schedule_loses_all_its_runs_from_the_next_one_on() -> None:
     assert found.first_difference == datetime(2027, 1, 1, tzinfo=UTC)
 
 
-def test_a_schedule_that_never_fires_by_itself_runs_every_minute_and_has_nothing_in_its_place() -> None:
+def test_a_schedule_that_never_fires_runs_every_minute_and_has_no_replacement() -> None:
     found = effect("@manual")
     assert found.kind is UpgradeKind.EVERY_MINUTE
     assert (found.runs_before, found.runs_after) == (0, 525_600)
@@ -92,7 +92,7 @@ def test_a_day_that_comes_once_in_decades_is_always_due_because_velero_looks_fiv
     assert found.instead == ("0 2 29 2 *", "0 2 * 2 1")
 
 
-def test_a_time_that_the_clocks_skip_gets_a_later_one_that_they_never_skip() -> None:
+def test_a_skipped_time_is_replaced_by_a_later_one() -> None:
     found = effect("TZ=America/New_York 30 2 * * *")
     assert (found.runs_before, found.runs_after) == (364, 365)
     assert found.first_difference == datetime(2027, 3, 14, 7, 30, tzinfo=UTC)
@@ -101,7 +101,7 @@ def test_a_time_that_the_clocks_skip_gets_a_later_one_that_they_never_skip() -> 
     assert runs_within(parsed(found.instead[0], ROBFIG), NEW_YEAR, NEW_YEAR + timedelta(days=365)) == 365
 
 
-def test_the_oldest_releases_know_no_zone_and_utc_can_go_without() -> None:
+def test_the_oldest_releases_have_no_zones_and_utc_needs_none() -> None:
     found = effect("TZ=UTC 0 2 * * *", ROBFIG1, ROBFIG)
     assert (found.kind, found.instead) == (UpgradeKind.ACCEPTED, ("0 2 * * *",))
     assert "zone of the server" in found.instead_note
@@ -110,7 +110,7 @@ def test_the_oldest_releases_know_no_zone_and_utc_can_go_without() -> None:
     assert "refuses every time zone" in berlin.instead_note
 
 
-def test_both_days_cannot_be_said_to_a_release_that_takes_either() -> None:
+def test_both_days_cannot_be_expressed_where_either_is_enough() -> None:
     found = effect("0 2 */2 * 1", ROBFIG1, ROBFIG)
     assert (found.kind, found.instead) == (UpgradeKind.OTHER_TIMES, ())
     assert found.instead_note
@@ -122,7 +122,7 @@ def test_what_both_read_alike_has_no_effect(text: str) -> None:
 
 
 def test_every_suggestion_makes_the_runs_of_today_in_both_dialects() -> None:
-    """Judged by the runs of a year, one by one, and not by the text."""
+    """Compared by the runs of a year, one by one, and not by the text."""
     chosen = random.Random(7)
     compared = 0
     for _ in range(120):
@@ -147,7 +147,7 @@ def test_every_suggestion_makes_the_runs_of_today_in_both_dialects() -> None:
     assert compared > 40
 
 
-def test_runs_are_counted_and_the_first_difference_is_found_as_by_listing_them() -> None:
+def test_run_counts_and_first_difference_equal_those_of_listed_runs() -> None:
     chosen = random.Random(11)
     for _ in range(60):
         text = chosen.choice(ZONES) + " ".join(
@@ -170,14 +170,14 @@ def test_runs_are_counted_and_the_first_difference_is_found_as_by_listing_them()
         assert (found if found and found <= end else None) == min({*listed[0]} ^ {*listed[1]}, default=None), text
 
 
-def test_a_minute_is_the_most_that_velero_runs_however_short_the_delay() -> None:
+def test_velero_runs_at_most_once_a_minute_for_any_delay() -> None:
     year = NEW_YEAR, NEW_YEAR + timedelta(days=365)
     assert runs_within(parsed("@every 1s", ROBFIG), *year) == 525_600
     assert runs_within(parsed("* * * * *", ROBFIG), *year) == 525_600
     assert runs_within(parsed("@every 36h", ROBFIG), *year) == 243
 
 
-def test_the_next_dialect_is_that_of_the_releases_to_come() -> None:
+def test_the_next_dialect_is_that_of_the_following_releases() -> None:
     assert next_dialect((ROBFIG1,)) is ROBFIG
     assert next_dialect((ROBFIG1, ROBFIG)) is NETRESEARCH
     assert next_dialect((ROBFIG, NETRESEARCH)) is None

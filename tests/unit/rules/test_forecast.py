@@ -1,4 +1,4 @@
-"""What a schedule does next, and what unpausing it would do: the seed's stories and the facts."""
+"""The next run of a schedule, and the effect of unpausing it: the seed's examples and the measured facts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from foretop_core.rules.sentences import render
 from tests.objects import NOW, at, backup, schedule
 
 DIALECT = Dialect.NETRESEARCH
-BEAT = Heartbeat(second=3, pulse=at("02:41:03"))
+HEARTBEAT = Heartbeat(second=3, pulse=at("02:41:03"))
 
 
 def test_a_schedule_that_never_ran_counts_from_its_creation() -> None:
@@ -40,7 +40,7 @@ def test_a_skip_after_the_last_backup_moves_the_next_run() -> None:
     assert next_run(skipped, DIALECT) == at("03:00:00")
 
 
-def test_a_skip_before_the_last_backup_counts_for_nothing() -> None:
+def test_a_skip_before_the_last_backup_is_ignored() -> None:
     old_skip = schedule(cron="0 * * * *", last="02:00:03", skipped="01:30:00")
     assert next_run(old_skip, DIALECT) == at("03:00:00")
 
@@ -51,8 +51,8 @@ def test_at_the_very_second_of_its_run_a_schedule_is_not_yet_due() -> None:
     assert is_due(hourly, at("02:00:01"), DIALECT)
 
 
-def test_the_seeds_story_of_the_43rd_and_50th_minute() -> None:
-    """Made with `45 * * * *`, paused at minute 43, unpaused at minute 50: a backup nobody asked for, unless skipped."""
+def test_the_seed_example_of_minutes_43_and_50() -> None:
+    """Created with `45 * * * *`, paused at minute 43, unpaused at minute 50: an unwanted backup, unless skipped."""
     held = schedule(cron="45 * * * *", created="02:40:00", paused=True)
     now = at("02:50:00")
     surprise = unpause(held, now, Choice.LEAVE, server_default=False, dialect=DIALECT)
@@ -81,16 +81,16 @@ def test_the_whole_skip_table(choice: Choice, field: bool | None, server_default
     assert forecast.predictable is (wanted is not None or server_default is False)
 
 
-def test_unpausing_tells_the_start_to_the_second_where_the_beat_is_known() -> None:
+def test_unpausing_gives_the_exact_start_if_the_heartbeat_is_known() -> None:
     cassandra = schedule("cassandra", "*/30 * * * *", last="2026-11-12T02:00:03Z", paused=True)
-    forecast = unpause(cassandra, NOW, Choice.SKIP, beat=BEAT, dialect=DIALECT)
+    forecast = unpause(cassandra, NOW, Choice.SKIP, beat=HEARTBEAT, dialect=DIALECT)
     assert forecast.starts == at("03:00:03")
     assert forecast.missed == 145
     assert "due since 12 Nov 02:30Z, 145 runs missed" in render(forecast.sentence, NOW)
     assert "next run 03:00:00Z, starts 03:00:03Z, in 18 minutes" in render(forecast.sentence, NOW)
 
 
-def test_unpausing_behind_its_own_running_backup_waits_for_it() -> None:
+def test_unpausing_waits_for_its_own_running_backup() -> None:
     held = schedule(cron="0 * * * *", last="00:00:03", paused=True)
     running = backup("nightly-1", "InProgress", created="02:30:00", of="nightly")
     forecast = unpause(held, NOW, Choice.DO_NOT_SKIP, backups=[running], dialect=DIALECT)
@@ -98,14 +98,14 @@ def test_unpausing_behind_its_own_running_backup_waits_for_it() -> None:
     assert "when nightly-1 has ended" in render(forecast.sentence, NOW)
 
 
-def test_unpausing_an_expression_that_never_fires_is_warned_of() -> None:
+def test_unpausing_an_expression_that_never_fires_gives_a_warning() -> None:
     forecast = unpause(schedule(cron="0 0 31 2 *", paused=True), NOW, Choice.SKIP, dialect=DIALECT)
     assert forecast.at_once
     assert forecast.next_run is None
     assert "never fires" in render(forecast.sentence, NOW)
 
 
-def test_unpausing_an_invalid_schedule_makes_nothing() -> None:
+def test_unpausing_an_invalid_schedule_creates_no_backup() -> None:
     forecast = unpause(schedule(cron="61 * * * *", paused=True), NOW, Choice.DO_NOT_SKIP, dialect=DIALECT)
     assert not forecast.at_once
     assert "end of range (61) above maximum (59)" in render(forecast.sentence, NOW)
@@ -118,30 +118,30 @@ def test_the_server_default_cannot_be_relied_on_and_the_sentence_says_so() -> No
     assert "to be sure" in render(forecast.sentence, NOW)
 
 
-def test_the_expected_start_is_the_first_beat_after_the_due_time() -> None:
+def test_the_expected_start_is_the_first_heartbeat_after_the_due_time() -> None:
     hourly = schedule(cron="0 * * * *", last="02:00:03")
-    assert expected_start(hourly, NOW, DIALECT, BEAT) == at("03:00:03")
+    assert expected_start(hourly, NOW, DIALECT, HEARTBEAT) == at("03:00:03")
     assert expected_start(hourly, NOW, DIALECT, Heartbeat()) is None
 
 
-def test_a_due_run_starts_at_the_next_beat() -> None:
+def test_a_due_run_starts_at_the_next_heartbeat() -> None:
     hourly = schedule(cron="40 * * * *", last="01:40:03")
-    assert expected_start(hourly, at("02:40:30"), DIALECT, BEAT) == at("02:41:03")
+    assert expected_start(hourly, at("02:40:30"), DIALECT, HEARTBEAT) == at("02:41:03")
 
 
 def test_a_blocked_or_paused_schedule_has_no_expected_start() -> None:
     running = backup("nightly-1", "InProgress", of="nightly")
-    assert expected_start(schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, BEAT, [running]) is None
-    assert expected_start(schedule(cron="0 * * * *", last="01:00:03", paused=True), NOW, DIALECT, BEAT) is None
+    assert expected_start(schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, HEARTBEAT, [running]) is None
+    assert expected_start(schedule(cron="0 * * * *", last="01:00:03", paused=True), NOW, DIALECT, HEARTBEAT) is None
 
 
 @pytest.mark.parametrize("phase", ["", "New", "InProgress"])
-def test_an_unfinished_backup_holds_its_schedule_and_is_named(phase: str) -> None:
+def test_an_unfinished_backup_blocks_its_schedule_and_is_named(phase: str) -> None:
     late = overdue(
         schedule(cron="0 * * * *", last="01:00:03"),
         NOW,
         DIALECT,
-        BEAT,
+        HEARTBEAT,
         [backup("nightly-20261115010003", phase, created="01:00:03", started="01:00:04", of="nightly")],
     )
     assert late is not None
@@ -153,32 +153,36 @@ def test_an_unfinished_backup_holds_its_schedule_and_is_named(phase: str) -> Non
 
 
 @pytest.mark.parametrize("phase", ["Queued", "ReadyToStart", "WaitingForPluginOperations", "Finalizing", "Completed"])
-def test_a_backup_in_another_phase_does_not_hold_its_schedule(phase: str) -> None:
+def test_a_backup_in_another_phase_does_not_block_its_schedule(phase: str) -> None:
     late = overdue(
-        schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, BEAT, [backup("nightly-1", phase, of="nightly")]
+        schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, HEARTBEAT, [backup("nightly-1", phase, of="nightly")]
     )
     assert late is not None
     assert late.reason is DelayReason.UNKNOWN
 
 
-def test_the_backup_of_another_schedule_holds_nobody() -> None:
+def test_the_backup_of_another_schedule_does_not_block() -> None:
     late = overdue(
-        schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, BEAT, [backup("other-1", "InProgress", of="other")]
+        schedule(cron="0 * * * *", last="01:00:03"),
+        NOW,
+        DIALECT,
+        HEARTBEAT,
+        [backup("other-1", "InProgress", of="other")],
     )
     assert late is not None
     assert late.reason is DelayReason.UNKNOWN
 
 
-def test_a_run_is_not_overdue_before_velero_had_time_to_look() -> None:
+def test_a_run_is_not_overdue_before_velero_could_start_it() -> None:
     hourly = schedule(cron="0 * * * *", last="01:00:03")
-    assert overdue(hourly, at("02:01:59"), DIALECT, BEAT) is None
-    assert overdue(hourly, at("02:02:01"), DIALECT, BEAT) is not None
+    assert overdue(hourly, at("02:01:59"), DIALECT, HEARTBEAT) is None
+    assert overdue(hourly, at("02:02:01"), DIALECT, HEARTBEAT) is not None
 
 
-def test_a_run_that_was_made_a_moment_ago_is_not_overdue_though_last_backup_lags() -> None:
+def test_a_run_that_just_started_is_not_overdue_if_last_backup_lags() -> None:
     hourly = schedule(cron="0 * * * *", last="01:00:03")
     made = backup("nightly-20261115024106", "", created="02:41:06", of="nightly")
-    assert overdue(hourly, NOW, DIALECT, BEAT, [made]) is None
+    assert overdue(hourly, NOW, DIALECT, HEARTBEAT, [made]) is None
 
 
 @pytest.mark.parametrize(
@@ -189,13 +193,13 @@ def test_a_run_that_was_made_a_moment_ago_is_not_overdue_though_last_backup_lags
         (schedule(cron="0 * * * *", last="00:00:03", paused=True), DelayReason.PAUSED),
     ],
 )
-def test_every_reason_for_not_running_has_its_name(given: object, reason: DelayReason) -> None:
-    late = overdue(given, NOW, DIALECT, BEAT)  # type: ignore[arg-type]
+def test_every_reason_for_not_running_is_named(given: object, reason: DelayReason) -> None:
+    late = overdue(given, NOW, DIALECT, HEARTBEAT)  # type: ignore[arg-type]
     assert late is not None
     assert late.reason is reason
 
 
-def test_without_a_pulse_the_silence_is_the_reason() -> None:
+def test_without_a_heartbeat_the_silence_is_the_reason() -> None:
     from datetime import timedelta
 
     silent = Heartbeat(second=3, pulse=at("02:30:03"), period=timedelta(minutes=1))
@@ -211,13 +215,13 @@ def test_every_counts_from_the_actual_last_run() -> None:
     assert missed_runs(schedule(cron="@every 90s", last="02:31:07"), NOW, DIALECT) == 6
 
 
-def test_a_mended_expression_is_not_called_invalid_before_velero_has_looked() -> None:
-    """Paused ones are not validated: what we parse ourselves counts, whatever phase is left over."""
+def test_a_fixed_expression_is_not_reported_invalid_before_velero_validates_it() -> None:
+    """Paused schedules are not validated: our own parse counts, whatever phase is left over."""
     assert invalid(schedule(cron="0 0 * * 8", paused=True, phase=""), DIALECT) != ""
     assert invalid(schedule(cron="0 0 * * 0", paused=True, phase=""), DIALECT) == ""
 
 
-def test_pausing_says_what_goes_on_and_what_does_not_happen() -> None:
+def test_pausing_says_what_continues_and_what_is_missed() -> None:
     running = backup("nightly-1", "InProgress", of="nightly")
     sentence = render(pause(schedule(cron="0 * * * *", last="02:00:03"), NOW, DIALECT, [running]), NOW)
     assert "the run of 03:00:00Z will not start" in sentence
@@ -225,7 +229,7 @@ def test_pausing_says_what_goes_on_and_what_does_not_happen() -> None:
     assert "is already paused" in pause(schedule(paused=True), NOW, DIALECT)
 
 
-def test_where_the_reading_is_open_unpausing_says_what_each_release_does_and_relies_on_none() -> None:
+def test_with_an_unknown_reading_unpausing_says_what_each_release_does() -> None:
     paused = schedule(cron="0 2 1 * 1", last="2026-11-02T02:00:03Z", paused=True)
     told = unpause_as_read(paused, NOW, Choice.DO_NOT_SKIP, False, readings(paused.spec.schedule))
     assert render(told.sentence, NOW).startswith(

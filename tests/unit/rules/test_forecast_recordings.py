@@ -1,4 +1,4 @@
-"""The forecasts held against what the real schedule controller did, event by event."""
+"""The forecasts compared with the real schedule controller, event by event."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ RESTARTED = [
     ("upgrade", "quoted", "10:26:51"),
     ("upgrade", "plain", "10:27:51"),
 ]
-"""Told by the beat of a server that was then, or had just been, replaced: nobody can foretell the new one's."""
+"""Forecast from the heartbeat of a server that was just being replaced: the new one's cannot be known."""
 AT_ONCE = timedelta(seconds=1)
 
 
 @dataclass
 class Cluster:
-    """The objects as they stood just before an event."""
+    """The objects just before an event."""
 
     objects: dict[tuple[str, str, str], Resource] = field(default_factory=dict)
 
@@ -60,7 +60,7 @@ def walk(name: str) -> Iterator[tuple[Cluster, Event]]:
 
 
 def submissions(name: str) -> list[tuple[str, datetime]]:
-    """Which schedule moved its lastBackup, and when."""
+    """The schedules whose lastBackup changed, and when."""
     found = []
     for cluster, event in walk(name):
         before = cluster.before(event)
@@ -72,7 +72,7 @@ def submissions(name: str) -> list[tuple[str, datetime]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_whatever_the_controller_submitted_was_due_unpaused_and_valid(name: str) -> None:
+def test_every_submitted_schedule_was_due_unpaused_and_valid(name: str) -> None:
     for cluster, event in walk(name):
         before = cluster.before(event)
         if not isinstance(event.object, Schedule) or not isinstance(before, Schedule):
@@ -85,8 +85,8 @@ def test_whatever_the_controller_submitted_was_due_unpaused_and_valid(name: str)
             assert not invalid(before, dialect)
 
 
-def test_whatever_was_due_and_free_at_a_look_was_submitted() -> None:
-    """A look at all schedules comes once a minute; one that is due and makes nothing then would be a wrong forecast."""
+def test_every_due_and_unblocked_schedule_was_submitted() -> None:
+    """All schedules are checked once a minute; one that is due and makes no backup then would be a wrong forecast."""
     checked = 0
     for name in NAMES:
         made = submissions(name)
@@ -105,23 +105,23 @@ def test_whatever_was_due_and_free_at_a_look_was_submitted() -> None:
 
 
 def _on_the_beat(moment: datetime, made: list[tuple[str, datetime]]) -> bool:
-    """A submission here, and another whole minutes before or after it."""
+    """A submission here, and another one whole minutes before or after it."""
     apart = [abs(at - moment).total_seconds() for _, at in made]
     return min(apart, default=60) < 0.5 and any(gap > 50 and min(gap % 60, 60 - gap % 60) < 0.5 for gap in apart)
 
 
 def test_the_expected_start_is_the_second_at_which_the_controller_started() -> None:
-    """Asked when the schedule last changed, up to three minutes ahead of the run."""
+    """Forecast when the schedule last changed, up to three minutes before the run."""
     right, wrong = 0, []
     for name in NAMES:
-        told: dict[str, datetime] = {}
+        expected: dict[str, datetime] = {}
         for cluster, event in walk(name):
             item = event.object
             before = cluster.before(event)
             if not isinstance(item, Schedule):
                 continue
             started = item.status.last_backup
-            said = told.pop(item.name, None)
+            said = expected.pop(item.name, None)
             if said and started and isinstance(before, Schedule) and started != before.status.last_backup:
                 if abs(started - said) <= timedelta(seconds=1):
                     right += 1
@@ -132,7 +132,7 @@ def test_the_expected_start_is_the_second_at_which_the_controller_started() -> N
             beat = heartbeat(cluster.storage, cluster.schedules, cluster.backups)
             start = expected_start(item, event.t, dialect, beat)
             if start is not None and not is_due(item, event.t, dialect):
-                told[item.name] = start
+                expected[item.name] = start
     assert right >= 50
     assert wrong == RESTARTED
 

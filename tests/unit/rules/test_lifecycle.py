@@ -1,4 +1,4 @@
-"""Where an object stands, in the situations that the recording does not show."""
+"""The state of an object in situations that the recording does not contain."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def backup(**status: Any) -> Backup:
 
 
 @pytest.mark.parametrize("phase", ["Deleting", "Deletion"])
-def test_both_spellings_of_the_seed_mean_that_it_is_on_its_way_out(phase: str) -> None:
+def test_both_spellings_of_the_seed_mean_deleting(phase: str) -> None:
     leaving = nab(phase, ACCEPTED, QUEUED, DELETING, metadata={"deletionTimestamp": "2026-11-12T02:41:07Z"})
     view = lifecycle(leaving, None, NOW)
     assert view.path is Path.API_DELETE
@@ -46,7 +46,7 @@ def test_both_spellings_of_the_seed_mean_that_it_is_on_its_way_out(phase: str) -
     assert transition(nab("Created", ACCEPTED, QUEUED), leaving).known
 
 
-def test_a_delete_request_with_errors_is_the_step_that_failed() -> None:
+def test_a_delete_request_with_errors_is_a_failed_step() -> None:
     request = {"status": {"phase": "Processed", "errors": ["bucket not reachable"]}}
     stuck = nab(
         "Deleting",
@@ -72,7 +72,7 @@ def test_force_wins_over_delete_where_both_are_set() -> None:
     assert "bucket" in view.why
 
 
-def test_a_backup_that_velero_finds_invalid_never_was_in_progress() -> None:
+def test_a_backup_that_fails_validation_was_never_in_progress() -> None:
     made = nab("Created", ACCEPTED, QUEUED)
     view = lifecycle(made, backup(phase="FailedValidation", validationErrors=["no such location"]), NOW)
     assert [step.name for step in view.steps] == ["New", "Accepted", "Created", "Queued", "FailedValidation"]
@@ -80,14 +80,14 @@ def test_a_backup_that_velero_finds_invalid_never_was_in_progress() -> None:
     assert "no such location" in view.why
 
 
-def test_a_failed_backup_tells_its_reason() -> None:
+def test_a_failed_backup_shows_its_reason() -> None:
     live = backup(
         phase="Failed", failureReason="found a backup with status InProgress", startTimestamp="2026-11-15T02:00:00Z"
     )
     assert "found a backup with status InProgress" in lifecycle(nab("Created", ACCEPTED, QUEUED), live, NOW).why
 
 
-def test_the_live_backup_counts_more_than_the_copy() -> None:
+def test_the_live_backup_wins_over_the_copied_status() -> None:
     frozen = nab("Created", ACCEPTED, QUEUED, status={"veleroBackup": {"status": {"phase": "InProgress"}}})
     assert lifecycle(frozen, None, NOW).steps[4].state is StepState.CURRENT
     assert lifecycle(frozen, backup(phase="Completed", startTimestamp="2026-11-15T02:00:00Z"), NOW).steps[-1].state is (
@@ -107,12 +107,12 @@ def test_the_live_backup_counts_more_than_the_copy() -> None:
         ("Deleting", "Gone", "The Velero Backup is Deleting."),
     ],
 )
-def test_what_velero_does_is_said_in_a_sentence(phase: str, following: str, why: str) -> None:
+def test_velero_s_phase_is_explained_in_a_sentence(phase: str, following: str, why: str) -> None:
     view = lifecycle(nab("Created", ACCEPTED, QUEUED), backup(phase=phase), NOW)
     assert (view.next, view.why) == (following, why)
 
 
-def test_a_phase_nobody_knows_is_shown_as_it_is() -> None:
+def test_an_unknown_phase_is_shown_unchanged() -> None:
     view = lifecycle(nab("Created", ACCEPTED, QUEUED), backup(phase="Polishing"), NOW)
     assert ("Polishing", StepState.CURRENT) in [(step.name, step.state) for step in view.steps]
     assert not transition(nab("New"), nab("Polishing")).known
@@ -154,19 +154,19 @@ def test_queued_never_clears() -> None:
     assert not transition(nab("Created", ACCEPTED, QUEUED), nab("Created", ACCEPTED)).known
 
 
-def test_one_that_is_gone_without_having_been_marked_lost_its_finalizer_to_somebody() -> None:
+def test_an_object_gone_without_a_deletion_mark_lost_its_finalizer() -> None:
     held = {"finalizers": ["nonadminbackup.oadp.openshift.io/finalizer"]}
     assert not transition(nab("Created", ACCEPTED, QUEUED, metadata=held), None).known
     assert transition(nab("BackingOff", ACCEPTED), None).known
     assert transition(nab("Deleting", DELETING, metadata=held), None).known
 
 
-def test_made_anew_under_the_same_name_is_a_first_sight_and_no_step_back() -> None:
+def test_an_object_created_again_is_new_and_not_a_backward_step() -> None:
     step = transition(nab("Created", ACCEPTED, QUEUED), nab("", uid="u2"))
     assert (step.known, step.backwards, step.restored_by_sync) == (True, False, False)
 
 
-def test_a_restore_being_deleted_waits_for_its_velero_restore_only() -> None:
+def test_a_deleting_nar_waits_only_for_its_velero_restore() -> None:
     nar = from_builtins(
         NonAdminRestore,
         {

@@ -1,4 +1,4 @@
-"""The life of every NAB and NAR of the recording, step by step."""
+"""The lifecycle of every NAB and NAR of the recording, step by step."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def _walk() -> Iterator[Walked]:
 WALKED = tuple(_walk())
 
 
-def test_every_recorded_step_is_one_that_the_lifecycle_knows() -> None:
+def test_every_recorded_step_is_known() -> None:
     assert len(WALKED) > 120
     assert [(event.object.name, step.text) for event, _, step in WALKED if not step.known] == []
 
 
-def test_wave_3_alone_goes_back_when_its_velero_backup_vanishes() -> None:
+def test_only_wave_3_goes_back_when_its_velero_backup_vanishes() -> None:
     ((event, before, step),) = [entry for entry in WALKED if entry[2].backwards]
     assert before is not None
     assert (event.object.namespace, event.object.name) == ("team-3", "wave-3")
@@ -48,7 +48,7 @@ def test_wave_3_alone_goes_back_when_its_velero_backup_vanishes() -> None:
     assert step.text == "Created → BackingOff, backwards (VeleroBackupNotFound)"
 
 
-def test_wave_2_alone_is_brought_back_by_the_sync_under_a_new_uid() -> None:
+def test_only_wave_2_is_created_again_by_the_sync_with_a_new_uid() -> None:
     ((event, before, _),) = [entry for entry in WALKED if entry[2].restored_by_sync]
     assert (event.object.namespace, event.object.name) == ("team-2", "wave-2")
     assert isinstance(event.object, NonAdmin)
@@ -59,7 +59,7 @@ def test_wave_2_alone_is_brought_back_by_the_sync_under_a_new_uid() -> None:
     assert len(uids) == 2
 
 
-def test_seen_late_the_one_that_came_back_is_still_known_for_what_it_is() -> None:
+def test_a_synced_nab_is_recognized_even_if_seen_late() -> None:
     """A viewer that lists only now and then sees the old wave-2, then one with another uid that is Created."""
     states = [entry.object for entry, _, _ in WALKED if entry.object.name == "wave-2" and entry.type != "DELETED"]
     old = next(state for state in states if isinstance(state, NonAdmin) and state.phase == "Created")
@@ -94,7 +94,7 @@ def _views() -> Iterator[tuple[datetime, NonAdmin, Lifecycle]]:
 VIEWS = tuple(_views())
 
 
-def test_at_every_moment_exactly_one_step_is_current_or_failed_unless_all_are_done() -> None:
+def test_exactly_one_step_is_current_or_failed_unless_all_are_done() -> None:
     for _, owner, view in VIEWS:
         states = [step.state for step in view.steps]
         turning = [state for state in states if state in {StepState.CURRENT, StepState.FAILED}]
@@ -105,7 +105,7 @@ def test_at_every_moment_exactly_one_step_is_current_or_failed_unless_all_are_do
         assert all(state is StepState.AHEAD for state in states[reached + 1 :]), owner
 
 
-def test_every_moment_has_its_sentence_and_its_next() -> None:
+def test_every_state_has_a_sentence_and_a_next_step() -> None:
     for _, owner, view in VIEWS:
         assert view.why.endswith("."), owner
         assert view.next
@@ -115,7 +115,7 @@ def test_every_moment_has_its_sentence_and_its_next() -> None:
             assert accepted.message.rstrip(".") in view.why
 
 
-def test_times_of_steps_never_run_backwards() -> None:
+def test_step_times_never_decrease() -> None:
     for _, owner, view in VIEWS:
         times = [step.at for step in view.steps if step.at is not None and step.state is not StepState.AHEAD]
         if view.synced:
@@ -129,14 +129,14 @@ def _path(view: Lifecycle) -> str:
 
 
 def _story(name: str, kind: str = "NonAdminBackup") -> list[str]:
-    told: list[str] = []
+    paths: list[str] = []
     for _, owner, view in VIEWS:
-        if owner.name == name and type(owner).__name__ == kind and (not told or told[-1] != _path(view)):
-            told.append(_path(view))
-    return told
+        if owner.name == name and type(owner).__name__ == kind and (not paths or paths[-1] != _path(view)):
+            paths.append(_path(view))
+    return paths
 
 
-def test_the_life_of_a_good_one_as_it_is_drawn() -> None:
+def test_the_steps_of_a_successful_nab() -> None:
     assert _story("good") == [
         "New ◐ ─ Accepted ─ Created ─ Queued ─ InProgress ─ Completed",
         "New ✓ ─ Accepted ◐ ─ Created ─ Queued ─ InProgress ─ Completed",
@@ -149,7 +149,7 @@ def test_the_life_of_a_good_one_as_it_is_drawn() -> None:
     ]
 
 
-def test_a_refused_one_that_is_mended_goes_on_from_where_it_was_refused() -> None:
+def test_a_refused_nab_continues_after_it_is_fixed() -> None:
     story = _story("bad-namespace")
     assert story[:4] == [
         "New ◐ ─ Accepted ─ Created ─ Queued ─ InProgress ─ Completed",
@@ -160,30 +160,30 @@ def test_a_refused_one_that_is_mended_goes_on_from_where_it_was_refused() -> Non
     assert story[-1] == "New ✓ ─ Accepted ✓ ─ Created ✓ ─ Queued ✓ ─ InProgress ✓ ─ Completed ✓"
 
 
-def test_the_one_that_lost_its_backup_fails_at_created_and_is_not_mended_by_the_backups_return() -> None:
+def test_a_nab_that_lost_its_backup_stays_failed_when_the_backup_returns() -> None:
     assert _story("wave-3")[-1] == "New ✓ ─ Accepted ✓ ─ Created ✗ ─ Queued ─ InProgress ─ Completed"
 
 
-def test_the_one_that_came_back_shows_no_step_that_it_never_took() -> None:
+def test_a_synced_nab_shows_no_steps_it_did_not_take() -> None:
     assert _story("wave-2")[-1] == "New ✓ ─ Created ✓ ─ Queued ✓ ─ InProgress ✓ ─ Completed ✓"
 
 
-def test_a_partially_failed_restore_ends_in_its_own_name() -> None:
+def test_a_partially_failed_restore_ends_with_that_phase() -> None:
     story = _story("good", "NonAdminRestore")
     assert "New ✓ ─ Accepted ✓ ─ Created ✓ ─ Queued ✓ ─ InProgress ✓ ─ PartiallyFailed ✗" in story
     assert story[-1] == "New ✓ ─ Created ✓ ─ Deleting ◐ ─ Gone"
 
 
 @pytest.mark.parametrize("name", ["wave-1", "wave-4"])
-def test_deleting_with_the_data_goes_by_way_of_the_request(name: str) -> None:
+def test_deleting_with_the_data_includes_the_delete_request(name: str) -> None:
     story = _story(name)
     assert "New ✓ ─ Created ✓ ─ Deleting ◐ ─ DeleteBackupRequest ─ Gone" in story
     assert story[-1] == "New ✓ ─ Created ✓ ─ Deleting ✓ ─ DeleteBackupRequest ◐ ─ Gone"
     assert {view.path for _, owner, view in VIEWS if owner.name == name} == {Path.CREATE_UPDATE, Path.DELETE}
 
 
-def test_while_the_copy_is_frozen_the_live_backup_tells_where_it_stands() -> None:
-    """wave-4 waited half a minute: its copied status stayed empty while Velero had it ready to start."""
+def test_the_live_backup_is_used_while_the_copied_status_is_outdated() -> None:
+    """wave-4 waited half a minute: its copied status stayed empty while its Velero Backup was ReadyToStart."""
     seen = {
         step.name
         for _, owner, view in VIEWS

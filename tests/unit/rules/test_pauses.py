@@ -1,4 +1,4 @@
-"""Who paused it: a person where foretop left a note, else the program that the API server knows."""
+"""Who paused a schedule: the person in foretop's annotation, else the field manager."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def paused(manager: str, **notes: str) -> Schedule:
         ("", ""),
     ],
 )
-def test_without_a_note_a_program_is_not_taken_for_a_person(manager: str, who: str) -> None:
+def test_without_an_annotation_a_program_is_not_shown_as_a_person(manager: str, who: str) -> None:
     assert pause_info(paused(manager)).who == who
 
 
-def test_the_note_that_foretop_leaves_names_the_person_the_reason_and_the_end() -> None:
+def test_foretop_s_annotation_names_the_person_the_reason_and_the_end() -> None:
     notes = {PAUSED_BY: "maria", PAUSED_WHY: "upgrade", PAUSED_UNTIL: "2026-11-15T04:30:00Z"}
     found = pause_info(paused("foretop", **notes))
     assert (found.since, found.who, found.why) == (SINCE, "by maria", "upgrade")
     assert found.until == datetime(2026, 11, 15, 4, 30, tzinfo=UTC)
 
 
-def test_an_old_note_says_nothing_about_a_pause_that_somebody_else_began() -> None:
+def test_an_old_annotation_does_not_apply_to_a_later_pause() -> None:
     assert pause_info(paused("kubectl-edit", **{PAUSED_BY: "maria"})).who == "with kubectl-edit"
 
 
 @pytest.mark.parametrize("until", ["soon", "2026-11-15T04:30:00"])
-def test_an_end_that_cannot_be_read_is_none(until: str) -> None:
+def test_an_unreadable_end_is_none(until: str) -> None:
     assert pause_info(paused("foretop", **{PAUSED_BY: "maria", PAUSED_UNTIL: until})).until is None

@@ -1,4 +1,4 @@
-"""Primed schedules, judged by their runs over eight years of minutes."""
+"""Primed schedules, compared by their runs over eight years of minutes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_known_schedule_is_primed_as_written_and_warms_before_every_run(
 @pytest.mark.parametrize(
     ("text", "minutes", "dialect", "expected", "extra"),
     [
-        # The 1sts of eight years, less those that are Mondays.
+        # The 1sts of eight years that are not Mondays.
         ("0 2 1 * 1", 10, Dialect.NETRESEARCH, ("50 1 1 * *",), 96 - 15),
         ("0 2 * * 7", 10, Dialect.NETRESEARCH, ("50 1 * * 0",), 0),
         ("0 2 1-31 * 1", 10, Dialect.NETRESEARCH, ("50 1 * * 1",), 0),
@@ -72,14 +72,14 @@ def test_a_schedule_is_primed_for_a_cron_job_whatever_its_own_dialect(
     assert judged(text, minutes, dialect, primed.expressions) == (0, extra, 0)
 
 
-def test_what_no_cron_job_can_say_is_counted_and_told() -> None:
+def test_inexact_warm_ups_are_counted_and_reported() -> None:
     primed = prime("0 2 1 * 1", 10, Dialect.NETRESEARCH)
     assert "no set of cron expressions is exact here: 81 warm-ups too many in eight years, none missed" in primed.note
     stepped = {dialect: prime("0 2 */10 * 1", 10, dialect).exact for dialect in Dialect}
     assert stepped == {Dialect.ROBFIG1: False, Dialect.ROBFIG: True, Dialect.NETRESEARCH: False}
 
 
-def test_quotes_around_a_zone_are_not_handed_to_a_cron_job_that_would_refuse_them() -> None:
+def test_a_cron_job_gets_the_zone_without_quotes() -> None:
     primed = prime("TZ='Asia/Tokyo' 0 3 * * *", 30, Dialect.NETRESEARCH)
     assert primed.expressions == ("TZ=Asia/Tokyo 30 2 * * *",)
     parse(primed.expressions[0], Dialect.ROBFIG)
@@ -88,7 +88,7 @@ def test_quotes_around_a_zone_are_not_handed_to_a_cron_job_that_would_refuse_the
 @pytest.mark.parametrize("dialect", Dialect)
 @settings(max_examples=80, derandomize=True, deadline=None, database=None)
 @given(data=st.data(), minutes=st.integers(0, 10080))
-def test_no_warm_up_is_ever_missed_and_none_is_extra_where_exact_is_claimed(
+def test_no_warm_up_is_missed_and_an_exact_result_has_no_extra(
     dialect: Dialect, data: st.DataObject, minutes: int
 ) -> None:
     text = data.draw(expressions(dialect))
@@ -114,13 +114,13 @@ def test_no_warm_up_is_ever_missed_and_none_is_extra_where_exact_is_claimed(
         ("0 0 * * *", 10081, "0 to 10080"),
     ],
 )
-def test_what_cannot_be_primed_is_refused_with_the_reason(text: str, minutes: int, why: str) -> None:
+def test_a_schedule_that_cannot_be_primed_is_refused_with_a_reason(text: str, minutes: int, why: str) -> None:
     with pytest.raises(PrimerError, match=why):
         prime(text, minutes, Dialect.ROBFIG)
 
 
 @pytest.mark.parametrize("text", ["@manual", "TZ=UTC @none", "0 0 , * 1"])
-def test_what_only_a_person_starts_needs_no_warm_up(text: str) -> None:
+def test_a_manual_schedule_needs_no_warm_up(text: str) -> None:
     with pytest.raises(PrimerError, match="never fires"):
         prime(text, 10, Dialect.NETRESEARCH)
     assert warmups(text, 10, Dialect.NETRESEARCH, datetime(2026, 1, 1, tzinfo=UTC), 3) == ()
@@ -130,19 +130,19 @@ def test_a_week_ahead_keeps_the_weekday() -> None:
     assert prime("0 9 * * 1", 10080, Dialect.ROBFIG).expressions == ("0 9 * * 1",)
 
 
-def test_the_zone_stays_and_its_daylight_saving_is_told() -> None:
+def test_the_zone_is_kept_and_its_daylight_saving_is_reported() -> None:
     primed = prime("CRON_TZ=America/New_York 0 3 * * *", 30, Dialect.ROBFIG)
     assert primed.expressions == ("CRON_TZ=America/New_York 30 2 * * *",)
     assert not primed.exact
     assert "America/New_York has daylight saving" in primed.note
 
 
-def test_a_zone_whose_clocks_stand_still_needs_no_warning() -> None:
+def test_a_zone_without_daylight_saving_needs_no_warning() -> None:
     primed = prime("TZ=Asia/Tokyo 0 3 * * *", 30, Dialect.ROBFIG)
     assert (primed.expressions, primed.exact, primed.note) == (("TZ=Asia/Tokyo 30 2 * * *",), True, "")
 
 
-def test_the_warm_up_for_the_run_after_the_missing_hour_is_right() -> None:
+def test_the_warm_up_for_the_run_after_the_skipped_hour_is_correct() -> None:
     new_york = ZoneInfo("America/New_York")
     start = datetime(2026, 3, 8, 0, 0, tzinfo=new_york)
     (pair,) = warmups("CRON_TZ=America/New_York 0 3 * * *", 30, Dialect.ROBFIG, start, 1)
@@ -150,18 +150,18 @@ def test_the_warm_up_for_the_run_after_the_missing_hour_is_right() -> None:
     assert pair.warmup.isoformat() == "2026-03-08T01:30:00-05:00"
 
 
-def test_a_run_that_is_moved_out_of_the_missing_hour_has_its_warm_up_before_it() -> None:
+def test_a_run_moved_out_of_the_skipped_hour_has_its_warm_up_before_it() -> None:
     start = datetime(2026, 3, 8, 0, 0, tzinfo=ZoneInfo("America/New_York"))
     text = "CRON_TZ=America/New_York 30 2 * * *"
     (pair,) = warmups(text, 60, Dialect.NETRESEARCH, start, 1)
     assert pair.run.isoformat() == "2026-03-08T03:30:00-04:00"
     assert pair.warmup.isoformat() == "2026-03-08T01:30:00-05:00"
-    # So near that the search would begin after the gap, where the library no longer sees the run.
+    # So near that the search would begin after the gap, where the library does not find the run.
     assert warmups(text, 60, Dialect.NETRESEARCH, start.replace(hour=1, minute=29), 1) == (pair,)
     assert "America/New_York has daylight saving" in prime(text, 60, Dialect.NETRESEARCH).note
 
 
-def test_a_warm_up_that_has_passed_is_not_to_come() -> None:
+def test_a_past_warm_up_is_not_listed() -> None:
     start = datetime(2026, 1, 1, 2, 55, tzinfo=UTC)
     pairs = warmups("0 * * * *", 10, Dialect.ROBFIG, start, 2)
     assert [(pair.warmup.hour, pair.warmup.minute, pair.run.hour) for pair in pairs] == [(3, 50, 4), (4, 50, 5)]

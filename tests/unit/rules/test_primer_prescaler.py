@@ -1,4 +1,4 @@
-"""What the published operator answers, and what its own document says of it."""
+"""The answers of the published operator, compared with its own document."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def answer(text: str, minutes: int) -> str | None:
         return None
 
 
-def test_all_of_the_measured_answers_are_here() -> None:
+def test_the_vectors_are_complete() -> None:
     assert len(VECTORS) == 600
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: f"{vector['expr']}|{vector['minutes']}")
-def test_the_answer_is_that_of_the_operator(vector: dict[str, Any]) -> None:
+def test_the_answer_matches_the_operator(vector: dict[str, Any]) -> None:
     assert answer(vector["expr"], vector["minutes"]) == vector["primed"]
 
 
@@ -60,18 +60,18 @@ def test_an_answer_against_its_own_document_is_counted(text: str, missed: int, e
     assert "documented only" in verdict.reason
 
 
-def test_an_answer_that_its_document_allows_needs_no_reason() -> None:
+def test_an_answer_allowed_by_its_document_has_no_reason() -> None:
     verdict = prescaler_verdict("0-5 * * * *", 10, Dialect.ROBFIG)
     assert (verdict.supported, verdict.documented, verdict.reason) == (True, True, "")
 
 
-def test_a_refusal_has_its_reason_and_no_expression() -> None:
+def test_a_refusal_has_a_reason_and_no_expression() -> None:
     verdict = prescaler_verdict("0 14-16 * * *", 10, Dialect.ROBFIG)
     assert (verdict.supported, verdict.documented, verdict.expression) == (False, False, None)
     assert "hour" in verdict.reason
 
 
-def test_the_operators_answer_is_judged_by_the_runs_of_the_server_that_reads_the_schedule() -> None:
+def test_the_operator_s_answer_is_compared_with_the_server_s_runs() -> None:
     text = "0 2 1 * 1"
     assert prescaler_verdict(text, 10, Dialect.ROBFIG).extra_in_8_years == 0
     verdict = prescaler_verdict(text, 10, Dialect.NETRESEARCH)

@@ -1,4 +1,4 @@
-"""Expected starts and ends: from whose runs, played forward, and honest where too little is known."""
+"""Expected starts and ends: from which runs, simulated forward, and unknown without enough data."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ def test_a_running_backup_ends_after_the_median_of_its_schedules_last_ten_runs()
     assert found.running_for == timedelta(minutes=5)
 
 
-def test_one_that_runs_longer_than_most_is_expected_by_those_that_took_longer_still() -> None:
+def test_a_long_run_is_estimated_from_the_runs_that_took_longer() -> None:
     runs = [*past("daily", 10, 10, 10, 30, 40), backup("now", "InProgress", started=-20, schedule="daily")]
     assert expect(runs)["now"].expected_end == at(-20 + 35)
 
 
-def test_one_that_runs_longer_than_all_before_it_has_no_expected_end() -> None:
+def test_a_run_longer_than_all_earlier_ones_has_no_expected_end() -> None:
     runs = [*past("daily", 10, 11, 12), backup("now", "InProgress", started=-20, schedule="daily")]
     found = expect(runs)["now"]
     assert found.expected_end is None
     assert found.note == "already longer than the last 3 runs"
 
 
-def test_its_own_items_tell_the_end_where_no_earlier_run_does() -> None:
+def test_its_own_items_give_the_end_without_earlier_runs() -> None:
     runs = [backup("now", "InProgress", started=-20, items=(25, 100))]
     found = expect(runs)["now"]
     assert found.expected_end == at(60)
     assert found.basis == 0
 
 
-def test_all_items_done_says_nothing_of_the_volumes_still_under_way() -> None:
+def test_finished_items_give_no_end_while_volumes_are_under_way() -> None:
     assert expect([backup("now", "InProgress", started=-20, items=(100, 100))])["now"].expected_end is None
 
 
-def test_too_few_runs_are_told_and_never_made_up_from_other_schedules() -> None:
+def test_too_few_runs_are_reported_and_not_replaced_by_other_schedules() -> None:
     runs = [
         *past("other", 1, 1, 1, 1),
         *past("weekly", 60, 61),
@@ -68,7 +68,7 @@ def test_too_few_runs_are_told_and_never_made_up_from_other_schedules() -> None:
     assert found["next"].note == "the end of now is not known: too few earlier runs of schedule weekly: 2, needs 3"
 
 
-def test_a_nab_is_expected_by_its_own_name_or_else_by_its_team() -> None:
+def test_a_nab_is_estimated_by_its_name_or_else_by_its_team() -> None:
     team = [*past("", 10, 10, 10, nab="team-a/big"), *past("", 2, 2, 2, 2, nab="team-a/small")]
     assert expect([*team, backup("b", "InProgress", started=-1, nab="team-a/big")])["b"].expected_end == at(9)
     fresh = expect([*team, backup("n", "InProgress", started=-1, nab="team-a/new")])["n"]
@@ -77,7 +77,7 @@ def test_a_nab_is_expected_by_its_own_name_or_else_by_its_team() -> None:
     assert (other.expected_end, other.note) == (None, "too few earlier runs of nabs of team-b: 0, needs 3")
 
 
-def test_failed_runs_and_those_of_another_cluster_teach_nothing() -> None:
+def test_failed_runs_and_other_clusters_are_ignored() -> None:
     runs = [
         backup("failed", "Failed", created=-50, started=-50, ended=-49, schedule="daily"),
         backup("synced", "Completed", created=-10, started=-50, ended=-49, schedule="daily"),
@@ -87,7 +87,7 @@ def test_failed_runs_and_those_of_another_cluster_teach_nothing() -> None:
     assert list(learn(runs).lengths.values()) == [(timedelta(minutes=10),)]
 
 
-def test_the_line_is_played_forward_one_after_the_other() -> None:
+def test_the_queue_is_simulated_in_order() -> None:
     runs = [
         *past("a", 10, 10, 10),
         *past("b", 20, 20, 20),
@@ -100,7 +100,7 @@ def test_the_line_is_played_forward_one_after_the_other() -> None:
     assert (found["a-next"].expected_start, found["a-next"].expected_end) == (at(26), at(36))
 
 
-def test_a_later_one_overtakes_the_one_that_meets_a_running_namespace() -> None:
+def test_a_later_run_overtakes_one_with_a_namespace_conflict() -> None:
     runs = [
         *past("long", 60, 60, 60),
         *past("short", 5, 5, 5),
@@ -116,7 +116,7 @@ def test_a_later_one_overtakes_the_one_that_meets_a_running_namespace() -> None:
     assert not found["sales"].may_be_overtaken
 
 
-def test_a_slot_whose_end_is_unknown_does_not_hide_the_starts_in_the_other_slots() -> None:
+def test_a_slot_with_unknown_end_does_not_hide_the_other_slots() -> None:
     runs = [
         *past("short", 5, 5, 5),
         backup("stands", "InProgress", started=-40, namespaces=("etcd",)),
@@ -132,7 +132,7 @@ def test_a_slot_whose_end_is_unknown_does_not_hide_the_starts_in_the_other_slots
     assert [found["etcd-2"].note, found["etcd-3"].note] == [why, why]
 
 
-def test_a_free_slot_means_now() -> None:
+def test_with_a_free_slot_the_start_is_now() -> None:
     found = expect([*past("a", 10, 10, 10), backup("next", "Queued", place=1, schedule="a")])["next"]
     assert (found.expected_start, found.expected_end, found.hold) == (NOON, at(10), None)
 
@@ -173,7 +173,7 @@ def test_the_starts_are_those_of_a_plain_simulation_minute_by_minute(drawn: tupl
 
 
 def _minute_by_minute(line: list[Backup], concurrency: int) -> dict[str, int]:
-    """Look at everybody at every minute, pair by pair."""
+    """A plain simulation that checks every pair of runs at every minute."""
     length = {run.name: int(run.schedule_name[1:]) for run in line}
     ends = {run.name: length[run.name] for run in line if run.phase == "InProgress"}
     waiting = [run for run in line if run.phase == "Queued"]

@@ -1,4 +1,4 @@
-"""Places in line, held against what the non-admin controller wrote and in which order Velero worked."""
+"""Queue positions, compared with those of the non-admin controller and with Velero's order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def nabs_in(objects: Recorded) -> dict[str, NonAdminBackup]:
     return {entry.name: entry for entry in objects.values() if isinstance(entry, NonAdminBackup)}
 
 
-def test_every_position_that_the_controller_wrote_is_the_formula_over_what_existed_then() -> None:
+def test_every_recorded_position_follows_the_formula() -> None:
     statuses: dict[tuple[str, str, str], object] = {}
     written, lagging = 0, []
     for event, before in walk("nonadmin"):
@@ -49,12 +49,12 @@ def test_every_position_that_the_controller_wrote_is_the_formula_over_what_exist
         written += 1
         if nonadmin.state.queue_info.estimated_queue_position != estimated_position(target, runs):
             lagging.append((nonadmin.name, nonadmin.velero.status and nonadmin.velero.status.phase, target.phase))
-    # The one write that differs copied the Restore as it was 30 ms before, and was put right 10 ms later.
+    # The one write that differs copied the Restore of 30 ms before, and was corrected 10 ms later.
     assert lagging == [("good", "FinalizingPartiallyFailed", "PartiallyFailed")]
     assert written == 54
 
 
-def test_five_nabs_within_a_second_share_the_first_place_though_velero_has_them_in_a_row() -> None:
+def test_five_nabs_within_a_second_tie_although_velero_orders_them() -> None:
     objects = objects_at("nonadmin", "02:23:50")
     waves = [nab for name, nab in sorted(nabs_in(objects).items()) if name.startswith("wave-")]
     made = {entry.name: entry for entry in backups_in(objects)}
@@ -75,7 +75,7 @@ def test_five_nabs_within_a_second_share_the_first_place_though_velero_has_them_
     ]
 
 
-def test_a_position_that_froze_while_others_ended_is_told_as_stale() -> None:
+def test_a_position_not_updated_while_others_ended_is_stale() -> None:
     objects = objects_at("nonadmin", "02:24:20")
     found = disagreement(nabs_in(objects)["wave-4"], Positions.of(backups_in(objects)))
     assert found == Disagreement(reported=5, recomputed=3, live=3)
@@ -83,13 +83,13 @@ def test_a_position_that_froze_while_others_ended_is_told_as_stale() -> None:
     assert found.is_stale
 
 
-def test_a_nab_whose_velero_backup_is_gone_disagrees_with_nothing() -> None:
+def test_a_nab_without_its_velero_backup_has_no_disagreement() -> None:
     objects = objects_at("nonadmin", "02:24:40")
     assert disagreement(nabs_in(objects)["wave-3"], Positions.of(backups_in(objects))) is None
 
 
 @pytest.mark.parametrize("name", recordings.NAMES)
-def test_live_places_never_tie_and_follow_velero_through_every_recording(name: str) -> None:
+def test_live_positions_never_tie_and_match_velero_in_every_recording(name: str) -> None:
     looked = 0
     for _, objects in walk(name):
         for runs in (backups_in(objects), restores_in(objects)):
@@ -108,11 +108,11 @@ def test_live_places_never_tie_and_follow_velero_through_every_recording(name: s
 
 
 def _renumbered(queued: list[Backup]) -> bool:
-    """Velero renumbers one by one, so for some milliseconds two can have the same number."""
+    """Velero renumbers one by one, so two backups can have the same number for some milliseconds."""
     return len({run.status.queue_position for run in queued}) == len(queued)
 
 
-def test_a_deleted_one_leaves_a_gap_in_veleros_numbers_and_none_in_the_places() -> None:
+def test_a_deletion_leaves_a_gap_only_in_velero_s_own_numbers() -> None:
     queued = [run for run in backups_in(objects_at("queue", "02:33:25")) if run.phase == "Queued"]
     live = live_positions(backups_in(objects_at("queue", "02:33:25")))
     queued.sort(key=lambda run: live[run.name])
@@ -121,7 +121,7 @@ def test_a_deleted_one_leaves_a_gap_in_veleros_numbers_and_none_in_the_places() 
     assert [live[run.name] for run in queued] == [3, 4, 5, 6, 7]
 
 
-def test_a_backup_that_failed_validation_is_counted_for_ever_by_the_formula_alone() -> None:
+def test_a_backup_that_failed_validation_is_counted_only_by_the_formula() -> None:
     runs = backups_in(objects_at("queue", "02:36:20.100"))
     running = next(run for run in runs if run.phase == "InProgress")
     assert any(run.name == "bad" and run.phase == "FailedValidation" for run in runs)
@@ -140,7 +140,7 @@ def test_without_a_queue_phase_the_oldest_goes_first_and_the_resource_version_br
     assert live_positions(runs) == {"runs": 1, "twin-b": 2, "twin-a": 3, "young": 4}
 
 
-def test_begun_ones_come_before_queued_ones_in_order_of_start() -> None:
+def test_started_runs_come_before_queued_ones_in_order_of_start() -> None:
     runs = [
         backup("first-queued", "Queued", created=3, place=1),
         backup("late-queued", "Queued", created=0, place=7),
@@ -161,7 +161,7 @@ def test_begun_ones_come_before_queued_ones_in_order_of_start() -> None:
     }
 
 
-def test_the_seeds_three_examples_waiting_running_and_served() -> None:
+def test_the_seed_examples_waiting_running_and_done() -> None:
     ahead = [backup(f"other-{number}", created=number) for number in range(11)]
     mine = backup("mongo", created=20)
     assert estimated_position(mine, [*ahead, mine]) == 12
@@ -212,7 +212,7 @@ def many(draw: st.DrawFn) -> list[Backup]:
 
 
 @given(many())
-def test_live_places_of_the_unfinished_are_one_to_n(runs: list[Backup]) -> None:
+def test_live_positions_of_unfinished_runs_are_one_to_n(runs: list[Backup]) -> None:
     live = live_positions(runs)
     unfinished = {run.name for run in runs if not has_ended(run)}
     assert sorted(live[name] for name in unfinished) == list(range(1, len(unfinished) + 1))
@@ -220,11 +220,11 @@ def test_live_places_of_the_unfinished_are_one_to_n(runs: list[Backup]) -> None:
 
 
 @given(many())
-def test_the_sweep_over_all_gives_what_each_one_gives_alone(runs: list[Backup]) -> None:
+def test_computing_all_positions_equals_computing_each(runs: list[Backup]) -> None:
     assert estimated_positions(runs) == {(run.namespace, run.name): estimated_position(run, runs) for run in runs}
 
 
 @given(many())
-def test_nobody_unserved_is_estimated_below_one(runs: list[Backup]) -> None:
+def test_an_unfinished_run_is_never_estimated_below_one(runs: list[Backup]) -> None:
     for run in runs:
         assert (estimated_position(run, runs) == 0) == (run.status.completion_timestamp is not None)

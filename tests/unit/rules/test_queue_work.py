@@ -1,4 +1,4 @@
-"""The queue as Velero works it, held against who started next in the recordings."""
+"""The queue as Velero processes it, compared with the order of starts in the recordings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.unit.rules.backups import (
 )
 
 STARTS = {"nonadmin": 7, "overlap": 7, "overlap-1.17": 5, "queue": 16, "schedules": 52, "upgrade": 7}
-"""How many backups each story started."""
+"""The number of backups that each recording started."""
 
 
 def line(objects: Recorded, name: str, now: datetime = NOON) -> Queue:
@@ -40,7 +40,7 @@ def names(runs: tuple[Backup | Restore, ...]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", recordings.NAMES)
-def test_whoever_velero_started_was_the_first_in_line_that_nothing_held(name: str) -> None:
+def test_velero_always_started_the_first_unblocked_run(name: str) -> None:
     started = 0
     for event, before in walk(name):
         previous = before.get(event.key)
@@ -54,7 +54,7 @@ def test_whoever_velero_started_was_the_first_in_line_that_nothing_held(name: st
 
 
 @pytest.mark.parametrize("name", recordings.NAMES)
-def test_no_recording_has_a_stalled_queue_though_a_slot_stood_free_for_most_of_a_minute(name: str) -> None:
+def test_no_recording_has_a_stalled_queue(name: str) -> None:
     free_since: datetime | None = None
     longest = timedelta(0)
     for event, before in walk(name):
@@ -69,7 +69,7 @@ def test_no_recording_has_a_stalled_queue_though_a_slot_stood_free_for_most_of_a
     assert longest < timedelta(minutes=1)
 
 
-def test_the_one_that_meets_another_waits_for_it_and_the_rest_wait_for_slots_and_turns() -> None:
+def test_blockers_are_namespaces_slots_and_turns() -> None:
     found = line(objects_at("queue", "02:33:00"), "queue")
     holds = {entry.run.name: entry.hold for entry in found.items if entry.hold}
     kinds = {name[:1] + name[-6:] if len(name) > 1 else name: hold.kind for name, hold in holds.items()}
@@ -91,7 +91,7 @@ def test_the_one_that_meets_another_waits_for_it_and_the_rest_wait_for_slots_and
     assert (found.concurrency, found.has_queue_phase, found.free_slots) == (2, True, 0)
 
 
-def test_a_blocked_one_is_overtaken_as_velero_did_after_its_restart() -> None:
+def test_a_blocked_run_is_overtaken_as_in_velero_after_a_restart() -> None:
     found = line(objects_at("queue", "02:35:20.098"), "queue")
     assert [entry.run.name for entry in found.items] == ["h", "i", "guarded-20261115023519"]
     assert item(found, "i").may_be_overtaken
@@ -99,7 +99,7 @@ def test_a_blocked_one_is_overtaken_as_velero_did_after_its_restart() -> None:
     assert item(found, "guarded-20261115023519").hold is None
 
 
-def test_a_release_without_the_queue_phase_is_known_by_its_objects() -> None:
+def test_a_release_without_a_queue_phase_is_detected_by_its_objects() -> None:
     found = line(objects_at("overlap-1.17", "02:50:00"), "overlap-1.17")
     assert not found.has_queue_phase
     assert [(entry.run.name[:3], entry.phase, entry.place, entry.position) for entry in found.items] == [
@@ -109,14 +109,14 @@ def test_a_release_without_the_queue_phase_is_known_by_its_objects() -> None:
     assert str(found.items[1].hold) == "waits for a slot, taken by one-20261115024836"
 
 
-def test_without_a_queue_phase_a_shared_namespace_does_not_matter_and_one_runs_at_a_time() -> None:
+def test_without_a_queue_phase_namespaces_do_not_block_and_one_runs_at_a_time() -> None:
     runs = [backup("a", "InProgress", started=0, namespaces=("x",)), backup("b", created=1, namespaces=("x",))]
     found = queue(runs, now=NOON, has_queue_phase=False, concurrency=3)
     assert found.concurrency == 1
     assert str(item(found, "b").hold) == "waits for a slot, taken by a"
 
 
-def test_a_concurrency_nobody_may_read_is_at_least_what_runs_now() -> None:
+def test_an_unknown_concurrency_is_at_least_the_running_count() -> None:
     runs = [
         backup("a", "InProgress", started=0, namespaces=("x",)),
         backup("b", "InProgress", started=1, namespaces=("y",)),
@@ -125,7 +125,7 @@ def test_a_concurrency_nobody_may_read_is_at_least_what_runs_now() -> None:
     assert queue(runs, now=NOON).concurrency == 2
 
 
-def test_restores_are_worked_one_at_a_time_oldest_first() -> None:
+def test_restores_run_one_at_a_time_oldest_first() -> None:
     runs = [
         restore("young", created=2),
         restore("old", created=1),
@@ -165,7 +165,7 @@ def test_a_restore_of_the_recordings_runs_alone() -> None:
         ((("x",), ()), (("x", "y"), ()), ("x",)),
     ],
 )
-def test_namespaces_meet_or_do_not(
+def test_namespace_claims_overlap_or_not(
     ahead: tuple[tuple[str, ...], tuple[str, ...]],
     behind: tuple[tuple[str, ...], tuple[str, ...]],
     shared: tuple[str, ...] | None,
@@ -178,7 +178,7 @@ def test_namespaces_meet_or_do_not(
     assert (hold.namespaces if hold else None) == shared
 
 
-def test_one_that_takes_everything_holds_all_behind_it_even_while_it_waits() -> None:
+def test_a_backup_of_all_namespaces_blocks_all_behind_it_even_while_waiting() -> None:
     runs = [
         backup("a", "InProgress", started=0, namespaces=("x",)),
         backup("all", "Queued", place=1, created=1),
@@ -206,7 +206,7 @@ def test_a_finishing_backup_holds_neither_slot_nor_namespace() -> None:
     assert found.free_slots == 1
 
 
-def test_owners_are_told_apart() -> None:
+def test_owners_are_distinguished() -> None:
     runs = [
         backup("daily-1", "InProgress", started=0, schedule="daily"),
         backup("nab-1", "Queued", place=1, nab="team-pay/ledger"),
@@ -216,7 +216,7 @@ def test_owners_are_told_apart() -> None:
     assert [str(entry.owner) for entry in found.items] == ["schedule daily", "nab team-pay/ledger", "by hand"]
 
 
-def test_a_queue_that_stands_still_with_a_free_slot_is_a_fault_after_two_minutes() -> None:
+def test_a_queue_with_an_unused_slot_is_stalled_after_two_minutes() -> None:
     objects = objects_at("overlap", "02:44:54")
     handed_over = datetime.fromisoformat("2026-11-15T02:44:35+00:00")
     normal = handed_over + timedelta(minutes=2)
@@ -229,7 +229,7 @@ def test_a_queue_that_stands_still_with_a_free_slot_is_a_fault_after_two_minutes
     assert [entry.run.name for entry in stall.startable] == ["two-20261115024216"]
 
 
-def test_a_backup_made_into_an_idle_queue_counts_from_its_creation() -> None:
+def test_in_an_idle_queue_a_backup_counts_from_its_creation() -> None:
     runs = [
         backup("old", "Completed", created=-60, started=-60, ended=-50),
         backup("waits", "Queued", place=1, created=0),
@@ -239,7 +239,7 @@ def test_a_backup_made_into_an_idle_queue_counts_from_its_creation() -> None:
     assert stall.since == at(0)
 
 
-def test_a_slot_given_up_at_an_unknown_time_is_judged_only_by_who_watched_it() -> None:
+def test_a_slot_released_at_an_unknown_time_is_not_judged_unless_observed() -> None:
     runs = [
         backup("moves-data", "WaitingForPluginOperations", created=-90, started=-90, namespaces=("x",)),
         backup("waits", "Queued", place=1, created=-60, namespaces=("y",)),
@@ -252,7 +252,7 @@ def test_a_slot_given_up_at_an_unknown_time_is_judged_only_by_who_watched_it() -
     assert stall.since == at(-3)
 
 
-def test_a_finishing_backup_that_others_have_followed_hides_no_stall() -> None:
+def test_a_finishing_backup_does_not_hide_a_stall() -> None:
     runs = [
         backup("moves-data", "WaitingForPluginOperations", created=-90, started=-90, namespaces=("x",)),
         backup("followed", "Completed", created=-80, started=-80, ended=-70, namespaces=("y",)),
@@ -263,7 +263,7 @@ def test_a_finishing_backup_that_others_have_followed_hides_no_stall() -> None:
     assert stall.since == at(-60)
 
 
-def test_full_slots_and_blocked_ones_are_no_stall() -> None:
+def test_full_slots_and_blocked_runs_are_not_a_stall() -> None:
     runs = [
         backup("runs", "InProgress", created=-90, started=-90, namespaces=("x",)),
         backup("meets", "Queued", place=1, created=-60, namespaces=("x",)),

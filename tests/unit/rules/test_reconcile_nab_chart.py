@@ -1,4 +1,4 @@
-"""Every box and arrow of the seed's chart, walked by both behaviours where they agree and by each where not."""
+"""Every state and arrow of the seed's chart, in both behaviours where they agree and in each where not."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ QUEUED = ("True", "BackupScheduled", "Created Velero Backup object")
 @BOTH
 def test_an_empty_phase_becomes_new_before_anything_else(behaviour: Behaviour) -> None:
     chart = Chart(behaviour).add_nab(backupSpec={"excludedNamespaces": ["velero"]})
-    assert chart.look().writes == (PatchStatus(NAB, TEAM, "ledger", {"phase": "New"}),)
+    assert chart.reconcile().writes == (PatchStatus(NAB, TEAM, "ledger", {"phase": "New"}),)
 
 
 @BOTH
-def test_the_whole_way_in_the_order_of_the_chart(behaviour: Behaviour) -> None:
+def test_the_whole_path_in_the_order_of_the_chart(behaviour: Behaviour) -> None:
     chart = Chart(behaviour).add_nab()
     chart.step()
     chart.step()
@@ -44,11 +44,11 @@ def test_the_whole_way_in_the_order_of_the_chart(behaviour: Behaviour) -> None:
     assert (chart.nab.phase, chart.condition("Queued")) == ("Created", QUEUED)
     assert chart.nab.status.queue_info is not None
     assert chart.nab.status.queue_info.estimated_queue_position == 1
-    assert chart.look() == Reconciled()
+    assert chart.reconcile() == Reconciled()
 
 
 @BOTH
-def test_a_spec_that_is_refused_backs_off_once_and_waits_for_its_user(behaviour: Behaviour) -> None:
+def test_a_refused_spec_backs_off_once_and_waits_for_the_user(behaviour: Behaviour) -> None:
     chart = Chart(behaviour).add_nab(backupSpec={"includedNamespaces": ["velero"]})
     chart.step()
     refused = chart.step()
@@ -58,15 +58,15 @@ def test_a_spec_that_is_refused_backs_off_once_and_waits_for_its_user(behaviour:
     )
     assert (chart.nab.phase, chart.condition("Accepted")) == ("BackingOff", ("False", "InvalidBackupSpec", message))
     assert (refused.problem, refused.requeue) == (message, False)
-    assert chart.look() == Reconciled(problem=message)
+    assert chart.reconcile() == Reconciled(problem=message)
     chart.edit(backupSpec={"includedNamespaces": [TEAM]})
     answers = chart.settle()
-    assert phases(answers) == ["Created"], "a mended one keeps BackingOff until its backup is made"
+    assert phases(answers) == ["Created"], "a fixed one keeps BackingOff until its backup is made"
     assert chart.condition("Accepted") == ACCEPTED
 
 
 @BOTH
-def test_a_name_once_given_is_kept(behaviour: Behaviour) -> None:
+def test_an_assigned_name_is_kept(behaviour: Behaviour) -> None:
     chart = Chart(behaviour).add_nab()
     chart.step()
     chart.step()
@@ -76,7 +76,7 @@ def test_a_name_once_given_is_kept(behaviour: Behaviour) -> None:
 
 
 @BOTH
-def test_the_finalizers_of_others_stay(behaviour: Behaviour) -> None:
+def test_finalizers_of_others_are_kept(behaviour: Behaviour) -> None:
     chart = Chart(behaviour).add_nab()
     chart.objects.apply([Patch(NAB, TEAM, "ledger", {"metadata": {"finalizers": ["example.com/audit"]}})], NOW)
     chart.settle()
@@ -96,16 +96,16 @@ def test_the_finalizers_of_others_stay(behaviour: Behaviour) -> None:
         {"phase": "FailedValidation", "validationErrors": ["no such location"]},
     ],
 )
-def test_what_velero_says_is_copied_once(behaviour: Behaviour, status: dict[str, Any]) -> None:
+def test_velero_s_status_is_copied_once(behaviour: Behaviour, status: dict[str, Any]) -> None:
     chart = made(behaviour)
     chart.set_status(BACKUP, NACUUID, **status)
     chart.step()
     assert chart.nab.velero.status == chart.objects.get(BACKUP, OADP, NACUUID).status
-    assert chart.look() == Reconciled()
+    assert chart.reconcile() == Reconciled()
 
 
 @BOTH
-def test_the_place_in_the_queue_follows_those_created_earlier(behaviour: Behaviour) -> None:
+def test_the_queue_position_counts_those_created_earlier(behaviour: Behaviour) -> None:
     chart = made(behaviour)
     chart.objects.put(BACKUP, _backup("older", "2026-11-15T02:00:00Z"))
     chart.set_status(BACKUP, NACUUID, phase="InProgress")
@@ -121,15 +121,15 @@ def test_the_place_in_the_queue_follows_those_created_earlier(behaviour: Behavio
 
 
 @pytest.mark.parametrize("phase", ["Queued", "ReadyToStart"])
-def test_released_the_queues_phases_are_refused_and_tried_again(phase: str) -> None:
+def test_released_queue_phases_are_refused_and_retried(phase: str) -> None:
     chart = made(Behaviour.RELEASED)
     chart.set_status(BACKUP, NACUUID, phase=phase)
-    answer = chart.look()
+    answer = chart.reconcile()
     assert (answer.writes, answer.requeue) == ((), True)
     assert phase in answer.problem
 
 
-def test_as_the_seed_has_it_the_queues_phases_are_copied_and_the_place_is_taken_out_again() -> None:
+def test_seed_queue_phases_are_copied_and_the_position_is_removed_again() -> None:
     chart = made(Behaviour.SEED)
     chart.set_status(BACKUP, NACUUID, phase="Queued", queuePosition=3)
     chart.step()
@@ -143,7 +143,7 @@ def test_as_the_seed_has_it_the_queues_phases_are_copied_and_the_place_is_taken_
     assert (copy.phase, copy.queue_position) == ("ReadyToStart", None)
 
 
-def test_released_a_lost_backup_sends_the_nab_back_for_good() -> None:
+def test_released_a_lost_backup_sends_the_nab_back_permanently() -> None:
     chart = made(Behaviour.RELEASED)
     backup = chart.objects.raw[BACKUP.plural, OADP, NACUUID][1]
     chart.objects.drop(BACKUP, OADP, NACUUID)
@@ -153,18 +153,18 @@ def test_released_a_lost_backup_sends_the_nab_back_for_good() -> None:
     assert accepted is not None
     assert (accepted.status, accepted.reason) == ("False", "VeleroBackupNotFound")
     chart.objects.put(BACKUP, backup)
-    assert chart.look().writes == ()
+    assert chart.reconcile().writes == ()
 
 
-def test_as_the_seed_has_it_a_lost_backup_is_made_again() -> None:
+def test_seed_a_lost_backup_is_created_again() -> None:
     chart = made(Behaviour.SEED)
     chart.objects.drop(BACKUP, OADP, NACUUID)
     assert names(chart.step())[0] == ("Create", "Backup", NACUUID)
     assert chart.nab.phase == "Created"
-    assert chart.look() == Reconciled()
+    assert chart.reconcile() == Reconciled()
 
 
-def test_a_spec_spoilt_after_the_backup_was_made_goes_back_released_and_stays_in_the_seed() -> None:
+def test_a_spec_made_invalid_later_goes_back_released_and_stays_in_the_seed() -> None:
     for behaviour, phase in ((Behaviour.RELEASED, "BackingOff"), (Behaviour.SEED, "Created")):
         chart = made(behaviour)
         chart.edit(backupSpec={"includeClusterResources": True})
@@ -192,7 +192,7 @@ def test_a_spec_spoilt_after_the_backup_was_made_goes_back_released_and_stays_in
         ({"nacuuid": "n1"}, "Available", None),
     ],
 )
-def test_a_location_that_waits_for_its_administrator_is_refused_meanwhile(
+def test_a_location_that_waits_for_approval_is_refused(
     behaviour: Behaviour, nabsl_status: dict[str, str], velero_phase: str | None, message: str | None
 ) -> None:
     chart = Chart(behaviour).add_nab(backupSpec={"storageLocation": "ours"})
@@ -222,9 +222,7 @@ def test_a_location_that_waits_for_its_administrator_is_refused_meanwhile(
         ({}, None),
     ],
 )
-def test_a_field_that_the_administrator_has_fixed_may_be_left_out_but_not_changed(
-    asked: dict[str, Any], message: str | None
-) -> None:
+def test_an_enforced_field_may_be_unset_but_not_changed(asked: dict[str, Any], message: str | None) -> None:
     chart = Chart().add_nab(backupSpec=asked)
     chart.enforced = BackupSpec(ttl="240h0m0s", snapshot_volumes=False)
     chart.settle()

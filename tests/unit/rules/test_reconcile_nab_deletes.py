@@ -1,4 +1,4 @@
-"""The three ways out of the seed's chart: a plain delete, by force, and with the data."""
+"""The three deletions of the seed's chart: plain, forced, and with the data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BOTH = pytest.mark.parametrize("behaviour", list(Behaviour))
 # ── a plain delete ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_as_the_seed_has_it_a_plain_delete_waits_for_a_word_on_the_data() -> None:
+def test_seed_a_plain_delete_waits_for_a_decision_on_the_data() -> None:
     chart = made(Behaviour.SEED)
     chart.objects.delete(NAB, TEAM, "ledger", NOW)
     chart.settle()
@@ -24,12 +24,12 @@ def test_as_the_seed_has_it_a_plain_delete_waits_for_a_word_on_the_data() -> Non
         "backup deletion requires setting spec.deleteBackup or spec.forceDeleteBackup to true or finalizer removal"
     )
     assert (chart.nab.phase, chart.condition("Deleting")) == ("Deleting", ("True", "DeletionPending", way_out))
-    assert chart.look() == Reconciled()
+    assert chart.reconcile() == Reconciled()
     assert chart.objects.has(BACKUP, OADP, NACUUID)
 
 
 @pytest.mark.parametrize("word", ["deleteBackup", "forceDeleteBackup"])
-def test_as_the_seed_has_it_the_word_given_later_is_followed(word: str) -> None:
+def test_seed_a_later_decision_is_followed(word: str) -> None:
     chart = made(Behaviour.SEED)
     chart.objects.delete(NAB, TEAM, "ledger", NOW)
     chart.settle()
@@ -42,7 +42,7 @@ def test_as_the_seed_has_it_the_word_given_later_is_followed(word: str) -> None:
     assert chart.objects.all(NAB) == []
 
 
-def test_released_a_plain_delete_drops_the_velero_backup_and_lets_go() -> None:
+def test_released_a_plain_delete_deletes_the_velero_backup_and_the_finalizer() -> None:
     chart = made(Behaviour.RELEASED)
     chart.objects.delete(NAB, TEAM, "ledger", NOW)
     marked = chart.step()
@@ -61,7 +61,7 @@ def test_released_a_plain_delete_drops_the_velero_backup_and_lets_go() -> None:
 
 @pytest.mark.parametrize("with_request", [True, False])
 @pytest.mark.parametrize("with_backup", [True, False])
-def test_by_force_velero_objects_go_with_the_nab(with_backup: bool, with_request: bool) -> None:
+def test_a_forced_delete_deletes_velero_objects_with_the_nab(with_backup: bool, with_request: bool) -> None:
     chart = made(Behaviour.SEED)
     if with_request:
         chart.objects.put(DELETE_REQUEST, _request())
@@ -85,7 +85,7 @@ def test_by_force_velero_objects_go_with_the_nab(with_backup: bool, with_request
 
 
 @pytest.mark.parametrize("word", ["forceDeleteBackup", "deleteBackup"])
-def test_one_that_is_being_deleted_already_is_not_deleted_twice(word: str) -> None:
+def test_a_deleting_object_is_not_deleted_again(word: str) -> None:
     chart = made(Behaviour.SEED)
     chart.objects.delete(NAB, TEAM, "ledger", NOW)
     chart.edit(**{word: True})
@@ -94,17 +94,17 @@ def test_one_that_is_being_deleted_already_is_not_deleted_twice(word: str) -> No
     assert begun.requeue
 
 
-def test_released_controllers_pass_force_over() -> None:
+def test_released_controllers_ignore_force() -> None:
     chart = made(Behaviour.RELEASED)
     chart.edit(forceDeleteBackup=True)
-    assert chart.look() == Reconciled()
+    assert chart.reconcile() == Reconciled()
 
 
 # ── delete with the data ─────────────────────────────────────────────────────────────────────────────────────
 
 
 @BOTH
-def test_delete_goes_by_way_of_a_request_and_ends_with_the_backup(behaviour: Behaviour) -> None:
+def test_delete_creates_a_request_and_ends_with_the_backup(behaviour: Behaviour) -> None:
     chart = made(behaviour)
     chart.edit(deleteBackup=True)
     begun = chart.step()
@@ -114,7 +114,7 @@ def test_delete_goes_by_way_of_a_request_and_ends_with_the_backup(behaviour: Beh
     (write,) = asked.writes
     assert isinstance(write, Create)
     assert (write.kind, write.generate_name, write.spec) == (DELETE_REQUEST, True, {"backupName": NACUUID})
-    assert chart.look() == Reconciled(requeue=True), "nothing to say before Velero has taken it up"
+    assert chart.reconcile() == Reconciled(requeue=True), "nothing to say before Velero has taken it up"
     (request,) = chart.objects.all(DELETE_REQUEST)
     chart.set_status(DELETE_REQUEST, request.name, phase="InProgress")
     said = chart.step()
@@ -123,14 +123,14 @@ def test_delete_goes_by_way_of_a_request_and_ends_with_the_backup(behaviour: Beh
     assert copied is not None
     assert copied.status is not None
     assert copied.status.phase == "InProgress"
-    assert chart.look() == Reconciled(requeue=True)
+    assert chart.reconcile() == Reconciled(requeue=True)
     chart.objects.drop(BACKUP, OADP, NACUUID)
     assert names(chart.step()) == [("Patch", "NonAdminBackup", "ledger")]
     assert chart.objects.all(NAB) == []
 
 
 @BOTH
-def test_delete_with_no_backup_left_only_lets_go(behaviour: Behaviour) -> None:
+def test_delete_without_a_backup_only_removes_the_finalizer(behaviour: Behaviour) -> None:
     chart = made(behaviour)
     chart.objects.drop(BACKUP, OADP, NACUUID)
     chart.edit(deleteBackup=True)
@@ -139,7 +139,7 @@ def test_delete_with_no_backup_left_only_lets_go(behaviour: Behaviour) -> None:
 
 
 @BOTH
-def test_delete_of_one_that_was_never_held_ends_at_once(behaviour: Behaviour) -> None:
+def test_delete_without_a_finalizer_ends_at_once(behaviour: Behaviour) -> None:
     chart = Chart(behaviour).add_nab(backupSpec={"excludedNamespaces": ["velero"]})
     chart.settle()
     chart.edit(deleteBackup=True)
@@ -148,16 +148,16 @@ def test_delete_of_one_that_was_never_held_ends_at_once(behaviour: Behaviour) ->
 
 
 @BOTH
-def test_delete_of_one_held_by_others_alone_waits_for_them(behaviour: Behaviour) -> None:
+def test_delete_waits_for_the_finalizers_of_others(behaviour: Behaviour) -> None:
     chart = made(behaviour)
     chart.edit(deleteBackup=True)
     chart.step()
     chart.objects.apply([Patch(NAB, TEAM, "ledger", {"metadata": {"finalizers": ["example.com/audit"]}})], NOW)
-    assert chart.look() == Reconciled()
+    assert chart.reconcile() == Reconciled()
 
 
 @pytest.mark.parametrize(("behaviour", "taken"), [(Behaviour.RELEASED, True), (Behaviour.SEED, False)])
-def test_released_a_delete_takes_the_restores_of_the_backup_along(behaviour: Behaviour, taken: bool) -> None:
+def test_released_a_delete_also_deletes_the_restores_of_the_backup(behaviour: Behaviour, taken: bool) -> None:
     chart = made(behaviour).add_nar()
     chart.settle_restore()
     chart.edit(deleteBackup=True)
@@ -166,7 +166,7 @@ def test_released_a_delete_takes_the_restores_of_the_backup_along(behaviour: Beh
     assert (Delete(NAR, TEAM, "again") in first.writes) == taken
 
 
-def test_a_restore_that_is_going_already_does_not_hold_the_request_up() -> None:
+def test_a_deleting_restore_does_not_delay_the_request() -> None:
     chart = made(Behaviour.RELEASED).add_nar()
     chart.settle_restore()
     chart.edit(deleteBackup=True)

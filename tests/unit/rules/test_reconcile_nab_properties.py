@@ -1,4 +1,4 @@
-"""Whatever users and Velero do, the NAB controller comes to rest, and the seed's phase never goes back."""
+"""Whatever users and Velero do, the NAB controller converges, and the seed's phase never goes back."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _restore(chart: Chart) -> None:
 
 ACTIONS: dict[str, Callable[[Chart], None]] = {
     "spoil": lambda chart: chart.edit(backupSpec={"excludedNamespaces": ["velero"]}),
-    "mend": lambda chart: chart.edit(backupSpec={"excludedNamespaces": None}),
+    "fix": lambda chart: chart.edit(backupSpec={"excludedNamespaces": None}),
     "delete": lambda chart: chart.edit(deleteBackup=True),
     "force": lambda chart: chart.edit(forceDeleteBackup=True),
     "plain delete": lambda chart: chart.objects.delete(NAB, TEAM, "ledger", NOW),
@@ -59,7 +59,7 @@ ACTIONS: dict[str, Callable[[Chart], None]] = {
     behaviour=st.sampled_from(list(Behaviour)),
     doings=st.lists(st.tuples(st.sampled_from(sorted(ACTIONS)), st.booleans()), max_size=12),
 )
-def test_it_comes_to_rest_and_every_step_is_known(behaviour: Behaviour, doings: list[tuple[str, bool]]) -> None:
+def test_reconciling_converges_and_every_step_is_known(behaviour: Behaviour, doings: list[tuple[str, bool]]) -> None:
     chart = Chart(behaviour).add_nab()
     for name, to_the_end in [*doings, ("look once", True)]:
         if not chart.objects.has(NAB, TEAM, "ledger"):

@@ -1,4 +1,4 @@
-"""The chart again, as it is for a NonAdminRestore."""
+"""The seed's chart for a NonAdminRestore."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def with_backup(behaviour: Behaviour = Behaviour.RELEASED) -> Chart:
 
 
 @BOTH
-def test_the_whole_way_in_the_order_of_the_chart(behaviour: Behaviour) -> None:
+def test_the_whole_path_in_the_order_of_the_chart(behaviour: Behaviour) -> None:
     chart = with_backup(behaviour).add_nar()
     assert chart.step_restore().writes == (PatchStatus(NAR, TEAM, "again", {"phase": "New"}),)
     chart.step_restore()
@@ -31,9 +31,9 @@ def test_the_whole_way_in_the_order_of_the_chart(behaviour: Behaviour) -> None:
     assert (chart.nar.velero.nacuuid, chart.nar.velero.name) == (RESTORE_UUID, RESTORE_UUID)
     chart.step_restore()
     assert chart.nar.metadata.finalizers == (NAR_FINALIZER,)
-    create, told = chart.step_restore().writes
+    create, patch = chart.step_restore().writes
     assert isinstance(create, Create)
-    assert isinstance(told, PatchStatus)
+    assert isinstance(patch, PatchStatus)
     assert (create.kind, create.name, create.spec["backupName"]) == (RESTORE, RESTORE_UUID, NACUUID)
     assert chart.nar.phase == "Created"
     assert said(chart.nar, "Queued") == ("True", "RestoreScheduled", "Created Velero Restore object")
@@ -68,7 +68,7 @@ def test_the_whole_way_in_the_order_of_the_chart(behaviour: Behaviour) -> None:
         ),
     ],
 )
-def test_a_spec_that_is_refused_backs_off_and_waits(behaviour: Behaviour, spec: dict[str, Any], message: str) -> None:
+def test_a_refused_spec_backs_off_and_waits(behaviour: Behaviour, spec: dict[str, Any], message: str) -> None:
     chart = with_backup(behaviour).add_nar(**spec)
     chart.enforced_restore = RestoreSpec(preserve_node_ports=False)
     answers = chart.settle_restore()
@@ -78,7 +78,7 @@ def test_a_spec_that_is_refused_backs_off_and_waits(behaviour: Behaviour, spec: 
 
 
 @BOTH
-def test_a_backup_that_is_not_ready_cannot_be_restored_yet(behaviour: Behaviour) -> None:
+def test_an_unfinished_backup_cannot_be_restored_yet(behaviour: Behaviour) -> None:
     chart = Chart(behaviour).add_nab().add_nar()
     chart.settle_restore()
     assert said(chart.nar, "Accepted") == (
@@ -91,7 +91,7 @@ def test_a_backup_that_is_not_ready_cannot_be_restored_yet(behaviour: Behaviour)
 
 
 @BOTH
-def test_what_velero_says_is_copied_and_the_place_is_given_up_at_the_end(behaviour: Behaviour) -> None:
+def test_velero_s_status_is_copied_and_the_position_removed_at_the_end(behaviour: Behaviour) -> None:
     chart = with_backup(behaviour).add_nar()
     chart.settle_restore()
     chart.set_status(RESTORE, RESTORE_UUID, phase="InProgress", startTimestamp="2026-11-15T02:42:00Z")
@@ -105,7 +105,7 @@ def test_what_velero_says_is_copied_and_the_place_is_given_up_at_the_end(behavio
 
 
 @BOTH
-def test_a_lost_restore_is_made_again(behaviour: Behaviour) -> None:
+def test_a_lost_restore_is_created_again(behaviour: Behaviour) -> None:
     chart = with_backup(behaviour).add_nar()
     chart.settle_restore()
     chart.objects.drop(RESTORE, OADP, RESTORE_UUID)
@@ -115,7 +115,7 @@ def test_a_lost_restore_is_made_again(behaviour: Behaviour) -> None:
 
 
 @pytest.mark.parametrize(("behaviour", "phase"), [(Behaviour.RELEASED, "BackingOff"), (Behaviour.SEED, "Created")])
-def test_when_its_backup_goes_a_restore_goes_back_released_and_stays_in_the_seed(
+def test_without_its_backup_a_restore_goes_back_released_and_stays_in_the_seed(
     behaviour: Behaviour, phase: str
 ) -> None:
     chart = with_backup(behaviour).add_nar()
@@ -129,7 +129,7 @@ def test_when_its_backup_goes_a_restore_goes_back_released_and_stays_in_the_seed
 
 @BOTH
 @pytest.mark.parametrize("lingers", [True, False])
-def test_deleting_takes_the_velero_restore_first(behaviour: Behaviour, lingers: bool) -> None:
+def test_deleting_deletes_the_velero_restore_first(behaviour: Behaviour, lingers: bool) -> None:
     chart = with_backup(behaviour).add_nar()
     chart.settle_restore()
     if lingers:
@@ -149,7 +149,7 @@ def test_deleting_takes_the_velero_restore_first(behaviour: Behaviour, lingers: 
 
 
 @BOTH
-def test_a_refused_restore_is_held_by_nothing(behaviour: Behaviour) -> None:
+def test_a_refused_restore_has_no_finalizer(behaviour: Behaviour) -> None:
     chart = with_backup(behaviour).add_nar(backupName="nope")
     chart.settle_restore()
     chart.objects.delete(NAR, TEAM, "again", NOW)

@@ -1,8 +1,8 @@
-"""Given the objects of the recording, the non-admin reconcilers make the writes that the real ones made.
+"""Given the objects of the recording, the non-admin reconcilers make the writes of the real controllers.
 
-The recording tells in which order things arrived, not when a controller looked. So a recorded change must be
-the answer of the reconciler for the state of the cluster at some moment between the object's last change and
-this one; the recorder's own jitter of some milliseconds is allowed for.
+The recording has the order in which events arrived, not when a controller reconciled. So a recorded change must be
+the answer of the reconciler for the state of the cluster at some time between the object's last change and
+this one; the recorder's own jitter of some milliseconds is allowed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ TEAMS = tuple(f"team-{number}" for number in range(5))
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything that was there once the first `count` events had arrived."""
+    """All objects after the first `count` events."""
 
     objects: dict[tuple[str, str, str], Event]
 
@@ -76,7 +76,7 @@ SNAPSHOTS = _snapshots()
 
 
 def _last_change(place: int) -> int | None:
-    """Where the object of this event was last heard of, if it was the same object."""
+    """The previous event of the same object, if there is one."""
     event = EVENTS[place]
     for earlier in range(place - 1, -1, -1):
         if EVENTS[earlier].key == event.key and EVENTS[earlier].type != "DELETED":
@@ -123,7 +123,7 @@ def _uuid_of(obj: NonAdmin) -> str:
 
 
 def _essence(obj: NonAdmin) -> NonAdmin:
-    """The object without what the API server keeps for itself, and with the controller's clock set aside."""
+    """The object without the API server's own fields and the controller's times."""
     meta = obj.metadata
     kept = Metadata(
         name=meta.name,
@@ -147,7 +147,7 @@ def _times_agree(one: NonAdmin, other: NonAdmin) -> bool:
 
 
 def _after_each(raw: Raw, kind: Kind, writes: tuple[Write, ...], obj: Resource) -> Iterator[tuple[NonAdmin, Raw]]:
-    """What becomes of one object, write by write."""
+    """One object after each write."""
     for write in writes:
         if (write.kind, write.namespace, write.name) != (kind, obj.namespace, obj.name):
             continue
@@ -161,12 +161,12 @@ def _after_each(raw: Raw, kind: Kind, writes: tuple[Write, ...], obj: Resource) 
 
 
 def _copied_spec(raw: Raw) -> Any:
-    """The NAB's copy of its Backup's spec, which the models leave out."""
+    """The NAB's copy of its Backup's spec, which the models omit."""
     return raw.get("status", {}).get("veleroBackup", {}).get("spec")
 
 
 def _made_by_the_user(before: NonAdmin, after: NonAdmin) -> bool:
-    """The story's own doings: a spec corrected, deleteBackup set, a plain delete."""
+    """Changes by the recording's user: a corrected spec, deleteBackup, a plain delete."""
     if before.metadata.deletion_timestamp != after.metadata.deletion_timestamp:
         return not (isinstance(before, NonAdminBackup) and before.spec.delete_backup)
     if isinstance(before, NonAdminBackup) and isinstance(after, NonAdminBackup):
@@ -199,13 +199,13 @@ def _label(change: tuple[int, int]) -> str:
     return f"{event.object.namespace}/{event.object.name}@{event.t:%H:%M:%S.%f}"
 
 
-def test_the_recording_holds_enough_to_be_evidence() -> None:
+def test_the_recording_is_large_enough() -> None:
     assert len(CHANGES) > 80
     assert {EVENTS[place].kind for _, place in CHANGES} == {NAB, NAR}
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=_label)
-def test_every_change_that_the_real_controller_made_is_made_here_too(change: tuple[int, int]) -> None:
+def test_every_change_of_the_real_controller_is_reproduced(change: tuple[int, int]) -> None:
     since, place = change
     before, event = EVENTS[since], EVENTS[place]
     wanted = event.object
@@ -226,12 +226,12 @@ def _lives(kind: Kind) -> list[int]:
 
 
 def _backups_not_from_the_bucket() -> list[int]:
-    """Velero's own sync brings back what it finds in the bucket, already completed."""
+    """The backups that Velero's own sync did not create; those appear already completed."""
     return [place for place in _lives(BACKUP) if not EVENTS[place].raw["status"].get("completionTimestamp")]
 
 
 @pytest.mark.parametrize("place", [*_backups_not_from_the_bucket(), *_lives(RESTORE), *_lives(DELETE_REQUEST)])
-def test_every_velero_object_is_made_as_the_real_controller_made_it(place: int) -> None:
+def test_every_velero_object_equals_the_real_controller_s(place: int) -> None:
     event = EVENTS[place]
     born = event.object
     assert isinstance(born, Backup | Restore | DeleteBackupRequest)
@@ -250,7 +250,7 @@ def test_every_velero_object_is_made_as_the_real_controller_made_it(place: int) 
 @pytest.mark.parametrize(
     "place", [p for p, event in enumerate(EVENTS) if event.kind in (NAB, NAR) and event.type == "DELETED"]
 )
-def test_an_object_goes_when_the_real_controller_let_it_go(place: int) -> None:
+def test_an_object_is_deleted_when_the_real_controller_deleted_it(place: int) -> None:
     since = _last_change(place)
     assert since is not None
     before = EVENTS[since]
@@ -259,7 +259,7 @@ def test_an_object_goes_when_the_real_controller_let_it_go(place: int) -> None:
     assert any(released in writes for writes in answers), answers
 
 
-def test_the_nab_that_came_back_is_the_one_that_the_sync_makes() -> None:
+def test_the_nab_created_again_equals_the_one_of_the_sync() -> None:
     (place,) = [p for p in _lives(NAB) if EVENTS[p].object.label("openshift.io/oadp-nab-synced-from-nacuuid")]
     event = EVENTS[place]
     moment = SNAPSHOTS[place]
@@ -283,7 +283,7 @@ def test_nothing_is_left_to_write_when_the_recording_ends() -> None:
     assert sync_nabs(end.all(BACKUP), end.all(NAB), TEAMS).writes == ()
 
 
-def test_while_velero_queues_the_released_copy_stands_still() -> None:
+def test_released_the_copied_status_does_not_change_while_velero_queues() -> None:
     """Between Created and InProgress the recorded NABs did not change, whatever Velero's queue did."""
     frozen = 0
     for place, event in enumerate(EVENTS):

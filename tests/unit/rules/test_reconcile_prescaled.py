@@ -1,4 +1,4 @@
-"""From a PreScaledCronJob to the CronJob that warms its nodes."""
+"""The CronJob of a PreScaledCronJob."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def prescaled(schedule: str = "30 2 * * *", minutes: int = 10, **spec: Any) -> P
 
 
 def settle(objects: Objects, wanted: PreScaledCronJob) -> Reconciled:
-    """One look and its writes; the second look must find nothing to do."""
+    """One reconcile and its writes; the second one must find nothing to do."""
     answer = reconcile_prescaled(wanted, objects.all(CRON_JOB))
     objects.apply(answer.writes, NOW)
     assert reconcile_prescaled(wanted, objects.all(CRON_JOB)).writes == ()
     return answer
 
 
-def test_a_new_one_gets_its_primed_cron_job_owned_by_it_and_with_the_same_job() -> None:
+def test_a_new_object_gets_an_owned_primed_cron_job_with_the_same_job() -> None:
     (write,) = settle(Objects(), prescaled(job={"timeZone": "Asia/Tokyo"})).writes
     owner = OwnerReference(
         api_version="psc.cronprimer.local/v1alpha1", kind="PreScaledCronJob", name="report", uid="u1", controller=True
@@ -47,26 +47,26 @@ def test_a_new_one_gets_its_primed_cron_job_owned_by_it_and_with_the_same_job() 
     )
 
 
-def test_a_primer_schedule_given_by_hand_wins() -> None:
+def test_an_explicit_primer_schedule_wins() -> None:
     (write,) = settle(Objects(), prescaled("* * * * *", primerSchedule="0 2 * * *")).writes
     assert isinstance(write, Create)
     assert write.spec["schedule"] == "0 2 * * *"
 
 
-def test_a_primer_schedule_that_does_not_parse_makes_nothing() -> None:
+def test_an_invalid_primer_schedule_creates_nothing() -> None:
     answer = reconcile_prescaled(prescaled(primerSchedule="61 * * * *"), ())
     assert answer.writes == ()
     assert "end of range (61) above maximum (59)" in answer.problem
 
 
 @pytest.mark.parametrize("schedule", ["* * * * *", "not a cron", "0 0 * * 5"])
-def test_what_the_operator_refuses_makes_nothing_and_says_why(schedule: str) -> None:
+def test_a_refused_schedule_creates_nothing_and_has_a_reason(schedule: str) -> None:
     answer = reconcile_prescaled(prescaled(schedule), ())
     assert answer.writes == ()
     assert answer.problem
 
 
-def test_a_changed_schedule_or_warm_up_is_carried_over_alone() -> None:
+def test_only_a_changed_schedule_or_warm_up_is_patched() -> None:
     objects = Objects()
     settle(objects, prescaled())
     (write,) = settle(objects, prescaled(minutes=45)).writes
@@ -74,20 +74,20 @@ def test_a_changed_schedule_or_warm_up_is_carried_over_alone() -> None:
     assert write == Patch(CRON_JOB, "shop", "autogen-report", {"spec": {"schedule": expected}})
 
 
-def test_a_zone_that_is_taken_out_is_taken_out_of_the_cron_job_too() -> None:
+def test_a_removed_zone_is_removed_from_the_cron_job() -> None:
     objects = Objects()
     settle(objects, prescaled(job={"timeZone": "Asia/Tokyo"}))
     (write,) = settle(objects, prescaled()).writes
     assert write == Patch(CRON_JOB, "shop", "autogen-report", {"spec": {"timeZone": None}})
 
 
-def test_a_cron_job_of_the_same_name_elsewhere_does_not_count() -> None:
+def test_a_cron_job_in_another_namespace_is_ignored() -> None:
     objects = Objects()
     settle(objects, prescaled(metadata={"namespace": "other"}))
     settle(objects, prescaled())
     assert sorted(job.namespace for job in objects.all(CRON_JOB)) == ["other", "shop"]
 
 
-def test_one_that_is_being_deleted_makes_nothing_more() -> None:
+def test_a_deleting_object_creates_nothing() -> None:
     going = prescaled(metadata={"deletionTimestamp": "2026-11-15T02:00:00Z"})
     assert reconcile_prescaled(going, ()) == Reconciled()

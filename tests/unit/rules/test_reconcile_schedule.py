@@ -1,4 +1,4 @@
-"""skipImmediately used once, and the rest of Velero's schedule controller that the recordings do not show."""
+"""skipImmediately used once, and the parts of Velero's schedule controller that the recordings do not show."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CREATED = "2026-11-15T02:43:00Z"
 
 
 def snapshot(schedule: str = DUE, *, meta: dict[str, Any] | None = None, **fields: Any) -> Objects:
-    """One schedule `hourly`, made at minute 43; `status` and `spec` fields as given."""
+    """One schedule `hourly`, created at minute 43; `status` and `spec` fields as given."""
     objects = Objects()
     status = fields.pop("status", {})
     spec = {"schedule": schedule, "template": {"includedNamespaces": ["shop"]}, **fields}
@@ -57,10 +57,10 @@ SKIP = {"absent": None, "true": True, "false": False}
 @pytest.mark.parametrize("server_default", [True, False], ids=["default-true", "default-false"])
 @pytest.mark.parametrize("field", list(SKIP))
 @pytest.mark.parametrize("history", ["new", "made-paused", "ran-before"])
-def test_released_the_field_is_used_once_and_left_false(
+def test_released_the_field_is_used_once_and_set_to_false(
     history: str, field: str, server_default: bool, due: bool
 ) -> None:
-    """Unpaused a moment ago, or new: what a release does for each value of the field."""
+    """Just unpaused, or new: what a release does for each value of the field."""
     objects = _about_to_be_looked_at(history, SKIP[field], due)
     answers = settle(objects, server_default)
     after = schedule_of(objects)
@@ -75,7 +75,7 @@ def test_released_the_field_is_used_once_and_left_false(
 @pytest.mark.parametrize("server_default", [True, False], ids=["default-true", "default-false"])
 @pytest.mark.parametrize("field", list(SKIP))
 @pytest.mark.parametrize("history", ["new", "made-paused", "ran-before"])
-def test_as_the_seed_has_it_a_used_field_is_emptied_and_the_default_is_for_new_schedules(
+def test_seed_a_used_field_is_cleared_and_the_default_is_for_new_schedules(
     history: str, field: str, server_default: bool, due: bool
 ) -> None:
     objects = _about_to_be_looked_at(history, SKIP[field], due)
@@ -101,7 +101,7 @@ def _about_to_be_looked_at(history: str, field: bool | None, due: bool) -> Objec
 
 
 def test_paused_at_43_unpaused_at_50_the_backup_of_45_starts_at_once_unless_skipped() -> None:
-    """The seed's own story."""
+    """The seed's own example."""
     objects = snapshot(paused=True)
     objects.apply([Patch(SCHEDULE, "velero", "hourly", {"spec": {"paused": False}})], NOW)
     settle(objects)
@@ -114,7 +114,7 @@ def test_paused_at_43_unpaused_at_50_the_backup_of_45_starts_at_once_unless_skip
     assert [backup.name for backup in skipped.all(BACKUP)] == ["hourly-20261115034600"]
 
 
-def test_of_many_new_schedules_only_the_first_gets_the_released_servers_true() -> None:
+def test_released_only_the_first_new_schedule_gets_the_server_default() -> None:
     server_default, skipped = True, []
     for _ in range(3):
         objects = snapshot(NOT_DUE)
@@ -124,16 +124,16 @@ def test_of_many_new_schedules_only_the_first_gets_the_released_servers_true() -
     assert skipped == [True, False, False]
 
 
-def test_phase_and_skip_go_in_one_patch_and_the_backup_before_its_word() -> None:
+def test_phase_and_skip_are_one_patch_and_last_backup_follows_the_backup() -> None:
     first, second, rest = settle(snapshot(skipImmediately=False))
     assert first.writes == (Patch(SCHEDULE, "velero", "hourly", {"status": {"phase": "Enabled"}}),)
-    create, told = second.writes
+    create, patch = second.writes
     assert isinstance(create, Create)
-    assert told == Patch(SCHEDULE, "velero", "hourly", {"status": {"lastBackup": "2026-11-15T02:50:00Z"}})
+    assert patch == Patch(SCHEDULE, "velero", "hourly", {"status": {"lastBackup": "2026-11-15T02:50:00Z"}})
     assert rest == Reconciled()
 
 
-def test_an_invalid_schedule_is_said_once_and_mended_runs_what_it_missed() -> None:
+def test_an_invalid_schedule_is_reported_once_and_runs_after_it_is_fixed() -> None:
     objects = snapshot("61 * * * *")
     first, rest = settle(objects)
     after = schedule_of(objects)
@@ -150,13 +150,13 @@ def test_an_invalid_schedule_is_said_once_and_mended_runs_what_it_missed() -> No
     assert len(objects.all(BACKUP)) == 1
 
 
-def test_an_empty_expression_is_refused_in_velero_words() -> None:
+def test_an_empty_expression_is_refused_with_velero_s_message() -> None:
     objects = snapshot("")
     settle(objects)
     assert schedule_of(objects).status.validation_errors == ("Schedule must be a non-empty valid Cron expression",)
 
 
-def test_a_cron_spoilt_while_paused_is_not_noticed_until_it_is_unpaused() -> None:
+def test_an_expression_made_invalid_while_paused_is_reported_after_unpausing() -> None:
     objects = snapshot("not a cron", status={"phase": "Enabled"}, paused=True)
     assert settle(objects) == [Reconciled()]
 
@@ -183,7 +183,7 @@ def test_a_due_run_waits_for_its_own_unfinished_backup(phase: str, holds: bool) 
     assert len(objects.all(BACKUP)) == (1 if holds else 2)
 
 
-def test_the_backup_of_another_schedule_or_namespace_holds_nobody() -> None:
+def test_the_backup_of_another_schedule_or_namespace_does_not_block() -> None:
     objects = snapshot(status={"phase": "Enabled"}, skipImmediately=False)
     for namespace, label in (("velero", "daily"), ("velero-two", "hourly")):
         meta = {"name": "b", "namespace": namespace, "labels": {"velero.io/schedule-name": label}}
@@ -192,7 +192,7 @@ def test_the_backup_of_another_schedule_or_namespace_holds_nobody() -> None:
     assert len(objects.all(BACKUP)) == 3
 
 
-def test_one_that_never_fires_is_due_at_every_look_but_not_twice_in_a_second() -> None:
+def test_a_schedule_that_never_fires_is_always_due_but_not_twice_in_a_second() -> None:
     objects = snapshot("0 0 31 2 *")
     settle(objects)
     assert len(objects.all(BACKUP)) == 1
@@ -216,27 +216,27 @@ def _only_backup(objects: Objects) -> Backup:
     return backup
 
 
-def test_labels_and_annotations_of_the_schedule_go_onto_its_backups() -> None:
+def test_labels_and_annotations_are_copied_to_the_backups() -> None:
     backup = _only_backup(snapshot(meta={"labels": {"team": "shop"}, "annotations": {"note": "nightly"}}))
     assert backup.metadata.labels == {"team": "shop", "velero.io/schedule-name": "hourly"}
     assert backup.metadata.annotations == {"note": "nightly"}
 
 
-def test_a_template_with_labels_of_its_own_takes_those() -> None:
+def test_template_labels_replace_the_schedule_s_labels() -> None:
     template = {"metadata": {"labels": {"tier": "gold"}}}
     backup = _only_backup(snapshot(meta={"labels": {"team": "shop"}}, template=template))
     assert backup.metadata.labels == {"tier": "gold", "velero.io/schedule-name": "hourly"}
 
 
 @pytest.mark.parametrize(("wanted", "owned"), [(True, True), (False, False), (None, False)])
-def test_backups_are_owned_only_where_the_schedule_says_so(wanted: bool | None, owned: bool) -> None:
+def test_backups_are_owned_only_if_the_schedule_says_so(wanted: bool | None, owned: bool) -> None:
     spec = {} if wanted is None else {"useOwnerReferencesInBackup": wanted}
     backup = _only_backup(snapshot(**spec))
     owner = OwnerReference(api_version="velero.io/v1", kind="Schedule", name="hourly", uid="u1", controller=True)
     assert backup.metadata.owner_references == ((owner,) if owned else ())
 
 
-def test_a_schedule_runs_in_the_servers_zone_where_it_names_none() -> None:
+def test_a_schedule_without_a_zone_runs_in_the_server_s_zone() -> None:
     ready = schedule_of(snapshot("15 8 * * *", status={"phase": "Enabled"}, skipImmediately=False))
     kolkata = ZoneInfo("Asia/Kolkata")
     assert reconcile_schedule(ready, (), NOW, DIALECT).writes == ()

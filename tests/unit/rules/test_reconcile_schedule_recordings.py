@@ -1,4 +1,4 @@
-"""Given the objects of the recordings, the schedule reconciler makes the writes that Velero made, and no others."""
+"""Given the objects of the recordings, the schedule reconciler makes exactly the writes of Velero."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from tests.recordings import Event
 from tests.unit.rules.apply import patched
 
 JITTER = (timedelta(0), timedelta(milliseconds=20), timedelta(milliseconds=100))
-"""How long before its arrival at the recorder a write may have been decided."""
+"""The maximum time between the decision on a write and its arrival at the recorder."""
 
-BEATS = {
+PASSES = {
     "schedules": [("02:22:33.5", "02:34:33.5")],
     "queue": [("02:31:35.8", "02:34:35.8"), ("02:35:19.9", "02:37:19.9")],
     "overlap": [("02:41:16.6", "02:46:16.6")],
     "overlap-1.17": [("02:48:36.7", "02:51:36.7")],
-    # In the pass of 10:27:50, its last, the queue moved half-way.
+    # In the pass of 10:27:50, its last one, the queue moved only half-way.
     "upgrade": [("10:24:09.7", "10:25:09.7"), ("10:26:50.9", "10:26:50.9")],
 }
-"""The once-a-minute passes of each server, first and last; a server that was restarted has a new second."""
+"""The first and last once-a-minute pass of each server; a restarted server has a new second."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A schedule before and after a write of the controller, and the backups that were there."""
+    """A schedule before and after a write of the controller, and the backups at that time."""
 
     recording: str
     before: Event
@@ -50,7 +50,7 @@ def _schedule(event: Event) -> Schedule:
 
 
 def _walk(name: str) -> Iterator[tuple[Event, dict[tuple[str, str, str], Event]]]:
-    """Every event with what was there before it."""
+    """Every event with the objects before it."""
     held: dict[tuple[str, str, str], Event] = {}
     for event in recordings.events(name):
         yield event, dict(held)
@@ -65,7 +65,7 @@ def _backups(held: dict[tuple[str, str, str], Event]) -> tuple[Backup, ...]:
 
 
 def _by_hand(before: Schedule, after: Schedule) -> bool:
-    """What the story did: pausing, unpausing, another expression, skipImmediately removed or set to true."""
+    """Changes by the recording's user: pause, unpause, another expression, skipImmediately removed or set to true."""
     return (
         before.spec.paused != after.spec.paused
         or before.spec.schedule != after.spec.schedule
@@ -91,7 +91,7 @@ def _essence(schedule: Schedule) -> Schedule:
 
 
 def _answers(change: Change) -> Iterator[tuple[datetime, Reconciled]]:
-    """With and without the backup whose making may have been heard of before the schedule's own change."""
+    """The answers with and without the backup, whose event may have arrived before the schedule's own change."""
     schedule = _schedule(change.before)
     last = _schedule(change.after).status.last_backup
     fresh = f"{schedule.name}-{last:%Y%m%d%H%M%S}" if last else ""
@@ -110,13 +110,13 @@ def _becomes(change: Change, answer: Reconciled) -> Schedule:
     return from_builtins(Schedule, raw)
 
 
-def test_the_recordings_hold_enough_to_be_evidence() -> None:
+def test_the_recordings_are_large_enough() -> None:
     assert len(CHANGES) > 90
-    assert {change.recording for change in CHANGES} == set(BEATS)
+    assert {change.recording for change in CHANGES} == set(PASSES)
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
-def test_every_change_that_velero_made_is_made_here_too(change: Change) -> None:
+def test_every_change_of_velero_is_reproduced(change: Change) -> None:
     wanted = _essence(_schedule(change.after))
     outcomes = [_essence(_becomes(change, answer)) for _, answer in _answers(change)]
     assert wanted in outcomes
@@ -130,7 +130,7 @@ SUBMITTED = tuple(
 
 
 @pytest.mark.parametrize("change", SUBMITTED, ids=str)
-def test_every_backup_is_made_as_velero_made_it(change: Change) -> None:
+def test_every_backup_equals_velero_s(change: Change) -> None:
     last = _schedule(change.after).status.last_backup
     assert last is not None
     name = f"{change.after.object.name}-{last:%Y%m%d%H%M%S}"
@@ -151,8 +151,8 @@ def test_every_backup_is_made_as_velero_made_it(change: Change) -> None:
     assert wanted in made
 
 
-def test_only_backups_made_by_hand_have_no_change_of_last_backup_beside_them() -> None:
-    told = {
+def test_only_manual_backups_come_without_a_change_of_last_backup() -> None:
+    submitted = {
         (change.recording, f"{change.after.object.name}-{_schedule(change.after).status.last_backup:%Y%m%d%H%M%S}")
         for change in SUBMITTED
     }
@@ -162,17 +162,17 @@ def test_only_backups_made_by_hand_have_no_change_of_last_backup_beside_them() -
         for event in recordings.events(name, BACKUP.plural)
         if event.type == "ADDED" and event.object.label(SCHEDULE_LABEL)
     }
-    assert told <= labelled
-    assert sorted(recording for recording, _ in labelled - told) == ["overlap", "overlap-1.17"]
+    assert submitted <= labelled
+    assert sorted(recording for recording, _ in labelled - submitted) == ["overlap", "overlap-1.17"]
 
 
-def _beats() -> Iterator[tuple[str, datetime]]:
-    for name, eras in BEATS.items():
+def _passes() -> Iterator[tuple[str, datetime]]:
+    for name, eras in PASSES.items():
         for first, last in eras:
-            beat, end = (datetime.fromisoformat(f"2026-11-15T{text}").replace(tzinfo=UTC) for text in (first, last))
-            while beat <= end:
-                yield name, beat
-                beat += timedelta(minutes=1)
+            at, end = (datetime.fromisoformat(f"2026-11-15T{text}").replace(tzinfo=UTC) for text in (first, last))
+            while at <= end:
+                yield name, at
+                at += timedelta(minutes=1)
 
 
 def _before(name: str, moment: datetime) -> dict[tuple[str, str, str], Event]:
@@ -184,21 +184,21 @@ def _before(name: str, moment: datetime) -> dict[tuple[str, str, str], Event]:
     return held
 
 
-@pytest.mark.parametrize(("name", "beat"), list(_beats()))
-def test_at_every_beat_those_submit_that_velero_submitted(name: str, beat: datetime) -> None:
-    held = _before(name, beat - timedelta(milliseconds=100))
+@pytest.mark.parametrize(("name", "at"), list(_passes()))
+def test_every_minute_the_same_schedules_are_submitted_as_by_velero(name: str, at: datetime) -> None:
+    held = _before(name, at - timedelta(milliseconds=100))
     backups = _backups(held)
-    dialect = recordings.dialect_at(name, beat)
+    dialect = recordings.dialect_at(name, at)
     schedules = [event.object for event in held.values() if isinstance(event.object, Schedule)]
     ours = {
         schedule.name
         for schedule in schedules
-        if any(isinstance(write, Create) for write in reconcile_schedule(schedule, backups, beat, dialect).writes)
+        if any(isinstance(write, Create) for write in reconcile_schedule(schedule, backups, at, dialect).writes)
     }
     theirs = {
         change.after.object.name
         for change in SUBMITTED
-        if change.recording == name and abs(change.after.t - beat) < timedelta(seconds=1.5)
+        if change.recording == name and abs(change.after.t - at) < timedelta(seconds=1.5)
     }
     assert ours == theirs
-    assert schedules, "a beat before there was a schedule shows nothing"
+    assert schedules, "a pass before there was a schedule shows nothing"

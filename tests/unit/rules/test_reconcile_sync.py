@@ -1,4 +1,4 @@
-"""Which backups bring a NAB back, and how what the non-admin controller makes is named."""
+"""Which backups get their NAB again, and the names of the objects of the non-admin controller."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ def brought_back(found: Backup, nabs: list[NonAdminBackup], namespaces: tuple[st
     return [f"{write.namespace}/{write.name}" for write in sync_nabs([found], nabs, namespaces).writes]
 
 
-def test_a_finished_backup_without_its_nab_brings_it_back() -> None:
+def test_the_nab_of_a_finished_backup_is_created_again() -> None:
     assert brought_back(backup(), []) == ["team-pay/ledger"]
 
 
-def test_a_nab_that_is_there_is_left_alone() -> None:
+def test_an_existing_nab_is_unchanged() -> None:
     there = from_builtins(NonAdminBackup, {"metadata": {"name": "ledger", "namespace": "team-pay"}})
     assert brought_back(backup(), [there]) == []
 
 
-def test_a_backup_that_still_runs_or_is_being_deleted_brings_nothing_back() -> None:
+def test_unfinished_and_deleting_backups_are_ignored() -> None:
     assert brought_back(backup({"phase": "InProgress"}), []) == []
     assert brought_back(backup({**DONE, "phase": "Deleting"}), []) == []
 
 
-def test_a_backup_of_nobodys_or_of_a_namespace_that_is_gone_brings_nothing_back() -> None:
+def test_backups_without_an_owner_or_namespace_are_ignored() -> None:
     assert brought_back(backup(labels={}), []) == []
     assert brought_back(backup(), [], namespaces=("team-web",)) == []
 

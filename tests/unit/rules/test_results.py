@@ -1,4 +1,4 @@
-"""What Velero writes down of a run's troubles is put under its namespace and resource, and nothing of it is lost."""
+"""The errors and warnings of a run, grouped by namespace and resource without losing any."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def only(line: str) -> Problem:
         ),
     ],
 )
-def test_a_sentence_that_names_its_resource_is_put_under_it(line: str, resource: str, name: str, message: str) -> None:
+def test_a_message_that_names_its_resource_is_grouped_by_it(line: str, resource: str, name: str, message: str) -> None:
     assert only(line) == Problem(resource, name, message)
 
 
@@ -103,11 +103,11 @@ def test_a_sentence_that_names_its_resource_is_put_under_it(line: str, resource:
         "",
     ],
 )
-def test_any_other_sentence_is_kept_as_it_is(line: str) -> None:
+def test_any_other_message_is_kept_unchanged(line: str) -> None:
     assert only(line) == Problem("", "", line)
 
 
-def test_errors_and_warnings_stand_apart_and_each_by_where_it_happened() -> None:
+def test_errors_and_warnings_are_separate_and_grouped_by_scope() -> None:
     found = read(
         errors={
             "namespaces": {
@@ -130,7 +130,7 @@ def test_errors_and_warnings_stand_apart_and_each_by_where_it_happened() -> None
     assert (found.error_count, found.warning_count) == (6, 1)
 
 
-def test_what_was_said_three_times_is_shown_once_and_counted_three_times() -> None:
+def test_a_repeated_message_is_shown_once_with_its_count() -> None:
     found = read(errors={"velero": ["again", "again", "once", "again"]})
     assert [(problem.message, problem.times) for problem in found.errors[0].problems] == [("again", 3), ("once", 1)]
     assert found.error_count == 4
@@ -140,11 +140,11 @@ def test_what_was_said_three_times_is_shown_once_and_counted_three_times() -> No
     "text",
     [b"{}", b'{"errors": null, "warnings": {}}', b'{"errors": {"velero": null, "namespaces": {"a": []}}, "x": 1}'],
 )
-def test_empty_parts_are_no_troubles(text: bytes) -> None:
+def test_empty_parts_are_not_problems(text: bytes) -> None:
     assert parse(text) == Results()
 
 
-def test_shapes_that_nobody_expects_are_read_as_far_as_they_go() -> None:
+def test_unexpected_shapes_are_read_as_far_as_possible() -> None:
     found = read(errors={"velero": "alone", "cluster": [7, None, {"a": 1}], "namespaces": ["no", "map"]}, warnings=[1])
     assert [problem.message for problem in found.errors[0].problems] == ["alone"]
     assert found.error_count == 4
@@ -154,12 +154,12 @@ def test_shapes_that_nobody_expects_are_read_as_far_as_they_go() -> None:
 @pytest.mark.parametrize(
     "text", [b"", b"<html>", b"[1]", b'"x"', b'{"errors": {"velero": ["cut', b"[" * 100_000, b"\xff"]
 )
-def test_a_file_that_is_no_such_file_is_said_to_be_unreadable(text: bytes) -> None:
+def test_an_invalid_file_is_reported_unreadable(text: bytes) -> None:
     with pytest.raises(Unreadable, match="The results cannot be read"):
         parse(text)
 
 
-def test_a_hostile_sentence_takes_no_time_and_stays_one_sentence() -> None:
+def test_a_hostile_message_is_parsed_quickly_and_stays_one_message() -> None:
     spaces = "error restoring " + " " * 200_000 + "x"
     colons = "error restoring " + "a/" * 100_000 + ": x"
     evil = "\x1b[2J could not restore, " + '"' * 200_000

@@ -1,4 +1,4 @@
-"""What a Deployment tells of the Velero server that it runs."""
+"""What a Deployment shows about its Velero server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def deployment(*args: str, **container: Any) -> Deployment:
     return from_builtins(Deployment, {"spec": {"template": {"spec": {"containers": [velero]}}}})
 
 
-def test_flags_that_are_not_given_have_veleros_defaults() -> None:
+def test_missing_flags_have_velero_s_defaults() -> None:
     found = server(deployment())
     assert found is not None
     assert (found.skip_immediately, found.concurrency, found.version) == (False, 1, "1.18.3")
@@ -31,18 +31,18 @@ def test_flags_that_are_not_given_have_veleros_defaults() -> None:
         (["--concurrent-backups=0"], False, 1),
     ],
 )
-def test_flags_as_go_takes_them(args: list[str], skip: bool, concurrency: int) -> None:
+def test_flags_are_parsed_as_in_go(args: list[str], skip: bool, concurrency: int) -> None:
     found = server(deployment(*args))
     assert found is not None
     assert (found.skip_immediately, found.concurrency) == (skip, concurrency)
 
 
-def test_a_deployment_without_a_velero_server_is_none() -> None:
+def test_a_deployment_without_a_velero_server_is_ignored() -> None:
     assert server(deployment(name="web", image="nginx", args=["-g"])) is None
     assert server(from_builtins(Deployment, {})) is None
 
 
-def test_an_image_without_a_release_in_its_tag_tells_no_version() -> None:
+def test_an_image_without_a_release_in_its_tag_has_no_version() -> None:
     assert image_version("velero/velero:v1.17.2") == "1.17.2"
     assert image_version("registry:5000/velero") == ""
     assert image_version("example.org/oadp/velero@sha256:abcdef") == ""

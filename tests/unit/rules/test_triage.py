@@ -1,4 +1,4 @@
-"""Each trouble by itself: what triage says of it, and that it keeps quiet where nothing is wrong."""
+"""Each problem by itself: its finding, and no finding if there is no problem."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def only(*objects: Resource, **options: Any) -> Finding:
     return found[0]
 
 
-def test_a_healthy_cluster_is_calm() -> None:
+def test_a_healthy_cluster_has_no_findings() -> None:
     result = triage(snapshot(location(), schedule(last="02:00:03"), *GOOD_RUNS), NOW)
     assert result.findings == ()
     assert result.calm
 
 
-def test_what_was_not_seen_never_counts_as_healthy() -> None:
+def test_invisible_kinds_never_count_as_healthy() -> None:
     gap = VisibilityGap("prod", "BackupStorageLocation", "not allowed")
     result = triage(snapshot(schedule(last="02:00:03"), *GOOD_RUNS, unseen=(gap,)), NOW)
     assert result.findings == ()
@@ -75,23 +75,23 @@ def test_what_was_not_seen_never_counts_as_healthy() -> None:
     assert not result.calm
 
 
-def test_an_invalid_schedule_is_named_with_the_libraries_own_words() -> None:
+def test_an_invalid_schedule_has_the_library_s_message() -> None:
     found = only(location(), schedule(cron="0 0 * * 8", phase="FailedValidation"))
     assert (found.code, found.severity) == ("schedule-invalid", Severity.ERROR)
     assert 'end of range (8) above maximum (7): "8"' in render(found.evidence, NOW)
 
 
-def test_an_expression_that_never_fires_is_called_a_runaway() -> None:
+def test_an_expression_that_never_fires_is_a_runaway() -> None:
     found = only(location(), schedule(cron="0 0 31 2 *", last="02:40:03"))
     assert found.code == "schedule-never-fires"
     assert "Pause" in render(found.remedy, NOW)
 
 
-def test_a_paused_runaway_harms_nobody() -> None:
+def test_a_paused_runaway_is_not_a_finding() -> None:
     assert "schedule-never-fires" not in codes(location(), schedule(cron="0 0 31 2 *", paused=True))
 
 
-def test_an_overdue_schedule_names_the_backup_that_holds_it() -> None:
+def test_an_overdue_schedule_names_the_backup_that_blocks_it() -> None:
     held = backup("nightly-20261115010003", "InProgress", created="01:00:03", started="01:00:03", of="nightly")
     good = backup("nightly-20261115000003", created="00:00:03", started="00:00:03", ended="00:10:00", of="nightly")
     found = only(location(), schedule(cron="0 * * * *", last="01:00:03"), held, good)
@@ -102,7 +102,7 @@ def test_an_overdue_schedule_names_the_backup_that_holds_it() -> None:
     assert ":03" in render(found.remedy, NOW)
 
 
-def test_velero_without_a_pulse_is_one_finding_that_swallows_the_overdue_ones() -> None:
+def test_velero_without_a_heartbeat_is_one_finding_including_the_overdue_ones() -> None:
     silent = location(checked="02:36:03", synced="02:36:03")
     late = [schedule(name, cron="0 * * * *", last="01:00:03") for name in ("a", "b", "c")]
     found = [each for each in findings(silent, *late) if each.severity is Severity.ERROR]
@@ -120,7 +120,7 @@ def test_a_server_that_still_makes_backups_has_hanging_storage() -> None:
     assert "storage hangs" in render(found.what, NOW)
 
 
-def test_a_location_whose_checks_are_switched_off_has_no_pulse_to_miss() -> None:
+def test_a_location_with_disabled_checks_has_no_heartbeat_to_miss() -> None:
     off = location(checked="00:00:03", synced="00:00:03", spec={"validationFrequency": "0s", "backupSyncPeriod": "0"})
     assert codes(off) == []
 
@@ -129,14 +129,14 @@ def test_a_location_whose_checks_are_switched_off_has_no_pulse_to_miss() -> None
     ("phase", "severity"),
     [("Failed", Severity.ERROR), ("PartiallyFailed", Severity.WARNING), ("FailedValidation", Severity.ERROR)],
 )
-def test_a_schedule_whose_last_backup_went_wrong(phase: str, severity: Severity) -> None:
+def test_a_schedule_whose_last_backup_failed(phase: str, severity: Severity) -> None:
     bad = backup("nightly-20261115020003", phase, created="02:00:03", started="02:00:04", of="nightly", errors=3)
     found = only(location(), schedule(last="02:00:03"), *GOOD_RUNS[:2], bad)
     assert (found.code, found.severity) == ("schedule-failing", severity)
     assert found.subject.kind == "Schedule"
 
 
-def test_failures_in_a_row_are_counted_from_the_first_of_them_and_tell_the_gap() -> None:
+def test_consecutive_failures_are_counted_with_the_gap_in_protection() -> None:
     bad = [
         backup(
             f"nightly-2026111{day}020003",
@@ -156,14 +156,14 @@ def test_failures_in_a_row_are_counted_from_the_first_of_them_and_tell_the_gap()
     assert "nightly-20261112020003" in render(found.evidence, NOW)
 
 
-def test_backups_of_an_earlier_schedule_of_that_name_are_not_its_history() -> None:
+def test_backups_of_an_earlier_schedule_of_that_name_are_ignored() -> None:
     synced = backup(
         "nightly-20260901020003", "Failed", created="02:00:00", started="2026-09-01T02:00:04Z", of="nightly"
     )
     assert codes(location(), schedule(last="02:00:03"), *GOOD_RUNS, synced) == []
 
 
-def test_a_failed_backup_that_nobody_answers_for_is_told_for_a_day() -> None:
+def test_a_failed_backup_without_an_owner_is_shown_for_a_day() -> None:
     lost = backup("by-hand", "Failed", started="02:00:04", ended="02:05:00", failureReason="node gone")
     found = only(location(), lost)
     assert (found.code, found.subject.name) == ("backup-failed", "by-hand")
@@ -198,11 +198,11 @@ def test_a_pause_of_days_says_what_unpausing_would_do() -> None:
     assert "145 runs missed" in render(found.evidence, NOW)
 
 
-def test_a_pause_of_an_hour_is_nobodys_business() -> None:
+def test_a_pause_of_an_hour_is_not_a_finding() -> None:
     assert codes(location(), schedule(cron="0 * * * *", last="01:00:03", paused=True)) == []
 
 
-def test_storage_that_is_gone_says_why_in_few_words() -> None:
+def test_unavailable_storage_has_a_short_reason() -> None:
     found = only(location(phase="Unavailable", message="rpc error: code = Unknown: NoSuchBucket: access denied."))
     assert found.code == "storage-unavailable"
     assert render(found.what, NOW) == "unavailable: access denied"
@@ -219,12 +219,12 @@ def test_a_schedule_that_writes_to_a_read_only_location() -> None:
     assert found.code == "schedule-location-read-only"
 
 
-def test_a_schedule_that_writes_to_a_location_that_is_not_there() -> None:
+def test_a_schedule_that_writes_to_a_missing_location() -> None:
     found = only(location(), schedule(last="02:00:03", template={"storageLocation": "nope"}), *GOOD_RUNS)
     assert found.code == "schedule-location-missing"
 
 
-def test_locations_that_may_not_be_read_are_not_called_missing() -> None:
+def test_forbidden_locations_are_not_reported_missing() -> None:
     gap = VisibilityGap("", "BackupStorageLocation", "not allowed")
     assert codes(schedule(last="02:00:03", template={"storageLocation": "nope"}), *GOOD_RUNS, unseen=(gap,)) == []
 
@@ -237,7 +237,7 @@ def test_locations_that_may_not_be_read_are_not_called_missing() -> None:
         ({}, {}, "no visible reason"),
     ],
 )
-def test_an_expired_backup_that_is_still_there_says_why(
+def test_an_expired_backup_that_still_exists_has_a_reason(
     labels: dict[str, str], extra: dict[str, Any], why: str
 ) -> None:
     old = backup("old", labels=labels, expiration="2026-11-14T00:00:00Z", spec={"storageLocation": "default"})
@@ -252,7 +252,7 @@ def test_velero_was_restarted_and_a_backup_lost() -> None:
     assert sorted(codes(location(), lost)) == ["backup-failed", "velero-restarted"]
 
 
-def test_a_backup_in_which_neither_items_nor_bytes_move() -> None:
+def test_a_backup_without_progress_in_items_or_bytes() -> None:
     stuck = backup("one", "InProgress", started="01:00:03", progress={"totalItems": 9880, "itemsBackedUp": 1204})
     moving = upload(phase="InProgress", progress={"bytesDone": 3_100_000_000, "totalBytes": 40_000_000_000})
     seen = ObservedChanges(
@@ -266,7 +266,7 @@ def test_a_backup_in_which_neither_items_nor_bytes_move() -> None:
     assert "1,204 of 9,880 items and 3.1 of 40.0 GB of volume data-0" in render(found.evidence, NOW)
 
 
-def test_standing_items_are_no_stall_while_bytes_move() -> None:
+def test_unchanged_items_are_not_a_stall_while_bytes_move() -> None:
     stuck = backup("one", "InProgress", started="01:00:03")
     moving = upload(phase="InProgress")
     seen = ObservedChanges(
@@ -291,20 +291,20 @@ def test_an_old_ready_to_start_is_stuck_after_a_restart() -> None:
     assert (found.code, found.since) == ("backup-not-starting", at("02:30:00"))
 
 
-def test_a_queue_that_stands_still_with_a_free_slot_for_two_minutes() -> None:
+def test_a_queue_stalled_with_a_free_slot_for_two_minutes() -> None:
     ended = backup("first", started="02:30:00", ended="02:35:00", created="02:29:00")
     waits = backup("second", "Queued", created="02:34:00", queuePosition=1, spec={"includedNamespaces": ["a"]})
     found = only(location(), ended, waits)
     assert (found.code, found.since) == ("queue-stalled", at("02:35:00"))
 
 
-def test_a_queue_that_waits_for_its_next_look_is_normal() -> None:
+def test_a_queue_that_waits_for_the_next_pass_is_normal() -> None:
     ended = backup("first", started="02:30:00", ended="02:40:00", created="02:29:00")
     waits = backup("second", "Queued", created="02:34:00", queuePosition=1)
     assert codes(location(), ended, waits) == []
 
 
-def test_a_refused_nab_tells_the_controllers_message() -> None:
+def test_a_refused_nab_shows_the_controller_s_message() -> None:
     refusal = condition(
         "Accepted", "False", "InvalidBackupSpec", "NonAdminBackup spec.backupSpec.excludedNamespaces is restricted"
     )
@@ -314,7 +314,7 @@ def test_a_refused_nab_tells_the_controllers_message() -> None:
     assert "spec.backupSpec.excludedNamespaces" in render(found.evidence, NOW)
 
 
-def test_a_mended_nab_that_is_still_backing_off_is_on_its_way() -> None:
+def test_a_fixed_nab_that_is_still_backing_off_is_not_a_finding() -> None:
     assert (
         codes(location(), nab(phase="BackingOff", conditions=[condition("Accepted", "True", "BackupAccepted")])) == []
     )
@@ -326,7 +326,7 @@ def test_a_nab_whose_velero_backup_vanished_went_backwards() -> None:
     assert (found.code, found.severity) == ("nonadmin-went-back", Severity.WARNING)
 
 
-def test_a_phase_that_was_seen_going_back_is_an_anomaly() -> None:
+def test_a_phase_observed_going_back_is_an_anomaly() -> None:
     seen = ObservedChanges(
         went_back={ObjectRef("", "NonAdminBackup", "team-a", "orders"): PhaseChange("Created", "New", at("02:30:00"))}
     )
@@ -337,13 +337,13 @@ def test_a_phase_that_was_seen_going_back_is_an_anomaly() -> None:
 @pytest.mark.parametrize(
     ("spec", "way_out"), [({}, "spec.deleteBackup"), ({"deleteBackup": True}, "DeleteBackupRequest")]
 )
-def test_a_nab_stuck_deleting_tells_the_way_out(spec: dict[str, Any], way_out: str) -> None:
+def test_a_nab_stuck_deleting_says_how_to_fix_it(spec: dict[str, Any], way_out: str) -> None:
     found = only(location(), nab(phase="Deleting", spec=spec, deleted="02:20:00"))
     assert found.code == "nonadmin-stuck-deleting"
     assert way_out in render(found.remedy, NOW)
 
 
-def test_a_velero_failure_under_a_created_nab_is_told_of_the_nab_only() -> None:
+def test_a_velero_failure_under_a_created_nab_is_reported_only_for_the_nab() -> None:
     failed = backup(
         "v1",
         "Failed",
@@ -358,7 +358,7 @@ def test_a_velero_failure_under_a_created_nab_is_told_of_the_nab_only() -> None:
     assert "no such secret" in render(found.evidence, NOW)
 
 
-def test_where_the_backup_may_not_be_read_the_copied_status_counts() -> None:
+def test_the_copied_status_is_used_if_the_backup_is_forbidden() -> None:
     copied = {"nacuuid": "u1", "name": "v1", "namespace": "velero", "status": {"phase": "PartiallyFailed", "errors": 2}}
     found = only(location(), nab(veleroBackup=copied))
     assert found.severity is Severity.WARNING
@@ -371,7 +371,7 @@ def test_a_velero_failure_under_a_created_nar() -> None:
     assert found.subject.kind == "NonAdminRestore"
 
 
-def test_a_frozen_place_in_the_queue() -> None:
+def test_an_outdated_queue_position() -> None:
     label = {"openshift.io/oadp-nab-origin-nacuuid": "u1"}
     ahead = backup("a", "InProgress", created="02:20:00", started="02:20:01", spec={"includedNamespaces": ["x"]})
     mine = backup("v1", "Queued", created="02:21:00", labels=label, queuePosition=1, spec={"includedNamespaces": ["y"]})
@@ -410,7 +410,7 @@ def test_a_storage_request_that_waits_for_the_administrator() -> None:
     assert "team-a/own waits for the administrator" in render(found.what, NOW)
 
 
-def test_a_nab_refused_for_storage_that_waits_for_approval_is_the_administrators_to_help() -> None:
+def test_a_nab_refused_for_unapproved_storage_needs_the_administrator() -> None:
     asked = {"name": "own", "namespace": "team-a"}
     request = from_builtins(
         NonAdminBackupStorageLocationRequest,
@@ -432,7 +432,7 @@ def test_a_nab_refused_for_storage_that_waits_for_approval_is_the_administrators
     assert typo.because is None
 
 
-def test_schedules_that_start_together_are_a_note_with_all_their_names() -> None:
+def test_schedules_that_start_together_are_one_note_with_all_names() -> None:
     crowd = [
         schedule(name, "30 5 * * *", last="2026-11-14T05:30:03Z", created="2026-11-14T06:00:00Z") for name in "abc"
     ]
@@ -448,7 +448,7 @@ def test_schedules_that_fit_into_the_slots_do_not_collide() -> None:
     assert codes(location(), *pair, slots=2) == []
 
 
-def test_a_nightly_and_an_hourly_schedule_meet_once_a_day() -> None:
+def test_a_nightly_and_an_hourly_schedule_collide_once_a_day() -> None:
     pair = [
         schedule("hourly", "0 * * * *", created="02:30:00"),
         schedule("nightly", "0 5 * * *", created="02:30:00"),
@@ -457,7 +457,7 @@ def test_a_nightly_and_an_hourly_schedule_meet_once_a_day() -> None:
     assert "05:00Z" in render(found.what, NOW)
 
 
-def test_schedules_that_meet_every_few_minutes_say_how_often_and_when_next() -> None:
+def test_frequent_collisions_say_how_often_and_when_next() -> None:
     crowd = [schedule(name, "*/3 * * * *", last="02:39:03", created="02:38:00") for name in "abc"]
     found = only(location(), *crowd)
     assert render(found.what, NOW) == "3 schedules start together, next 02:42Z"
@@ -466,18 +466,18 @@ def test_schedules_that_meet_every_few_minutes_say_how_often_and_when_next() -> 
     assert [each.id for each in later] == [found.id]
 
 
-def test_schedules_that_have_met_today_tell_the_day_on_which_they_meet_again() -> None:
+def test_schedules_that_collided_today_show_the_next_day() -> None:
     pair = [schedule(name, "30 1 * * *", last="01:30:03", created="02:30:00") for name in "ab"]
     assert render(only(location(), *pair).what, NOW) == "2 schedules start together, next 16 Nov 01:30Z"
 
 
-def test_how_many_start_at_once_is_not_guessed_where_the_server_may_not_be_read() -> None:
+def test_collisions_are_not_guessed_if_the_server_is_forbidden() -> None:
     crowd = [schedule(name, "*/3 * * * *", last="02:39:03", created="02:38:00") for name in "abc"]
     assert triage(assemble([location(), *crowd]), NOW).findings == ()
 
 
 def test_a_gap_in_protection_that_nothing_else_explains() -> None:
-    """The runs are made by hand elsewhere or deleted: nothing failed, and yet nothing good is there."""
+    """The runs were deleted or made elsewhere: nothing failed, but there is no good backup."""
     old = backup("nightly-20261112020003", created="2026-11-12T02:00:03Z", started="2026-11-12T02:00:04Z", of="nightly")
     found = only(location(), schedule(last="02:00:03"), old)
     assert (found.code, found.since) == ("protection-gap", at("2026-11-12T02:00:04Z"))
@@ -513,13 +513,13 @@ def prescaled(schedule_text: str, minutes: int, primed: str | None) -> list[Reso
     return made
 
 
-def test_a_primed_cron_job_that_warms_in_the_wrong_hour() -> None:
-    """What the published operator makes of it, on the wrong side of the day's end."""
+def test_a_primed_cron_job_in_the_wrong_hour() -> None:
+    """The published operator's result, on the wrong side of midnight."""
     found = only(location(), *prescaled("0/15 * 1 * *", 10, "50,5,20,35 * 1 * *"))
     assert (found.code, found.severity) == ("warmup-wrong", Severity.ERROR)
 
 
-def test_a_primed_cron_job_that_is_right_is_not_mentioned() -> None:
+def test_a_correct_primed_cron_job_is_not_a_finding() -> None:
     assert codes(location(), *prescaled("30 * * * *", 10, "20 * * * *")) == []
 
 

@@ -1,4 +1,4 @@
-"""What triage says of cron dialects: one note before an upgrade, and errors with their evidence after it."""
+"""Findings about cron dialects: one note before an upgrade, and errors with evidence after it."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def test_one_note_counts_what_the_next_dialect_reads_differently() -> None:
 
 
 @pytest.mark.parametrize("version", ["1.18.3", "1.14.1"])
-def test_no_note_after_the_newest_dialect_nor_where_the_next_one_changes_nothing(version: str) -> None:
+def test_no_note_for_the_newest_dialect_or_without_a_change(version: str) -> None:
     assert NOTE not in [finding.code for finding in findings(location(), *DIFFERENT, version=version)]
 
 
-def test_an_open_release_is_asked_for_where_it_makes_a_difference() -> None:
+def test_an_unknown_release_is_a_finding_if_it_makes_a_difference() -> None:
     note = with_code(NOTE, findings(location(), schedule("both", "0 2 1 * 1", paused=True), version="1.18"))
     assert render(note.what, NOW) == "its release is unknown, and 1 schedule depends on it"
     assert "Velero 1.15 to 1.18.2 and Velero 1.18.3 and later read 1 schedule differently: both" in render(
@@ -59,12 +59,12 @@ def test_an_open_release_is_asked_for_where_it_makes_a_difference() -> None:
     assert render(note.remedy, NOW).startswith("Give the release with --velero-version.")
 
 
-def test_an_open_release_is_not_mentioned_where_all_read_alike() -> None:
+def test_an_unknown_release_is_not_a_finding_if_all_read_alike() -> None:
     assert NOTE not in [finding.code for finding in findings(location(), schedule(), version="1.18")]
 
 
-def test_a_schedule_that_an_upgrade_has_silenced_is_an_error_with_its_figures() -> None:
-    """Its run of Monday the 9th was an older server's; that of the 16th is not made any more."""
+def test_a_schedule_stopped_by_an_upgrade_is_an_error_with_figures() -> None:
+    """Its run of Monday the 9th was made by an older server; that of the 16th is missing."""
     now = datetime.fromisoformat("2026-11-16T09:00:00Z")
     objects = (
         location(checked="2026-11-16T08:59:03Z", synced="2026-11-16T08:59:03Z"),
@@ -81,7 +81,7 @@ def test_a_schedule_that_an_upgrade_has_silenced_is_an_error_with_its_figures() 
     assert "schedule-stopped" not in [finding.code for finding in findings(*objects, version="1.18.2", now=now)]
 
 
-def test_before_its_next_run_is_missed_nothing_has_stopped() -> None:
+def test_a_schedule_has_not_stopped_before_its_next_run_is_missed() -> None:
     found = findings(
         location(),
         schedule("both", "0 2 1 * 1", last="2026-11-09T02:00:03Z"),
@@ -91,7 +91,7 @@ def test_before_its_next_run_is_missed_nothing_has_stopped() -> None:
     assert found == []
 
 
-def test_a_refusal_since_an_upgrade_is_one_finding_with_what_to_write_instead() -> None:
+def test_a_refusal_since_an_upgrade_is_one_finding_with_a_replacement() -> None:
     refused = schedule("steps", "0 */24 * * *", phase="FailedValidation", last="2026-11-14T00:00:03Z")
     found = findings(location(), refused, version="1.18.3")
     assert [finding.code for finding in found] == ["schedule-invalid"]
@@ -110,7 +110,7 @@ def test_a_runaway_by_upgrade_says_that_the_older_release_refuses_it() -> None:
     assert "Velero 1.15 to 1.18.2 refuses it." in render(found.evidence, NOW)
 
 
-def test_a_date_rarer_than_velero_looks_ahead_is_a_runaway_too() -> None:
+def test_a_date_beyond_velero_s_search_is_also_a_runaway() -> None:
     rare = schedule("rare", "0 2 29 2 1", last="02:40:03")
     found = with_code("schedule-never-fires", findings(location(), rare, version="1.18.3"))
     assert render(found.what, NOW) == "matches no date within five years, so it runs every minute"
@@ -120,7 +120,7 @@ def test_a_date_rarer_than_velero_looks_ahead_is_a_runaway_too() -> None:
     assert "schedule-never-fires" not in [each.code for each in findings(location(), rare, version="1.18.2")]
 
 
-def test_the_recorded_upgrade_silences_the_schedule_with_both_days() -> None:
+def test_the_recorded_upgrade_stops_the_schedule_with_both_days() -> None:
     """The recording ends just before the two minutes of grace are over."""
     t, _, snapshot = moments()[-1]
     now = t + timedelta(seconds=30)
@@ -131,7 +131,7 @@ def test_the_recorded_upgrade_silences_the_schedule_with_both_days() -> None:
     assert "schedule-stopped" not in [finding.code for finding in triage(snapshot, t).findings]
 
 
-def test_the_recorded_server_is_warned_of_before_its_upgrade() -> None:
+def test_the_recorded_server_has_a_warning_before_its_upgrade() -> None:
     t, _, snapshot = next(
         (t, name, snapshot)
         for t, name, snapshot in moments()

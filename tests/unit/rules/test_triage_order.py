@@ -1,4 +1,4 @@
-"""The worst first, and what another finding explains under that one."""
+"""Findings are ordered worst first, and grouped under the finding that explains them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def order(found: list[Finding]) -> list[tuple[str, str]]:
     return [(each.code, each.subject.name) for each in found]
 
 
-def test_a_server_comes_before_storage_before_schedules_and_tenants_come_last() -> None:
+def test_findings_are_ordered_server_storage_schedules_tenants() -> None:
     old = "2026-11-01T00:00:00Z"
     typo = condition("Accepted", "False", "InvalidBackupSpec", "excludedNamespaces is restricted", since=old)
     found = findings(
@@ -34,7 +34,7 @@ def test_a_server_comes_before_storage_before_schedules_and_tenants_come_last() 
     ]
 
 
-def test_a_tenants_typo_is_no_error_of_whoever_runs_velero() -> None:
+def test_a_tenant_s_typo_is_not_an_error_of_the_administrator() -> None:
     typo = condition("Accepted", "False", "InvalidBackupSpec", "excludedNamespaces is restricted")
     assert only(location(), nab(phase="BackingOff", conditions=[typo])).severity is Severity.WARNING
 
@@ -54,7 +54,7 @@ def refused_by(name: str, why: str, location_name: str = "offsite") -> list[Find
     return findings(location(), gone, copying, refused, younger)
 
 
-def test_a_schedule_refused_for_its_location_stands_under_that_location() -> None:
+def test_a_schedule_refused_for_its_location_is_grouped_under_it() -> None:
     found = refused_by("copy", "BackupStorageLocation offsite is in Unavailable status")
     assert order(found) == [
         ("storage-unavailable", "offsite"),
@@ -66,12 +66,12 @@ def test_a_schedule_refused_for_its_location_stands_under_that_location() -> Non
     assert finding_item(found[0], NOW)["because"] is None
 
 
-def test_a_schedule_refused_for_another_reason_is_not_the_locations_doing() -> None:
+def test_a_schedule_refused_for_another_reason_is_not_grouped_under_the_location() -> None:
     found = refused_by("copy", "invalid label selector, offsite-old is no label")
     assert [each.because for each in found] == [None, None, None]
 
 
-def test_a_volume_that_waits_explains_the_backup_and_that_one_the_schedule_that_it_holds() -> None:
+def test_a_waiting_volume_explains_its_backup_and_the_blocked_schedule() -> None:
     held = backup("nightly-20261115010003", "InProgress", created="01:00:03", started="01:00:03", of="nightly")
     good = backup("nightly-20261115000003", created="00:00:03", started="00:00:03", ended="00:10:00", of="nightly")
     waits = upload(of=held.name, created="01:00:10", acceptedByNode="worker-3")
@@ -88,7 +88,7 @@ def paused(name: str, cron: str, **more: str) -> Schedule:
     return schedule(name, cron, paused=True, managedFields=[owner], **more)
 
 
-def test_when_every_schedule_is_paused_that_is_one_warning_which_tells_how_many_are_due() -> None:
+def test_all_schedules_paused_is_one_warning_with_the_number_due() -> None:
     window = [paused(name, "0 * * * *", last="2026-11-12T02:00:03Z") for name in ("a", "b")]
     later = paused("c", "0 0 1 1 *", last="2026-11-12T02:00:03Z")
     found = only(location(), *window, later)
@@ -100,7 +100,7 @@ def test_when_every_schedule_is_paused_that_is_one_warning_which_tells_how_many_
     assert {each.code for each in findings(location(), *window, later, running)} == {"schedule-paused-long"}
 
 
-def test_a_window_does_not_hide_that_the_last_good_backup_expires_in_it() -> None:
+def test_a_maintenance_window_does_not_hide_an_expiring_last_backup() -> None:
     window = [paused(name, "0 8 * * *", last="2026-11-14T08:00:03Z") for name in ("a", "b", "c")]
     last = backup(
         "a-20261114080003",
@@ -121,7 +121,7 @@ def off(name: str, context: str = "prod") -> Finding:
     return Finding("position-off", Severity.NOTE, subject, None, what, "seen", "trust", (live,))
 
 
-def test_places_that_are_reported_wrongly_are_one_note_on_the_screen() -> None:
+def test_wrong_queue_positions_are_one_note() -> None:
     grave = only(location("s3", "Unavailable", message="no"))
     shown = aggregated([off("a"), grave, off("b"), off("c"), off("d", "prod-us")])
     assert [(each.context, each.subject.kind, each.code) for each in shown] == [

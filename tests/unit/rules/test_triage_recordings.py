@@ -1,4 +1,4 @@
-"""Triage over the recordings: it finds every trouble in them, and every further finding is explained here."""
+"""Triage of the recordings: it finds every problem in them, and every other finding is explained here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         ("nonadmin-refused", "bad-schedule"),
         # The Restore of the accepted NAR ends PartiallyFailed.
         ("nonadmin-velero-failed", "good"),
-        # Five at once while storage stands still: all but the first report a place that is not theirs.
+        # Five at once while storage hangs: all but the first report a wrong position.
         ("position-off", "wave-1"),
         ("position-off", "wave-2"),
         ("position-off", "wave-3"),
@@ -53,13 +53,13 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         ("schedule-failing", "guarded"),
     },
     "overlap": {
-        # Object storage stands still for four minutes; that explains the schedule that it holds back.
+        # Object storage hangs for four minutes; that explains the blocked schedule.
         ("velero-no-pulse", ""),
         ("schedules-collide", ""),
     },
     "overlap-1.17": {("velero-no-pulse", ""), ("schedules-collide", "")},
     "upgrade": {
-        # Refused by 1.18.2, and taken up by 1.18.3.
+        # Refused by 1.18.2, and accepted by 1.18.3.
         ("schedule-invalid", "wrap"),
         ("schedule-invalid", "sunday-7"),
         ("schedule-invalid", "quoted"),
@@ -69,7 +69,7 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         ("schedule-invalid", "step-60"),
         ("schedule-invalid", "fast"),
         ("schedule-never-fires", "manual"),
-        # Told before the upgrade, and what came of it without an error.
+        # Reported before the upgrade, and its effects that are not errors.
         ("velero-cron-dialect", ""),
         ("schedule-stopped", "both-days"),
         ("schedules-collide", ""),
@@ -79,7 +79,7 @@ STORIES: dict[str, set[tuple[str, str]]] = {
 
 @cache
 def found_in(name: str) -> dict[tuple[str, str], set[str]]:
-    """Every finding that was shown at some time, looked for every five seconds and settled as on the screen."""
+    """Every finding that was shown at some time, checked every five seconds and debounced as on the screen."""
     objects: dict[tuple[str, str, str], Resource] = {}
     shown: dict[tuple[str, str], set[str]] = {}
     state: Debounced | None = None
@@ -103,10 +103,10 @@ def found_in(name: str) -> dict[tuple[str, str], set[str]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_trouble_of_the_story_is_found_and_nothing_else(name: str) -> None:
+def test_exactly_the_problems_of_the_recording_are_found(name: str) -> None:
     assert set(found_in(name)) == STORIES[name]
 
 
 @pytest.mark.parametrize("name", ["overlap", "overlap-1.17"])
-def test_storage_that_hangs_explains_the_schedule_that_it_holds_back(name: str) -> None:
+def test_hanging_storage_explains_the_blocked_schedule(name: str) -> None:
     assert "one" in found_in(name)["velero-no-pulse", ""]

@@ -15,7 +15,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import triage
 from foretop_core.rules.unpausing import UnpauseCounts, count_unpause, next_to_be_missed
 from tests.objects import NOW, backup, schedule
-from tests.unit.view.test_views import Shown
+from tests.unit.tables.test_views import Shown
 
 DUE = {"cron": "0 * * * *", "last": "00:00:03"}
 NOT_DUE = {"cron": "0 * * * *", "last": "02:00:03"}

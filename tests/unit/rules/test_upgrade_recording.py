@@ -1,4 +1,4 @@
-"""One cluster that was upgraded from Velero 1.18.2 to 1.18.3 with nine schedules in place, walked event by event."""
+"""A cluster that was upgraded from Velero 1.18.2 to 1.18.3 with nine schedules, event by event."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.recordings import Event, Note, read
 
 NAME = "upgrade"
 FIRST_SIGN_OF_ROBFIG = "wrap"
-"""The refusal of this schedule is worded as only robfig v3 words it."""
+"""Only robfig v3 refuses this schedule with that message."""
 FIRST_SIGN_OF_NETRESEARCH = "quoted"
-"""The first schedule that the new server looked at, and accepted."""
+"""The first schedule that the new server validated and accepted."""
 
 
 @cache
 def moments() -> tuple[tuple[datetime, str, ClusterSnapshot], ...]:
-    """The cluster after each event, and of which object the event was."""
+    """The cluster after each event, and the object of the event."""
     objects: dict[tuple[str, str, str], Resource] = {}
     found = []
     for entry in read(NAME):
@@ -41,7 +41,7 @@ def upgraded_at() -> datetime:
 
 
 def first_event(name: str, after: datetime, phase: str) -> datetime:
-    """When a schedule was first seen in a phase after a moment."""
+    """The time at which a schedule was first seen in a phase after a given time."""
     return next(
         entry.t
         for entry in read(NAME)
@@ -54,7 +54,7 @@ def first_event(name: str, after: datetime, phase: str) -> datetime:
 
 
 def settled(dialect: Dialect) -> Iterator[tuple[datetime, ClusterSnapshot]]:
-    """The moments at which a server of this dialect has shown by what it did which one it is."""
+    """The times at which the behaviour of a server has shown its dialect."""
     begin = datetime.fromisoformat("2026-11-15T00:00:00Z")
     old = first_event(FIRST_SIGN_OF_ROBFIG, begin, "FailedValidation")
     new = first_event(FIRST_SIGN_OF_NETRESEARCH, upgraded_at(), "Enabled")
@@ -64,20 +64,20 @@ def settled(dialect: Dialect) -> Iterator[tuple[datetime, ClusterSnapshot]]:
 
 
 @pytest.mark.parametrize("dialect", [Dialect.ROBFIG, Dialect.NETRESEARCH])
-def test_from_the_first_event_that_tells_them_apart_the_dialect_is_that_of_the_server(dialect: Dialect) -> None:
+def test_the_dialect_is_correct_from_the_first_evidence_on(dialect: Dialect) -> None:
     found = [snapshot.verdict("velero") for _, snapshot in settled(dialect)]
     assert len(found) > 30
     assert {verdict.candidates for verdict in found} == {(dialect,)}
 
 
-def test_before_the_first_such_event_the_answer_is_open_or_that_of_the_last_server() -> None:
+def test_before_the_first_evidence_the_dialect_is_open_or_the_previous_server_s() -> None:
     new = first_event(FIRST_SIGN_OF_NETRESEARCH, upgraded_at(), "Enabled")
     for t, _, snapshot in moments():
         if t < new:
             assert Dialect.ROBFIG in snapshot.verdict("velero").candidates
 
 
-def test_the_change_of_server_is_noticed_from_what_it_did() -> None:
+def test_the_change_of_server_is_detected_by_its_behaviour() -> None:
     new = first_event(FIRST_SIGN_OF_NETRESEARCH, upgraded_at(), "Enabled")
     at_that_event = next(snapshot for t, name, snapshot in moments() if t == new and name == FIRST_SIGN_OF_NETRESEARCH)
     found = at_that_event.verdict("velero")
@@ -86,7 +86,7 @@ def test_the_change_of_server_is_noticed_from_what_it_did() -> None:
 
 
 def validated_since(schedule: Schedule, t: datetime, dialect: Dialect) -> bool:
-    """Whether this server, and not the one before it, has written the schedule's phase."""
+    """Whether this server, and not the previous one, has written the schedule's phase."""
     since = upgraded_at() if dialect is Dialect.NETRESEARCH else datetime.fromisoformat("2026-11-15T00:00:00Z")
     return any(
         isinstance(entry, Event) and entry.object.name == schedule.name and since < entry.t <= t and schedule.phase
@@ -95,7 +95,7 @@ def validated_since(schedule: Schedule, t: datetime, dialect: Dialect) -> bool:
 
 
 @pytest.mark.parametrize("dialect", [Dialect.ROBFIG, Dialect.NETRESEARCH])
-def test_validity_agrees_with_what_the_server_of_that_moment_said(dialect: Dialect) -> None:
+def test_validity_agrees_with_the_server_at_that_time(dialect: Dialect) -> None:
     compared = 0
     for t, snapshot in settled(dialect):
         for schedule in snapshot.schedules:
@@ -108,8 +108,8 @@ def test_validity_agrees_with_what_the_server_of_that_moment_said(dialect: Diale
 
 
 @pytest.mark.parametrize("dialect", [Dialect.ROBFIG, Dialect.NETRESEARCH])
-def test_every_backup_was_due_by_the_reading_of_that_moment(dialect: Dialect) -> None:
-    """A run is made where one is due, and by the next look: within a minute of it."""
+def test_every_backup_was_due_by_the_reading_at_that_time(dialect: Dialect) -> None:
+    """A run starts in the first minute pass after it is due."""
     made = 0
     snapshots = list(settled(dialect))
     for (t, before), (_, after) in pairwise(snapshots):
@@ -140,7 +140,7 @@ def codes(snapshot: ClusterSnapshot, t: datetime) -> set[tuple[str, str]]:
     return {(finding.code, finding.subject.name) for finding in triage(snapshot, t).findings}
 
 
-def test_findings_are_those_of_the_server_at_hand() -> None:
+def test_findings_are_those_of_the_current_server() -> None:
     t, snapshot = list(settled(Dialect.ROBFIG))[-1]
     invalid_before = {name for code, name in codes(snapshot, t) if code == "schedule-invalid"}
     assert invalid_before == {"wrap", "manual", "sunday-7", "quoted"}

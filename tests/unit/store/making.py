@@ -1,4 +1,4 @@
-"""Small objects and a store to put them into."""
+"""Small objects, and a store to put them into."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def nab(name: str, namespace: str, version: int = 1, **status: object) -> NonAdm
 
 
 def gone(resource: Resource, version: int) -> Resource:
-    """What a DELETED event carries of an object that may no longer be decoded."""
+    """The object of a DELETED event, which may no longer decode."""
     return Resource(metadata=Metadata(name=resource.name, namespace=resource.namespace, resource_version=str(version)))
 
 
 class Watched:
-    """A store with one watch and a clock that is moved by hand."""
+    """A store with one watch and a manual clock."""
 
     def __init__(self, kind: Kind = BACKUP, context: str = "prod") -> None:
         self.clock = ManualClock(START)

@@ -20,7 +20,7 @@ def test_a_slow_reader_finds_one_change_for_a_backup_that_changed_a_thousand_tim
     assert changes.drain() == {}
 
 
-def test_what_came_and_went_between_two_looks_is_not_mentioned() -> None:
+def test_an_object_created_and_deleted_between_two_drains_is_not_reported() -> None:
     seen = Watched()
     changes = seen.store.feed.subscribe()
     seen.sink.apply("ADDED", backup("a", 1))
@@ -28,7 +28,7 @@ def test_what_came_and_went_between_two_looks_is_not_mentioned() -> None:
     assert changes.drain() == {}
 
 
-def test_what_was_deleted_and_made_again_is_a_change() -> None:
+def test_an_object_deleted_and_created_again_is_a_change() -> None:
     seen = Watched()
     seen.list(backup("a", 1))
     changes = seen.store.feed.subscribe()
@@ -39,7 +39,7 @@ def test_what_was_deleted_and_made_again_is_a_change() -> None:
     assert change.after is not None
 
 
-def test_listing_again_what_is_known_changes_nothing() -> None:
+def test_listing_known_objects_again_is_not_a_change() -> None:
     seen = Watched()
     seen.list(backup("a", 1), backup("b", 1))
     changes = seen.store.feed.subscribe()

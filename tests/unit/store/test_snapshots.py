@@ -17,7 +17,7 @@ from tests.unit.store.making import START, Watched, backup, meta
 
 
 class Replay:
-    """A recording of the real controllers put through the store, watched at every event."""
+    """A recording of the real controllers replayed into the store, checked at every event."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -39,7 +39,7 @@ class Replay:
 
 
 @pytest.mark.parametrize("name", recordings.NAMES)
-def test_after_a_recording_the_store_holds_what_the_recording_left(name: str) -> None:
+def test_after_a_recording_the_store_has_its_final_objects(name: str) -> None:
     expected = {}
     for event in recordings.events(name):
         if event.type == "DELETED":
@@ -55,7 +55,7 @@ RESTARTS = {"queue": "Velero restarts", "upgrade": "Velero is upgraded"}
 
 
 @pytest.mark.parametrize("name", RESTARTS)
-def test_a_restart_of_velero_is_seen_by_its_new_second(name: str) -> None:
+def test_a_restart_of_velero_is_detected_by_its_new_second(name: str) -> None:
     killed = next(
         entry.t
         for entry in recordings.read(name)
@@ -66,11 +66,11 @@ def test_a_restart_of_velero_is_seen_by_its_new_second(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in recordings.NAMES if name not in RESTARTS])
-def test_storage_that_hangs_and_comes_back_is_not_taken_for_a_restart(name: str) -> None:
+def test_hanging_storage_is_not_detected_as_a_restart(name: str) -> None:
     assert all(not snapshot.seen.restarted for _, snapshot in Replay(name).run().snapshots)
 
 
-def test_a_nab_that_lost_its_velero_backup_is_remembered_as_gone_back() -> None:
+def test_a_nab_that_lost_its_velero_backup_is_recorded_as_gone_back() -> None:
     backwards = {
         (key, step.before, step.after)
         for _, snapshot in Replay("nonadmin").run().snapshots
@@ -80,7 +80,7 @@ def test_a_nab_that_lost_its_velero_backup_is_remembered_as_gone_back() -> None:
     assert {(before, after) for _, before, after in backwards} == {("Created", "BackingOff")}
 
 
-def test_the_world_is_made_anew_only_when_something_changed() -> None:
+def test_a_snapshot_is_rebuilt_only_after_a_change() -> None:
     seen = Watched()
     seen.sink.health(WatchHealth(WatchState.LIVE, START))
     seen.list(backup("a"))
@@ -94,7 +94,7 @@ def test_the_world_is_made_anew_only_when_something_changed() -> None:
     assert seen.store.snapshot("prod") is not first
 
 
-def test_a_slot_that_came_free_is_timed_and_one_that_is_taken_again_is_not() -> None:
+def test_a_freed_slot_is_timed_until_it_is_taken_again() -> None:
     seen = Watched()
     deployment = from_builtins(
         Deployment,
@@ -125,7 +125,7 @@ def test_a_slot_that_came_free_is_timed_and_one_that_is_taken_again_is_not() -> 
     assert free() is None
 
 
-def test_bytes_that_move_are_told_apart_from_items_that_stand() -> None:
+def test_moving_bytes_are_distinguished_from_unchanged_items() -> None:
     seen = Watched()
     started = {"phase": "InProgress", "startTimestamp": "2026-11-15T02:00:00Z"}
     seen.list(backup("a", 1, **started))
@@ -162,28 +162,28 @@ Trouble = Literal["live", "syncing", "stale", "signed out", "not allowed", "not 
         ("stale", "live", (VisibilityGap("prod", "Schedule", "stale since 02:41:07Z"),)),
     ],
 )
-def test_what_was_not_seen_is_said(schedules: Trouble, nabs: Trouble, expected: tuple[VisibilityGap, ...]) -> None:
+def test_visibility_gaps_are_reported(schedules: Trouble, nabs: Trouble, expected: tuple[VisibilityGap, ...]) -> None:
     seen = Watched()
     for kind, state in ((SCHEDULE, schedules), (NAB, nabs)):
         seen.store.sink(WatchScope("prod", kind), seen.clock).health(WatchHealth(WatchState(state), START))
     assert seen.store.snapshot("prod").unseen == expected
 
 
-def test_a_right_that_is_missing_in_one_namespace_is_named_with_it() -> None:
+def test_a_permission_missing_in_one_namespace_is_reported_with_it() -> None:
     seen = Watched()
     for namespace, state in (("a", WatchState.LIVE), ("b", WatchState.FORBIDDEN)):
         seen.store.sink(WatchScope("prod", NAB, namespace), seen.clock).health(WatchHealth(state, START))
     assert seen.store.snapshot("prod").unseen == (VisibilityGap("prod", "NonAdminBackup", "not allowed in b"),)
 
 
-def test_rules_that_need_no_deployment_and_no_events_do_not_miss_them() -> None:
+def test_deployments_and_events_are_not_reported_as_gaps() -> None:
     seen = Watched()
     for kind, state in ((STORAGE, WatchState.LIVE), (DEPLOYMENT, WatchState.FORBIDDEN)):
         seen.store.sink(WatchScope("prod", kind), seen.clock).health(WatchHealth(state, START))
     assert seen.store.snapshot("prod").unseen == ()
 
 
-def test_the_world_has_the_objects_of_its_own_cluster_only() -> None:
+def test_a_snapshot_has_only_its_own_cluster_s_objects() -> None:
     seen = Watched()
     seen.list(backup("a"))
     seen.list(backup("b"), sink=seen.store.sink(WatchScope("other", BACKUP), seen.clock))

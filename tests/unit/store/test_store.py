@@ -18,7 +18,7 @@ def test_a_backup_that_vanished_while_the_watch_was_down_is_gone_after_the_next_
     assert seen.names() == {"kept", "new"}
 
 
-def test_a_list_that_was_broken_off_removes_nothing() -> None:
+def test_an_interrupted_list_removes_nothing() -> None:
     seen = Watched()
     seen.list(backup("a"), backup("b"))
     seen.sink.replace_begin()
@@ -28,7 +28,7 @@ def test_a_list_that_was_broken_off_removes_nothing() -> None:
     assert seen.names() == {"b"}
 
 
-def test_the_list_of_one_namespace_leaves_the_other_namespaces_alone() -> None:
+def test_the_list_of_one_namespace_does_not_change_the_others() -> None:
     seen = Watched(NAB)
     pay = seen.store.sink(WatchScope("prod", NAB, "team-pay"), seen.clock)
     web = seen.store.sink(WatchScope("prod", NAB, "team-web"), seen.clock)
@@ -38,7 +38,7 @@ def test_the_list_of_one_namespace_leaves_the_other_namespaces_alone() -> None:
     assert seen.names() == {"cms"}
 
 
-def test_an_object_that_two_watches_see_stays_until_both_have_lost_it() -> None:
+def test_an_object_of_two_watches_stays_until_both_have_lost_it() -> None:
     seen = Watched()
     narrow = seen.store.sink(WatchScope("prod", BACKUP, "velero", "team=pay"), seen.clock)
     seen.list(backup("ledger"))
@@ -49,7 +49,7 @@ def test_an_object_that_two_watches_see_stays_until_both_have_lost_it() -> None:
     assert seen.names() == set()
 
 
-def test_ending_a_watch_takes_along_what_only_it_showed() -> None:
+def test_ending_a_watch_removes_what_only_it_held() -> None:
     seen = Watched()
     narrow = WatchScope("prod", BACKUP, "", "team=pay")
     seen.list(backup("both"), backup("wide"))
@@ -58,7 +58,7 @@ def test_ending_a_watch_takes_along_what_only_it_showed() -> None:
     assert seen.names() == {"both", "wide"}
 
 
-def test_late_events_neither_undo_a_change_nor_bring_back_the_dead() -> None:
+def test_late_events_neither_undo_a_change_nor_restore_deleted_objects() -> None:
     seen = Watched()
     seen.list(backup("a", 5, phase="Queued"), backup("b", 5))
     seen.sink.apply("MODIFIED", backup("a", 8, phase="InProgress"))
@@ -71,7 +71,7 @@ def test_late_events_neither_undo_a_change_nor_bring_back_the_dead() -> None:
     assert seen.names() == {"a"}
 
 
-def test_an_object_made_again_under_its_old_name_is_taken() -> None:
+def test_an_object_created_again_under_its_old_name_is_accepted() -> None:
     seen = Watched()
     seen.list(backup("a", 5))
     seen.sink.apply("DELETED", gone(backup("a"), 9))
@@ -79,7 +79,7 @@ def test_an_object_made_again_under_its_old_name_is_taken() -> None:
     assert seen.names() == {"a"}
 
 
-def test_a_cluster_put_back_from_an_old_etcd_snapshot_is_believed() -> None:
+def test_a_cluster_restored_from_an_old_etcd_snapshot_is_accepted() -> None:
     seen = Watched()
     seen.list(backup("a", 900, phase="Completed"))
     seen.list(backup("a", 30, phase="New"))
@@ -88,7 +88,7 @@ def test_a_cluster_put_back_from_an_old_etcd_snapshot_is_believed() -> None:
     assert held.phase == "New"
 
 
-def test_a_list_is_believed_where_an_object_in_it_is_older_and_unreadable() -> None:
+def test_an_older_unreadable_object_in_a_list_is_accepted() -> None:
     seen = Watched()
     seen.list(backup("a", 900))
     seen.sink.replace_begin()
@@ -97,33 +97,33 @@ def test_a_list_is_believed_where_an_object_in_it_is_older_and_unreadable() -> N
     assert isinstance(seen.store.get(seen.key("a")), UnreadableObject)
 
 
-def test_a_late_event_of_an_unreadable_object_does_not_spoil_a_newer_one() -> None:
+def test_a_late_unreadable_event_does_not_replace_a_newer_object() -> None:
     seen = Watched()
     seen.list(backup("a", 900))
     seen.sink.unreadable("velero", "a", "spec: broken", "30")
     assert not isinstance(seen.store.get(seen.key("a")), UnreadableObject)
 
 
-def test_of_two_clusters_each_has_its_own_health() -> None:
+def test_each_of_two_clusters_has_its_own_health() -> None:
     seen = Watched()
     seen.sink.health(WatchHealth(WatchState.LIVE, START))
     seen.store.sink(WatchScope("other", NAB), seen.clock).health(WatchHealth(WatchState.SIGNED_OUT, START, "run login"))
-    told = seen.store.health.contexts()
-    assert {name: health.state for name, health in told.items()} == {
+    reported = seen.store.health.contexts()
+    assert {name: health.state for name, health in reported.items()} == {
         "prod": WatchState.LIVE,
         "other": WatchState.SIGNED_OUT,
     }
-    assert told["other"].error == "run login"
+    assert reported["other"].error == "run login"
 
 
-def test_deletions_are_not_remembered_without_end() -> None:
+def test_remembered_deletions_are_bounded() -> None:
     seen = Watched()
     for number in range(REMEMBERED_DELETIONS + 50):
         seen.sink.apply("DELETED", gone(backup(f"b-{number}"), 5))
     assert len(seen.sink._deleted) == REMEMBERED_DELETIONS
 
 
-def test_one_unreadable_object_is_one_bad_row_until_it_is_mended() -> None:
+def test_one_unreadable_object_is_one_bad_row_until_it_is_fixed() -> None:
     seen = Watched()
     seen.list(backup("a"), backup("b"))
     seen.sink.unreadable("velero", "a", "status.errors: Expected int, got str")
@@ -168,7 +168,7 @@ def test_a_file_fills_the_store_as_a_watch_would() -> None:
     assert seen.store.health.context("file").state is WatchState.LIVE
 
 
-def test_lists_are_made_once_for_each_change() -> None:
+def test_lists_are_built_once_for_each_change() -> None:
     seen = Watched()
     seen.list(backup("a"))
     first = seen.store.all("prod", Backup)
@@ -204,7 +204,7 @@ def test_a_nab_is_found_from_its_velero_backup_and_the_other_way_round() -> None
     assert seen.store.indexes.nabs_by_velero.get("prod", "", "") == ()
 
 
-def test_what_happened_to_a_backup_is_remembered_with_the_time_at_which_it_was_seen() -> None:
+def test_changes_of_a_backup_are_recorded_with_the_time_of_observation() -> None:
     seen = Watched()
     seen.list(backup("a", 1))
     seen.clock.advance(timedelta(seconds=30))
@@ -212,14 +212,14 @@ def test_what_happened_to_a_backup_is_remembered_with_the_time_at_which_it_was_s
     seen.sink.apply("MODIFIED", backup("a", 3, phase="Queued", queuePosition=2))
     seen.clock.advance(timedelta(seconds=30))
     seen.list(backup("a", 9, phase="InProgress"))
-    told = [(step.at - START, step.before, step.after) for step in seen.store.history.of(seen.key("a"))]
-    assert told == [(timedelta(seconds=30), "", "Queued"), (timedelta(seconds=60), "Queued", "InProgress")]
+    reported = [(step.at - START, step.before, step.after) for step in seen.store.history.of(seen.key("a"))]
+    assert reported == [(timedelta(seconds=30), "", "Queued"), (timedelta(seconds=60), "Queued", "InProgress")]
     seen.list()
     assert seen.store.history.of(seen.key("a")) == ()
     assert len(seen.store.history.recent()) == 2
 
 
-def test_a_pause_is_remembered_with_its_end() -> None:
+def test_a_pause_and_its_end_are_recorded() -> None:
     seen = Watched(SCHEDULE)
     seen.list(schedule("daily", 1))
     seen.sink.apply("MODIFIED", schedule("daily", 2, paused=True))
@@ -230,7 +230,7 @@ def test_a_pause_is_remembered_with_its_end() -> None:
     ]
 
 
-def test_conditions_are_remembered_too() -> None:
+def test_conditions_are_recorded() -> None:
     seen = Watched(NAB)
     seen.list(nab("ledger", "team-pay", 1, phase="New"))
     accepted = {"type": "Accepted", "status": "False"}
@@ -238,7 +238,7 @@ def test_conditions_are_remembered_too() -> None:
     assert [(step.what, step.after) for step in seen.store.history.recent()] == [("Accepted", "False")]
 
 
-def test_items_that_stand_still_are_timed_from_when_they_last_moved() -> None:
+def test_unchanged_items_are_timed_from_their_last_change() -> None:
     seen = Watched()
     running = {"phase": "InProgress", "startTimestamp": "2026-11-15T02:00:00Z"}
 
@@ -246,16 +246,16 @@ def test_items_that_stand_still_are_timed_from_when_they_last_moved() -> None:
         return backup("a", version, progress={"itemsBackedUp": items, "totalItems": 100}, **running)
 
     seen.list(at(1, 10))
-    first = seen.store.history.pace(seen.key("a"))
+    first = seen.store.history.progress_of(seen.key("a"))
     assert first is not None
     assert (first.since, first.seen_moving) == (START, False)
     seen.clock.advance(timedelta(minutes=5))
     seen.sink.apply("MODIFIED", at(2, 12))
     seen.clock.advance(timedelta(minutes=5))
     seen.sink.apply("MODIFIED", at(3, 12))
-    pace = seen.store.history.pace(seen.key("a"))
-    assert pace is not None
-    assert (pace.done, pace.total, pace.since - START, pace.seen_moving) == (
+    progress = seen.store.history.progress_of(seen.key("a"))
+    assert progress is not None
+    assert (progress.done, progress.total, progress.since - START, progress.seen_moving) == (
         12,
         100,
         timedelta(minutes=5),
@@ -263,7 +263,7 @@ def test_items_that_stand_still_are_timed_from_when_they_last_moved() -> None:
     )
     ended = {**running, "completionTimestamp": "2026-11-15T02:50:00Z"}
     seen.sink.apply("MODIFIED", backup("a", 4, **ended))
-    assert seen.store.history.pace(seen.key("a")) is None
+    assert seen.store.history.progress_of(seen.key("a")) is None
 
 
 def test_the_health_of_a_cluster_is_that_of_its_worst_watch() -> None:
@@ -273,21 +273,21 @@ def test_the_health_of_a_cluster_is_that_of_its_worst_watch() -> None:
     seen.sink.health(WatchHealth(WatchState.LIVE, START))
     pods.health(WatchHealth(WatchState.SYNCING, START))
     nabs.health(WatchHealth(WatchState.NOT_INSTALLED, START))
-    board = seen.store.health
-    now = board.context("prod")
+    registry = seen.store.health
+    now = registry.context("prod")
     assert (now.state, now.synced, now.watches) == (WatchState.SYNCING, 2, 3)
     pods.health(WatchHealth(WatchState.FORBIDDEN, START, "podvolumebackups is forbidden"))
-    assert board.context("prod").forbidden == ("PodVolumeBackup",)
-    assert board.context("prod").state is WatchState.FORBIDDEN
+    assert registry.context("prod").forbidden == ("PodVolumeBackup",)
+    assert registry.context("prod").state is WatchState.FORBIDDEN
     later = START + timedelta(seconds=8)
     seen.sink.health(WatchHealth(WatchState.STALE, START, "connection refused", retry_at=later))
-    stale = board.context("prod")
+    stale = registry.context("prod")
     assert (stale.state, stale.error, stale.retry_at) == (WatchState.STALE, "connection refused", later)
     seen.sink.unreadable("", "", "half a line")
-    assert board.context("prod").unreadable == 1
+    assert registry.context("prod").unreadable == 1
 
 
-def test_the_same_health_twice_is_no_news() -> None:
+def test_the_same_health_twice_is_not_a_change() -> None:
     seen = Watched()
     seen.sink.health(WatchHealth(WatchState.LIVE, START))
     before = seen.store.health.revision

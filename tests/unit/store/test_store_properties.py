@@ -1,4 +1,4 @@
-"""Whatever the order of events, faults and new lists: the store is what the server is."""
+"""Whatever the order of events, faults and new lists, the store ends with the server's objects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Fault = Literal["none", "twice", "late", "lost"]
 
 @dataclass
 class Server:
-    """The truth: objects with versions, and for each watch the events that it has not been sent."""
+    """The server: objects with versions, and for each watch the events that it has not received yet."""
 
     version: int = 0
     objects: dict[str, Backup] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Server:
 
 @dataclass
 class Line:
-    """A watch over a connection that repeats, delays and loses; after a loss it lists again."""
+    """A watch over a connection that repeats, delays and loses events; after a loss it lists again."""
 
     sink: WatchSink
     late: list[tuple[EventType, Backup]] = field(default_factory=list)
@@ -101,7 +101,7 @@ def follow(mirror: dict[ObjectRef, object], drained: dict[ObjectRef, Change]) ->
 
 
 @given(STEPS)
-def test_two_overlapping_watches_over_bad_lines_end_with_what_the_server_has(
+def test_two_overlapping_watches_with_faults_converge_to_the_server(
     steps: list[tuple[str, str, str, list[Fault], int]],
 ) -> None:
     seen = Watched()
@@ -130,7 +130,7 @@ def test_two_overlapping_watches_over_bad_lines_end_with_what_the_server_has(
 
 
 @given(STEPS)
-def test_one_watch_that_repeats_and_delays_needs_no_new_list(
+def test_one_watch_with_repeats_and_delays_needs_no_new_list(
     steps: list[tuple[str, str, str, list[Fault], int]],
 ) -> None:
     seen = Watched()
@@ -156,7 +156,7 @@ def assert_indexes_agree(store: Store) -> None:
 def seen_by_selector(
     event: tuple[EventType, Backup], before: Backup | None, wanted: str
 ) -> tuple[EventType, Backup] | None:
-    """What a watch with a label selector is told: an object that leaves the selection is DELETED to it."""
+    """The events of a watch with a label selector: an object that leaves the selection is DELETED."""
     kind, after = event
     was = before is not None and before.schedule_name == wanted
     fits = after.schedule_name == wanted and kind != "DELETED"
@@ -176,7 +176,7 @@ PACES = st.lists(
 
 
 @given(PACES)
-def test_a_watch_with_a_selector_beside_a_wider_one_leaves_nothing_behind(steps: list[tuple[str, str, str]]) -> None:
+def test_a_selector_watch_beside_a_wider_one_leaves_no_stale_objects(steps: list[tuple[str, str, str]]) -> None:
     seen = Watched()
     narrow = seen.store.sink(WatchScope("prod", BACKUP, "", f"{SCHEDULE_LABEL}=nightly"), seen.clock)
     server = Server()

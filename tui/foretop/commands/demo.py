@@ -19,8 +19,7 @@ from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_op
 from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.minicluster.reconcile import Behaviour
-from foretop_core.minicluster.scenarios import SCENES, Scenario, find_scene
-from foretop_core.minicluster.scenarios import ScenarioOptions as SceneWishes
+from foretop_core.minicluster.scenarios import SCENES, Scenario, ScenarioOptions, find_scene
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.rules.dialects import NEWEST_KNOWN, read_release
 
@@ -70,7 +69,7 @@ def command(
 
     Without a terminal one plain report is printed.
     """
-    wishes = SceneWishes(
+    options = ScenarioOptions(
         seed=1 if seed is None else seed,
         skip_immediately=schedule_skip_immediately,
         concurrent_backups=concurrent_backups,
@@ -81,7 +80,7 @@ def command(
     scene = find_scene(name)
 
     def build() -> SimulatedCluster:
-        return SimulatedCluster(scene, wishes, FIXED_START if seed is not None else None, rate)
+        return SimulatedCluster(scene, options, FIXED_START if seed is not None else None, rate)
 
     if serve:
         return asyncio.run(_serve(build(), port))
@@ -156,8 +155,8 @@ async def _serve(box: SimulatedCluster, port: int) -> int:
 
 
 def _about(scene: Scenario, box: SimulatedCluster) -> str:
-    wishes = box.stage.wishes
+    options = box.builder.options
     return (
-        f"scene {scene.name}: {scene.shows}; Velero {wishes.velero_version}, {wishes.behaviour.value} behaviour; "
+        f"scene {scene.name}: {scene.shows}; Velero {options.velero_version}, {options.behaviour.value} behaviour; "
         f"time runs at x{box.speed:g}; ctrl+c ends it"
     )

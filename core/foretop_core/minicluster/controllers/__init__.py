@@ -1,4 +1,4 @@
-"""The controllers of a box, made of the core's reconcilers: Velero's, the non-admin controller's, the prescaler's."""
+"""The controllers of a box, built on the pure reconcilers: Velero's, the non-admin controller's, the prescaler's."""
 
 from foretop_core.minicluster.controllers.clock import BoxClock
 from foretop_core.minicluster.controllers.engine import Engine

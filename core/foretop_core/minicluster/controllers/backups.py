@@ -1,4 +1,4 @@
-"""Velero's backup controller in the box: from ReadyToStart to the end, item by item."""
+"""Velero's backup controller in the box: it runs a backup from ReadyToStart to its end, item by item."""
 
 from __future__ import annotations
 
@@ -39,58 +39,58 @@ RESTARTED = 'found a {} with status "InProgress" during the server starting, mar
 
 
 class BackupController:
-    """Works on the backups that may start; without a queue phase it takes the oldest waiting one, one at a time."""
+    """Runs the backups that may start. Without a queue phase it takes the oldest waiting one, one at a time."""
 
     def __init__(
         self,
-        scope: ProcessGroup,
-        hand: ControllerClient,
+        group: ProcessGroup,
+        client: ControllerClient,
         namespace: str,
         storage: ObjectStorage,
         workload: Workload,
         queued: bool,
         movements: Movements,
     ) -> None:
-        self._scope = scope
-        self._hand = hand
+        self._group = group
+        self._client = client
         self._namespace = namespace
         self._storage = storage
         self._workload = workload
         self._queued = queued
         self._movements = movements
-        scope.hear(BACKUP, self._heard)
+        group.listen(BACKUP, self._on_change)
 
     def start(self) -> None:
-        """What ran when the server ended has failed; what waits is taken up. A ReadyToStart one is forgotten."""
-        for backup in self._scope.cabinet.all(BACKUP, Backup):
+        """Fail what ran when the server stopped, take up what waits; as in Velero, ReadyToStart backups are lost."""
+        for backup in self._group.cache.all(BACKUP, Backup):
             if backup.namespace == self._namespace and backup.phase == "InProgress":
                 self._patch_status(backup, phase="Failed", failureReason=RESTARTED.format("backup"), ended=True)
         if not self._queued:
             self._take_oldest((self._namespace, ""))
 
-    def _heard(self, key: Key, old: Resource | None, new: Resource | None) -> None:
+    def _on_change(self, key: Key, old: Resource | None, new: Resource | None) -> None:
         if key[0] != self._namespace:
             return
         if self._queued:
             if isinstance(new, Backup) and new.phase == "ReadyToStart":
-                self._scope.look(self._begin, key, _HOP)
+                self._group.enqueue(self._begin, key, _HOP)
         elif old is None or new is None or (isinstance(old, Backup) and old.phase == "InProgress"):
-            self._scope.look(self._take_oldest, (self._namespace, ""), _HOP)
+            self._group.enqueue(self._take_oldest, (self._namespace, ""), _HOP)
 
     def _take_oldest(self, _: Key) -> None:
-        line = sorted(self._scope.cabinet.under(BACKUP, "line", self._namespace, Backup), key=order)
+        line = sorted(self._group.cache.under(BACKUP, "line", self._namespace, Backup), key=order)
         if line and line[0].phase in ("", "New"):
             self._begin((line[0].namespace, line[0].name))
 
     def _begin(self, key: Key) -> None:
-        """Fill in, judge, and either refuse or begin."""
-        backup = self._scope.cabinet.get(BACKUP, key, Backup)
+        """Fill in the spec, validate it, and then refuse or start the backup."""
+        backup = self._group.cache.get(BACKUP, key, Backup)
         if backup is None or backup.phase not in ("", "New", "ReadyToStart"):
             return
         name = backup.spec.storage_location or self._default_location()
-        location = self._scope.cabinet.get(STORAGE, (self._namespace, name), BackupStorageLocation)
+        location = self._group.cache.get(STORAGE, (self._namespace, name), BackupStorageLocation)
         refused = _refusal(name, location)
-        now = self._scope.now()
+        now = self._group.now()
         spec, expiration = _filled(backup, name, now)
         status: Json = {"expiration": expiration, "formatVersion": "1.1.0", "version": 1}
         if refused:
@@ -98,16 +98,16 @@ class BackupController:
         else:
             status |= {"phase": "InProgress", "startTimestamp": wire_time(now)}
         meta = {"labels": {STORAGE_LABEL: name}, "annotations": _ANNOTATIONS}
-        self._hand.patch(BACKUP, key, {"metadata": meta, "spec": spec, "status": status})
+        self._client.patch(BACKUP, key, {"metadata": meta, "spec": spec, "status": status})
         if not refused:
-            self._scope.start(self._run(key, self._workload.of(backup)))
+            self._group.start(self._run(key, self._workload.of(backup)))
 
     def _default_location(self) -> str:
-        mine = [item for item in self._scope.cabinet.all(STORAGE, BackupStorageLocation) if item.spec.default]
+        mine = [item for item in self._group.cache.all(STORAGE, BackupStorageLocation) if item.spec.default]
         return next((item.name for item in mine if item.namespace == self._namespace), "default")
 
     def _run(self, key: Key, work: SimulatedRun) -> Process:
-        """The items, the volumes, the end; every step needs object storage to answer."""
+        """The items, the volumes and the end of a backup; every step waits until object storage answers."""
         self._movements.begin(key, work.moves)
         yield _BRIEF
         yield self._storage
@@ -126,7 +126,7 @@ class BackupController:
         yield from self._finish(key, work)
 
     def _finish(self, key: Key, work: SimulatedRun) -> Process:
-        """File-system backups end within InProgress; uploads are waited for in a phase of their own."""
+        """The last phases: file-system backups end within InProgress, uploads have a waiting phase of their own."""
         phase = "InProgress"
         yield self._movements.ended(key, POD_VOLUME_BACKUP)
         if self._movements.under_way(key, DATA_UPLOAD):
@@ -142,35 +142,37 @@ class BackupController:
             return
         yield _BRIEF
         yield self._storage
-        ended = wire_time(self._scope.now())
+        ended = wire_time(self._group.now())
         if self._step(key, f"Finalizing{suffix}", phase=suffix or "Completed", completionTimestamp=ended):
             self._keep(key)
 
     def _fail(self, key: Key, work: SimulatedRun) -> None:
-        ended = wire_time(self._scope.now())
+        ended = wire_time(self._group.now())
         self._step(key, "InProgress", phase="Failed", failureReason=work.failure, completionTimestamp=ended)
 
     def _step(self, key: Key, expected: str, **status: Any) -> bool:
-        """Write a step of the run, unless the backup is gone or somebody has changed its phase meanwhile."""
-        backup = self._scope.cabinet.get(BACKUP, key, Backup)
-        return backup is not None and backup.phase == expected and not self._hand.patch(BACKUP, key, {"status": status})
+        """Write one step of the run; False if the backup is gone or its phase has been changed by someone else."""
+        backup = self._group.cache.get(BACKUP, key, Backup)
+        return (
+            backup is not None and backup.phase == expected and not self._client.patch(BACKUP, key, {"status": status})
+        )
 
     def _patch_status(self, backup: Backup, ended: bool = False, **status: Any) -> None:
         if ended:
-            status["completionTimestamp"] = wire_time(self._scope.now())
-        self._hand.patch(BACKUP, (backup.namespace, backup.name), {"status": status})
+            status["completionTimestamp"] = wire_time(self._group.now())
+        self._client.patch(BACKUP, (backup.namespace, backup.name), {"status": status})
 
     def _keep(self, key: Key) -> None:
-        """Leave the finished backup in its bucket, from where the sync can bring it back."""
-        keep_in_bucket(self._scope, self._storage, key)
+        """Store the finished backup in its bucket, from where the sync can bring it back."""
+        keep_in_bucket(self._group, self._storage, key)
 
 
-def keep_in_bucket(scope: ProcessGroup, storage: ObjectStorage, key: Key) -> None:
-    backup = scope.cabinet.get(BACKUP, key, Backup)
-    location = backup and scope.cabinet.get(STORAGE, (key[0], backup.spec.storage_location), BackupStorageLocation)
+def keep_in_bucket(group: ProcessGroup, storage: ObjectStorage, key: Key) -> None:
+    backup = group.cache.get(BACKUP, key, Backup)
+    location = backup and group.cache.get(STORAGE, (key[0], backup.spec.storage_location), BackupStorageLocation)
     if not location:
         return
-    body = scope.engine.storage.get(scope.engine.storage.kind(BACKUP.name), *key)
+    body = group.engine.storage.get(group.engine.storage.kind(BACKUP.name), *key)
     bucket = storage.bucket(location.spec.object_storage.bucket)
     if bucket is not None:
         bucket[key[1]] = body
@@ -191,7 +193,7 @@ def _refusal(name: str, location: BackupStorageLocation | None) -> str:
 
 
 def _filled(backup: Backup, location: str, now: datetime) -> tuple[Json, str]:
-    """The spec as Velero completes it, and when the backup expires."""
+    """The spec as Velero completes it, and the expiration of the backup."""
     spec: Json = {**_FILLED_IN, "storageLocation": location}
     ttl = backup.spec.ttl if backup.spec.ttl not in ("", "0s") else _TTL
     spec["ttl"] = ttl

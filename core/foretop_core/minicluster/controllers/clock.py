@@ -1,4 +1,4 @@
-"""The clock of the box, which stands still at an event's own moment while the controllers deal with it."""
+"""The clock of the box, which is held at an event's time while the controllers handle that event."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from foretop_core.clock import Clock
 
 
 class BoxClock:
-    """Another clock, held while an event is dealt with: what happens does not depend on how busy the machine is."""
+    """A clock that is held while an event is handled, so that results do not depend on how busy the machine is."""
 
     def __init__(self, base: Clock) -> None:
         self.base = base

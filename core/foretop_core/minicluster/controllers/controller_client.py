@@ -1,4 +1,4 @@
-"""The writes of a controller, under its own name and with the API server's rules."""
+"""A controller's writes, made under its own manager name and checked by the API server's rules."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from foretop_core.models.kinds import Kind
 
 
 class ControllerClient:
-    """Writes to the storage; a refusal ends the row of writes, as an error ends a controller's look."""
+    """Writes to the storage. A refusal ends the sequence of writes, as an error ends a controller's reconcile."""
 
     def __init__(self, storage: Storage, manager: str) -> None:
         self._storage = storage
         self._manager = manager
 
     def apply(self, writes: Iterable[Write]) -> str:
-        """Make the writes in order; the answer is the refusal, empty where there was none."""
+        """Make the writes in order; returns the message of a refusal, or ""."""
         try:
             for write in writes:
                 self._write(write)

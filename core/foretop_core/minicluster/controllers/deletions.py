@@ -1,4 +1,4 @@
-"""Deleting backups for good: requests, and the collection of what has expired."""
+"""Permanent deletion of backups: DeleteBackupRequests, and the collection of expired backups."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ _KEPT = timedelta(hours=24)
 
 
 class DeletionController:
-    """InProgress, the backup Deleting, its data gone, then the objects; what went wrong stays for a day."""
+    """Sets the backup Deleting, removes its data, then the objects; a request with errors is kept for a day."""
 
-    def __init__(self, scope: ProcessGroup, hand: ControllerClient, namespace: str, storage: ObjectStorage) -> None:
-        self._scope = scope
-        self._hand = hand
+    def __init__(self, group: ProcessGroup, client: ControllerClient, namespace: str, storage: ObjectStorage) -> None:
+        self._group = group
+        self._client = client
         self._namespace = namespace
         self._storage = storage
-        scope.hear(DELETE_REQUEST, self._heard)
+        group.listen(DELETE_REQUEST, self._on_change)
 
     def start(self) -> None:
-        for request in self._scope.cabinet.all(DELETE_REQUEST, DeleteBackupRequest):
+        for request in self._group.cache.all(DELETE_REQUEST, DeleteBackupRequest):
             key = (request.namespace, request.name)
             if request.phase == "Processed":
-                self._scope.after(_KEPT, partial(self._drop, key))
+                self._group.after(_KEPT, partial(self._drop, key))
             else:
-                self._scope.look(self._take, key, _HOP)
+                self._group.enqueue(self._process, key, _HOP)
 
     def collect_expired(self) -> None:
-        """The hourly pass: a request for every backup that has outlived its time, or a label that says why not."""
-        now = self._scope.now()
-        for backup in self._scope.cabinet.all(BACKUP, Backup):
+        """The hourly pass: a delete request for every expired backup, or a label with the reason why not."""
+        now = self._group.now()
+        for backup in self._group.cache.all(BACKUP, Backup):
             expires = backup.status.expiration
             if backup.namespace != self._namespace or expires is None or expires > now or backup.phase == "Deleting":
                 continue
@@ -51,35 +51,35 @@ class DeletionController:
 
     def _collect(self, backup: Backup) -> None:
         key = (backup.namespace, backup.name)
-        location = self._scope.cabinet.get(STORAGE, (key[0], backup.spec.storage_location), BackupStorageLocation)
+        location = self._group.cache.get(STORAGE, (key[0], backup.spec.storage_location), BackupStorageLocation)
         reason = "BSLNotFound" if location is None else "BSLReadOnly" if location.spec.access_mode == "ReadOnly" else ""
         if reason != backup.label(GC_FAILURE_LABEL):
-            self._hand.patch(BACKUP, key, {"metadata": {"labels": {GC_FAILURE_LABEL: reason or None}}})
+            self._client.patch(BACKUP, key, {"metadata": {"labels": {GC_FAILURE_LABEL: reason or None}}})
         if location is None or reason or location.phase == "Unavailable":
             return
-        pending = self._scope.cabinet.under(DELETE_REQUEST, "backup", backup.name, DeleteBackupRequest)
+        pending = self._group.cache.under(DELETE_REQUEST, "backup", backup.name, DeleteBackupRequest)
         if any(request.phase != "Processed" for request in pending):
             return
         labels = {BACKUP_LABEL: backup.name, BACKUP_UID_LABEL: backup.metadata.uid}
         meta = {"generateName": f"{backup.name}-", "namespace": backup.namespace, "labels": labels}
-        self._hand.create(DELETE_REQUEST.name, {"metadata": meta, "spec": {"backupName": backup.name}, "status": {}})
+        self._client.create(DELETE_REQUEST.name, {"metadata": meta, "spec": {"backupName": backup.name}, "status": {}})
 
-    def _heard(self, key: Key, old: Resource | None, new: Resource | None) -> None:
+    def _on_change(self, key: Key, old: Resource | None, new: Resource | None) -> None:
         if old is None and key[0] == self._namespace:
-            self._scope.look(self._take, key, _HOP)
+            self._group.enqueue(self._process, key, _HOP)
 
-    def _take(self, key: Key) -> None:
-        request = self._scope.cabinet.get(DELETE_REQUEST, key, DeleteBackupRequest)
+    def _process(self, key: Key) -> None:
+        request = self._group.cache.get(DELETE_REQUEST, key, DeleteBackupRequest)
         if request is None or request.phase == "Processed":
             return
-        backup = self._scope.cabinet.get(BACKUP, (key[0], request.spec.backup_name), Backup)
+        backup = self._group.cache.get(BACKUP, (key[0], request.spec.backup_name), Backup)
         refused = self._refusal(request, backup)
         if refused or backup is None:
-            self._hand.patch(DELETE_REQUEST, key, {"status": {"phase": "Processed", "errors": [refused]}})
-            self._scope.after(_KEPT, partial(self._drop, key))
+            self._client.patch(DELETE_REQUEST, key, {"status": {"phase": "Processed", "errors": [refused]}})
+            self._group.after(_KEPT, partial(self._drop, key))
             return
-        self._hand.patch(DELETE_REQUEST, key, {"status": {"phase": "InProgress"}})
-        self._scope.start(self._delete(key, (backup.namespace, backup.name)))
+        self._client.patch(DELETE_REQUEST, key, {"status": {"phase": "InProgress"}})
+        self._group.start(self._delete(key, (backup.namespace, backup.name)))
 
     def _refusal(self, request: DeleteBackupRequest, backup: Backup | None) -> str:
         if not request.spec.backup_name:
@@ -88,7 +88,7 @@ class DeletionController:
             return "backup not found"
         if backup.phase == "InProgress":
             return "backup is still in progress"
-        location = self._scope.cabinet.get(
+        location = self._group.cache.get(
             STORAGE, (backup.namespace, backup.spec.storage_location), BackupStorageLocation
         )
         if location is None:
@@ -102,23 +102,23 @@ class DeletionController:
 
     def _delete(self, request: Key, backup: Key) -> Process:
         yield _HOP
-        found = self._scope.cabinet.get(BACKUP, backup, Backup)
+        found = self._group.cache.get(BACKUP, backup, Backup)
         if found is not None:
-            self._hand.patch(BACKUP, backup, {"status": {"phase": "Deleting"}})
+            self._client.patch(BACKUP, backup, {"status": {"phase": "Deleting"}})
             yield _BRIEF
             yield self._storage
             self._empty(found)
-            for restore in self._scope.cabinet.under(RESTORE, "backup", "/".join(backup), Restore):
-                self._hand.delete(RESTORE.name, (restore.namespace, restore.name))
-            self._hand.delete(BACKUP.name, backup)
+            for restore in self._group.cache.under(RESTORE, "backup", "/".join(backup), Restore):
+                self._client.delete(RESTORE.name, (restore.namespace, restore.name))
+            self._client.delete(BACKUP.name, backup)
         yield _HOP
         done: Json = {"status": {"phase": "Processed"}}
-        self._hand.patch(DELETE_REQUEST, request, done)
+        self._client.patch(DELETE_REQUEST, request, done)
         yield _HOP
         self._drop(request)
 
     def _empty(self, backup: Backup) -> None:
-        location = self._scope.cabinet.get(
+        location = self._group.cache.get(
             STORAGE, (backup.namespace, backup.spec.storage_location), BackupStorageLocation
         )
         bucket = self._storage.bucket(location.spec.object_storage.bucket) if location is not None else None
@@ -126,4 +126,4 @@ class DeletionController:
             bucket.pop(backup.name, None)
 
     def _drop(self, key: Key) -> None:
-        self._hand.delete(DELETE_REQUEST.name, key)
+        self._client.delete(DELETE_REQUEST.name, key)

@@ -1,4 +1,4 @@
-"""Logs and results for those who ask: DownloadRequests, and the small server that holds what they lead to."""
+"""Downloads of logs and results: DownloadRequests, and the small file server that their URLs point at."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FILES: Mapping[str, Callable[[Run], str]] = {
 
 
 class FileServer:
-    """Texts behind addresses that nobody can guess, as an object store signs them."""
+    """Texts behind unguessable URLs, like the signed URLs of an object store."""
 
     def __init__(self) -> None:
         self._texts: dict[str, bytes] = {}
@@ -52,7 +52,7 @@ class FileServer:
             await self._runner.cleanup()
 
     def put(self, text: str) -> str:
-        """Keep a text and say where it can be fetched, gzipped."""
+        """Store a text and return the URL where it can be fetched, gzipped."""
         name = secrets.token_urlsafe(18)
         self._texts[name] = gzip.compress(text.encode(), mtime=0)
         port = self._runner.addresses[0][1] if self._runner else 0
@@ -69,55 +69,55 @@ class FileServer:
 
 
 class DownloadController:
-    """Answers a request with an address that lives for ten minutes, and removes it then."""
+    """Answers a request with a URL that is valid for ten minutes, then removes the request."""
 
-    def __init__(self, scope: ProcessGroup, hand: ControllerClient, namespace: str, shelf: FileServer) -> None:
-        self._scope = scope
-        self._hand = hand
+    def __init__(self, group: ProcessGroup, client: ControllerClient, namespace: str, file_server: FileServer) -> None:
+        self._group = group
+        self._client = client
         self._namespace = namespace
-        self._shelf = shelf
-        scope.hear_raw(_KIND, self._heard)
+        self._file_server = file_server
+        group.listen_raw(_KIND, self._on_change)
 
     def start(self) -> None:
-        served = self._scope.engine.storage.kind(_KIND)
-        for body in self._scope.engine.storage.list(served, self._namespace):
-            self._scope.look(self._answer, (self._namespace, body["metadata"]["name"]), _HOP)
+        served = self._group.engine.storage.kind(_KIND)
+        for body in self._group.engine.storage.list(served, self._namespace):
+            self._group.enqueue(self._answer, (self._namespace, body["metadata"]["name"]), _HOP)
 
-    def _heard(self, change: Change) -> None:
+    def _on_change(self, change: Change) -> None:
         if change.type is ChangeType.ADDED and change.key[0] == self._namespace:
-            self._scope.look(self._answer, change.key, _HOP)
+            self._group.enqueue(self._answer, change.key, _HOP)
 
     def _answer(self, key: Key) -> None:
-        """No answer at all while the storage location is broken, as in Velero."""
-        body = self._scope.engine.storage.find(self._scope.engine.storage.kind(_KIND), *key)
+        """Write the URL; nothing while the storage location is unavailable, as in Velero."""
+        body = self._group.engine.storage.find(self._group.engine.storage.kind(_KIND), *key)
         if body is None or body.get("status", {}).get("phase") == "Processed":
             return
         text = self._text(body["spec"]["target"])
         if text is None:
             return
-        url = self._shelf.put(text)
-        expires = wire_time(self._scope.now() + _LIVES)
+        url = self._file_server.put(text)
+        expires = wire_time(self._group.now() + _LIVES)
         status: Json = {"phase": "Processed", "downloadURL": url, "expiration": expires}
-        self._hand.patch_raw(_KIND, key, {"status": status})
-        self._scope.after(_LIVES, lambda: self._expire(key, url))
+        self._client.patch_raw(_KIND, key, {"status": status})
+        self._group.after(_LIVES, lambda: self._expire(key, url))
 
     def _expire(self, key: Key, url: str) -> None:
-        self._shelf.drop(url)
-        self._hand.delete(_KIND, key)
+        self._file_server.drop(url)
+        self._client.delete(_KIND, key)
 
     def _text(self, target: Json) -> str | None:
         make = _FILES.get(target["kind"])
         key = (self._namespace, target["name"])
         run: Run | None
-        run = backup = self._scope.cabinet.get(BACKUP, key, Backup)
+        run = backup = self._group.cache.get(BACKUP, key, Backup)
         if target["kind"].startswith("Restore"):
-            run = restore = self._scope.cabinet.get(RESTORE, key, Restore)
+            run = restore = self._group.cache.get(RESTORE, key, Restore)
             source = (key[0], restore.spec.backup_name if restore else "")
-            backup = self._scope.cabinet.get(BACKUP, source, Backup)
+            backup = self._group.cache.get(BACKUP, source, Backup)
         if make is None or run is None or backup is None or run.phase not in READABLE:
             return None
         where = (self._namespace, backup.spec.storage_location)
-        location = self._scope.cabinet.get(STORAGE, where, BackupStorageLocation)
+        location = self._group.cache.get(STORAGE, where, BackupStorageLocation)
         if location is None or location.phase != "Available":
             return None
         return make(run)

@@ -1,4 +1,4 @@
-"""What moves a box: events in order of time, and the controllers that hear of every change of an object."""
+"""The event loop of a box: events in order of time, and the controllers that listen to every change of an object."""
 
 from __future__ import annotations
 
@@ -22,60 +22,60 @@ from foretop_core.models.kinds import Kind
 
 _LOG = logging.getLogger(__name__)
 _SLICE = 50
-"""So many events are dealt with before requests get their turn."""
+"""The number of events that are run before requests get their turn."""
 
 
 class WaitCondition(Protocol):
-    """Something that may have to be waited for."""
+    """A condition that a process may have to wait for."""
 
-    def pass_through(self, resume: Action) -> None: ...
+    def when_ready(self, resume: Action) -> None: ...
 
 
 Process: TypeAlias = Generator[timedelta | WaitCondition, None, None]
-"""Something that takes time: it yields how long it waits, or the gate that it waits at."""
+"""A simulated activity: it yields how long it waits, or the condition that it waits for."""
 
-Hearing: TypeAlias = Callable[[Key, Resource | None, Resource | None], None]
-"""Told of a change: whose, what was before (None: it is new) and what is now (None: it is gone)."""
+ChangeListener: TypeAlias = Callable[[Key, Resource | None, Resource | None], None]
+"""Called with a change: the key, the old object (None: it is new) and the new one (None: it is gone)."""
 
-RawHearing: TypeAlias = Callable[[Change], None]
+RawChangeListener: TypeAlias = Callable[[Change], None]
 
 
 class Engine:
-    """Runs the coming events, by hand on a clock that is set, or beside the requests on one that runs."""
+    """Runs events when they are due: step by step on a manual clock, or beside the requests on a running one."""
 
     def __init__(self, storage: Storage, clock: BoxClock) -> None:
         self.storage = storage
         self.clock = clock
-        self.cabinet = TypedCache(storage)
-        self._agenda = EventQueue()
-        self._hearings: defaultdict[str, list[Hearing]] = defaultdict(list)
-        self._raw_hearings: defaultdict[str, list[RawHearing]] = defaultdict(list)
+        self.cache = TypedCache(storage)
+        self._events = EventQueue()
+        self._listeners: defaultdict[str, list[ChangeListener]] = defaultdict(list)
+        self._raw_listeners: defaultdict[str, list[RawChangeListener]] = defaultdict(list)
         self._known = {storage.kind(kind.name).resource: kind for kind in kinds.KINDS}
-        self._news = asyncio.Event()
-        storage.subscribe(self._hear)
+        self._wakeup = asyncio.Event()
+        storage.subscribe(self._on_change)
 
-    def scope(self) -> ProcessGroup:
+    def process_group(self) -> ProcessGroup:
         return ProcessGroup(self)
 
-    def enter(self, when: datetime, action: Action) -> None:
-        self._agenda.enter(when, action)
-        self._news.set()
+    def add_event(self, when: datetime, action: Action) -> None:
+        self._events.add(when, action)
+        self._wakeup.set()
 
-    def listen(self, kind: Kind, hearing: Hearing) -> Action:
-        self._hearings[kind.name].append(hearing)
-        return lambda: self._hearings[kind.name].remove(hearing)
+    def listen(self, kind: Kind, listener: ChangeListener) -> Action:
+        self._listeners[kind.name].append(listener)
+        return lambda: self._listeners[kind.name].remove(listener)
 
-    def listen_raw(self, name: str, hearing: RawHearing) -> Action:
-        self._raw_hearings[name].append(hearing)
-        return lambda: self._raw_hearings[name].remove(hearing)
+    def listen_raw(self, name: str, listener: RawChangeListener) -> Action:
+        self._raw_listeners[name].append(listener)
+        return lambda: self._raw_listeners[name].remove(listener)
 
     @property
     def pending(self) -> int:
-        """How many events lie ahead."""
-        return len(self._agenda)
+        """The number of events that are still to run."""
+        return len(self._events)
 
     def run_until(self, moment: datetime) -> None:
-        """Let everything happen up to a moment and set the clock to it; for clocks that are set by hand."""
+        """Run all events up to a time and set the clock to it; for manual clocks."""
         assert isinstance(self.clock.base, ManualClock)
         while self._run_next(moment):
             pass
@@ -85,24 +85,24 @@ class Engine:
         self.run_until(self.clock.base.now() + by)
 
     async def run(self, speed: float = 1.0) -> None:
-        """Let things happen as their time comes, until cancelled."""
+        """Run events as they become due, until cancelled."""
         while True:
-            self._news.clear()
+            self._wakeup.clear()
             now = self.clock.base.now()
             for _ in range(_SLICE):
                 if not self._run_safely(now):
                     break
-            coming = self._agenda.next_time
-            ahead = None if coming is None else (coming - self.clock.base.now()).total_seconds() / speed
+            next_time = self._events.next_time
+            ahead = None if next_time is None else (next_time - self.clock.base.now()).total_seconds() / speed
             if ahead is not None and ahead <= 0:
                 await asyncio.sleep(0)
                 continue
             with suppress(TimeoutError):
                 async with asyncio.timeout(ahead):
-                    await self._news.wait()
+                    await self._wakeup.wait()
 
     def _run_safely(self, until: datetime) -> bool:
-        """A fault in one event is told and costs that event alone: a box that is looked at goes on."""
+        """Run one event; an exception is logged and costs only that event, so that the box keeps running."""
         try:
             return self._run_next(until)
         except Exception:
@@ -110,7 +110,7 @@ class Engine:
             return True
 
     def _run_next(self, until: datetime) -> bool:
-        due = self._agenda.take(until)
+        due = self._events.pop_due(until)
         if due is None:
             return False
         when, action = due
@@ -118,23 +118,23 @@ class Engine:
             action()
         return True
 
-    def _hear(self, served: ServedKind, change: Change) -> None:
-        for raw_hearing in tuple(self._raw_hearings[served.kind]):
-            raw_hearing(change)
+    def _on_change(self, served: ServedKind, change: Change) -> None:
+        for raw_listener in tuple(self._raw_listeners[served.kind]):
+            raw_listener(change)
         kind = self._known.get(served.resource)
         if kind is None:
             return
-        old, new = self.cabinet.file(kind, change)
-        for hearing in tuple(self._hearings[kind.name]):
-            hearing(change.key, old, new)
+        old, new = self.cache.update(kind, change)
+        for listener in tuple(self._listeners[kind.name]):
+            listener(change.key, old, new)
 
 
 class ProcessGroup:
-    """What one controller process has under way; closing it stops all of it at once, as a kill does."""
+    """The activities of one controller process; closing the group stops all of them at once, as a kill does."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.cabinet = engine.cabinet
+        self.cache = engine.cache
         self._open = True
         self._pending: set[tuple[Callable[[Key], None], Key]] = set()
         self._stops: list[Action] = []
@@ -150,37 +150,37 @@ class ProcessGroup:
             if self._open:
                 action()
 
-        self.engine.enter(when, act)
+        self.engine.add_event(when, act)
 
-    def look(self, look: Callable[[Key], None], key: Key, delay: timedelta) -> None:
-        """Have a controller look at an object soon; it is not asked twice while it has not looked yet."""
-        if (look, key) in self._pending:
+    def enqueue(self, reconcile: Callable[[Key], None], key: Key, delay: timedelta) -> None:
+        """Call a controller's reconcile for an object soon; a call that is already pending is not added again."""
+        if (reconcile, key) in self._pending:
             return
-        self._pending.add((look, key))
+        self._pending.add((reconcile, key))
 
         def act() -> None:
-            self._pending.discard((look, key))
-            look(key)
+            self._pending.discard((reconcile, key))
+            reconcile(key)
 
         self.after(delay, act)
 
-    def hear(self, kind: Kind, hearing: Hearing) -> None:
-        self._stops.append(self.engine.listen(kind, hearing))
+    def listen(self, kind: Kind, listener: ChangeListener) -> None:
+        self._stops.append(self.engine.listen(kind, listener))
 
-    def hear_raw(self, name: str, hearing: RawHearing) -> None:
-        self._stops.append(self.engine.listen_raw(name, hearing))
+    def listen_raw(self, name: str, listener: RawChangeListener) -> None:
+        self._stops.append(self.engine.listen_raw(name, listener))
 
     def start(self, process: Process) -> None:
-        """Follow a process to its end."""
+        """Run a process to its end."""
 
-        def go_on() -> None:
+        def advance_process() -> None:
             wait = next(process, None) if self._open else None
             if isinstance(wait, timedelta):
-                self.after(wait, go_on)
+                self.after(wait, advance_process)
             elif wait is not None:
-                wait.pass_through(go_on)
+                wait.when_ready(advance_process)
 
-        go_on()
+        advance_process()
 
     def close(self) -> None:
         self._open = False

@@ -1,4 +1,4 @@
-"""Velero's storage locations in the box: the check and the sync that make its pulse."""
+"""Velero's storage locations in the box: the validation and the sync, whose times are Velero's sign of activity."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ _MISSING = (
 
 
 class LocationController:
-    """Validates on change and on the beat, syncs on the beat; while storage stands still, neither ends."""
+    """Validates on change and once a minute, syncs once a minute; while storage hangs, neither ends."""
 
-    def __init__(self, scope: ProcessGroup, hand: ControllerClient, namespace: str, storage: ObjectStorage) -> None:
-        self._scope = scope
-        self._hand = hand
+    def __init__(self, group: ProcessGroup, client: ControllerClient, namespace: str, storage: ObjectStorage) -> None:
+        self._group = group
+        self._client = client
         self._namespace = namespace
         self._storage = storage
         self._checking: set[Key] = set()
         self._syncing: set[Key] = set()
         self._next_check: dict[Key, datetime] = {}
         self._next_sync: dict[Key, datetime] = {}
-        scope.hear(STORAGE, self._heard)
+        group.listen(STORAGE, self._on_change)
 
     def check_all(self) -> None:
         for location in self._mine():
             self._check((location.namespace, location.name))
 
-    def beat(self) -> None:
-        """The once-a-minute pass, for each location as often as it asks for."""
-        now = self._scope.now()
+    def reconcile_all(self) -> None:
+        """The once-a-minute pass, for each location as often as its spec asks."""
+        now = self._group.now()
         for location in self._mine():
             key = (location.namespace, location.name)
             if _due(location.spec.validation_frequency, self._next_check.get(key), now):
@@ -54,52 +54,52 @@ class LocationController:
                 self._sync(key)
 
     def _mine(self) -> list[BackupStorageLocation]:
-        found = self._scope.cabinet.all(STORAGE, BackupStorageLocation)
+        found = self._group.cache.all(STORAGE, BackupStorageLocation)
         return [location for location in found if location.namespace == self._namespace]
 
-    def _heard(self, key: Key, old: Resource | None, new: Resource | None) -> None:
+    def _on_change(self, key: Key, old: Resource | None, new: Resource | None) -> None:
         changed = isinstance(new, BackupStorageLocation) and not (
             isinstance(old, BackupStorageLocation) and old.spec == new.spec
         )
         if changed and key[0] == self._namespace:
-            self._scope.look(self._check, key, _HOP)
+            self._group.enqueue(self._check, key, _HOP)
 
     def _check(self, key: Key) -> None:
         if key not in self._checking:
             self._checking.add(key)
-            self._scope.start(self._validate(key))
+            self._group.start(self._validate(key))
 
     def _sync(self, key: Key) -> None:
         if key not in self._syncing:
             self._syncing.add(key)
-            self._scope.start(self._bring_back(key))
+            self._group.start(self._restore_objects(key))
 
     def _validate(self, key: Key) -> Process:
         yield self._storage
         self._checking.discard(key)
-        location = self._scope.cabinet.get(STORAGE, key, BackupStorageLocation)
+        location = self._group.cache.get(STORAGE, key, BackupStorageLocation)
         if location is None:
             return
         there = self._storage.bucket(location.spec.object_storage.bucket) is not None
-        status: Json = {"lastValidationTime": wire_time(self._scope.now())}
+        status: Json = {"lastValidationTime": wire_time(self._group.now())}
         status["phase"] = "Available" if there else "Unavailable"
         status["message"] = None if there else _MISSING.format(location.name)
-        self._hand.patch(STORAGE, key, {"status": status})
+        self._client.patch(STORAGE, key, {"status": status})
 
-    def _bring_back(self, key: Key) -> Process:
-        """Make Backup objects for what lies in the bucket and has none."""
+    def _restore_objects(self, key: Key) -> Process:
+        """Create Backup objects for the backups in the bucket that have none."""
         yield self._storage
         self._syncing.discard(key)
-        location = self._scope.cabinet.get(STORAGE, key, BackupStorageLocation)
+        location = self._group.cache.get(STORAGE, key, BackupStorageLocation)
         bucket = self._storage.bucket(location.spec.object_storage.bucket) if location is not None else None
         if location is None or bucket is None or location.phase != "Available":
             return
-        served = self._scope.engine.storage.kind(BACKUP.name)
-        present = self._scope.engine.storage.shelves.shelf(served).objects
+        served = self._group.engine.storage.kind(BACKUP.name)
+        present = self._group.engine.storage.object_store.kind_store(served).objects
         for name in sorted(bucket):
             if (self._namespace, name) not in present:
-                self._hand.create(BACKUP.name, _synced(bucket[name]))
-        self._hand.patch(STORAGE, key, {"status": {"lastSyncedTime": wire_time(self._scope.now())}})
+                self._client.create(BACKUP.name, _synced(bucket[name]))
+        self._client.patch(STORAGE, key, {"status": {"lastSyncedTime": wire_time(self._group.now())}})
 
 
 def _synced(body: Json) -> Json:
@@ -114,5 +114,5 @@ def _period(text: str) -> timedelta:
 
 
 def _due(text: str, at: datetime | None, now: datetime) -> bool:
-    """A period of nothing switches a check off; the beat comes a little early or late."""
+    """Whether a check is due. A period of zero switches it off; a second of tolerance covers a slightly early pass."""
     return _period(text) > _NOTHING and (at is None or now + timedelta(seconds=1) >= at)

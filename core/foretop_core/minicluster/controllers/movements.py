@@ -1,4 +1,4 @@
-"""The volumes of a backup on their way to storage: the part of Velero's node agents."""
+"""The volume transfers of a backup, as Velero's node agents do them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from foretop_core.models.velero import BACKUP_LABEL
 _SHORT = timedelta(seconds=3)
 _PREPARE_TIMEOUT = timedelta(minutes=30)
 _STEPS = 12
-_OVER = frozenset({"Completed", "Failed", "Canceled"})
+_ENDED = frozenset({"Completed", "Failed", "Canceled"})
 
 
 class NodeAgent:
-    """One node moves one volume at a time; the others wait there."""
+    """One node, which transfers one volume at a time; the others wait."""
 
     def __init__(self) -> None:
         self._busy = False
         self._waiting: deque[Action] = deque()
 
-    def pass_through(self, resume: Action) -> None:
+    def when_ready(self, resume: Action) -> None:
         if self._busy:
             self._waiting.append(resume)
         else:
@@ -40,55 +40,55 @@ class NodeAgent:
     def release(self) -> None:
         self._busy = False
         if self._waiting:
-            self.pass_through(self._waiting.popleft())
+            self.when_ready(self._waiting.popleft())
 
 
-class _Ended:
-    """Passed once no movement of a kind is under way for a backup."""
+class _MovementsEnded:
+    """Ready once no movement of a kind is under way for a backup."""
 
     def __init__(self, movements: Movements, backup: Key, kind: Kind) -> None:
         self._movements, self._backup, self._kind = movements, backup, kind
 
-    def pass_through(self, resume: Action) -> None:
+    def when_ready(self, resume: Action) -> None:
         if self._movements.under_way(self._backup, self._kind):
-            self._movements.waiting[self._backup].append(lambda: self.pass_through(resume))
+            self._movements.waiting[self._backup].append(lambda: self.when_ready(resume))
         else:
             resume()
 
 
 class Movements:
-    """PodVolumeBackups and DataUploads of the running backups."""
+    """The PodVolumeBackups and DataUploads of the running backups."""
 
-    def __init__(self, scope: ProcessGroup, hand: ControllerClient) -> None:
-        self._scope = scope
-        self._hand = hand
+    def __init__(self, group: ProcessGroup, client: ControllerClient) -> None:
+        self._group = group
+        self._client = client
         self._nodes: defaultdict[str, NodeAgent] = defaultdict(NodeAgent)
         self.waiting: defaultdict[Key, list[Action]] = defaultdict(list)
-        scope.hear(BACKUP, self._forget)
+        group.listen(BACKUP, self._delete_with_backup)
 
     def begin(self, backup: Key, moves: Iterable[VolumeTransfer]) -> None:
         for number, move in enumerate(moves):
             kind = POD_VOLUME_BACKUP if move.kind == POD_VOLUME_BACKUP.name else DATA_UPLOAD
             name = f"{backup[1]}-{move.volume}-{number}"
-            if not self._hand.create(kind.name, self._object(kind, backup, name, move)):
-                self._scope.start(self._move(kind, backup, (backup[0], name), move))
+            if not self._client.create(kind.name, self._object(kind, backup, name, move)):
+                self._group.start(self._move(kind, backup, (backup[0], name), move))
 
     def ended(self, backup: Key, kind: Kind) -> WaitCondition:
-        return _Ended(self, backup, kind)
+        return _MovementsEnded(self, backup, kind)
 
     def under_way(self, backup: Key, kind: Kind) -> bool:
-        return any(item.phase not in _OVER for item in self._of(backup, (kind,)))
+        return any(item.phase not in _ENDED for item in self._of(backup, (kind,)))
 
     def failed(self, backup: Key) -> int:
         return sum(item.phase in ("Failed", "Canceled") for item in self._of(backup, MOVEMENTS))
 
     def _of(self, backup: Key, kinds: Iterable[Kind]) -> list[DataMovement]:
-        cabinet = self._scope.cabinet
-        return [item for kind in kinds for item in cabinet.under(kind, "backup", backup[1], DataMovement)]
+        cache = self._group.cache
+        return [item for kind in kinds for item in cache.under(kind, "backup", backup[1], DataMovement)]
 
     def _move(self, kind: Kind, backup: Key, key: Key, move: VolumeTransfer) -> Process:
         yield _SHORT
-        now = wire_time(self._scope.now())
+        now = wire_time(self._group.now())
         accepted: Json = {"phase": "Accepted", "acceptedTimestamp": now}
         if kind is DATA_UPLOAD:
             accepted["acceptedByNode"] = move.node
@@ -99,18 +99,18 @@ class Movements:
             return
         node = self._nodes[move.node]
         yield node
-        yield from self._carry(kind, backup, key, move)
+        yield from self._transfer(kind, backup, key, move)
         node.release()
 
-    def _carry(self, kind: Kind, backup: Key, key: Key, move: VolumeTransfer) -> Process:
+    def _transfer(self, kind: Kind, backup: Key, key: Key, move: VolumeTransfer) -> Process:
         prepared: Json = {"phase": "Prepared"} | ({"node": move.node} if kind is DATA_UPLOAD else {})
         self._write(kind, key, prepared)
         yield _SHORT
         total = round(move.gigabytes * GIGABYTE)
-        self._write(kind, key, {"phase": "InProgress", "startTimestamp": wire_time(self._scope.now())})
+        self._write(kind, key, {"phase": "InProgress", "startTimestamp": wire_time(self._group.now())})
         for step in range(1, _STEPS + 1):
             yield timedelta(minutes=move.minutes) / _STEPS
-            current = self._scope.cabinet.get(kind, key, kind.model)
+            current = self._group.cache.get(kind, key, kind.model)
             if not isinstance(current, DataMovement):
                 return
             if current.spec.cancel:
@@ -125,7 +125,7 @@ class Movements:
         self._end(kind, backup, key, "Completed", "")
 
     def _end(self, kind: Kind, backup: Key, key: Key, phase: str, message: str) -> None:
-        status: Json = {"phase": phase, "completionTimestamp": wire_time(self._scope.now())}
+        status: Json = {"phase": phase, "completionTimestamp": wire_time(self._group.now())}
         if message:
             status["message"] = message
         self._write(kind, key, status)
@@ -133,10 +133,10 @@ class Movements:
             resume()
 
     def _write(self, kind: Kind, key: Key, status: Json) -> None:
-        self._hand.patch(kind, key, {"status": status})
+        self._client.patch(kind, key, {"status": status})
 
     def _object(self, kind: Kind, backup: Key, name: str, move: VolumeTransfer) -> Json:
-        owner = self._scope.cabinet.get(BACKUP, backup, Backup)
+        owner = self._group.cache.get(BACKUP, backup, Backup)
         source = owner.spec.included_namespaces[0] if owner and owner.spec.included_namespaces else "default"
         location = (owner.spec.storage_location if owner else "") or "default"
         spec: Json = {"backupStorageLocation": location}
@@ -151,9 +151,9 @@ class Movements:
         meta = {"name": name, "namespace": backup[0], "labels": {BACKUP_LABEL: backup[1]}}
         return {"metadata": meta, "spec": spec, "status": {"phase": "New"}}
 
-    def _forget(self, key: Key, old: Resource | None, new: Resource | None) -> None:
-        """The movements of a backup go with it."""
+    def _delete_with_backup(self, key: Key, old: Resource | None, new: Resource | None) -> None:
+        """Delete the movements of a deleted backup."""
         if new is None:
             for kind in MOVEMENTS:
-                for item in self._scope.cabinet.under(kind, "backup", key[1], DataMovement):
-                    self._hand.delete(kind.name, (item.namespace, item.name))
+                for item in self._group.cache.under(kind, "backup", key[1], DataMovement):
+                    self._client.delete(kind.name, (item.namespace, item.name))

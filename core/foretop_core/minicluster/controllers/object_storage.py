@@ -1,4 +1,4 @@
-"""The object storage behind a box: buckets that hold backups, and that can stand still or be gone."""
+"""The object storage behind a box: buckets of backups, which can hang or be missing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from foretop_core.minicluster.kinds import Json
 
 
 class ObjectStorage:
-    """What Velero keeps outside the cluster. While it stands still, whoever asks it waits for the answer."""
+    """What Velero keeps outside the cluster. While it hangs, every request waits for its answer."""
 
     def __init__(self) -> None:
         self._buckets: dict[str, dict[str, Json]] = {}
@@ -15,7 +15,7 @@ class ObjectStorage:
         self.answering = True
 
     def bucket(self, name: str) -> dict[str, Json] | None:
-        """The backups in a bucket by name; None where there is no such bucket."""
+        """The backups in a bucket by name; None if there is no such bucket."""
         return self._buckets.get(name)
 
     def make(self, name: str) -> dict[str, Json]:
@@ -25,17 +25,17 @@ class ObjectStorage:
         self._buckets.pop(name, None)
 
     def stop(self) -> None:
-        """Stand still: every request hangs from now on."""
+        """Hang: every request waits from now on."""
         self.answering = False
 
     def answer(self) -> None:
-        """Answer again, first those who wait."""
+        """Answer again, waiting requests first."""
         self.answering = True
         waiting, self._waiting = self._waiting, []
         for resume in waiting:
             resume()
 
-    def pass_through(self, resume: Action) -> None:
+    def when_ready(self, resume: Action) -> None:
         if self.answering:
             resume()
         else:

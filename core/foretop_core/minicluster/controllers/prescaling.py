@@ -1,4 +1,4 @@
-"""The prescaler operator in the box: a CronJob that warms the nodes for every PreScaledCronJob it can convert."""
+"""The prescaler operator in the box: a warm-up CronJob for every PreScaledCronJob that it can convert."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _HOP = timedelta(milliseconds=12)
 
 
 class PrescalerController:
-    """Looks at a PreScaledCronJob when it changes, and when the CronJob that it made does."""
+    """Reconciles a PreScaledCronJob when it changes, and when the CronJob that was made for it does."""
 
     def __init__(self, engine: Engine) -> None:
-        self._scope = engine.scope()
-        self._hand = ControllerClient(engine.storage, "prescaler")
+        self._group = engine.process_group()
+        self._client = ControllerClient(engine.storage, "prescaler")
 
     def start(self) -> None:
-        self._scope.hear(PRESCALED, lambda key, old, new: self._scope.look(self._look, key, _HOP))
-        self._scope.hear(CRON_JOB, self._heard_job)
-        for item in self._scope.cabinet.all(PRESCALED, PreScaledCronJob):
-            self._scope.look(self._look, (item.namespace, item.name), _HOP)
+        self._group.listen(PRESCALED, lambda key, old, new: self._group.enqueue(self._reconcile, key, _HOP))
+        self._group.listen(CRON_JOB, self._on_job)
+        for item in self._group.cache.all(PRESCALED, PreScaledCronJob):
+            self._group.enqueue(self._reconcile, (item.namespace, item.name), _HOP)
 
-    def _heard_job(self, key: Key, old: Resource | None, new: Resource | None) -> None:
+    def _on_job(self, key: Key, old: Resource | None, new: Resource | None) -> None:
         if key[1].startswith(PREFIX):
-            self._scope.look(self._look, (key[0], key[1].removeprefix(PREFIX)), _HOP)
+            self._group.enqueue(self._reconcile, (key[0], key[1].removeprefix(PREFIX)), _HOP)
 
-    def _look(self, key: Key) -> None:
-        prescaled = self._scope.cabinet.get(PRESCALED, key, PreScaledCronJob)
+    def _reconcile(self, key: Key) -> None:
+        prescaled = self._group.cache.get(PRESCALED, key, PreScaledCronJob)
         if prescaled is not None:
-            job = self._scope.cabinet.get(CRON_JOB, (key[0], f"{PREFIX}{key[1]}"), CronJob)
-            self._hand.apply(reconcile_prescaled(prescaled, [job] if job is not None else []).writes)
+            job = self._group.cache.get(CRON_JOB, (key[0], f"{PREFIX}{key[1]}"), CronJob)
+            self._client.apply(reconcile_prescaled(prescaled, [job] if job is not None else []).writes)

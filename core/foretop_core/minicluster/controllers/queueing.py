@@ -1,4 +1,4 @@
-"""Velero's backup queue in the box: who waits at which place, and who may start next."""
+"""Velero's backup queue in the box: positions, and which backup may start next."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from foretop_core.minicluster.controllers.engine import ProcessGroup
 from foretop_core.models import Backup, Resource
 from foretop_core.models.kinds import BACKUP
 from foretop_core.rules.phases import HOLDS_SLOT, WAITING
-from foretop_core.rules.queue.blockers import find_holds
+from foretop_core.rules.queue.blockers import find_blockers
 from foretop_core.rules.queue.positions import order
 
 _HOP = timedelta(milliseconds=5)
@@ -18,53 +18,53 @@ _EVERYBODY: Key = ("", "")
 
 
 class QueueController:
-    """Queued with the next free number, then ReadyToStart when a slot is free and no namespace is in the way."""
+    """Sets Queued with the next free position, then ReadyToStart once a slot is free and no namespace conflicts."""
 
-    def __init__(self, scope: ProcessGroup, hand: ControllerClient, namespace: str, concurrency: int) -> None:
-        self._scope = scope
-        self._hand = hand
+    def __init__(self, group: ProcessGroup, client: ControllerClient, namespace: str, concurrency: int) -> None:
+        self._group = group
+        self._client = client
         self._namespace = namespace
         self._concurrency = concurrency
-        scope.hear(BACKUP, self._heard)
+        group.listen(BACKUP, self._on_change)
 
     def start(self) -> None:
-        """Take up what was left when the server last ended, oldest first."""
+        """Take up what was waiting when the server last stopped, oldest first."""
         for backup in sorted(self._line(), key=order):
             if backup.phase in ("", "New"):
                 self._enqueue((backup.namespace, backup.name))
-        self._hand_over(_EVERYBODY)
+        self._fill_slots(_EVERYBODY)
 
-    def _heard(self, key: Key, old: Resource | None, new: Resource | None) -> None:
+    def _on_change(self, key: Key, old: Resource | None, new: Resource | None) -> None:
         if key[0] != self._namespace:
             return
         joined = _was(new, "Queued") and not _was(old, "Queued")
         freed = _was(old, *HOLDS_SLOT) and not _was(new, *HOLDS_SLOT)
         if _was(new, "", "New"):
-            self._scope.look(self._enqueue, key, _HOP)
+            self._group.enqueue(self._enqueue, key, _HOP)
         elif joined or freed:
-            self._scope.look(self._hand_over, _EVERYBODY, _HOP)
+            self._group.enqueue(self._fill_slots, _EVERYBODY, _HOP)
 
     def _line(self) -> list[Backup]:
-        return self._scope.cabinet.under(BACKUP, "line", self._namespace, Backup)
+        return self._group.cache.under(BACKUP, "line", self._namespace, Backup)
 
     def _enqueue(self, key: Key) -> None:
-        backup = self._scope.cabinet.get(BACKUP, key, Backup)
+        backup = self._group.cache.get(BACKUP, key, Backup)
         if backup is None or backup.phase not in ("", "New"):
             return
         last = max((entry.status.queue_position or 0 for entry in self._line()), default=0)
-        self._hand.patch(BACKUP, key, {"status": {"phase": "Queued", "queuePosition": last + 1}})
+        self._client.patch(BACKUP, key, {"status": {"phase": "Queued", "queuePosition": last + 1}})
 
-    def _hand_over(self, _: Key) -> None:
-        """Free slots go to the first who meet nobody ahead; after each the others move up."""
+    def _fill_slots(self, _: Key) -> None:
+        """Give free slots to the first backups without a conflict ahead; after each one the others move up."""
         while (chosen := self._next()) is not None:
-            self._hand.patch(BACKUP, (chosen.namespace, chosen.name), _READY)
+            self._client.patch(BACKUP, (chosen.namespace, chosen.name), _READY)
             for place, backup in enumerate(self._queued(), start=1):
                 if backup.status.queue_position != place:
-                    self._hand.patch(BACKUP, (backup.namespace, backup.name), {"status": {"queuePosition": place}})
+                    self._client.patch(BACKUP, (backup.namespace, backup.name), {"status": {"queuePosition": place}})
 
     def _next(self) -> Backup | None:
         line = [entry for entry in sorted(self._line(), key=order) if entry.phase not in ("", "New")]
-        held = find_holds(line, self._concurrency, by_namespace=True).of
+        held = find_blockers(line, self._concurrency, by_namespace=True).of
         return next((entry for at, entry in enumerate(line) if entry.phase in WAITING and at not in held), None)
 
     def _queued(self) -> list[Backup]:

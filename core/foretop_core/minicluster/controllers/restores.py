@@ -1,4 +1,4 @@
-"""Velero's restore controller in the box: one at a time, oldest first."""
+"""Velero's restore controller in the box: one restore at a time, oldest first."""
 
 from __future__ import annotations
 
@@ -35,44 +35,44 @@ _NEVER_RESTORED = (
 
 
 class RestoreController:
-    """Holds a Restore by a finalizer, works on it, and lets it go with its data."""
+    """Adds a finalizer to a Restore, runs it, and removes the finalizer once its data is deleted."""
 
     def __init__(
-        self, scope: ProcessGroup, hand: ControllerClient, namespace: str, storage: ObjectStorage, workload: Workload
+        self, group: ProcessGroup, client: ControllerClient, namespace: str, storage: ObjectStorage, workload: Workload
     ) -> None:
-        self._scope = scope
-        self._hand = hand
+        self._group = group
+        self._client = client
         self._namespace = namespace
         self._storage = storage
         self._workload = workload
         self._leaving: set[Key] = set()
-        scope.hear(RESTORE, self._heard)
+        group.listen(RESTORE, self._on_change)
 
     def start(self) -> None:
-        for restore in self._scope.cabinet.all(RESTORE, Restore):
+        for restore in self._group.cache.all(RESTORE, Restore):
             key = (restore.namespace, restore.name)
-            self._heard(key, restore, restore)
+            self._on_change(key, restore, restore)
             if restore.namespace == self._namespace and restore.phase == "InProgress":
-                ended = wire_time(self._scope.now())
+                ended = wire_time(self._group.now())
                 self._write(key, phase="Failed", failureReason=RESTARTED.format("restore"), completionTimestamp=ended)
         self._next((self._namespace, ""))
 
-    def _heard(self, key: Key, old: Resource | None, new: Resource | None) -> None:
+    def _on_change(self, key: Key, old: Resource | None, new: Resource | None) -> None:
         if key[0] != self._namespace:
             return
         if _is_held(new) and key not in self._leaving:
             self._leaving.add(key)
-            self._scope.start(self._leave(key))
+            self._group.start(self._remove_data(key))
         elif old is None or new is None or (isinstance(old, Restore) and old.phase == "InProgress"):
-            self._scope.look(self._next, (self._namespace, ""), _HOP)
+            self._group.enqueue(self._next, (self._namespace, ""), _HOP)
 
     def _next(self, _: Key) -> None:
-        line = sorted(self._scope.cabinet.under(RESTORE, "open", self._namespace, Restore), key=order)
+        line = sorted(self._group.cache.under(RESTORE, "open", self._namespace, Restore), key=order)
         waiting = [item for item in line if item.phase in ("", "New") and item.metadata.deletion_timestamp is None]
         if waiting and not any(item.phase == "InProgress" for item in line):
             restore = waiting[0]
             key = (restore.namespace, restore.name)
-            self._hand.patch(RESTORE, key, {"metadata": {"finalizers": [*restore.metadata.finalizers, FINALIZER]}})
+            self._client.patch(RESTORE, key, {"metadata": {"finalizers": [*restore.metadata.finalizers, FINALIZER]}})
             self._begin(key, restore)
 
     def _begin(self, key: Key, restore: Restore) -> None:
@@ -82,16 +82,16 @@ class RestoreController:
         if refused:
             status: Json = {"phase": "FailedValidation", "validationErrors": [refused]}
         else:
-            status = {"phase": "InProgress", "startTimestamp": wire_time(self._scope.now())}
-        self._hand.patch(RESTORE, key, {"spec": spec, "status": status})
+            status = {"phase": "InProgress", "startTimestamp": wire_time(self._group.now())}
+        self._client.patch(RESTORE, key, {"spec": spec, "status": status})
         if refused:
-            self._scope.look(self._next, (self._namespace, ""), _HOP)
+            self._group.enqueue(self._next, (self._namespace, ""), _HOP)
         else:
-            self._scope.start(self._run(key, self._workload.of(restore)))
+            self._group.start(self._run(key, self._workload.of(restore)))
 
     def _refusal(self, restore: Restore) -> str:
         name = restore.spec.backup_name
-        backup = self._scope.cabinet.get(BACKUP, (self._namespace, name), Backup)
+        backup = self._group.cache.get(BACKUP, (self._namespace, name), Backup)
         if backup is None:
             return f'Error retrieving backup: Backup.velero.io "{name}" not found'
         if backup.phase not in USABLE:
@@ -106,7 +106,7 @@ class RestoreController:
         else:
             yield work.duration
         if work.failure:
-            ended = wire_time(self._scope.now())
+            ended = wire_time(self._group.now())
             self._step(key, "InProgress", phase="Failed", failureReason=work.failure, completionTimestamp=ended)
             return
         suffix = "PartiallyFailed" if work.errors else ""
@@ -116,7 +116,7 @@ class RestoreController:
         yield _BRIEF
         yield self._storage
         self._step(key, f"Finalizing{suffix}", hookStatus={})
-        ended = wire_time(self._scope.now())
+        ended = wire_time(self._group.now())
         self._step(key, f"Finalizing{suffix}", phase=suffix or "Completed", completionTimestamp=ended)
 
     def _items(self, key: Key, work: SimulatedRun) -> Process:
@@ -127,24 +127,24 @@ class RestoreController:
             if not self._step(key, "InProgress", progress=done):
                 return
 
-    def _leave(self, key: Key) -> Process:
-        """What the restore left in the bucket goes before the object does."""
+    def _remove_data(self, key: Key) -> Process:
+        """Delete what the restore left in the bucket before the object itself."""
         yield _BRIEF
         yield self._storage
         self._leaving.discard(key)
-        restore = self._scope.cabinet.get(RESTORE, key, Restore)
+        restore = self._group.cache.get(RESTORE, key, Restore)
         if restore is not None:
             kept = [entry for entry in restore.metadata.finalizers if entry != FINALIZER]
-            self._hand.patch(RESTORE, key, {"metadata": {"finalizers": kept}})
+            self._client.patch(RESTORE, key, {"metadata": {"finalizers": kept}})
 
     def _step(self, key: Key, expected: str, **status: Any) -> bool:
-        restore = self._scope.cabinet.get(RESTORE, key, Restore)
+        restore = self._group.cache.get(RESTORE, key, Restore)
         return restore is not None and restore.phase == expected and self._write(key, **status)
 
     def _write(self, key: Key, **status: Any) -> bool:
-        return not self._hand.patch(RESTORE, key, {"status": status})
+        return not self._client.patch(RESTORE, key, {"status": status})
 
 
 def _is_held(item: Resource | None) -> bool:
-    """Being deleted, and waiting for this controller to let it go."""
+    """Whether it is being deleted and waits for this controller's finalizer."""
     return item is not None and item.metadata.deletion_timestamp is not None and FINALIZER in item.metadata.finalizers

@@ -1,4 +1,4 @@
-"""Velero's schedule controller in the box: a look on every change of a spec, and at all of them once a minute."""
+"""Velero's schedule controller in the box: a reconcile on every spec change, and of all schedules once a minute."""
 
 from __future__ import annotations
 
@@ -17,64 +17,64 @@ _HOP = timedelta(milliseconds=9)
 
 
 class ScheduleController:
-    """Keeps the server's default for skipImmediately, which releases turn to false at its first use."""
+    """Reconciles schedules. Its server default for skipImmediately is set to false by releases at its first use."""
 
     def __init__(
         self,
-        scope: ProcessGroup,
-        hand: ControllerClient,
+        group: ProcessGroup,
+        client: ControllerClient,
         namespace: str,
         dialect: Dialect,
         skip_default: bool,
         behaviour: Behaviour,
     ) -> None:
-        self._scope = scope
-        self._hand = hand
+        self._group = group
+        self._client = client
         self._namespace = namespace
         self._dialect = dialect
         self.skip_default = skip_default
         self._behaviour = behaviour
-        self._rests: dict[Key, tuple[Schedule, float]] = {}
-        scope.hear(SCHEDULE, self._heard)
+        self._not_due_until: dict[Key, tuple[Schedule, float]] = {}
+        group.listen(SCHEDULE, self._on_change)
 
-    def look_at_all(self) -> None:
+    def reconcile_all(self) -> None:
         """The once-a-minute pass."""
-        now = self._scope.now().timestamp()
-        for schedule in sorted(self._scope.cabinet.all(SCHEDULE, Schedule), key=lambda item: item.name):
+        now = self._group.now().timestamp()
+        for schedule in sorted(self._group.cache.all(SCHEDULE, Schedule), key=lambda item: item.name):
             key = (schedule.namespace, schedule.name)
-            rest = self._rests.get(key)
-            if schedule.namespace != self._namespace or (rest and rest[0] is schedule and now <= rest[1]):
+            not_due = self._not_due_until.get(key)
+            if schedule.namespace != self._namespace or (not_due and not_due[0] is schedule and now <= not_due[1]):
                 continue
-            self.look(key)
+            self.reconcile(key)
 
-    def look(self, key: Key) -> None:
-        """Judge until nothing is left to write: first the phase and the skip, then the backup."""
-        while (schedule := self._scope.cabinet.get(SCHEDULE, key, Schedule)) is not None:
-            runs = self._scope.cabinet.under(BACKUP, "schedule", "/".join(key), Backup)
+    def reconcile(self, key: Key) -> None:
+        """Reconcile until nothing is left to write: first the phase and the skip, then the backup."""
+        while (schedule := self._group.cache.get(SCHEDULE, key, Schedule)) is not None:
+            runs = self._group.cache.under(BACKUP, "schedule", "/".join(key), Backup)
             answer = reconcile_schedule(
-                schedule, runs, self._scope.now(), self._dialect, self.skip_default, self._behaviour
+                schedule, runs, self._group.now(), self._dialect, self.skip_default, self._behaviour
             )
             if answer.server_default_used:
                 self.skip_default = False
-            refused = self._hand.apply(answer.writes)
+            refused = self._client.apply(answer.writes)
             if not answer.writes:
-                self._rest(key, schedule)
+                self._mark_not_due(key, schedule)
             if refused or not self._is_first_step(answer.writes):
                 return
 
     def _is_first_step(self, writes: tuple[object, ...]) -> bool:
         return len(writes) == 1 and isinstance(writes[0], Patch)
 
-    def _rest(self, key: Key, schedule: Schedule) -> None:
-        """Until its next run an unchanged schedule needs no look."""
+    def _mark_not_due(self, key: Key, schedule: Schedule) -> None:
+        """Remember that an unchanged schedule needs no reconcile until its next run."""
         run = forecast.next_run(schedule, self._dialect)
         if run is not None:
-            self._rests[key] = (schedule, run.timestamp())
+            self._not_due_until[key] = (schedule, run.timestamp())
 
-    def _heard(self, key: Key, old: Resource | None, new: Resource | None) -> None:
+    def _on_change(self, key: Key, old: Resource | None, new: Resource | None) -> None:
         if not isinstance(new, Schedule):
-            self._rests.pop(key, None)
+            self._not_due_until.pop(key, None)
             return
         unchanged = isinstance(old, Schedule) and old.spec == new.spec
         if key[0] == self._namespace and not unchanged and not new.spec.paused:
-            self._scope.look(self.look, key, _HOP)
+            self._group.enqueue(self.reconcile, key, _HOP)

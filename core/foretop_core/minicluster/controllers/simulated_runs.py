@@ -1,4 +1,4 @@
-"""How much there is to do for a backup or restore and how it ends: what a box cannot know and a scene decides."""
+"""The size and the outcome of each backup and restore, which a scenario decides because a box has no real data."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ GIGABYTE = 10**9
 
 @dataclass(frozen=True, slots=True)
 class VolumeTransfer:
-    """One volume to be moved: by `kind` PodVolumeBackup or DataUpload.
+    """One volume to transfer; `kind` is PodVolumeBackup or DataUpload.
 
-    `fails` is the message it ends with, none where it arrives; `waits` keeps it from ever being taken up.
+    `fails` is the message it ends with, "" if it succeeds; with `waits` no node ever picks it up.
     """
 
     kind: str
@@ -33,7 +33,7 @@ class VolumeTransfer:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRun:
-    """One run: how long it takes, how many items, what goes wrong."""
+    """One run: its duration, its number of items, and what goes wrong."""
 
     duration: timedelta
     items: int
@@ -45,7 +45,7 @@ class SimulatedRun:
 
     @property
     def length(self) -> timedelta:
-        """From the start to the end: a node moves one volume after the other."""
+        """The time from start to end; a node transfers one volume after the other."""
         nodes = {move.node for move in self.moves}
         minutes = [sum(move.minutes for move in self.moves if move.node == node) for node in nodes]
         return max(self.duration, timedelta(minutes=max(minutes, default=0)))
@@ -55,14 +55,14 @@ class SimulatedRun:
 
 
 class Workload(Protocol):
-    """Says how much work a run is."""
+    """A source of the work of each run."""
 
     def of(self, run: Run) -> SimulatedRun: ...
 
 
 @dataclass(frozen=True)
 class SeededWork:
-    """Work by owner, each run a little longer or shorter; the same seed gives the same figures for the same names."""
+    """Work by owner, slightly varied for each run; the same seed gives the same figures for the same names."""
 
     seed: int = 1
     by_owner: Mapping[str, SimulatedRun] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class SeededWork:
 
 
 def owner_name(run: Run) -> str:
-    """Whose run it is: a schedule's, a team's, or nobody's but its own."""
+    """The owner of a run: its schedule, its team, or else its own name."""
     if isinstance(run, Backup) and run.schedule_name:
         return run.schedule_name
     team = run.annotation(NAB_NAMESPACE_ANNOTATION) or run.annotation(NAR_NAMESPACE_ANNOTATION)

@@ -1,4 +1,4 @@
-"""The objects of the box as typed values, as fresh as the storage itself, and found by what they point at."""
+"""The objects of the box as typed values, always up to date with the storage and indexed by what they refer to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from foretop_core.rules.phases import HOLDS_SLOT, WAITING
 
 R = TypeVar("R", bound=Resource)
 Pointer = Callable[[Any], str]
-"""What an object points at, under which it is filed; empty where it points at nothing."""
+"""The reference under which an object is indexed; "" if it has none."""
 
 
 def _label(key: str) -> Pointer:
@@ -68,61 +68,63 @@ class KindIndex(Generic[R]):
     def __init__(self, kind: Kind) -> None:
         self.objects: dict[Key, R] = {}
         self._pointers = _POINTERS.get(kind.name, {})
-        self._filed: dict[str, defaultdict[str, dict[Key, R]]] = {name: defaultdict(dict) for name in self._pointers}
+        self._by_pointer: dict[str, defaultdict[str, dict[Key, R]]] = {
+            name: defaultdict(dict) for name in self._pointers
+        }
 
     def put(self, key: Key, new: R | None) -> R | None:
-        """File a new version, or none; the former one comes back."""
+        """Index a new version (None: deleted); returns the previous one."""
         old = self.objects.pop(key, None)
         for name, pointer in self._pointers.items():
-            filed = self._filed[name]
+            by_value = self._by_pointer[name]
             if old is not None and (former := pointer(old)):
-                filed[former].pop(key, None)
-                if not filed[former]:
-                    del filed[former]
+                by_value[former].pop(key, None)
+                if not by_value[former]:
+                    del by_value[former]
             if new is not None and (present := pointer(new)):
-                filed[present][key] = new
+                by_value[present][key] = new
         if new is not None:
             self.objects[key] = new
         return old
 
     def under(self, pointer: str, value: str) -> list[R]:
-        return list(self._filed[pointer].get(value, {}).values())
+        return list(self._by_pointer[pointer].get(value, {}).values())
 
 
 class TypedCache:
-    """Every object of a kind that foretop has a model for; the engine files each change before anybody hears of it."""
+    """Every object of a kind that foretop has a model for. The engine updates it before it calls any listener."""
 
     def __init__(self, storage: Storage) -> None:
-        self._drawers: dict[str, KindIndex[Any]] = {kind.name: KindIndex(kind) for kind in KINDS}
+        self._indexes: dict[str, KindIndex[Any]] = {kind.name: KindIndex(kind) for kind in KINDS}
         for kind in KINDS:
-            drawer = self._drawers[kind.name]
-            for key, stored in storage.shelves.shelf(storage.kind(kind.name)).objects.items():
-                drawer.put(key, _read(kind, stored.body))
+            index = self._indexes[kind.name]
+            for key, stored in storage.object_store.kind_store(storage.kind(kind.name)).objects.items():
+                index.put(key, _read(kind, stored.body))
 
-    def file(self, kind: Kind, change: Change) -> tuple[Resource | None, Resource | None]:
-        """Take note of a change: the object before and after it."""
+    def update(self, kind: Kind, change: Change) -> tuple[Resource | None, Resource | None]:
+        """Record a change; returns the object before and after it."""
         new = None if change.type is ChangeType.DELETED else _read(kind, change.body)
-        return self._drawers[kind.name].put(change.key, new), new
+        return self._indexes[kind.name].put(change.key, new), new
 
     def get(self, kind: Kind, key: Key, model: type[R]) -> R | None:
-        found = self._drawers[kind.name].objects.get(key)
+        found = self._indexes[kind.name].objects.get(key)
         assert found is None or isinstance(found, model)
         return found
 
     def all(self, kind: Kind, model: type[R]) -> list[R]:
         assert kind.model is model
-        return list(self._drawers[kind.name].objects.values())
+        return list(self._indexes[kind.name].objects.values())
 
     def under(self, kind: Kind, pointer: str, value: str, model: type[R]) -> list[R]:
-        """The objects of a kind that point at something, such as the Backups of one schedule."""
+        """The objects of a kind that refer to something, such as the Backups of one schedule."""
         assert issubclass(kind.model, model)
-        return self._drawers[kind.name].under(pointer, value)
+        return self._indexes[kind.name].under(pointer, value)
 
 
 def _read(kind: Kind, body: object) -> Resource | None:
-    """An object that cannot be read is none to the controllers: they could not act on it.
+    """The typed object, or None if it is unreadable: controllers could not act on it.
 
-    Few objects hold a null where the models know none, so the careful way is the second.
+    Few objects hold a null where the models allow none, so the quick conversion is tried first.
     """
     try:
         return msgspec.convert(body, kind.model)

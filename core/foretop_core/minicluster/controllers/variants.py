@@ -1,4 +1,4 @@
-"""Where the seed document, the released controllers and older releases part: the definitions that each needs."""
+"""The differences between the seed document, the released controllers and older releases: the definitions of each."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from foretop_core.rules.phases import QUEUE_PHASES
 
 
 def has_queue(release: Release) -> bool:
-    """Whether its waiting backups have a phase and a place; before 1.18 they have no status at all."""
+    """Whether waiting backups have a phase and a queue position; before 1.18 they have no status at all."""
     return (release.major, release.minor) >= (1, 18)
 
 
 def catalog_for(behaviour: Behaviour, version: str = NEWEST_KNOWN) -> Catalog:
-    """The definitions of a release; the seed's NAB also knows a forced delete, and copies every phase of a Backup."""
+    """The definitions of a release. The seed's NAB also has a forced delete and copies every phase of a Backup."""
     catalog = load_catalog()
     if behaviour is Behaviour.SEED:
         catalog = _changed(catalog, "NonAdminBackup", _as_the_seed_has_it)

@@ -1,4 +1,4 @@
-"""One Velero server of the box: its flags, its controllers and its beat."""
+"""One Velero server of the box: its flags, its controllers and its once-a-minute passes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STATUS = "ServerStatusRequest"
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """Which release of the server was started, and how."""
+    """The release of the server and its command-line flags."""
 
     namespace: str = "velero"
     skip_immediately: bool = False
@@ -51,78 +51,80 @@ class Flags:
 
     @property
     def dialect(self) -> Dialect:
-        """How its schedules are read; of a line whose patches differ, as by the newest."""
+        """The cron dialect of its schedules; the newest one of a release line whose patches differ."""
         return self.release.dialects[-1]
 
 
 class VeleroServer:
-    """Started and killed at will; what lies in the bucket and in the cluster outlives it."""
+    """A server that can be started and killed; the bucket and the cluster's objects outlive it."""
 
     def __init__(
-        self, engine: Engine, flags: Flags, storage: ObjectStorage, workload: Workload, shelf: FileServer
+        self, engine: Engine, flags: Flags, storage: ObjectStorage, workload: Workload, file_server: FileServer
     ) -> None:
         self._engine = engine
         self.flags = flags
         self._storage = storage
         self._workload = workload
-        self._shelf = shelf
-        self._scope: ProcessGroup | None = None
+        self._file_server = file_server
+        self._group: ProcessGroup | None = None
 
     def start(self) -> None:
-        """Take up what was left, look at everything, and keep this second as the beat."""
-        assert self._scope is None, "the server is running already"
-        scope = self._scope = self._engine.scope()
-        hand = ControllerClient(self._engine.storage, "velero-server")
+        """Take up what was left, reconcile everything, and run every pass at this second of the minute."""
+        assert self._group is None, "the server is running already"
+        group = self._group = self._engine.process_group()
+        client = ControllerClient(self._engine.storage, "velero-server")
         flags, home = self.flags, self.flags.namespace
-        schedules = ScheduleController(scope, hand, home, flags.dialect, flags.skip_immediately, flags.behaviour)
-        movements = Movements(scope, hand)
-        backups = BackupController(scope, hand, home, self._storage, self._workload, flags.queued, movements)
-        restores = RestoreController(scope, hand, home, self._storage, self._workload)
-        deletions = DeletionController(scope, hand, home, self._storage)
-        locations = LocationController(scope, hand, home, self._storage)
-        downloads = DownloadController(scope, hand, home, self._shelf)
-        scope.hear_raw(_STATUS, lambda change: self._tell_version(scope, hand, change))
+        schedules = ScheduleController(group, client, home, flags.dialect, flags.skip_immediately, flags.behaviour)
+        movements = Movements(group, client)
+        backups = BackupController(group, client, home, self._storage, self._workload, flags.queued, movements)
+        restores = RestoreController(group, client, home, self._storage, self._workload)
+        deletions = DeletionController(group, client, home, self._storage)
+        locations = LocationController(group, client, home, self._storage)
+        downloads = DownloadController(group, client, home, self._file_server)
+        group.listen_raw(_STATUS, lambda change: self._report_version(group, client, change))
         backups.start()
         restores.start()
         deletions.start()
         downloads.start()
         locations.check_all()
-        schedules.look_at_all()
+        schedules.reconcile_all()
         if flags.queued:
-            QueueController(scope, hand, home, flags.concurrent_backups).start()
-        scope.start(_beat((schedules.look_at_all, locations.beat), deletions.collect_expired))
+            QueueController(group, client, home, flags.concurrent_backups).start()
+        group.start(
+            _every_minute_process((schedules.reconcile_all, locations.reconcile_all), deletions.collect_expired)
+        )
 
     def kill(self) -> None:
-        """End at once, with everything that was under way."""
-        assert self._scope is not None, "the server is not running"
-        self._scope.close()
-        self._scope = None
+        """Stop at once, with everything that is under way."""
+        assert self._group is not None, "the server is not running"
+        self._group.close()
+        self._group = None
 
     def restart(self, version: str) -> None:
-        """End, and start as another release; the definitions stay, as an upgrade of the image alone leaves them."""
+        """Stop, and start as another release; the CRDs stay, as when only the image is upgraded."""
         self.kill()
         self.flags = replace(self.flags, version=version)
         self.start()
 
-    def _tell_version(self, scope: ProcessGroup, hand: ControllerClient, change: Change) -> None:
+    def _report_version(self, group: ProcessGroup, client: ControllerClient, change: Change) -> None:
         if change.type is not ChangeType.ADDED or change.key[0] != self.flags.namespace:
             return
         status = {
             "phase": "Processed",
-            "processedTimestamp": wire_time(scope.now()),
+            "processedTimestamp": wire_time(group.now()),
             "serverVersion": f"v{self.flags.version}",
         }
-        scope.start(_answer_and_forget(hand, change.key, {"status": status}))
+        group.start(_report_and_delete(client, change.key, {"status": status}))
 
 
-def _answer_and_forget(hand: ControllerClient, key: Key, change: Json) -> Process:
+def _report_and_delete(client: ControllerClient, key: Key, change: Json) -> Process:
     yield timedelta(milliseconds=20)
-    hand.patch_raw(_STATUS, key, change)
+    client.patch_raw(_STATUS, key, change)
     yield MINUTE
-    hand.delete(_STATUS, key)
+    client.delete(_STATUS, key)
 
 
-def _beat(every_minute: tuple[Callable[[], None], ...], every_hour: Callable[[], None]) -> Process:
+def _every_minute_process(every_minute: tuple[Callable[[], None], ...], every_hour: Callable[[], None]) -> Process:
     minutes = 0
     while True:
         yield MINUTE

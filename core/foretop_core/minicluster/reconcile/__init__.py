@@ -1,4 +1,4 @@
-"""The controllers of the seed documents as pure functions: objects in, the writes they make out."""
+"""The controllers of the seed documents as pure functions: objects in, writes out."""
 
 from foretop_core.minicluster.reconcile.nab import NabContext
 from foretop_core.minicluster.reconcile.nab_paths import reconcile_nab

@@ -1,4 +1,4 @@
-"""How the non-admin controller keeps a status: conditions set once, patches only of what changed."""
+"""Status updates of the non-admin controller: conditions, and patches of only what changed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COUNTED = {
 
 
 def with_condition(conditions: tuple[Condition, ...], wanted: Condition, now: datetime) -> tuple[Condition, ...]:
-    """The conditions with this one set; its time moves only when its status does."""
+    """The conditions with this one set; its transition time changes only with its status."""
     present = next((entry for entry in conditions if entry.type == wanted.type), None)
     since = to_second(now)
     if present is not None and present.status == wanted.status:
@@ -41,7 +41,7 @@ def with_condition(conditions: tuple[Condition, ...], wanted: Condition, now: da
 
 
 def status_patch(before: NonAdminStatus, after: NonAdminStatus) -> dict[str, Any]:
-    """What to send to turn one status into the other; empty where nothing changed."""
+    """The merge patch from one status to the other; empty if nothing changed."""
     patch = merge_patch(as_json(before), as_json(after))
     if "queueInfo" in patch and after.queue_info is not None:
         patch["queueInfo"] = {"estimatedQueuePosition": after.queue_info.estimated_queue_position}
@@ -49,7 +49,7 @@ def status_patch(before: NonAdminStatus, after: NonAdminStatus) -> dict[str, Any
 
 
 def volume_counts(movements: tuple[DataMovement, ...]) -> VolumeCounts:
-    """How many volumes are on their way, by phase."""
+    """The numbers of volume transfers by phase."""
     counts = dict.fromkeys(_COUNTED.values(), 0)
     for movement in movements:
         name = _COUNTED.get(movement.phase)

@@ -1,4 +1,4 @@
-"""The NonAdminBackup controller: what it writes next, given the NAB and what stands around it."""
+"""The NonAdminBackup controller: the next writes, given the NAB and the objects around it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from foretop_core.rules.lifecycle.paths import SYNCED_LABEL
 from foretop_core.rules.queue import estimated_position
 
 NOT_COPIED = frozenset({"Queued", "ReadyToStart"})
-"""Phases that the released NAB CRD does not know: the API server refuses a status that carries one."""
+"""Phases that the released NAB CRD does not allow: the API server refuses a status with one of them."""
 
 LOST = Condition(
     type="Accepted",
@@ -65,7 +65,7 @@ _NOTHING = BackupSpec()
 
 @dataclass(frozen=True, slots=True)
 class NabContext:
-    """What the controller finds around a NAB: the OADP namespace's objects, and the NAB's own namespace's."""
+    """The objects that the controller reads for a NAB, from the OADP namespace and from the NAB's own."""
 
     oadp_namespace: str
     fresh_uuid: str
@@ -82,7 +82,7 @@ class NabContext:
 
 
 def create_or_update(nab: NonAdminBackup, around: NabContext, now: datetime, behaviour: Behaviour) -> Reconciled:
-    """The chart's first path: New, judged, named, held by the finalizer, made, and then followed."""
+    """The chart's first path: New, validated, named, finalizer added, Velero Backup created, status followed."""
     backup = around.backup_of(nab)
     if behaviour is Behaviour.RELEASED and _lost(nab, backup):
         return _status(nab, "BackingOff", LOST, now, problem=LOST.message)
@@ -114,7 +114,7 @@ def _status(nab: NonAdminBackup, phase: str, condition: Condition, now: datetime
 
 
 def _lost(nab: NonAdminBackup, backup: Backup | None) -> bool:
-    """The Velero Backup was there and is gone; once that was said, its return changes nothing."""
+    """The Velero Backup existed and is gone. Once that is reported, its return changes nothing."""
     accepted, queued = nab.condition("Accepted"), nab.condition("Queued")
     if accepted is not None and accepted.reason == LOST.reason:
         return True
@@ -148,7 +148,7 @@ def _hold(nab: NonAdminBackup) -> Reconciled:
 
 
 def _make(nab: NonAdminBackup, around: NabContext, now: datetime) -> Reconciled:
-    """Make the Velero Backup and say so at once, from the object just made: Velero has not touched it yet."""
+    """Create the Velero Backup and report it at once, from the object just made: Velero has not changed it yet."""
     location = velero_location(nab, around.locations, around.storage)
     spec = velero_backup_spec(nab, around.enforced, location)
     made = Backup(
@@ -173,7 +173,7 @@ def _make(nab: NonAdminBackup, around: NabContext, now: datetime) -> Reconciled:
 
 
 def _follow(nab: NonAdminBackup, backup: Backup, around: NabContext, now: datetime, behaviour: Behaviour) -> Reconciled:
-    """Copy what Velero says; the released CRD refuses the queue's phases, and the controller tries again."""
+    """Copy Velero's status; the released CRD refuses the queue phases, and the controller retries."""
     writes = _copy(nab, backup, around, now)
     if writes and behaviour is Behaviour.RELEASED and backup.phase in NOT_COPIED:
         return Reconciled(

@@ -1,4 +1,4 @@
-"""The three ways in which a NonAdminBackup goes."""
+"""The three ways to delete a NonAdminBackup."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from foretop_core.models.velero import BACKUP_LABEL
 BACKUP_UID_LABEL = "velero.io/backup-uid"
 
 _ACCEPTED = "backup accepted for deletion"
-_WAY_OUT = {
+_DELETE_HINT = {
     Behaviour.RELEASED: "permanent backup deletion requires setting spec.deleteBackup to true",
     Behaviour.SEED: (
         "backup deletion requires setting spec.deleteBackup or spec.forceDeleteBackup to true or finalizer removal"
@@ -27,21 +27,21 @@ _WAY_OUT = {
 
 
 def api_delete(nab: NonAdminBackup, around: NabContext, now: datetime, behaviour: Behaviour) -> Reconciled:
-    """A plain delete: the seed's one waits to be told how, a released one drops the Velero object."""
-    marked = _mark(nab, _WAY_OUT[behaviour], now)
+    """A plain delete: the seed's controller waits for a decision, a released one deletes the Velero object."""
+    marked = _mark(nab, _DELETE_HINT[behaviour], now)
     if marked or behaviour is Behaviour.SEED:
         return Reconciled(marked)
     return _drop_velero_objects(nab, around)
 
 
 def force_delete(nab: NonAdminBackup, around: NabContext, now: datetime) -> Reconciled:
-    """Velero's objects and the NAB go; the data in the bucket is nobody's care."""
+    """Delete Velero's objects and the NAB, and leave the data in the bucket."""
     begun = _begin(nab, now)
     return begun if begun is not None else _drop_velero_objects(nab, around)
 
 
 def delete(nab: NonAdminBackup, around: NabContext, now: datetime, behaviour: Behaviour) -> Reconciled:
-    """`spec.deleteBackup`: the data goes first, by a DeleteBackupRequest, then the NAB."""
+    """`spec.deleteBackup`: delete the data by a DeleteBackupRequest, then the NAB."""
     begun = _begin(nab, now)
     if begun is not None:
         return begun
@@ -118,7 +118,7 @@ def _request(nab: NonAdminBackup, backup: Backup) -> Create:
 
 
 def _copy_request(nab: NonAdminBackup, request: DeleteBackupRequest) -> tuple[Write, ...]:
-    """Nothing to say before Velero has taken the request up."""
+    """The status of the request; nothing before Velero has picked it up."""
     if not request.phase:
         return ()
     present = nab.status.velero_delete_backup_request or VeleroDeleteBackupRequest()

@@ -1,4 +1,4 @@
-"""Which path of the chart a NonAdminBackup takes."""
+"""The choice of a NonAdminBackup's path in the chart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def reconcile_nab(
     now: datetime,
     behaviour: Behaviour = Behaviour.RELEASED,
 ) -> Reconciled:
-    """The next step for a NAB; released controllers have no forced delete and pass its field over."""
+    """The next step of a NAB. Released controllers have no forced delete and ignore its field."""
     match path_of(nab, forced=behaviour is Behaviour.SEED):
         case Path.CREATE_UPDATE:
             return create_or_update(nab, around, now, behaviour)

@@ -1,4 +1,4 @@
-"""How the non-admin controller names what it makes, and finds it again."""
+"""The names, labels and annotations by which the non-admin controller finds the objects that it made."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from foretop_core.models.nonadmin import (
 )
 
 _LONGEST = 63
-_OURS = {"openshift.io/oadp": "True", "app.kubernetes.io/managed-by": "oadp-nac-controller"}
+_MANAGED_LABELS = {"openshift.io/oadp": "True", "app.kubernetes.io/managed-by": "oadp-nac-controller"}
 
 R = TypeVar("R", bound=Resource)
 
 
 def nacuuid(namespace: str, name: str, uuid: str) -> str:
-    """`<namespace>-<name>-<uuid>`, short enough for a label: the name gives way first, then the namespace."""
-    room = _LONGEST - len(uuid) - 2
-    if len(namespace) > room:
-        return f"{namespace[:room]}-{uuid}"
-    kept = name[: room - len(namespace)]
+    """`<namespace>-<name>-<uuid>`, short enough for a label: the name is cut first, then the namespace."""
+    budget = _LONGEST - len(uuid) - 2
+    if len(namespace) > budget:
+        return f"{namespace[:budget]}-{uuid}"
+    kept = name[: budget - len(namespace)]
     return "-".join(part for part in (namespace, kept, uuid) if part)
 
 
 def origin_labels(owner: NonAdminBackup | NonAdminRestore, uuid: str) -> dict[str, str]:
     key = NAB_UUID_LABEL if isinstance(owner, NonAdminBackup) else NAR_UUID_LABEL
-    return {**_OURS, key: uuid}
+    return {**_MANAGED_LABELS, key: uuid}
 
 
 def origin_annotations(owner: NonAdminBackup | NonAdminRestore) -> dict[str, str]:
@@ -42,5 +42,5 @@ def origin_annotations(owner: NonAdminBackup | NonAdminRestore) -> dict[str, str
 
 
 def led_to(objects: Sequence[R], key: str, uuid: str) -> R | None:
-    """The Velero object that carries a NACUUID."""
+    """The Velero object with this NACUUID."""
     return next((entry for entry in objects if uuid and entry.label(key) == uuid), None)

@@ -1,4 +1,4 @@
-"""The NonAdminRestore controller: what it writes next, given the NAR and what stands around it."""
+"""The NonAdminRestore controller: the next writes, given the NAR and the objects around it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _NOTHING = RestoreSpec()
 
 @dataclass(frozen=True, slots=True)
 class NarContext:
-    """What the controller finds around a NAR: the OADP namespace's restores, and the NABs beside it."""
+    """The objects that the controller reads for a NAR: the OADP namespace's restores, and the NABs beside it."""
 
     oadp_namespace: str
     fresh_uuid: str
@@ -72,7 +72,7 @@ def reconcile_nar(
     now: datetime,
     behaviour: Behaviour = Behaviour.RELEASED,
 ) -> Reconciled:
-    """The next step for a NAR; a lost Velero Restore is made again, unlike a lost Backup."""
+    """The next step of a NAR. A lost Velero Restore is created again, unlike a lost Backup."""
     if nar.metadata.deletion_timestamp is not None:
         return _delete(nar, around, now)
     judged = _judge(nar, around, now, behaviour)

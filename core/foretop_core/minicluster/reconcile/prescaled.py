@@ -1,4 +1,4 @@
-"""The prescaler operator: a PreScaledCronJob leads to one CronJob that warms the nodes before the run."""
+"""The prescaler operator: one CronJob for each PreScaledCronJob, to warm the nodes before the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PREFIX = "autogen-"
 
 
 def reconcile_prescaled(prescaled: PreScaledCronJob, cron_jobs: Sequence[CronJob]) -> Reconciled:
-    """The CronJob `autogen-<name>` beside it, with the primed schedule; where there is none, `problem` says why."""
+    """The CronJob `autogen-<name>` with the primed schedule; if there is none, `problem` says why."""
     if prescaled.metadata.deletion_timestamp is not None:
         return Reconciled()
     try:
@@ -36,7 +36,7 @@ def reconcile_prescaled(prescaled: PreScaledCronJob, cron_jobs: Sequence[CronJob
 
 
 def _primed(prescaled: PreScaledCronJob) -> str:
-    """A primer schedule given by hand wins, as long as it parses."""
+    """The primed schedule; one that was given by hand wins if it parses."""
     spec = prescaled.spec
     if spec.primer_schedule:
         parse(spec.primer_schedule, Dialect.ROBFIG)

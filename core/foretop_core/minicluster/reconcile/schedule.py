@@ -1,4 +1,4 @@
-"""Velero's schedule controller: what one look at a Schedule makes it write."""
+"""Velero's schedule controller: the writes of one reconcile of a Schedule."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def reconcile_schedule(
     behaviour: Behaviour = Behaviour.RELEASED,
     zone: tzinfo = UTC,
 ) -> Reconciled:
-    """The next step for a Schedule, on change and at every beat, of a server with this dialect.
+    """The next step of a Schedule, on change and once a minute, on a server with this dialect.
 
-    First the phase and the used-up skipImmediately, in one patch; then, if due and not held up, a Backup and
-    lastBackup. `server_default_used` says that the released bug has now turned the server's default to false.
+    First the phase and the used skipImmediately, in one patch; then, if due and not blocked, a Backup and
+    lastBackup. `server_default_used` reports that the released bug has set the server's default to false.
     """
     if schedule.spec.paused:
         return Reconciled()
     errors = _errors(schedule, dialect)
     skip, used = _use_skip(schedule, server_default, now, behaviour)
-    patch = _look(schedule, errors, skip)
+    patch = _first_pass(schedule, errors, skip)
     if patch:
         write = Patch(SCHEDULE, schedule.namespace, schedule.name, patch)
         return Reconciled((write,), server_default_used=used)
@@ -56,9 +56,9 @@ def _errors(schedule: Schedule, dialect: Dialect) -> tuple[str, ...]:
 def _use_skip(
     schedule: Schedule, server_default: bool, now: datetime, behaviour: Behaviour
 ) -> tuple[dict[str, Any], bool]:
-    """What becomes of skipImmediately at this look, as a patch, and whether the server's true was used up.
+    """The patch of skipImmediately in this reconcile, and whether the server's default of true was used.
 
-    The seed gives the default to new schedules alone, and empties a used field; releases write false into it.
+    The seed applies the default to new schedules only and clears a used field; releases set it to false.
     """
     field = schedule.spec.skip_immediately
     seed = behaviour is Behaviour.SEED
@@ -73,7 +73,7 @@ def _use_skip(
     return {"spec": {"skipImmediately": False}, **status}, field is None
 
 
-def _look(schedule: Schedule, errors: tuple[str, ...], skip: dict[str, Any]) -> dict[str, Any]:
+def _first_pass(schedule: Schedule, errors: tuple[str, ...], skip: dict[str, Any]) -> dict[str, Any]:
     phase = "FailedValidation" if errors else "Enabled"
     status: dict[str, Any] = dict(skip.get("status", {}))
     if schedule.phase != phase:
@@ -84,7 +84,7 @@ def _look(schedule: Schedule, errors: tuple[str, ...], skip: dict[str, Any]) -> 
 
 
 def _submit(schedule: Schedule, backups: Sequence[Backup], now: datetime) -> Reconciled:
-    """A Backup and the word that it was made; a name that is taken in the same second makes neither."""
+    """A Backup and the new lastBackup; neither if the name is already taken in the same second."""
     name = f"{schedule.name}-{now:%Y%m%d%H%M%S}"
     if any((entry.namespace, entry.name) == (schedule.namespace, name) for entry in backups):
         return Reconciled(problem=f'backups.velero.io "{name}" already exists')

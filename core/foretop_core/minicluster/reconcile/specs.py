@@ -1,4 +1,4 @@
-"""The specs that controllers write: Go fills in zero values, the non-admin controller narrows the rest."""
+"""The specs that controllers write: Go fills in zero values, the non-admin controller restricts the rest."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _NEVER_RESTORED = ("volumesnapshotclasses",)
 
 
 def backup_fields(spec: BackupSpec) -> dict[str, Any]:
-    """A backup's spec on the wire, once a controller has written it."""
+    """A backup's spec as JSON, after a controller has written it."""
     return {**_BACKUP_ZEROS, **as_json(spec)}
 
 
 def copied_backup_fields(spec: BackupSpec) -> dict[str, Any]:
-    """A Backup's spec as the non-admin controller repeats it: built before volume groups, it drops their label."""
+    """A Backup's spec as the non-admin controller copies it: it predates volume groups and drops their label."""
     return backup_fields(msgspec.structs.replace(spec, volume_group_snapshot_label_key=""))
 
 
@@ -48,7 +48,7 @@ def restore_fields(spec: RestoreSpec) -> dict[str, Any]:
 
 
 def given(spec: BackupSpec | RestoreSpec) -> dict[str, object]:
-    """The fields that say something: a Go client writes `0s` for a duration that nobody gave."""
+    """The fields with a value; a Go client writes `0s` for a duration that is not set."""
     defaults = type(spec)()
     return {
         name: value
@@ -58,14 +58,14 @@ def given(spec: BackupSpec | RestoreSpec) -> dict[str, object]:
 
 
 def zeros_missing(spec: BackupSpec | RestoreSpec) -> dict[str, Any]:
-    """What an update by the controller adds to a spec that a person wrote."""
+    """The zero values that a controller's update adds to a spec written by a person."""
     zeros = _BACKUP_ZEROS if isinstance(spec, BackupSpec) else _RESTORE_ZEROS
     present = as_json(spec)
     return {key: value for key, value in zeros.items() if key not in present}
 
 
 def velero_backup_spec(nab: NonAdminBackup, enforced: BackupSpec, storage_location: str) -> BackupSpec:
-    """The Velero Backup that a NAB leads to: its own namespace only, and never the controller's kinds."""
+    """The spec of a NAB's Velero Backup: its own namespace only, and never the controller's kinds."""
     wanted = _enforce(nab.spec.backup_spec, enforced)
     fields: dict[str, Any] = {"included_namespaces": (nab.namespace,), "storage_location": storage_location}
     if _uses_scoped_filters(wanted):
@@ -87,7 +87,7 @@ def velero_backup_spec(nab: NonAdminBackup, enforced: BackupSpec, storage_locati
 
 
 def velero_restore_spec(nar: NonAdminRestore, nab: NonAdminBackup, enforced: RestoreSpec) -> RestoreSpec:
-    """The spec of the Velero Restore that a NAR leads to: from the NAB's backup, into its own namespace."""
+    """The spec of a NAR's Velero Restore: from the NAB's backup, into its own namespace."""
     wanted = _enforce(nar.spec.restore_spec, enforced)
     return msgspec.structs.replace(
         wanted,
@@ -107,7 +107,7 @@ def _uses_scoped_filters(spec: BackupSpec) -> bool:
 
 
 def _enforce(spec: S, enforced: S) -> S:
-    """Fields that the administrator has fixed and the user left alone take the administrator's value."""
+    """The spec with the administrator's value in every enforced field that the user left unset."""
     present = given(spec)
     missing = {name: getattr(enforced, name) for name in given(enforced) if name not in present}
     return msgspec.structs.replace(spec, **missing)

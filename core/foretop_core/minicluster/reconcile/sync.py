@@ -1,4 +1,4 @@
-"""The non-admin controller's own sync: a finished Backup whose NAB is gone gets a new one."""
+"""The non-admin controller's sync: a new NAB for every finished Backup whose NAB is gone."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from foretop_core.rules.lifecycle.paths import SYNCED_LABEL
 
 
 def sync_nabs(backups: Iterable[Backup], nabs: Iterable[NonAdminBackup], namespaces: Collection[str]) -> Reconciled:
-    """The NABs to make again; released controllers alone do this, about once a minute.
+    """The NABs to create again; only released controllers do this, about once a minute.
 
-    A backup whose request for deletion is under way has phase Deleting and is left alone.
+    A backup that is being deleted has phase Deleting and is skipped.
     """
     present = {(nab.namespace, nab.name) for nab in nabs}
     writes = tuple(

@@ -1,4 +1,4 @@
-"""What the non-admin controller refuses, in its order and its words; None means accepted."""
+"""The validation errors of the non-admin controller, in its order and its words; None means accepted."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def refuse_restore(nar: NonAdminRestore, enforced: RestoreSpec, backups: Sequenc
 
 
 def backup_of(nar: NonAdminRestore, backups: Sequence[NonAdminBackup]) -> NonAdminBackup | None:
-    """The NAB that a NAR restores: it must live in the same namespace."""
+    """The NAB that a NAR restores, in the same namespace."""
     wanted = (nar.namespace, nar.spec.restore_spec.backup_name)
     return next((nab for nab in backups if (nab.namespace, nab.name) == wanted), None)
 
@@ -81,7 +81,7 @@ def velero_location(
     locations: Sequence[NonAdminBackupStorageLocation],
     storage: Sequence[BackupStorageLocation],
 ) -> str:
-    """Velero's own storage location behind the one that the NAB asks for; empty means the default."""
+    """Velero's storage location behind the one that the NAB names; "" means the default."""
     location = _location_of(nab, locations)
     if location is None:
         return ""
@@ -130,7 +130,7 @@ def _refuse_location(
 
 
 def _refuse_fixed(where: str, spec: BackupSpec | RestoreSpec, enforced: BackupSpec | RestoreSpec) -> str | None:
-    """A field that the administrator has fixed may be left out or repeated, not changed."""
+    """A field that the administrator has enforced may be unset or repeated, but not changed."""
     fixed = given(enforced)
     if not fixed:
         return None

@@ -1,4 +1,4 @@
-"""What a reconciler wants written: small values for whoever keeps the objects to apply in order."""
+"""The writes of a reconciler, as small values to be applied in order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Fields: TypeAlias = Mapping[str, Any]
 
 
 class Behaviour(Enum):
-    """Whom to follow where the documents and the released controllers differ."""
+    """Which behaviour to follow where the documents and the released controllers differ."""
 
     RELEASED = "released"
     SEED = "seed"
@@ -23,7 +23,7 @@ class Behaviour(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """A new object; with `generate_name` the name is only a prefix, as in the API."""
+    """A new object; with `generate_name` the name is a prefix, as in the API."""
 
     kind: Kind
     namespace: str
@@ -37,7 +37,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A merge patch of the object itself; its status too, where the kind has no status subresource."""
+    """A merge patch of the object, including its status if the kind has no status subresource."""
 
     kind: Kind
     namespace: str
@@ -67,9 +67,9 @@ Write: TypeAlias = Create | Patch | PatchStatus | Delete
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """One small step: apply the writes in order, read the objects again, and ask again until none is left.
+    """One small step: apply the writes in order, read the objects again, and reconcile until none is left.
 
-    `requeue` asks for another look though nothing may have changed; `problem` says why a controller stopped.
+    `requeue` asks for another reconcile although nothing may change; `problem` is why a controller stopped.
     """
 
     writes: tuple[Write, ...] = ()
@@ -79,7 +79,7 @@ class Reconciled:
 
 
 def merge_patch(before: Fields, after: Fields) -> dict[str, Any]:
-    """The merge patch that turns one plain value into the other; lists are replaced whole."""
+    """The merge patch from one plain value to the other; lists are replaced as a whole."""
     patch: dict[str, Any] = {key: None for key in before if key not in after}
     for key, wanted in after.items():
         present = before.get(key)
@@ -93,7 +93,7 @@ def merge_patch(before: Fields, after: Fields) -> dict[str, Any]:
 
 
 def to_second(moment: datetime) -> datetime:
-    """The API keeps whole seconds."""
+    """A time without its fraction, as the API stores it."""
     return moment.astimezone(UTC).replace(microsecond=0)
 
 

@@ -1,4 +1,4 @@
-"""Scenes: what is in a box when it is opened, and who acts in it."""
+"""Scenarios: the objects of a box when it is opened, and who acts in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["SCENES", "Scenario", "ScenarioBuilder", "ScenarioOptions", "find_sce
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A name, what it shows, how it is set up, and for how long it has been going on when it is shown."""
+    """A name, a description, the setup, and how long it has been running when it is shown."""
 
     name: str
     shows: str

@@ -1,4 +1,4 @@
-"""The Velero server is gone: no pulse, schedules overdue, and nobody takes up what is asked for."""
+"""The Velero server is down: no sign of activity, overdue schedules, and requests that nobody picks up."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from foretop_core.minicluster.scenarios.scenario_builder import HOME, ScenarioBu
 _DEAD_FOR = timedelta(minutes=14)
 
 
-def set_up(stage: ScenarioBuilder) -> None:
-    stage.namespace(HOME, "team-pay", "team-shop")
-    stage.location()
-    server = stage.velero(concurrent=2)
+def set_up(builder: ScenarioBuilder) -> None:
+    builder.namespace(HOME, "team-pay", "team-shop")
+    builder.location()
+    server = builder.velero(concurrent=2)
     for number, name in enumerate(("etcd", "orders", "mail", "stock")):
-        minute = (stage.start.minute - 15 + 4 * number) % 60
-        stage.schedule(f"{name}-hourly", f"{minute} * * * *", [name], ttl=timedelta(days=2))
-    stage.schedule("warehouse", "0 1 * * *", ["warehouse"])
+        minute = (builder.start.minute - 15 + 4 * number) % 60
+        builder.schedule(f"{name}-hourly", f"{minute} * * * *", [name], ttl=timedelta(days=2))
+    builder.schedule("warehouse", "0 1 * * *", ["warehouse"])
     for number in range(6):
-        stage.past_nab("team-pay", f"ledger-{number}", stage.now - timedelta(hours=2 + 7 * number))
+        builder.past_nab("team-pay", f"ledger-{number}", builder.now - timedelta(hours=2 + 7 * number))
     server.start()
-    stage.non_admin().start()
-    stage.ask("NonAdminBackup", "team-pay", "ledger", {"backupSpec": {}})
-    stage.at(stage.start - _DEAD_FOR, server.kill)
-    asked = stage.start - timedelta(minutes=6)
-    stage.ask_at(asked, "NonAdminBackup", "team-shop", "carts", {"backupSpec": {}})
-    stage.at(stage.start - _DEAD_FOR, lambda: stage.set_status("Deployment", HOME, "velero", {"readyReplicas": 0}))
+    builder.non_admin().start()
+    builder.create("NonAdminBackup", "team-pay", "ledger", {"backupSpec": {}})
+    builder.at(builder.start - _DEAD_FOR, server.kill)
+    asked = builder.start - timedelta(minutes=6)
+    builder.create_at(asked, "NonAdminBackup", "team-shop", "carts", {"backupSpec": {}})
+    builder.at(
+        builder.start - _DEAD_FOR, lambda: builder.set_status("Deployment", HOME, "velero", {"readyReplicas": 0})
+    )

@@ -1,4 +1,4 @@
-"""A busy night: forty schedules, a dozen teams, a queue that always moves, and a handful of troubles."""
+"""A busy night: forty schedules, a dozen teams, a queue that always moves, and a handful of problems."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from foretop_core.minicluster.controllers.simulated_runs import SimulatedRun, VolumeTransfer
 from foretop_core.minicluster.scenarios.scenario_builder import HOME, ScenarioBuilder
-from foretop_core.minicluster.scenarios.tenant_activity import app_name, teams_ask, teams_restore
+from foretop_core.minicluster.scenarios.tenant_activity import app_name, teams_create_backups, teams_restore
 
 TEAMS = (
     "team-pay",
@@ -48,80 +48,80 @@ _REFUSED = (
 )
 
 
-def set_up(stage: ScenarioBuilder) -> None:
-    stage.namespace(HOME, *TEAMS)
-    stage.location()
-    stage.location("offsite", "offsite-eu-west", there=False)
-    server = stage.velero(concurrent=3)
-    _schedules(stage)
-    _troubled_schedules(stage)
-    _tenants(stage)
-    _warm_ups(stage)
+def set_up(builder: ScenarioBuilder) -> None:
+    builder.namespace(HOME, *TEAMS)
+    builder.location()
+    builder.location("offsite", "offsite-eu-west", there=False)
+    server = builder.velero(concurrent=3)
+    _schedules(builder)
+    _schedules_with_problems(builder)
+    _tenants(builder)
+    _warm_ups(builder)
     server.start()
-    stage.non_admin().start()
-    stage.play(teams_ask(stage, TEAMS, waiting=5, at_most=48))
-    stage.play(teams_restore(stage, timedelta(seconds=100), at_most=15))
+    builder.non_admin().start()
+    builder.start_process(teams_create_backups(builder, TEAMS, waiting=5, at_most=48))
+    builder.start_process(teams_restore(builder, timedelta(seconds=100), at_most=15))
 
 
-def _schedules(stage: ScenarioBuilder) -> None:
-    """Staggered around the moment at which the scene begins, so that something is always about to run."""
-    minute, hour = stage.start.minute, stage.start.hour
+def _schedules(builder: ScenarioBuilder) -> None:
+    """Schedules staggered around the start of the scenario, so that something is always about to run."""
+    minute, hour = builder.start.minute, builder.start.hour
     for number, name in enumerate(_HOURLY):
-        stage.work[f"{name}-hourly"] = SimulatedRun(timedelta(seconds=50 + 17 * number), 240 + 130 * number)
-        stage.schedule(f"{name}-hourly", f"{(minute + 2 + 7 * number) % 60} * * * *", [name], ttl=2 * _DAY)
+        builder.work[f"{name}-hourly"] = SimulatedRun(timedelta(seconds=50 + 17 * number), 240 + 130 * number)
+        builder.schedule(f"{name}-hourly", f"{(minute + 2 + 7 * number) % 60} * * * *", [name], ttl=2 * _DAY)
     for number, name in enumerate(_SIX_HOURLY):
-        hours = ",".join(str(at) for at in sorted((hour + number + 6 * turn) % 24 for turn in range(4)))
-        stage.schedule(f"{name}-6h", f"{(minute + 11 * number + 5) % 60} {hours} * * *", [name], ttl=7 * _DAY)
+        hours = ",".join(str(at) for at in sorted((hour + number + 6 * quarter) % 24 for quarter in range(4)))
+        builder.schedule(f"{name}-6h", f"{(minute + 11 * number + 5) % 60} {hours} * * *", [name], ttl=7 * _DAY)
     for number, name in enumerate(_NIGHTLY):
-        at = stage.start + timedelta(minutes=4 + 13 * number)
-        stage.schedule(f"{name}-nightly", f"{at.minute} {at.hour} * * *", [name])
+        at = builder.start + timedelta(minutes=4 + 13 * number)
+        builder.schedule(f"{name}-nightly", f"{at.minute} {at.hour} * * *", [name])
     for number, name in enumerate(_WEEKLY):
-        at = stage.start + timedelta(hours=5 * number, minutes=9)
-        stage.schedule(f"{name}-weekly", f"{at.minute} {at.hour} * * {at.isoweekday() % 7}", [name], runs=4)
-    stage.work["heartbeat"] = SimulatedRun(timedelta(seconds=20), 12)
-    stage.schedule("heartbeat", "*/5 * * * *", ["heartbeat"], ttl=timedelta(hours=3))
+        at = builder.start + timedelta(hours=5 * number, minutes=9)
+        builder.schedule(f"{name}-weekly", f"{at.minute} {at.hour} * * {at.isoweekday() % 7}", [name], runs=4)
+    builder.work["heartbeat"] = SimulatedRun(timedelta(seconds=20), 12)
+    builder.schedule("heartbeat", "*/5 * * * *", ["heartbeat"], ttl=timedelta(hours=3))
 
 
-def _troubled_schedules(stage: ScenarioBuilder) -> None:
-    minute = stage.start.minute
-    stage.schedule("cassandra", "*/30 * * * *", ["cassandra"], paused_since=stage.start - 3 * _DAY)
-    stage.schedule("quarterly", "0 6 1 * *", ["finance"], runs=3, paused_since=stage.start - 12 * _DAY)
-    stage.work["metrics-hourly"] = SimulatedRun(timedelta(seconds=70), 900, errors=3, warnings=1)
-    stage.schedule("metrics-hourly", f"{(minute + 5) % 60} * * * *", ["metrics"], outcomes="PPP", ttl=2 * _DAY)
-    stage.schedule("offsite-copy", f"{(minute + 1) % 60} */2 * * *", ["warehouse"], location="offsite", runs=8)
+def _schedules_with_problems(builder: ScenarioBuilder) -> None:
+    minute = builder.start.minute
+    builder.schedule("cassandra", "*/30 * * * *", ["cassandra"], paused_since=builder.start - 3 * _DAY)
+    builder.schedule("quarterly", "0 6 1 * *", ["finance"], runs=3, paused_since=builder.start - 12 * _DAY)
+    builder.work["metrics-hourly"] = SimulatedRun(timedelta(seconds=70), 900, errors=3, warnings=1)
+    builder.schedule("metrics-hourly", f"{(minute + 5) % 60} * * * *", ["metrics"], outcomes="PPP", ttl=2 * _DAY)
+    builder.schedule("offsite-copy", f"{(minute + 1) % 60} */2 * * *", ["warehouse"], location="offsite", runs=8)
     slow = VolumeTransfer("PodVolumeBackup", "media", 340.0, "worker-3", minutes=25)
-    stage.work["videos"] = SimulatedRun(timedelta(minutes=2), 1800, moves=(slow,))
-    stage.schedule("videos", f"{(minute + 57) % 60} * * * *", ["videos"], ttl=2 * _DAY)
-    stage.ask("Schedule", HOME, "broken", {"schedule": "61 2 * * *", "template": {"includedNamespaces": ["blog"]}})
-    stage.ask("Schedule", HOME, "fresh", {"schedule": "0 4 * * *", "template": {"includedNamespaces": ["blog"]}})
+    builder.work["videos"] = SimulatedRun(timedelta(minutes=2), 1800, moves=(slow,))
+    builder.schedule("videos", f"{(minute + 57) % 60} * * * *", ["videos"], ttl=2 * _DAY)
+    builder.create("Schedule", HOME, "broken", {"schedule": "61 2 * * *", "template": {"includedNamespaces": ["blog"]}})
+    builder.create("Schedule", HOME, "fresh", {"schedule": "0 4 * * *", "template": {"includedNamespaces": ["blog"]}})
 
 
-def _tenants(stage: ScenarioBuilder) -> None:
+def _tenants(builder: ScenarioBuilder) -> None:
     for number in range(36):
-        started = stage.now - timedelta(minutes=45 + 97 * number)
+        started = builder.now - timedelta(minutes=45 + 97 * number)
         name = f"{app_name(number)}-{started:%d%H%M}"
-        nab = stage.past_nab(TEAMS[number % len(TEAMS)], name, started, "P" if number == 7 else ".")
+        nab = builder.past_nab(TEAMS[number % len(TEAMS)], name, started, "P" if number == 7 else ".")
         if number < 10:
             work = SimulatedRun(timedelta(seconds=30 + 9 * number), 60 + 25 * number, errors=1 if number == 3 else 0)
-            stage.past.nar(HOME, nab, f"{name}-back", started + timedelta(minutes=20), work)
-    stage.tenant_storage().start()
-    stage.buckets.make("iot-backups")
+            builder.history.nar(HOME, nab, f"{name}-back", started + timedelta(minutes=20), work)
+    builder.tenant_storage().start()
+    builder.buckets.make("iot-backups")
     minio = {"provider": "aws", "objectStorage": {"bucket": "iot-backups"}}
-    stage.ask("NonAdminBackupStorageLocation", "team-iot", "iot-minio", {"backupStorageLocationSpec": minio})
+    builder.create("NonAdminBackupStorageLocation", "team-iot", "iot-minio", {"backupStorageLocationSpec": minio})
     for namespace, name, spec in _REFUSED:
-        stage.ask("NonAdminBackup", namespace, name, {"backupSpec": spec})
-    stage.ask("NonAdminRestore", "team-hr", "lost-one", {"restoreSpec": {"backupName": "no-such-backup"}})
+        builder.create("NonAdminBackup", namespace, name, {"backupSpec": spec})
+    builder.create("NonAdminRestore", "team-hr", "lost-one", {"restoreSpec": {"backupName": "no-such-backup"}})
     mapping = {"backupName": "wiki", "namespaceMapping": {"team-docs": "default"}}
-    stage.ask("NonAdminRestore", "team-docs", "elsewhere", {"restoreSpec": mapping})
+    builder.create("NonAdminRestore", "team-docs", "elsewhere", {"restoreSpec": mapping})
 
 
-def _warm_ups(stage: ScenarioBuilder) -> None:
+def _warm_ups(builder: ScenarioBuilder) -> None:
     """Two jobs whose nodes are warmed in time, and one that the prescaler refuses."""
-    stage.prescaler().start()
+    builder.prescaler().start()
     for name, cron, minutes in (
         ("nightly-batch", "0 3 * * *", 10),
         ("reports", "30 6 * * *", 15),
         ("friday-close", "0 0 * * 5", 20),
     ):
         job = {"spec": {"schedule": cron}}
-        stage.ask("PreScaledCronJob", "team-data", name, {"warmUpTimeMins": minutes, "cronJob": job})
+        builder.create("PreScaledCronJob", "team-data", name, {"warmUpTimeMins": minutes, "cronJob": job})

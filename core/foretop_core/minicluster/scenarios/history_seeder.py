@@ -1,4 +1,4 @@
-"""Objects with a past: what a cluster that has run for a while has on its shelves when the curtain rises."""
+"""Objects with a history, as a cluster that has run for a while has them when the scenario starts."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from foretop_core.models.nonadmin import (
 from foretop_core.models.velero import SCHEDULE_LABEL, STORAGE_LABEL
 
 _DAY = timedelta(days=1)
-_OURS = {"openshift.io/oadp": "True", "app.kubernetes.io/managed-by": "oadp-nac-controller"}
+_MANAGED_LABELS = {"openshift.io/oadp": "True", "app.kubernetes.io/managed-by": "oadp-nac-controller"}
 
 
 class HistorySeeder:
-    """Puts objects on the shelves as they were left, with their own dates, owners and status."""
+    """Stores objects as their controllers left them, with their own dates, owners and status."""
 
     def __init__(self, storage: Storage, buckets: ObjectStorage, seed: int) -> None:
         self._storage = storage
@@ -41,14 +41,14 @@ class HistorySeeder:
         return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
 
     def put(self, kind: str, body: Json, created: datetime) -> Json:
-        """An object as it stands in a cluster: identity and date are filled in, the rest is as given."""
+        """Store an object as it is in a cluster: identity and creation time are filled in, the rest is as given."""
         served = self._storage.kind(kind)
         meta = {"uid": self.uuid(), "creationTimestamp": wire_time(created), **body["metadata"]}
         if served.tracks_generation:
             meta["generation"] = meta.get("generation", 1)
         whole = {"apiVersion": served.api_version, "kind": served.kind, **body, "metadata": meta}
         key = (meta.get("namespace", ""), meta["name"])
-        return self._storage.shelves.put(served, key, whole).body
+        return self._storage.object_store.put(served, key, whole).body
 
     def backup(
         self,
@@ -76,8 +76,8 @@ class HistorySeeder:
             "startTimestamp": wire_time(started),
             "version": 1,
         }
-        told = {"errors": work.errors, "warnings": work.warnings, "failureReason": work.failure}
-        status |= {key: value for key, value in told.items() if value}
+        reported = {"errors": work.errors, "warnings": work.warnings, "failureReason": work.failure}
+        status |= {key: value for key, value in reported.items() if value}
         meta: Json = {"name": name, "namespace": namespace, "labels": {STORAGE_LABEL: location, **(labels or {})}}
         if annotations:
             meta["annotations"] = annotations
@@ -93,10 +93,10 @@ class HistorySeeder:
         return self.backup(namespace, name, started, work, spec, {SCHEDULE_LABEL: schedule}, ttl=ttl)
 
     def nab(self, home: str, namespace: str, name: str, started: datetime, work: SimulatedRun) -> Json:
-        """A NAB whose Velero Backup has ended, both as the controllers left them."""
+        """A NAB whose Velero Backup has ended, in the state in which the controllers leave both."""
         uid = nacuuid(namespace, name, self.uuid())
         spec = {"includedNamespaces": [namespace]}
-        labels = {NAB_UUID_LABEL: uid, **_OURS}
+        labels = {NAB_UUID_LABEL: uid, **_MANAGED_LABELS}
         notes = {NAB_NAME_ANNOTATION: name, NAB_NAMESPACE_ANNOTATION: namespace}
         backup = self.backup(home, uid, started, work, spec, labels, notes)
         at = wire_time(started)
@@ -128,7 +128,7 @@ class HistorySeeder:
         meta: Json = {
             "name": uid,
             "namespace": home,
-            "labels": {NAR_UUID_LABEL: uid, **_OURS},
+            "labels": {NAR_UUID_LABEL: uid, **_MANAGED_LABELS},
             "annotations": {NAR_NAME_ANNOTATION: name, NAR_NAMESPACE_ANNOTATION: namespace},
             "finalizers": [RESTORE_FINALIZER],
         }

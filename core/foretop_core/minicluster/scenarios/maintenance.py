@@ -1,4 +1,4 @@
-"""Everything is paused for an upgrade that is nearly done; several schedules are due at once."""
+"""All schedules are paused for an upgrade that is nearly done; several will be due at once."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _SCHEDULES = (
 )
 
 
-def set_up(stage: ScenarioBuilder) -> None:
-    stage.namespace(HOME)
-    stage.location()
-    server = stage.velero()
+def set_up(builder: ScenarioBuilder) -> None:
+    builder.namespace(HOME)
+    builder.location()
+    server = builder.velero()
     for number, (name, cron) in enumerate(_SCHEDULES):
         skip = (False, None, True)[number % 3]
-        since = stage.start - timedelta(hours=2, minutes=3 * number)
-        stage.schedule(name, cron, [name.partition("-")[0]], paused_since=since, skip=skip)
+        since = builder.start - timedelta(hours=2, minutes=3 * number)
+        builder.schedule(name, cron, [name.partition("-")[0]], paused_since=since, skip=skip)
     made_paused = {"schedule": "*/10 * * * *", "paused": True, "template": {"includedNamespaces": ["shop"]}}
-    stage.ask("Schedule", HOME, "made-paused", made_paused)
+    builder.create("Schedule", HOME, "made-paused", made_paused)
     server.start()
-    stage.non_admin().start()
+    builder.non_admin().start()

@@ -1,4 +1,4 @@
-"""A calm afternoon: a few schedules that are well, nobody in the queue."""
+"""A calm afternoon: a few healthy schedules and an empty queue."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from foretop_core.minicluster.controllers.simulated_runs import SimulatedRun
 from foretop_core.minicluster.scenarios.scenario_builder import HOME, ScenarioBuilder
 
 
-def set_up(stage: ScenarioBuilder) -> None:
-    stage.namespace(HOME, "team-pay", "team-shop")
-    stage.location()
-    server = stage.velero()
+def set_up(builder: ScenarioBuilder) -> None:
+    builder.namespace(HOME, "team-pay", "team-shop")
+    builder.location()
+    server = builder.velero()
     for number, name in enumerate(("etcd", "orders", "wiki", "ledger", "mail")):
-        at = stage.start + timedelta(minutes=20 + 31 * number)
-        stage.work[name] = SimulatedRun(timedelta(seconds=45 + 20 * number), 300 + 90 * number)
-        stage.schedule(name, f"{at.minute} {at.hour} * * *", [name])
+        at = builder.start + timedelta(minutes=20 + 31 * number)
+        builder.work[name] = SimulatedRun(timedelta(seconds=45 + 20 * number), 300 + 90 * number)
+        builder.schedule(name, f"{at.minute} {at.hour} * * *", [name])
     for number, team in enumerate(("team-pay", "team-shop")):
-        started = stage.now - timedelta(hours=5 + number)
-        stage.past_nab(team, f"before-release-{number}", started)
+        started = builder.now - timedelta(hours=5 + number)
+        builder.past_nab(team, f"before-release-{number}", started)
     server.start()
-    stage.non_admin().start()
+    builder.non_admin().start()

@@ -1,4 +1,4 @@
-"""What a scene is set up on: a storage, its object storage, its servers, and hands to put things in place."""
+"""The setup of a scenario: its storage, its object storage, its servers, and helpers to create objects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _IMAGE = "velero/velero:v{}"
 
 @dataclass(frozen=True, slots=True)
 class ScenarioOptions:
-    """What the one who opens the box asks for; None leaves it to the scene."""
+    """The options of the person who starts the box; None leaves the choice to the scenario."""
 
     seed: int = 1
     skip_immediately: bool | None = None
@@ -45,18 +45,18 @@ class ScenarioOptions:
 
 
 class ScenarioBuilder:
-    """Scenes speak to this. `start` is when the curtain rises; the stage's clock stands a little before it."""
+    """What scenarios are set up with. `start` is when the box opens; its clock is a little earlier during the setup."""
 
-    def __init__(self, engine: Engine, start: datetime, wishes: ScenarioOptions, shelf: FileServer) -> None:
+    def __init__(self, engine: Engine, start: datetime, options: ScenarioOptions, file_server: FileServer) -> None:
         self.engine = engine
         self.start = start
-        self.wishes = wishes
+        self.options = options
         self.buckets = ObjectStorage()
-        self.past = HistorySeeder(engine.storage, self.buckets, wishes.seed)
-        self.random = Random(f"{wishes.seed}/stage")
+        self.history = HistorySeeder(engine.storage, self.buckets, options.seed)
+        self.random = Random(f"{options.seed}/stage")
         self.work: dict[str, SimulatedRun] = {}
-        self.workload = SeededWork(wishes.seed, self.work)
-        self._shelf = shelf
+        self.workload = SeededWork(options.seed, self.work)
+        self._file_server = file_server
 
     @property
     def now(self) -> datetime:
@@ -64,32 +64,32 @@ class ScenarioBuilder:
 
     def namespace(self, *names: str) -> None:
         for name in names:
-            self.past.put("Namespace", _namespace(name), self.start - timedelta(days=90))
+            self.history.put("Namespace", _namespace(name), self.start - timedelta(days=90))
 
     def velero(self, concurrent: int = 1, skip: bool = False, home: str = HOME) -> VeleroServer:
         """A server with its Deployment; it does nothing until it is started."""
-        wishes = self.wishes
+        options = self.options
         flags = Flags(
             namespace=home,
-            skip_immediately=skip if wishes.skip_immediately is None else wishes.skip_immediately,
-            concurrent_backups=wishes.concurrent_backups or concurrent,
-            version=wishes.velero_version,
-            behaviour=wishes.behaviour,
+            skip_immediately=skip if options.skip_immediately is None else options.skip_immediately,
+            concurrent_backups=options.concurrent_backups or concurrent,
+            version=options.velero_version,
+            behaviour=options.behaviour,
         )
-        self.past.put("Deployment", _deployment(flags), self.start - timedelta(days=60))
-        return VeleroServer(self.engine, flags, self.buckets, self.workload, self._shelf)
+        self.history.put("Deployment", _deployment(flags), self.start - timedelta(days=60))
+        return VeleroServer(self.engine, flags, self.buckets, self.workload, self._file_server)
 
     def prescaler(self) -> PrescalerController:
         return PrescalerController(self.engine)
 
     def tenant_storage(self, home: str = HOME) -> TenantStorageController:
-        return TenantStorageController(self.engine, home, self.wishes.seed)
+        return TenantStorageController(self.engine, home, self.options.seed)
 
     def non_admin(self, home: str = HOME) -> NonAdminController:
-        return NonAdminController(self.engine, home, self.wishes.behaviour, self.wishes.seed)
+        return NonAdminController(self.engine, home, self.options.behaviour, self.options.seed)
 
     def location(self, name: str = "default", bucket: str = "backups", home: str = HOME, there: bool = True) -> None:
-        """A storage location, checked and synced on the last beat; `there` false: its bucket is gone."""
+        """A storage location that was just validated and synced; without `there` its bucket does not exist."""
         if there:
             self.buckets.make(bucket)
         spec: Json = {"provider": "aws", "objectStorage": {"bucket": bucket}, "config": {"region": "eu-central-1"}}
@@ -99,7 +99,7 @@ class ScenarioBuilder:
         status = {"phase": "Available", "lastValidationTime": at, "lastSyncedTime": at}
         meta = {"name": name, "namespace": home}
         body = {"metadata": meta, "spec": spec, "status": status}
-        self.past.put("BackupStorageLocation", body, self.start - timedelta(days=60))
+        self.history.put("BackupStorageLocation", body, self.start - timedelta(days=60))
 
     def schedule(
         self,
@@ -115,30 +115,34 @@ class ScenarioBuilder:
         skip: bool | None = False,
         **more: object,
     ) -> None:
-        """A schedule with its last runs behind it: `outcomes` tells the newest ones (P partly failed, F failed)."""
+        """A schedule with its last runs; `outcomes` are those of the newest (P partially failed, F failed)."""
         template: Json = {"includedNamespaces": list(namespaces), "ttl": f"{int(ttl.total_seconds() // 3600)}h0m0s"}
         if location != "default":
             template["storageLocation"] = location
         until = paused_since or self.now
-        past = self._runs_before(cron, until, runs)
-        for run, outcome in zip(past, outcomes.rjust(len(past), ".")[-len(past) :] if past else "", strict=True):
+        previous_runs = self._runs_before(cron, until, runs)
+        for run, outcome in zip(
+            previous_runs,
+            outcomes.rjust(len(previous_runs), ".")[-len(previous_runs) :] if previous_runs else "",
+            strict=True,
+        ):
             spec = {key: value for key, value in template.items() if key != "ttl"}
             taken = self._work_of(f"{name}-{run:%Y%m%d%H%M%S}", home, labels={SCHEDULE_LABEL: name})
             work = _ended_as(taken, outcome)
-            self.past.scheduled_backup(home, name, run, work, spec, ttl)
-        made = (past[0] if past else until) - timedelta(days=35)
+            self.history.scheduled_backup(home, name, run, work, spec, ttl)
+        made = (previous_runs[0] if previous_runs else until) - timedelta(days=35)
         spec = {"schedule": cron, "template": template, **more}
         if skip is not None:
             spec["skipImmediately"] = skip
-        status: Json = {"phase": "Enabled"} | ({"lastBackup": wire_time(past[-1])} if past else {})
+        status: Json = {"phase": "Enabled"} | ({"lastBackup": wire_time(previous_runs[-1])} if previous_runs else {})
         meta: Json = {"name": name, "namespace": home}
         if paused_since is not None:
             spec["paused"] = True
             meta["managedFields"] = [_paused_by("maria", paused_since)]
-        self.past.put("Schedule", {"metadata": meta, "spec": spec, "status": status}, made)
+        self.history.put("Schedule", {"metadata": meta, "spec": spec, "status": status}, made)
 
-    def ask(self, kind: str, namespace: str, name: str, spec: Json, **meta: object) -> bool:
-        """What a person creates, by the API's rules; False where the API refuses."""
+    def create(self, kind: str, namespace: str, name: str, spec: Json, **meta: object) -> bool:
+        """Create an object as a user would, by the API's rules; False if the API refuses."""
         body: Json = {"metadata": {"name": name, "namespace": namespace, **meta}, "spec": spec}
         return self._try(lambda: self.engine.storage.create(self.engine.storage.kind(kind), body, manager="kubectl"))
 
@@ -149,8 +153,8 @@ class ScenarioBuilder:
     def delete(self, kind: str, namespace: str, name: str) -> bool:
         return self._try(lambda: self.engine.storage.delete(self.engine.storage.kind(kind), namespace, name))
 
-    def ask_at(self, when: datetime, kind: str, namespace: str, name: str, spec: Json) -> None:
-        self.at(when, partial(self.ask, kind, namespace, name, spec))
+    def create_at(self, when: datetime, kind: str, namespace: str, name: str, spec: Json) -> None:
+        self.at(when, partial(self.create, kind, namespace, name, spec))
 
     def patch_at(self, when: datetime, kind: str, namespace: str, name: str, change: Json) -> None:
         self.at(when, partial(self.patch, kind, namespace, name, change))
@@ -159,20 +163,20 @@ class ScenarioBuilder:
         self.at(when, partial(self.delete, kind, namespace, name))
 
     def lose_backup_at(self, when: datetime, namespace: str, name: str, home: str = HOME) -> None:
-        """Somebody deletes the Velero Backup behind a NAB."""
-        found = self.engine.cabinet.get(NAB, (namespace, name), NonAdminBackup)
+        """Delete the Velero Backup of a NAB, as if by accident."""
+        found = self.engine.cache.get(NAB, (namespace, name), NonAdminBackup)
         assert found is not None, f"there is no NAB {namespace}/{name}"
         self.delete_at(when, "Backup", home, found.velero.name)
 
     def set_status(self, kind: str, namespace: str, name: str, status: Json) -> None:
         self.engine.storage.patch_status(self.engine.storage.kind(kind), namespace, name, status)
 
-    def play(self, process: Process) -> None:
-        """Somebody who acts all the time that the box is open."""
-        self.engine.scope().start(process)
+    def start_process(self, process: Process) -> None:
+        """Start an activity that goes on as long as the box is open."""
+        self.engine.process_group().start(process)
 
     def at(self, when: datetime, action: Callable[[], object]) -> None:
-        self.engine.scope().at(when, action)
+        self.engine.process_group().at(when, action)
 
     @staticmethod
     def _try(write: Callable[[], object]) -> bool:
@@ -183,8 +187,8 @@ class ScenarioBuilder:
         return True
 
     def _runs_before(self, cron: str, until: datetime, count: int) -> list[datetime]:
-        """The last moments before `until` at which Velero's beat took up a run; none where it refuses the schedule."""
-        schedule = expression(cron, Flags(version=self.wishes.velero_version).dialect)
+        """The last times before `until` at which Velero started a run; none if it refuses the schedule."""
+        schedule = expression(cron, Flags(version=self.options.velero_version).dialect)
         if isinstance(schedule, CronError):
             return []
         second = self.start.second
@@ -198,10 +202,10 @@ class ScenarioBuilder:
         return list(islice(reversed(found), count))
 
     def past_nab(self, namespace: str, name: str, started: datetime, outcome: str = ".", home: str = HOME) -> Json:
-        """A NAB of some time ago, which took about as long as the others of its team."""
+        """A finished NAB, which took about as long as the others of its team."""
         notes = {NAB_NAMESPACE_ANNOTATION: namespace}
         work = _ended_as(self._work_of(name, home, annotations=notes), outcome)
-        return self.past.nab(home, namespace, name, started, work)
+        return self.history.nab(home, namespace, name, started, work)
 
     def _work_of(self, name: str, home: str, **meta: object) -> SimulatedRun:
         body = {"metadata": {"name": name, "namespace": home, **meta}}

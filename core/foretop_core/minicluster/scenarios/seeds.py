@@ -1,4 +1,4 @@
-"""The stories of the three design documents: one scene each."""
+"""The examples of the three design documents, one scenario each."""
 
 from __future__ import annotations
 
@@ -26,59 +26,63 @@ _PRIMED = (
 )
 
 
-def skip_immediately(stage: ScenarioBuilder) -> None:
-    """Schedules made new, paused and held, with skipImmediately absent, false and true, and what became of them."""
-    stage.namespace(HOME)
-    stage.location()
+def skip_immediately(builder: ScenarioBuilder) -> None:
+    """Schedules created, paused and blocked, with skipImmediately absent, false and true, and their results."""
+    builder.namespace(HOME)
+    builder.location()
     for name, _ in _CHOICES:
         for kind in ("new", "made-paused", "held", "waiting"):
-            stage.work[f"{kind}-{name}"] = SimulatedRun(timedelta(seconds=12), 40)
-    server = stage.velero()
+            builder.work[f"{kind}-{name}"] = SimulatedRun(timedelta(seconds=12), 40)
+    server = builder.velero()
     server.start()
-    unpause = stage.start - timedelta(minutes=2)
+    unpause = builder.start - timedelta(minutes=2)
     for name, skip in _CHOICES:
         for kind, paused in (("new", {}), ("made-paused", {"paused": True})):
             template = {"includedNamespaces": [f"{kind}-{name}"]}
             spec: Json = {"schedule": "*/3 * * * *", "template": template, **skip, **paused}
-            stage.ask("Schedule", HOME, f"{kind}-{name}", spec)
-        stage.schedule(f"held-{name}", "*/3 * * * *", [f"held-{name}"], paused_since=stage.start - timedelta(hours=1))
+            builder.create("Schedule", HOME, f"{kind}-{name}", spec)
+        builder.schedule(
+            f"held-{name}", "*/3 * * * *", [f"held-{name}"], paused_since=builder.start - timedelta(hours=1)
+        )
         wanted = {"paused": False, "skipImmediately": skip.get("skipImmediately")}
-        stage.patch_at(unpause, "Schedule", HOME, f"held-{name}", {"spec": wanted})
-        stage.schedule(f"waiting-{name}", "*/3 * * * *", [name], paused_since=stage.start - timedelta(hours=1), **skip)
+        builder.patch_at(unpause, "Schedule", HOME, f"held-{name}", {"spec": wanted})
+        builder.schedule(
+            f"waiting-{name}", "*/3 * * * *", [name], paused_since=builder.start - timedelta(hours=1), **skip
+        )
 
 
-def nonadmin_status(stage: ScenarioBuilder) -> None:
-    """NABs and NARs at every place of the chart: new, refused, waiting, running, done, lost, on their way out."""
+def nonadmin_status(builder: ScenarioBuilder) -> None:
+    """NABs and NARs in every state of the chart: new, refused, waiting, running, done, lost, being deleted."""
     teams = ("team-a", "team-b", "team-c")
-    stage.namespace(HOME, *teams)
-    stage.location()
+    builder.namespace(HOME, *teams)
+    builder.location()
     for team in teams:
-        stage.work[team] = SimulatedRun(timedelta(minutes=4), 600)
-    server = stage.velero()
+        builder.work[team] = SimulatedRun(timedelta(minutes=4), 600)
+    server = builder.velero()
     for number, team in enumerate(teams):
         for name in ("done", "to-delete", "to-drop", "to-lose"):
-            stage.past_nab(team, name, stage.now - timedelta(hours=1 + number, minutes=len(name)))
+            builder.past_nab(team, name, builder.now - timedelta(hours=1 + number, minutes=len(name)))
     server.start()
-    stage.non_admin().start()
-    late = stage.start - timedelta(seconds=40)
-    stage.ask("NonAdminBackup", "team-a", "refused", {"backupSpec": {"excludedNamespaces": ["default"]}})
+    builder.non_admin().start()
+    late = builder.start - timedelta(seconds=40)
+    builder.create("NonAdminBackup", "team-a", "refused", {"backupSpec": {"excludedNamespaces": ["default"]}})
     for number, team in enumerate(teams):
-        asked = stage.start - timedelta(seconds=150 - 20 * number)
-        stage.ask_at(asked, "NonAdminBackup", team, "in-the-queue", {"backupSpec": {}})
-    stage.ask("NonAdminRestore", "team-b", "back-again", {"restoreSpec": {"backupName": "done"}})
-    stage.ask("NonAdminRestore", "team-b", "of-nothing", {"restoreSpec": {"backupName": "nowhere"}})
-    stage.at(late, stage.buckets.stop)
-    stage.patch_at(late, "NonAdminBackup", "team-a", "to-delete", {"spec": {"deleteBackup": True}})
-    stage.delete_at(late, "NonAdminBackup", "team-b", "to-drop")
-    stage.lose_backup_at(late, "team-c", "to-lose")
+        asked = builder.start - timedelta(seconds=150 - 20 * number)
+        builder.create_at(asked, "NonAdminBackup", team, "in-the-queue", {"backupSpec": {}})
+    builder.create("NonAdminRestore", "team-b", "back-again", {"restoreSpec": {"backupName": "done"}})
+    builder.create("NonAdminRestore", "team-b", "of-nothing", {"restoreSpec": {"backupName": "nowhere"}})
+    builder.at(late, builder.buckets.stop)
+    builder.patch_at(late, "NonAdminBackup", "team-a", "to-delete", {"spec": {"deleteBackup": True}})
+    builder.delete_at(late, "NonAdminBackup", "team-b", "to-drop")
+    builder.lose_backup_at(late, "team-c", "to-lose")
 
 
-def primed_cron(stage: ScenarioBuilder) -> None:
-    """The examples of the document on primed schedules, those that it calls unsupported included."""
-    stage.namespace(HOME, "batch")
-    stage.location()
-    stage.velero().start()
-    stage.prescaler().start()
+def primed_cron(builder: ScenarioBuilder) -> None:
+    """The examples of the document on primed schedules, including those that it calls unsupported."""
+    builder.namespace(HOME, "batch")
+    builder.location()
+    builder.velero().start()
+    builder.prescaler().start()
     for name, cron, minutes in _PRIMED:
         spec = {"warmUpTimeMins": minutes, "cronJob": {"spec": {"schedule": cron}}}
-        stage.ask("PreScaledCronJob", "batch", name, spec)
+        builder.create("PreScaledCronJob", "batch", name, spec)

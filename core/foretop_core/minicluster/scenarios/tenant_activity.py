@@ -1,4 +1,4 @@
-"""The people in a scene: teams that ask for backups and restores, and tidy up after themselves."""
+"""The activity of tenants: teams that create backups and restores, and delete old ones."""
 
 from __future__ import annotations
 
@@ -40,48 +40,48 @@ def app_name(number: int) -> str:
     return _APPS[number % len(_APPS)]
 
 
-def teams_ask(stage: ScenarioBuilder, teams: Sequence[str], waiting: int, at_most: int) -> Process:
-    """Somebody always waits in the queue; old backups are deleted for good once there are too many."""
-    turns = count(1)
+def teams_create_backups(builder: ScenarioBuilder, teams: Sequence[str], waiting: int, at_most: int) -> Process:
+    """Keep some backups waiting in the queue; delete old ones permanently once there are too many."""
+    numbers = count(1)
     for name in teams[:waiting]:
-        _ask_for_backup(stage, name, next(turns))
+        _create_nab(builder, name, next(numbers))
     while True:
         yield timedelta(seconds=15)
-        if _waiting_nabs(stage) < waiting:
-            turn = next(turns)
-            free = _least_busy(stage, teams)
-            _ask_for_backup(stage, free, turn)
-            _tidy(stage, at_most)
+        if _waiting_nabs(builder) < waiting:
+            number = next(numbers)
+            free = _least_busy(builder, teams)
+            _create_nab(builder, free, number)
+            _tidy(builder, at_most)
 
 
-def teams_restore(stage: ScenarioBuilder, every: timedelta, at_most: int) -> Process:
-    """Now and then somebody restores from a backup that has ended well."""
-    for turn in count(1):
-        good = [nab for nab in stage.engine.cabinet.all(NAB, NonAdminBackup) if _restorable(nab)]
+def teams_restore(builder: ScenarioBuilder, every: timedelta, at_most: int) -> Process:
+    """Restore from a finished backup at regular intervals."""
+    for number in count(1):
+        good = [nab for nab in builder.engine.cache.all(NAB, NonAdminBackup) if _restorable(nab)]
         if good:
             newest = sorted(good, key=lambda nab: (str(nab.created), nab.name))[-_RECENT:]
-            chosen = stage.random.choice(newest)
-            name = f"{chosen.name}-again-{turn}"
-            stage.ask("NonAdminRestore", chosen.namespace, name, {"restoreSpec": {"backupName": chosen.name}})
-            _tidy_restores(stage, at_most)
+            chosen = builder.random.choice(newest)
+            name = f"{chosen.name}-again-{number}"
+            builder.create("NonAdminRestore", chosen.namespace, name, {"restoreSpec": {"backupName": chosen.name}})
+            _tidy_restores(builder, at_most)
         yield every
 
 
-def _ask_for_backup(stage: ScenarioBuilder, namespace: str, turn: int) -> None:
-    name = f"{app_name(stage.random.randrange(len(_APPS)))}-{stage.now:%H%M}-{turn}"
-    stage.ask("NonAdminBackup", namespace, name, {"backupSpec": {}})
+def _create_nab(builder: ScenarioBuilder, namespace: str, number: int) -> None:
+    name = f"{app_name(builder.random.randrange(len(_APPS)))}-{builder.now:%H%M}-{number}"
+    builder.create("NonAdminBackup", namespace, name, {"backupSpec": {}})
 
 
-def _waiting_nabs(stage: ScenarioBuilder) -> int:
-    line = stage.engine.cabinet.under(BACKUP, "line", HOME, Backup)
+def _waiting_nabs(builder: ScenarioBuilder) -> int:
+    line = builder.engine.cache.under(BACKUP, "line", HOME, Backup)
     return sum(1 for backup in line if backup.phase in ("", "New", "Queued") and backup.label(NAB_UUID_LABEL))
 
 
-def _least_busy(stage: ScenarioBuilder, teams: Sequence[str]) -> str:
-    """The first team, from a random one on, that has nothing in the queue: teams do not wait for themselves."""
-    line = stage.engine.cabinet.under(BACKUP, "line", HOME, Backup)
+def _least_busy(builder: ScenarioBuilder, teams: Sequence[str]) -> str:
+    """The first team, from a random one on, with nothing in the queue, so that no team waits for itself."""
+    line = builder.engine.cache.under(BACKUP, "line", HOME, Backup)
     busy = {name for backup in line for name in backup.spec.included_namespaces}
-    at = stage.random.randrange(len(teams))
+    at = builder.random.randrange(len(teams))
     rotated = [*teams[at:], *teams[:at]]
     return next((team for team in rotated if team not in busy), rotated[0])
 
@@ -91,20 +91,20 @@ def _restorable(nab: NonAdminBackup) -> bool:
     return nab.phase == "Created" and status is not None and status.phase in USABLE
 
 
-def _tidy(stage: ScenarioBuilder, at_most: int) -> None:
-    """The oldest go, but every team keeps a few."""
-    nabs = stage.engine.cabinet.all(NAB, NonAdminBackup)
+def _tidy(builder: ScenarioBuilder, at_most: int) -> None:
+    """Delete the oldest, but keep a few for every team."""
+    nabs = builder.engine.cache.all(NAB, NonAdminBackup)
     if len(nabs) <= at_most:
         return
     ended = sorted((nab for nab in nabs if _restorable(nab)), key=lambda nab: (str(nab.created), nab.name))
     left = Counter(nab.namespace for nab in ended)
     spare = [nab for nab in ended if left[nab.namespace] > _KEPT]
     for nab in spare[: min(2, len(nabs) - at_most)]:
-        stage.patch("NonAdminBackup", nab.namespace, nab.name, {"spec": {"deleteBackup": True}})
+        builder.patch("NonAdminBackup", nab.namespace, nab.name, {"spec": {"deleteBackup": True}})
 
 
-def _tidy_restores(stage: ScenarioBuilder, at_most: int) -> None:
-    nars = stage.engine.cabinet.all(NAR, NonAdminRestore)
+def _tidy_restores(builder: ScenarioBuilder, at_most: int) -> None:
+    nars = builder.engine.cache.all(NAR, NonAdminRestore)
     ended = [nar for nar in nars if nar.velero.status and nar.velero.status.completion_timestamp]
     for nar in sorted(ended, key=lambda nar: (str(nar.created), nar.name))[: max(0, len(nars) - at_most)]:
-        stage.delete("NonAdminRestore", nar.namespace, nar.name)
+        builder.delete("NonAdminRestore", nar.namespace, nar.name)

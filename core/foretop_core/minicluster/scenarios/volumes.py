@@ -1,4 +1,4 @@
-"""Volumes on their way: pod volume backups and data uploads that move, wait for their node, and fail."""
+"""Volume transfers: pod volume backups and data uploads that move, wait for their node, and fail."""
 
 from __future__ import annotations
 
@@ -30,28 +30,30 @@ _SCHEDULES = {
 }
 
 
-def set_up(stage: ScenarioBuilder) -> None:
-    stage.namespace(HOME, "team-data", "team-media")
-    stage.location()
-    server = stage.velero(concurrent=6)
+def set_up(builder: ScenarioBuilder) -> None:
+    builder.namespace(HOME, "team-data", "team-media")
+    builder.location()
+    server = builder.velero(concurrent=6)
     for name, moves in _SCHEDULES.items():
-        stage.work[name] = SimulatedRun(timedelta(seconds=70), 420, moves=moves)
-        stage.schedule(name, f"{(stage.start.minute - 6) % 60} * * * *", [name], ttl=timedelta(days=2))
-    stage.work["team-data"] = SimulatedRun(
+        builder.work[name] = SimulatedRun(timedelta(seconds=70), 420, moves=moves)
+        builder.schedule(name, f"{(builder.start.minute - 6) % 60} * * * *", [name], ttl=timedelta(days=2))
+    builder.work["team-data"] = SimulatedRun(
         timedelta(seconds=50), 130, moves=(VolumeTransfer(_SNAPSHOT, "lake", 25, "worker-2", 8),)
     )
-    stage.work["team-media"] = SimulatedRun(
+    builder.work["team-media"] = SimulatedRun(
         timedelta(seconds=40), 90, moves=(VolumeTransfer(_FILES, "cuts", 18, "worker-4", 6),)
     )
     server.start()
-    stage.non_admin().start()
-    stage.play(_teams(stage))
+    builder.non_admin().start()
+    builder.start_process(_teams(builder))
 
 
-def _teams(stage: ScenarioBuilder) -> Process:
-    turn = 0
+def _teams(builder: ScenarioBuilder) -> Process:
+    number = 0
     while True:
-        turn += 1
-        stage.ask("NonAdminBackup", "team-data", f"lake-{turn}", {"backupSpec": {"snapshotMoveData": True}})
-        stage.ask("NonAdminBackup", "team-media", f"cuts-{turn}", {"backupSpec": {"defaultVolumesToFsBackup": True}})
+        number += 1
+        builder.create("NonAdminBackup", "team-data", f"lake-{number}", {"backupSpec": {"snapshotMoveData": True}})
+        builder.create(
+            "NonAdminBackup", "team-media", f"cuts-{number}", {"backupSpec": {"defaultVolumesToFsBackup": True}}
+        )
         yield timedelta(minutes=15)

@@ -1,4 +1,4 @@
-"""The cron dialects of Velero's releases: which one a server has, and what each makes of an expression."""
+"""The cron dialects of Velero's releases: which one a server has, and how each reads an expression."""
 
 from foretop_core.rules.dialects.given_versions import NONE_GIVEN, GivenVersions
 from foretop_core.rules.dialects.readings import Reading, alike, differences, expression, readings

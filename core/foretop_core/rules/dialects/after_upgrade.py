@@ -1,4 +1,4 @@
-"""What an upgrade has already done to a schedule, seen from the runs it made before and what its server does now."""
+"""The effects of a past upgrade on a schedule, seen from its earlier runs and its server's current behaviour."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Aftermath:
     """A schedule that an older release read differently, and ran or refused accordingly."""
 
     effect: UpgradeEffect
-    """From the older dialect to that of the server at hand."""
+    """The change from the older dialect to the current server's."""
     last_run: datetime | None
     missed: datetime | None = None
-    """The first run after that which the older release would have made by now, and this one did not."""
+    """The first later run that the older release would have made by now, and this one did not."""
 
 
 def stopped(schedule: Schedule, runs: tuple[Backup, ...], dialect: Dialect, now: datetime) -> Aftermath | None:
-    """A schedule whose last run was due to an older reading only, and whose next one by that reading was not made.
+    """A schedule whose last run was due only by an older reading, and whose next run by that reading is missing.
 
-    None where it runs as often as before, is paused, or was given its expression since.
+    None if it runs as often as before, is paused, or its expression was changed since.
     """
     last = _last_run(schedule)
     if last is None or schedule.spec.paused or schedule.phase != "Enabled":
@@ -48,12 +48,12 @@ def stopped(schedule: Schedule, runs: tuple[Backup, ...], dialect: Dialect, now:
 
 
 def refused_since(schedule: Schedule, dialect: Dialect, now: datetime) -> Aftermath | None:
-    """A schedule that its server refuses and an older release accepts; `last_run` where that one ran it."""
+    """A schedule that its server refuses and an older release accepts; `last_run` if the older one ran it."""
     return _changed(schedule, dialect, UpgradeKind.REFUSED, now)
 
 
 def every_minute_since(schedule: Schedule, dialect: Dialect, now: datetime) -> Aftermath | None:
-    """A schedule that is always due to its server and was not to an older release."""
+    """A schedule that is always due on its server and was not on an older release."""
     return _changed(schedule, dialect, UpgradeKind.EVERY_MINUTE, now)
 
 
@@ -66,23 +66,23 @@ def _changed(schedule: Schedule, dialect: Dialect, kind: UpgradeKind, now: datet
 
 
 def _today(now: datetime) -> datetime:
-    """Triage asks again and again: counted from the beginning of the day, the answer is remembered and stands still."""
+    """The beginning of the day: triage asks repeatedly, and results from a fixed time can be cached."""
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def _older(dialect: Dialect) -> tuple[Dialect, ...]:
-    """The dialects that an upgrade may have come from, the nearest first."""
+    """The dialects that an upgrade may have come from, nearest first."""
     return tuple(reversed(ALL_DIALECTS[: ALL_DIALECTS.index(dialect)]))
 
 
 def _last_run(schedule: Schedule) -> datetime | None:
-    """Its last run, where the expression was the one of today."""
+    """The last run that was made with the current expression."""
     last, changed = schedule.status.last_backup, schedule.expression_set
     return None if last is None or (changed is not None and changed > last) else last
 
 
 def _was_due_to(schedule: Schedule, runs: tuple[Backup, ...], last: datetime, older: Dialect, dialect: Dialect) -> bool:
-    """Whether the older reading called for the last run, and the server's own did not."""
+    """Whether the last run was due by the older reading and not by the server's own."""
     before = next((began(run) for run in runs if began(run) < last - _GRACE), schedule.created)
     if before is None or before >= last:
         return False

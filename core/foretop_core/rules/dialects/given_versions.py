@@ -1,4 +1,4 @@
-"""The releases of Velero that a person names, for all clusters or for one."""
+"""The Velero releases given by the user, for all clusters or for one."""
 
 from __future__ import annotations
 
@@ -11,36 +11,38 @@ from foretop_core.rules.dialects.releases import read_release
 
 @dataclass(frozen=True, slots=True)
 class GivenVersions:
-    """`--velero-version 1.18.2` or `--velero-version CONTEXT[/NAMESPACE]=1.18.2`, as often as needed.
+    """`--velero-version 1.18.2` or `--velero-version CONTEXT[/NAMESPACE]=1.18.2`, repeatable.
 
-    `versions` is keyed by what stood before the `=`; names of contexts may hold slashes, so only a session that knows
-    its contexts can tell a namespace from a part of a name.
+    `versions` is keyed by the text before the `=`. Context names may contain slashes, so only a session that knows
+    its contexts can separate a namespace from a context name.
     """
 
     versions: Mapping[str, str]
 
     @classmethod
     def read(cls, texts: Iterable[str]) -> GivenVersions:
-        """Raises BadInput in one line for what is not a version."""
+        """The parsed options; raises BadInput with one line for an invalid version."""
         found: dict[str, str] = {}
         for text in texts:
-            place, _, version = text.rpartition("=")
-            found[place] = str(read_release(version))
+            target, _, version = text.rpartition("=")
+            found[target] = str(read_release(version))
         return cls(found)
 
     def check(self, contexts: Iterable[str]) -> None:
-        """Raises BadInput in one line where a version is for none of these contexts."""
+        """Raises BadInput with one line if a version names none of these contexts."""
         known = tuple(contexts)
-        for place in self.versions:
-            if place and not any(place == name or place.startswith(f"{name}/") for name in known):
+        for target in self.versions:
+            if target and not any(target == name or target.startswith(f"{name}/") for name in known):
                 there = f"there are {', '.join(known[:5])}" if known else "a file has no context: give only the version"
-                raise BadInput(f"--velero-version {place}=… does not name a context in use", there)
+                raise BadInput(f"--velero-version {target}=… does not name a context in use", there)
 
     def of(self, context: str) -> dict[str, str]:
-        """By namespace, "" for all others: the version given for a cluster counts before the one given for all."""
+        """The versions by namespace, "" for all others; a version given for a cluster wins over one for all."""
         prefix = f"{context}/"
         found = {
-            place.removeprefix(prefix): version for place, version in self.versions.items() if place.startswith(prefix)
+            target.removeprefix(prefix): version
+            for target, version in self.versions.items()
+            if target.startswith(prefix)
         }
         whole = self.versions.get(context) or self.versions.get("")
         return found | ({"": whole} if whole else {})

@@ -1,4 +1,4 @@
-"""How the dialects read one expression, and whether they read it alike."""
+"""The readings of one expression by the dialects, and whether they agree."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _SKIPPED = {
 
 
 def expression(text: str, dialect: Dialect) -> CronSchedule | CronError:
-    """The parsed expression, or why it does not parse; remembered."""
+    """The parsed expression, or its parse error; cached."""
     return _expression(text, dialect)
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _expression(text: str, dialect: Dialect) -> CronSchedule | CronError:
-    # Under a name of its own: a function behind a cache takes any arguments in the eyes of the type checker.
+    # A separate function, because the type checker lets a cached function take any arguments.
     try:
         return parse(text, dialect)
     except CronError as problem:
@@ -40,16 +40,16 @@ def _expression(text: str, dialect: Dialect) -> CronSchedule | CronError:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What an expression means to the servers of some releases, which all read it alike."""
+    """The meaning of an expression on the servers of some releases that read it alike."""
 
     dialects: tuple[Dialect, ...]
     parsed: CronSchedule | CronError
     skipped_times: str = ""
-    """What becomes of a wall time that the clocks skip, where only that tells the readings apart."""
+    """What happens to a skipped wall time, if that is the only difference between the readings."""
 
     @property
     def dialect(self) -> Dialect:
-        """The newest of them, which stands for all."""
+        """The newest of the dialects, which stands for all."""
         return self.dialects[-1]
 
     @property
@@ -58,7 +58,7 @@ class Reading:
 
     @property
     def meaning(self) -> str:
-        """In plain English, what the expression does on those servers."""
+        """What the expression does on those servers, in plain English."""
         if isinstance(self.parsed, CronError):
             return f"refused: {self.parsed}"
         if self.parsed.never_fires:
@@ -67,7 +67,7 @@ class Reading:
 
 
 def readings(text: str, dialects: tuple[Dialect, ...] = ALL_DIALECTS) -> tuple[Reading, ...]:
-    """The different readings among these dialects, that of the oldest first; one where they all agree."""
+    """The different readings of these dialects, oldest first; a single one if they all agree."""
     return _readings(text, dialects)
 
 
@@ -90,7 +90,7 @@ def _readings(text: str, dialects: tuple[Dialect, ...]) -> tuple[Reading, ...]:
 
 
 def differences(text: str, known: tuple[Dialect, ...] = ()) -> str:
-    """One sentence about releases that read an expression otherwise than those that are known; "" for none."""
+    """One sentence about releases that read an expression differently from the known ones; "" for none."""
     found = readings(text)
     others = [one for one in found if not set(known) & set(one.dialects)] if known else list(found)
     if len(found) == 1 or not others:
@@ -99,7 +99,7 @@ def differences(text: str, known: tuple[Dialect, ...] = ()) -> str:
 
 
 def alike(one: CronSchedule | CronError, other: CronSchedule | CronError) -> bool:
-    """Whether both are refused, in whatever words, or both run at the same times."""
+    """Whether both are refused, with any message, or both run at the same times."""
     if isinstance(one, CronError) or isinstance(other, CronError):
         return isinstance(one, CronError) and isinstance(other, CronError)
     if one.never_fires or other.never_fires:

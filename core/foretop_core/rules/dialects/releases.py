@@ -1,4 +1,4 @@
-"""Releases of Velero and OADP, and the cron dialects that they may have."""
+"""Releases of Velero and OADP, and their possible cron dialects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from foretop_core.errors import BadInput
 ALL_DIALECTS = tuple(Dialect)
 """Oldest first."""
 NEWEST_KNOWN = "1.18.3"
-"""Later releases count as this one until one is known to differ."""
+"""Later releases are treated as this one until one is known to differ."""
 RELEASES = {
     Dialect.ROBFIG1: "up to 1.14",
     Dialect.ROBFIG: "1.15 to 1.18.2",
@@ -24,7 +24,7 @@ _RELEASE = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?![\d.])(?:[-+_].
 
 @dataclass(frozen=True, slots=True, order=True)
 class Release:
-    """A release of Velero; `patch` is None where only its line is known."""
+    """A release of Velero; `patch` is None if only the release line is known."""
 
     major: int
     minor: int
@@ -36,7 +36,7 @@ class Release:
 
     @property
     def dialects(self) -> tuple[Dialect, ...]:
-        """The dialects that a server of this release may have: more than one where the patch decides."""
+        """The possible dialects of a server of this release: more than one if it depends on the patch."""
         line = (self.major, self.minor)
         if line <= (1, 14):
             return (Dialect.ROBFIG1,)
@@ -50,7 +50,7 @@ class Release:
 
 
 def find_release(text: str) -> Release | None:
-    """The release that a version or an image tag names; candidates and suffixes count as their release."""
+    """The release of a version or an image tag; candidates and suffixes count as their release."""
     found = _RELEASE.fullmatch(text)
     if found is None:
         return None
@@ -59,7 +59,7 @@ def find_release(text: str) -> Release | None:
 
 
 def read_release(text: str) -> Release:
-    """The release that a person gave; raises BadInput in one line."""
+    """The release that the user gave; raises BadInput with one line."""
     release = find_release(text.strip())
     if release is None:
         raise BadInput(f"{text!r} is not a valid Velero version", hint="give one such as 1.18.2 or 1.18")
@@ -67,7 +67,7 @@ def read_release(text: str) -> Release:
 
 
 def velero_of_oadp(text: str) -> Release | None:
-    """The Velero inside a release of OADP."""
+    """The Velero release in a release of OADP."""
     oadp = find_release(text)
     if oadp is None:
         return None
@@ -76,7 +76,7 @@ def velero_of_oadp(text: str) -> Release | None:
 
 
 def releases_of(dialects: tuple[Dialect, ...]) -> str:
-    """`Velero 1.15 to 1.18.2`, `Velero up to 1.18.2`, in words that fit before a colon."""
+    """`Velero 1.15 to 1.18.2`, `Velero up to 1.18.2`: a text that fits before a colon."""
     match tuple(dialect for dialect in ALL_DIALECTS if dialect in dialects):
         case (Dialect.ROBFIG1, Dialect.ROBFIG):
             return "Velero up to 1.18.2"

@@ -1,7 +1,7 @@
-"""What to write instead of an expression that two releases read differently, checked by reading it as both do.
+"""Replacements for an expression that two releases read differently, verified in both dialects.
 
-Nothing is suggested because it looks right: every suggestion is parsed in all dialects that matter, must be read
-alike by them, and must make the runs that the schedule makes today.
+Every suggestion is parsed in all relevant dialects, must be read alike by them, and must make the runs that the
+schedule makes today.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _MOST_RUNS_COMPARED = 200
 
 @dataclass(frozen=True, slots=True)
 class Instead:
-    """Expressions that all releases asked about read alike, and what to know about them; none where there are none."""
+    """Expressions that all requested releases read alike, with notes; empty if there are none."""
 
     expressions: tuple[str, ...]
     note: str
 
 
 def instead_of(text: str, today: Dialect, dialects: tuple[Dialect, ...], now: datetime) -> Instead:
-    """What makes the runs that `text` makes as `today` reads it, and makes them in all of `dialects`."""
+    """Expressions that make, in all of `dialects`, the runs that `text` makes in `today`."""
     wanted = expression(text, today)
     if isinstance(wanted, CronError) or wanted.next(now) is None:
         return Instead((), "No expression means this on every release: pause the schedule or delete it.")
@@ -62,7 +62,7 @@ def _delay(wanted: CronSchedule, dialects: tuple[Dialect, ...]) -> Instead:
 
 
 def _one(text: str, wanted: CronSchedule, dialects: tuple[Dialect, ...]) -> Instead | None:
-    """One expression for all, with as few fields changed as can be."""
+    """One expression for all, with as few changed fields as possible."""
     fields = wanted.fields
     choices = [{written, plain} for written, plain in zip(_written(text, fields), _plain(fields), strict=True)]
     for place in (_DOM, _DOW):
@@ -76,7 +76,7 @@ def _one(text: str, wanted: CronSchedule, dialects: tuple[Dialect, ...]) -> Inst
 
 
 def _two(text: str, wanted: CronSchedule, dialects: tuple[Dialect, ...], now: datetime) -> Instead | None:
-    """One schedule for the dates and one for the weekdays, where either is enough today."""
+    """One schedule for the dates and one for the weekdays, if either is enough today."""
     fields = wanted.fields
     written, plain = _written(text, fields), _plain(fields)
     for prefix in _prefixes(text, wanted.zone):
@@ -98,7 +98,7 @@ def _two(text: str, wanted: CronSchedule, dialects: tuple[Dialect, ...], now: da
 def _half(
     prefix: str, written: tuple[str, ...], plain: tuple[str, ...], starred: int, dialects: tuple[Dialect, ...]
 ) -> CronSchedule | None:
-    """The expression with one day field starred, in the words of the person where all read those alike."""
+    """The expression with one day field starred, in the user's own words if all dialects read those alike."""
     meant = [*plain]
     meant[starred] = _STAR
     aim = expression(prefix + " ".join(meant), dialects[-1])
@@ -128,7 +128,7 @@ def _union_is(wanted: CronSchedule, one: CronSchedule, other: CronSchedule) -> b
 
 
 def _outside_the_gap(text: str, wanted: CronSchedule, dialects: tuple[Dialect, ...]) -> Instead | None:
-    """A later hour that the clocks of the zone never skip, where the one named is skipped once a year."""
+    """A later hour that the zone's clocks never skip, if the given one is skipped once a year."""
     zone, fields = wanted.zone, wanted.fields
     if zone is None or not (skipped := _skipped_hours(zone)) & fields.hour:
         return None
@@ -152,7 +152,7 @@ def _outside_the_gap(text: str, wanted: CronSchedule, dialects: tuple[Dialect, .
 
 
 def _skipped_hours(zone: tzinfo) -> int:
-    """The hours of the wall clock of which some part is skipped when the clocks go forward."""
+    """The hours of the wall clock that are at least partly skipped when the clocks go forward."""
     hours = 0
     for change in clock_changes(zone, range(2021, 2029)):
         before = to_local(zone, change - timedelta(seconds=1))
@@ -169,7 +169,7 @@ def _why_none(wanted: CronSchedule, dialects: tuple[Dialect, ...]) -> str:
 
 
 def _written(text: str, fields: Fields) -> tuple[str, ...]:
-    """The five fields as the person wrote them; plain ones in place of a descriptor."""
+    """The five fields as the user wrote them; plain fields instead of a descriptor."""
     parts = text.split()
     own = parts[1:] if text.startswith(_ZONE_MARKS) else parts
     return tuple(own) if len(own) == len(ALL_BOUNDS) else _plain(fields)
@@ -182,7 +182,7 @@ def _plain(fields: Fields) -> tuple[str, ...]:
 
 
 def _prefixes(text: str, zone: tzinfo | None) -> tuple[str, ...]:
-    """How the zone may be written: not at all for UTC as well, which is what a server without a zone of its own has."""
+    """The possible zone prefixes; for UTC also none, which is what a server without a zone uses."""
     if zone is None:
         return ("",)
     named = f"{_mark(text)}{zone} "
@@ -207,7 +207,7 @@ def _fewest_changes(written: tuple[str, ...], choices: list[set[str]]) -> Iterat
 
 
 def _reads_as(candidate: str, wanted: CronSchedule, dialects: tuple[Dialect, ...]) -> bool:
-    """Whether all dialects make the wanted runs of it; one without a zone runs in UTC."""
+    """Whether all dialects make the wanted runs; an expression without a zone runs in UTC."""
     return all(_same_runs(expression(candidate, dialect), wanted) for dialect in dialects)
 
 
@@ -231,7 +231,7 @@ def _wall_times(fields: Fields) -> tuple[int, int, int, tuple[int, ...]]:
 
 
 def _around_changes(zone: tzinfo | None, fields: Fields) -> Iterator[tuple[datetime, datetime]]:
-    """The days around the changes of the clocks; the hours where there are too many runs to compare."""
+    """The days around the changes of the clocks; only the hours if there are too many runs to compare."""
     many = fields.minute.bit_count() * fields.hour.bit_count() > _MOST_RUNS_COMPARED
     near = timedelta(hours=2) if many else _NEAR
     for change in clock_changes(zone or UTC, range(2025, 2029)):

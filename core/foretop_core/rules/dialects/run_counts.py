@@ -1,4 +1,4 @@
-"""How many runs an expression has in a stretch of time, and when two readings first part, without listing the runs."""
+"""The number of runs in a period, and the first difference of two readings, without listing all runs."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from foretop_core.cron.matching_days import day_masks, first_weekday, lowest_bit
 from foretop_core.cron.zones import clock_changes, to_local, to_utc
 
 HORIZON_YEARS = 5
-"""Velero looks for the next run up to the end of the fifth year from now; so does the search for a difference."""
+"""Velero searches for the next run up to the end of the fifth year from now, and so does this search."""
 _MINUTE = timedelta(minutes=1)
 _SECOND = timedelta(seconds=1)
-# Nearer than this to a change of the clocks only the engine knows the runs.
+# Nearer than this to a change of the clocks, runs are only known by asking the engine.
 _NEAR = timedelta(hours=27)
 _MOST_WALKED = 100
 
 
 def always_due(parsed: CronSchedule, since: datetime) -> bool:
-    """Whether Velero finds no next run, which it takes for due: a backup every minute.
+    """Whether Velero finds no next run and treats the schedule as due: a backup every minute.
 
-    Not only what never fires: a 29 February that is a Monday comes every 28 years, and Velero looks five years ahead.
+    Not only what never fires: a 29 February that is a Monday comes every 28 years, and Velero searches five years.
     """
     return parsed.next(since) is None
 
 
 def runs_within(parsed: CronSchedule, start: datetime, end: datetime) -> int:
-    """The runs later than `start` and not later than `end`; while it is always due, one for each minute.
+    """The runs later than `start` and not later than `end`; one for each minute while it is always due.
 
-    A shorter delay makes no more of them: Velero looks once a minute.
+    A delay below a minute makes no more runs: Velero checks once a minute.
     """
     if parsed.every is not None:
         return (end - start) // max(parsed.every, _MINUTE)
@@ -38,7 +38,7 @@ def runs_within(parsed: CronSchedule, start: datetime, end: datetime) -> int:
 
 
 def _by_year(start: datetime, end: datetime) -> Iterator[tuple[datetime, datetime]]:
-    """How far Velero looks ahead depends on the year of the look."""
+    """The runs year by year: how far Velero searches depends on the year in which it does."""
     while start < end:
         last = min(end, datetime((start + _SECOND).year + 1, 1, 1, tzinfo=UTC) - _SECOND)
         yield start, last
@@ -60,9 +60,9 @@ def _minutes(start: datetime, end: datetime) -> int:
 
 
 def _listed(parsed: CronSchedule, start: datetime, end: datetime) -> int:
-    """The runs that the fields name: by arithmetic where the clocks stand still, one by one near a change.
+    """The runs that the fields name: by arithmetic while the clocks are constant, one by one near a change.
 
-    Of more than some forty runs a day the few that a library gets wrong on the day of a change are not looked at.
+    Above some forty runs a day, the few that a library gets wrong on the day of a change are ignored.
     """
     zone, fields = parsed.zone or UTC, parsed.fields
     total = 0
@@ -87,7 +87,7 @@ def _on_the_wall(fields: Fields, zone: tzinfo, start: datetime, end: datetime) -
 
 
 def _up_to(fields: Fields, wall: datetime, first_year: int) -> int:
-    """The matching minutes from the beginning of a year up to a reading of the wall clock."""
+    """The matching minutes from the beginning of a year up to a wall time."""
     masks = day_masks(fields)
     a_day = fields.hour.bit_count() * fields.minute.bit_count()
     days = 0
@@ -114,14 +114,14 @@ def _dates(fields: Fields, masks: tuple[int, ...], year: int, month: int) -> int
 
 
 def looked_until(now: datetime) -> datetime:
-    """How far a difference is searched for: as far as Velero itself looks."""
+    """The end of the search for a difference: as far as Velero itself searches."""
     return datetime(now.year + HORIZON_YEARS, 12, 31, 23, 59, 59, tzinfo=UTC)
 
 
 def first_difference(one: CronSchedule, other: CronSchedule, now: datetime) -> datetime | None:
-    """The first moment after now at which one of them makes a backup and the other does not; None within the horizon.
+    """The first time after now at which only one of them makes a backup; None if there is none within the horizon.
 
-    For two expressions that both parse; the second of two constant delays is never another one.
+    Both expressions must parse. Two different delays, or a delay and fields, differ from the next run on.
     """
     if one.every is not None or other.every is not None:
         return None if one.every == other.every else _sooner(one.next(now), other.next(now))
@@ -154,7 +154,7 @@ def _first_on_the_wall(one: CronSchedule, other: CronSchedule, now: datetime, en
 
 
 def _different_days(one: Fields, other: Fields, start: datetime, end: datetime) -> Iterator[tuple[datetime, int]]:
-    """The days on which two sets of fields differ, each with the minutes of the day that only one of them names."""
+    """The days on which two sets of fields differ, each with the minutes that only one of them names."""
     masks, others = day_masks(one), day_masks(other)
     minutes, other_minutes = _minutes_of_day(one), _minutes_of_day(other)
     year, month = start.year, start.month
@@ -174,7 +174,7 @@ def _minutes_of_day(fields: Fields) -> int:
 
 def _first_near_a_change(one: CronSchedule, other: CronSchedule, now: datetime, end: datetime) -> datetime | None:
     if one.fields.hour == other.fields.hour == HOUR.full:
-        return None  # There the clocks skip no hour for which one of them could make up later.
+        return None  # There the clocks skip no hour whose runs one of them could make later.
     for change in clock_changes(one.zone or UTC, range(now.year, end.year + 1)):
         near, far = max(now, change - _NEAR), min(end, change + _NEAR)
         if near < far:

@@ -1,4 +1,4 @@
-"""What a server's own doing tells of its cron dialect: what it validated, and the runs that it made or did not make."""
+"""Evidence of a server's cron dialect from its behaviour: its validations, and the runs it made or missed."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.schedule_history import began
 
 _REFUSAL = "invalid schedule: "
-"""What Velero writes before the words of its cron library."""
+"""Velero's prefix of an error message of its cron library."""
 _GRACE = timedelta(minutes=2)
 RunsOf = Callable[[Schedule], tuple[Backup, ...]]
 """The backups of a schedule, newest first."""
 
 
-def behaviour(schedules: Iterable[Schedule], runs_of: RunsOf, beat: Heartbeat) -> Iterator[Evidence]:
-    """The evidence of one server, the surest first.
+def behaviour(schedules: Iterable[Schedule], runs_of: RunsOf, heartbeat: Heartbeat) -> Iterator[Evidence]:
+    """The evidence of one server, strongest first.
 
-    A server validates every unpaused schedule once a minute, so the validations are those of the server at hand,
-    the latest written first. Runs that were not made tell of it up to its last sign of life; runs that were made may
-    be an earlier server's.
+    A server validates every unpaused schedule once a minute, so the validations are the current server's, the latest
+    first. Missing runs are evidence up to its last sign of activity; runs that were made may be an earlier
+    server's.
     """
-    plain, telling = _split(schedules)
-    for schedule in sorted(telling, key=_resource_version, reverse=True):
+    plain, distinguishing = _split(schedules)
+    for schedule in sorted(distinguishing, key=_resource_version, reverse=True):
         yield from _validation(schedule)
-    if not any(_is_late(item, Dialect.ROBFIG, runs_of(item), beat) for item in plain):
-        for schedule in telling:
-            yield from _not_made(schedule, runs_of(schedule), beat)
-    for schedule in sorted(telling, key=_last_backup, reverse=True):
+    if not any(_is_late(item, Dialect.ROBFIG, runs_of(item), heartbeat) for item in plain):
+        for schedule in distinguishing:
+            yield from _not_made(schedule, runs_of(schedule), heartbeat)
+    for schedule in sorted(distinguishing, key=_last_backup, reverse=True):
         yield from _made(schedule, runs_of(schedule))
 
 
 def _split(schedules: Iterable[Schedule]) -> tuple[list[Schedule], list[Schedule]]:
-    """The unpaused schedules that all dialects read alike, and those by which they can be told apart."""
+    """The unpaused schedules that all dialects read alike, and those that distinguish the dialects."""
     plain: list[Schedule] = []
-    telling: list[Schedule] = []
+    distinguishing: list[Schedule] = []
     for schedule in schedules:
         if not schedule.spec.paused:
-            (telling if len(readings(schedule.spec.schedule)) > 1 else plain).append(schedule)
-    return plain, telling
+            (distinguishing if len(readings(schedule.spec.schedule)) > 1 else plain).append(schedule)
+    return plain, distinguishing
 
 
 def _resource_version(schedule: Schedule) -> int:
@@ -64,28 +64,28 @@ def _validation(schedule: Schedule) -> Iterator[Evidence]:
     if schedule.phase == "FailedValidation" and errors:
         refusing = [dialect for dialect, answer in answers.items() if isinstance(answer, CronError)]
         exactly = [dialect for dialect in refusing if str(answers[dialect]) == errors[0]]
-        yield from _told_by(exactly or refusing, f"it refuses {text!r} ({schedule.name}): {errors[0]}")
+        yield from _evidence_of(exactly or refusing, f"it refuses {text!r} ({schedule.name}): {errors[0]}")
     elif schedule.phase == "Enabled" or schedule.status.validation_errors:
         accepting = [dialect for dialect, answer in answers.items() if isinstance(answer, CronSchedule)]
-        yield from _told_by(accepting, f"it accepts {text!r} ({schedule.name})")
+        yield from _evidence_of(accepting, f"it accepts {text!r} ({schedule.name})")
 
 
-def _not_made(schedule: Schedule, runs: tuple[Backup, ...], beat: Heartbeat) -> Iterator[Evidence]:
-    in_time = [dialect for dialect in ALL_DIALECTS if not _is_late(schedule, dialect, runs, beat)]
-    yield from _told_by(in_time, f"it does not run {schedule.spec.schedule!r} ({schedule.name}) when others would")
+def _not_made(schedule: Schedule, runs: tuple[Backup, ...], heartbeat: Heartbeat) -> Iterator[Evidence]:
+    in_time = [dialect for dialect in ALL_DIALECTS if not _is_late(schedule, dialect, runs, heartbeat)]
+    yield from _evidence_of(in_time, f"it does not run {schedule.spec.schedule!r} ({schedule.name}) when others would")
 
 
-def _is_late(schedule: Schedule, dialect: Dialect, runs: tuple[Backup, ...], beat: Heartbeat) -> bool:
-    """Whether a server of this dialect would have made a backup by its last sign of life, and did not."""
+def _is_late(schedule: Schedule, dialect: Dialect, runs: tuple[Backup, ...], heartbeat: Heartbeat) -> bool:
+    """Whether a server of this dialect would have made a backup by its last sign of activity, and did not."""
     parsed, base = expression(schedule.spec.schedule, dialect), base_time(schedule)
-    if isinstance(parsed, CronError) or base is None or beat.pulse is None or schedule.phase != "Enabled":
+    if isinstance(parsed, CronError) or base is None or heartbeat.pulse is None or schedule.phase != "Enabled":
         return False
     due = parsed.next(base) or base
-    return beat.pulse - due > _GRACE and blocker(schedule, runs) is None
+    return heartbeat.pulse - due > _GRACE and blocker(schedule, runs) is None
 
 
 def _made(schedule: Schedule, runs: tuple[Backup, ...]) -> Iterator[Evidence]:
-    """The dialects in which its last run was due; an expression that was changed since tells nothing."""
+    """The dialects in which its last run was due; an expression that was changed since is not evidence."""
     last, changed = schedule.status.last_backup, schedule.expression_set
     if last is None or (changed is not None and changed > last):
         return
@@ -93,7 +93,7 @@ def _made(schedule: Schedule, runs: tuple[Backup, ...]) -> Iterator[Evidence]:
     if before is None or before >= last:
         return
     due = [dialect for dialect in ALL_DIALECTS if _was_due(schedule.spec.schedule, dialect, before, last)]
-    yield from _told_by(due, f"it ran {schedule.spec.schedule!r} ({schedule.name}) at {last:%Y-%m-%d %H:%M}Z")
+    yield from _evidence_of(due, f"it ran {schedule.spec.schedule!r} ({schedule.name}) at {last:%Y-%m-%d %H:%M}Z")
 
 
 def _was_due(text: str, dialect: Dialect, after: datetime, at: datetime) -> bool:
@@ -104,7 +104,7 @@ def _was_due(text: str, dialect: Dialect, after: datetime, at: datetime) -> bool
     return run is None or run <= at
 
 
-def _told_by(dialects: list[Dialect], reason: str) -> Iterator[Evidence]:
-    """Evidence, unless it leaves open everything or nothing."""
+def _evidence_of(dialects: list[Dialect], reason: str) -> Iterator[Evidence]:
+    """Evidence, unless it rules out nothing or everything."""
     if 0 < len(dialects) < len(ALL_DIALECTS):
         yield Evidence(tuple(dialects), reason)

@@ -1,4 +1,4 @@
-"""What another release of Velero makes of a schedule: refuses it, begins to run it, or runs it at other times."""
+"""The effect of another Velero release on a schedule: refused, accepted, or run at other times."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from foretop_core.rules.dialects.rewriting import instead_of
 from foretop_core.rules.dialects.run_counts import always_due, first_difference, looked_until, runs_within
 
 A_YEAR = timedelta(days=365)
-"""The next twelve months, in which runs are counted."""
+"""The period in which runs are counted: the next twelve months."""
 
 _REMEMBERED = 4096
 _FIRST_RELEASES = {Dialect.ROBFIG1: "1.0", Dialect.ROBFIG: "1.15", Dialect.NETRESEARCH: NEWEST_KNOWN}
 
 
 class UpgradeKind(StrEnum):
-    """What happens to a schedule; the values are part of `-o json`."""
+    """The kind of change of a schedule; the values are part of `-o json`."""
 
     REFUSED = "refused"
     ACCEPTED = "accepted"
     OTHER_TIMES = "other-times"
     EVERY_MINUTE = "every-minute"
-    """Accepted, and without a next run: Velero takes that for due."""
+    """Accepted, but without a next run: Velero treats that as due."""
 
 
 @dataclass(frozen=True, slots=True)
 class UpgradeEffect:
-    """How one expression changes from one dialect to another; there is none where both read it alike."""
+    """The change of one expression from one dialect to another; there is none if both read it alike."""
 
     expression: str
     before: Dialect
@@ -41,13 +41,13 @@ class UpgradeEffect:
     meaning_before: str
     meaning_after: str
     runs_before: int
-    """In the twelve months from `now`; none while it is refused, one a minute while it is always due."""
+    """In the twelve months from `now`: zero if it is refused, one a minute while it is always due."""
     runs_after: int
     first_difference: datetime | None
-    """The first backup that only one of them makes; None where there is none up to `looked_until`."""
+    """The first backup that only one of them makes; None if there is none up to `looked_until`."""
     looked_until: datetime
     instead: tuple[str, ...]
-    """One expression that serves both, or two; empty where there is none."""
+    """One expression that serves both, or two; empty if there is none."""
     instead_note: str
 
     @property
@@ -56,7 +56,7 @@ class UpgradeEffect:
 
 
 def upgrade_kind(text: str, before: Dialect, after: Dialect, now: datetime) -> UpgradeKind | None:
-    """What happens to an expression; None where both read it alike. Cheap: both readings are remembered."""
+    """The kind of change; None if both dialects read it alike. Cheap: both readings are cached."""
     found = readings(text, (before, after))
     if len(found) == 1:
         return None
@@ -69,7 +69,7 @@ def upgrade_kind(text: str, before: Dialect, after: Dialect, now: datetime) -> U
 
 
 def upgrade_effect(text: str, before: Dialect, after: Dialect, now: datetime) -> UpgradeEffect | None:
-    """How an expression changes; None where both dialects read it alike. Remembered; some milliseconds at first."""
+    """The change of an expression; None if both dialects read it alike. Cached; a first call takes milliseconds."""
     return _upgrade_effect(text, before, after, now.astimezone(UTC).replace(microsecond=0))
 
 
@@ -79,7 +79,7 @@ def _upgrade_effect(text: str, before: Dialect, after: Dialect, start: datetime)
     if kind is None:
         return None
     one, other = readings(text, (before, after))
-    # Whoever has a schedule that is refused today means what the other release makes of it.
+    # The owner of a schedule that is refused today means it as the other release reads it.
     meant = after if kind is UpgradeKind.ACCEPTED else before
     instead = instead_of(text, meant, (before, after), start)
     return UpgradeEffect(
@@ -110,7 +110,7 @@ def _meaning(meaning: str, parsed: CronSchedule | CronError, now: datetime) -> s
 
 
 def _first_difference(one: CronSchedule | CronError, other: CronSchedule | CronError, now: datetime) -> datetime | None:
-    """Where one of them is refused, that is the first run of the other."""
+    """The first difference; if one of them refuses, the first run of the other."""
     if isinstance(one, CronSchedule) and isinstance(other, CronSchedule):
         return first_difference(one, other, now)
     for parsed in (one, other):
@@ -120,11 +120,11 @@ def _first_difference(one: CronSchedule | CronError, other: CronSchedule | CronE
 
 
 def next_dialect(known: tuple[Dialect, ...]) -> Dialect | None:
-    """The dialect of the releases after those that a server may have; None after the newest."""
+    """The dialect of the releases after a server's possible ones; None after the newest."""
     later = ALL_DIALECTS[max(ALL_DIALECTS.index(dialect) for dialect in known) + 1 :]
     return later[0] if later else None
 
 
 def first_release(dialect: Dialect) -> str:
-    """The first release that has a dialect, of those that a server can be upgraded to."""
+    """The first release with a dialect, of those that a server can be upgraded to."""
     return _FIRST_RELEASES[dialect]

@@ -1,4 +1,4 @@
-"""Which cron dialect a Velero server has: what tells it, the surest first, and what remains open."""
+"""The decision on a Velero server's cron dialect: the evidence, strongest first, and what remains open."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from foretop_core.rules.dialects.releases import ALL_DIALECTS, Release
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Something that tells which dialects a server may have."""
+    """A fact that restricts the possible dialects of a server."""
 
     dialects: tuple[Dialect, ...]
     reason: str
-    """Reads on after "because of": `the image tag v1.18.2`."""
+    """A phrase that fits after "because of": `the image tag v1.18.2`."""
     release: Release | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DialectVerdict:
-    """What is known of one server's cron dialect."""
+    """What is known about one server's cron dialect."""
 
     candidates: tuple[Dialect, ...] = ALL_DIALECTS
-    """Those that remain, oldest first; never empty."""
+    """The remaining dialects, oldest first; never empty."""
     reasons: tuple[str, ...] = ()
-    """What has ruled out the others, in the order in which it did."""
+    """The evidence that ruled out the others, in order."""
     release: Release | None = None
     contradictions: tuple[str, ...] = ()
-    """Weaker evidence that says otherwise: of an older server, or of a version that was given wrongly."""
+    """Weaker evidence that disagrees: of an older server, or of a version that was given wrongly."""
 
     @property
     def is_certain(self) -> bool:
         return len(self.candidates) == 1
 
     def dialect_for(self, text: str) -> Dialect | None:
-        """The dialect to read an expression in; None where those that remain read it differently."""
+        """The dialect in which to read an expression; None if the remaining ones read it differently."""
         found = self.readings(text)
         return found[0].dialect if len(found) == 1 else None
 
     def readings(self, text: str) -> tuple[Reading, ...]:
-        """The readings that remain possible, oldest first."""
+        """The remaining readings, oldest first."""
         return readings(text, self.candidates)
 
 
 def decide(evidence: Iterable[Evidence]) -> DialectVerdict:
-    """Narrow the dialects down, piece by piece; a piece that contradicts the surer ones before it is set aside."""
+    """Narrow the dialects down by the evidence; evidence that contradicts stronger evidence is set aside."""
     candidates: tuple[Dialect, ...] = ALL_DIALECTS
     reasons: list[str] = []
     contradictions: list[str] = []

@@ -1,4 +1,4 @@
-"""NAB and NAR as the state machine of the seed's chart: where one stands, what comes next, what is odd."""
+"""NABs and NARs as the state machine of the seed's chart: current state, next step, anomalies."""
 
 from foretop_core.rules.lifecycle.paths import Path, is_synced, path_of
 from foretop_core.rules.lifecycle.steps import LifecycleStep, StepState, run_steps

@@ -1,4 +1,4 @@
-"""The four paths of the chart, and the phases and conditions that it knows."""
+"""The four paths of the chart, and its phases and conditions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SYNCED_LABEL = "openshift.io/oadp-nab-synced-from-nacuuid"
 
 CONDITIONS = ("Accepted", "Queued", "Deleting")
 DELETING = frozenset({"Deleting", "Deletion"})
-"""The seed's table says Deletion, its chart and every controller Deleting."""
+"""The seed's table says Deletion; its chart and every controller say Deleting."""
 
 
 class Path(Enum):
@@ -21,7 +21,7 @@ class Path(Enum):
 
 
 def path_of(obj: NonAdmin, forced: bool = True) -> Path:
-    """Which way an object goes; `forced` is whether the controller knows `spec.forceDeleteBackup`."""
+    """The path of an object; `forced` is whether the controller supports `spec.forceDeleteBackup`."""
     if isinstance(obj, NonAdminBackup):
         if forced and obj.spec.force_delete_backup:
             return Path.FORCE_DELETE
@@ -35,13 +35,13 @@ def is_true(condition: Condition | None) -> bool:
 
 
 def is_lost(obj: NonAdmin) -> bool:
-    """The controller has said that the Velero object it made is gone."""
+    """Whether the controller has reported that the Velero object it made is gone."""
     accepted = obj.condition("Accepted")
     return accepted is not None and accepted.reason in {"VeleroBackupNotFound", "VeleroRestoreNotFound"}
 
 
 def is_synced(obj: NonAdmin) -> bool:
-    """Made by the sync from a backup in the bucket: it was never judged, so it has no Accepted condition."""
+    """Whether the sync made it from a backup in the bucket; it was never validated and has no Accepted condition."""
     if obj.label(SYNCED_LABEL):
         return True
     return obj.phase == "Created" and obj.condition("Accepted") is None

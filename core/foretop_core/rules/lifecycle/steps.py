@@ -33,21 +33,21 @@ def steps_of(obj: NonAdmin, path: Path, live: Backup | Restore | None) -> tuple[
 
 
 def run_steps(run: Backup | Restore) -> tuple[LifecycleStep, ...]:
-    """The path of a Velero object of its own; restores have no queue."""
-    way = [LifecycleStep("New", StepState.DONE if run.phase else StepState.AHEAD, run.created), *_running(run.status)]
-    return _in_order([step for step in way if step.name != "Queued" or isinstance(run, Backup)])
+    """The path of a Velero object itself; restores have no queue."""
+    steps = [LifecycleStep("New", StepState.DONE if run.phase else StepState.AHEAD, run.created), *_running(run.status)]
+    return _in_order([step for step in steps if step.name != "Queued" or isinstance(run, Backup)])
 
 
 def run_of(obj: NonAdmin, live: Backup | Restore | None) -> RunStatus | None:
-    """Velero's word: the object itself where it was seen, for the copy in the status can be frozen."""
+    """Velero's status: from the object itself if it is visible, because the copy in the NAB or NAR can be outdated."""
     if live is not None:
         return live.status
     return obj.velero.status if is_true(obj.condition("Queued")) else None
 
 
 def _in_order(steps: list[LifecycleStep]) -> tuple[LifecycleStep, ...]:
-    """The first step that is not done is the current one; nothing behind it is more than ahead."""
-    reached = next((place for place, step in enumerate(steps) if step.state is not StepState.DONE), len(steps))
+    """The steps with the first unfinished one as current; everything behind it is ahead."""
+    reached = next((index for index, step in enumerate(steps) if step.state is not StepState.DONE), len(steps))
     if reached == len(steps):
         return tuple(steps)
     here = steps[reached]
@@ -74,7 +74,7 @@ def _making(obj: NonAdmin, run: RunStatus | None) -> list[LifecycleStep]:
 
 
 def _running(run: RunStatus | None) -> list[LifecycleStep]:
-    """Velero's part of the path; a phase between the usual ones is shown in its own name."""
+    """Velero's part of the path; an unusual phase is shown under its own name."""
     if run is None or run.phase in WAITING:
         return [
             LifecycleStep("Queued", StepState.AHEAD),

@@ -1,4 +1,4 @@
-"""From one state of an object to the next: is it a step of the chart, and does it go the right way?"""
+"""The change from one state of an object to the next: is it in the chart, and is it forward?"""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from foretop_core.rules.lifecycle.paths import CONDITIONS, DELETING, is_synced, 
 
 _ORDER = {"": 0, "New": 1, "BackingOff": 2, "Created": 3, "Deleting": 4, "Deletion": 4}
 _KNOWN_BACK = {("Created", "BackingOff")}
-"""The seed forbids every move back; released controllers make this one."""
+"""The seed forbids every backward step; released controllers make this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseTransition:
-    """`known`: a step of the chart or a released controller; `backwards`: against the forward-only rule."""
+    """A change. `known`: in the chart or made by a released controller; `backwards`: against the forward-only rule."""
 
     known: bool
     backwards: bool
@@ -23,7 +23,7 @@ class PhaseTransition:
 
 
 def transition(before: NonAdmin | None, after: NonAdmin | None) -> PhaseTransition:
-    """What happened to an object between two looks at it; None means that it was not there."""
+    """The change of an object between two observations; None means that it did not exist."""
     if after is None:
         return _gone(before)
     if before is None or before.metadata.uid != after.metadata.uid:
@@ -67,7 +67,7 @@ def _moved(before: NonAdmin, after: NonAdmin) -> PhaseTransition:
 
 
 def _odd_conditions(before: NonAdmin, after: NonAdmin) -> str:
-    """Queued and Deleting never clear, and a condition that was set is never taken away."""
+    """Violations of the rules that Queued and Deleting never clear and a condition is never removed."""
     for entry in before.state.conditions:
         now = after.condition(entry.type)
         if now is None:

@@ -16,7 +16,7 @@ from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, WAITING
 
 @dataclass(frozen=True, slots=True)
 class Lifecycle:
-    """The path that is drawn, what comes next, and the sentence that explains it."""
+    """The drawn path, the next step, and the sentence that explains it."""
 
     path: Path
     steps: tuple[LifecycleStep, ...]
@@ -27,7 +27,7 @@ class Lifecycle:
 
 
 def lifecycle(obj: NonAdmin, live: Backup | Restore | None, now: datetime) -> Lifecycle:
-    """Where a NAB or NAR stands; `live` is its Velero object where the viewer may read it."""
+    """The state of a NAB or NAR; `live` is its Velero object if the viewer may read it."""
     path = path_of(obj)
     following, why = _explain(obj, path, live, now)
     return Lifecycle(
@@ -107,7 +107,7 @@ def _explain_run(noun: str, run: RunStatus | None) -> tuple[str, str]:
 
 
 def _explain_api_delete(obj: NonAdmin, now: datetime) -> tuple[str, str]:
-    """After a plain delete: a NAB may wait for a word on its data, a NAR only for its Velero Restore."""
+    """After a plain delete: a NAB may wait for a decision on its data, a NAR only for its Velero Restore."""
     noun = _noun(obj)
     deleting = obj.condition("Deleting")
     if deleting is None:
@@ -164,7 +164,7 @@ def _fault(run: RunStatus) -> str:
 
 
 def _for(obj: NonAdmin, now: datetime) -> str:
-    """` for 3 minutes`: how long the deletion has lasted, empty where it has not begun."""
+    """` for 3 minutes`: the time since the deletion began, "" if it has not begun."""
     deleting = obj.condition("Deleting")
     since = obj.metadata.deletion_timestamp or (deleting.last_transition_time if deleting else None)
     if since is None:

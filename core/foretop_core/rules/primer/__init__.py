@@ -1,4 +1,4 @@
-"""Priming: when to warm the cluster up before a schedule runs, and what the prescaler would have done."""
+"""Priming: when to warm up the cluster before a schedule runs, and what the prescaler operator would do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bit sets as the plain lists and ranges that every cron reads alike."""
+"""Bit sets as plain lists and ranges, which every cron library reads alike."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from foretop_core.cron.fields import HOUR, MINUTE, Bounds
 
 
 def listed(bits: int, bounds: Bounds) -> str:
-    """`*`, or numbers with three and more in a row as a range."""
+    """`*`, or numbers with three or more in a row as a range."""
     if bits & bounds.full == bounds.full:
         return "*"
     rows: list[list[int]] = []
@@ -23,7 +23,7 @@ def listed(bits: int, bounds: Bounds) -> str:
 
 
 def time_fields(minutes_of_day: int) -> list[str]:
-    """Minute and hour fields that together are a set of minutes of the day (1440 bits), without overlap."""
+    """Minute and hour fields that together cover a set of minutes of the day (1440 bits), without overlap."""
     by_hour = [(minutes_of_day >> (60 * hour)) & MINUTE.full for hour in range(24)]
     minutes_with_hours: dict[int, int] = {}
     for minute in range(60):

@@ -15,16 +15,16 @@ _DAY_BYTES = MINUTES_A_DAY // 8
 
 
 def minutes_of_day(fields: Fields) -> int:
-    """The minutes of a day on which the two time fields agree, as 1440 bits."""
+    """The minutes of a day that match both time fields, as 1440 bits."""
     hours = sum(1 << (60 * hour) for hour in range(24) if fields.hour >> hour & 1)
     return fields.minute * hours
 
 
 def missed_and_extra(runs: Fields, primed: Iterable[Fields], minutes: int) -> tuple[int, int]:
-    """How many warm-ups are missing within the years, and how many have no run that many minutes later."""
+    """The number of missing warm-ups within the years, and of warm-ups without a run that many minutes later."""
     later_days = -(-minutes // MINUTES_A_DAY)
     wanted = _bits(runs, later_days) >> minutes
-    # A run outside the years is nobody's miss, but a warm-up for it is not for nothing either.
+    # A run outside the years does not count as missed, and a warm-up for it does not count as extra.
     wanted_within = (_bits(runs, 0)) >> minutes
     made = 0
     for fields in primed:

@@ -1,4 +1,4 @@
-"""Why a schedule cannot be primed."""
+"""The reasons why a schedule cannot be primed."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from foretop_core.errors import BadInput
 
 
 class PrimerError(BadInput):
-    """There is no primed schedule for this one."""
+    """A schedule without a primed schedule."""

@@ -1,6 +1,6 @@
-"""Moving the days of a schedule back: which dates and weekdays each month then needs.
+"""A schedule's days moved back: the dates and weekdays that each month then needs.
 
-What comes out is for a CronJob, to which either day field is enough where none is starred.
+The result is for a CronJob, where either day field is enough if none is starred.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from foretop_core.cron.fields import DOM, DOW, MONTH
 from foretop_core.rules.primer.cron_text import listed
 
 _LENGTHS = dict.fromkeys(range(1, 13), 31) | dict.fromkeys((4, 6, 9, 11), 30) | {2: 29}
-# Months in the order in which they are grouped: a long month leaves no day open, a short one does.
+# Months in the order of grouping: a long month determines every day, a short one does not.
 _LONGEST_FIRST = sorted(_LENGTHS, key=lambda month: -_LENGTHS[month])
 _COMMON_YEAR, _LEAP_YEAR = 2023, 2024
 _WEEK = DOW.full
@@ -21,7 +21,7 @@ _WEEK = DOW.full
 
 @dataclass(frozen=True, slots=True)
 class DayGroups:
-    """Day fields (`dom month dow`) that together are the moved days, and whether they are so exactly."""
+    """Day fields (`dom month dow`) that together cover the moved days, and whether they do so exactly."""
 
     texts: tuple[str, ...]
     exact: bool
@@ -65,7 +65,7 @@ def moved_days(fields: Fields, days_back: int) -> DayGroups:
 
 
 def _rule(fields: Fields) -> _Rule:
-    """Where both fields must match, a complete one leaves the other to decide; else it takes every day."""
+    """The rule of the two fields. If both must match, a complete one has no effect; else it means every day."""
     if not fields.either_day:
         if fields.dow == _WEEK:
             return _Rule(fields.month, fields.dom, 0)
@@ -78,7 +78,7 @@ def _rule(fields: Fields) -> _Rule:
 
 
 def _need(rule: _Rule, month: int, days_back: int) -> tuple[int, int, bool]:
-    """What one month must say: its dates, its weekdays, and whether that is exactly what is needed."""
+    """The fields of one month: its dates, its weekdays, and whether they match exactly what is needed."""
     weekdays = sum(1 << (day - days_back) % 7 for day in range(7) if rule.weekdays >> day & 1)
     always = some = never = 0
     exact = True
@@ -95,14 +95,14 @@ def _need(rule: _Rule, month: int, days_back: int) -> tuple[int, int, bool]:
         return always, 0, exact
     if not never:
         return always, weekdays, exact
-    # Only an "and" would say this; the dates alone or the weekdays alone say too much.
+    # Only an "and" would be exact; the dates alone or the weekdays alone match too much.
     by_weekday = never.bit_count() * weekdays.bit_count()
     by_date = some.bit_count() * (7 - weekdays.bit_count())
     return (always, weekdays, False) if by_weekday <= by_date else (always | some, 0, False)
 
 
 def _answers(rule: _Rule, month: int, day: int, days_back: int) -> set[str]:
-    """Why it must fire on a date, in a common year and in a leap year."""
+    """The reasons to fire on a date, in a common year and in a leap year."""
     years = (_LEAP_YEAR,) if (month, day) == (2, 29) else (_COMMON_YEAR, _LEAP_YEAR) if month == 2 else (_LEAP_YEAR,)
     found = set()
     for year in years:
@@ -132,7 +132,7 @@ def _group_by_month(needs: dict[int, tuple[int, int]]) -> list[_Group]:
 
 
 def _group_by_day(needs: dict[int, tuple[int, int]]) -> list[_Group]:
-    """The same the other way round; only where no weekday is asked for."""
+    """The same, grouped by day instead of by month; only if no weekday is needed."""
     if any(weekdays for _, weekdays in needs.values()):
         return []
     groups: list[tuple[int, _Group]] = []

@@ -1,4 +1,4 @@
-"""What the published prescaler operator answers, its wrong answers included."""
+"""The answers of the published prescaler operator, including its wrong ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNTOUCHED = ["*", "*", "*"]
 
 @dataclass(frozen=True, slots=True)
 class PrescalerVerdict:
-    """Whether the operator accepts a schedule, whether its own document allows that, and what it costs."""
+    """Whether the operator accepts a schedule, whether its own document allows that, and the cost."""
 
     supported: bool
     documented: bool
@@ -36,12 +36,12 @@ class _Answer:
 
 
 def prescaler(text: str, minutes: int) -> str:
-    """The operator's primed schedule; raises PrimerError for all that it refuses."""
+    """The operator's primed schedule; raises PrimerError for everything that it refuses."""
     return _answer(text, minutes).expression
 
 
 def prescaler_verdict(text: str, minutes: int, dialect: Dialect) -> PrescalerVerdict:
-    """The operator's answer, judged by its own document and by the runs that a server of this dialect makes."""
+    """The operator's answer, compared with its own document and with the runs of a server of this dialect."""
     try:
         answer = _answer(text, minutes)
     except PrimerError as error:
@@ -104,7 +104,7 @@ def _hour_before(parts: list[str]) -> str:
 
 
 def _listed_minutes(field: str) -> list[str]:
-    """The minute field as a list; the operator takes a step or a range apart only where it stands alone."""
+    """The minute field as a list; the operator expands a step or a range only if it is the whole field."""
     if "/" in field:
         stepped = _STEPPED.fullmatch(field)
         if stepped is None:
@@ -127,7 +127,7 @@ def _minute(text: str) -> int:
 
 
 def _read(text: str) -> CronSchedule:
-    """As the operator and the CronJobs that it makes do."""
+    """The expression as the operator and its CronJobs read it."""
     return parse(text, Dialect.ROBFIG)
 
 

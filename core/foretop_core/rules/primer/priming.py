@@ -1,4 +1,4 @@
-"""The exact primed schedule, or the nearest one that misses nothing."""
+"""The exact primed schedule, or the nearest one that misses no run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Primed:
-    """Expressions that warm up before every run; `exact` if they do so before nothing else."""
+    """Expressions that fire before every run; `exact` if they fire at no other time."""
 
     expressions: tuple[str, ...]
     exact: bool
@@ -31,16 +31,16 @@ class Primed:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A run and the warm-up before it."""
+    """A run and its warm-up."""
 
     warmup: datetime
     run: datetime
 
 
 def prime(text: str, minutes: int, dialect: Dialect) -> Primed:
-    """The smallest set of expressions that fires so many minutes before each run.
+    """The smallest set of expressions that fires the given minutes before each run.
 
-    The dialect is that of the schedule to be primed; the expressions are for CronJobs, which have their own.
+    The dialect is that of the schedule to prime; the expressions are for CronJobs, which have their own.
     """
     schedule = _primable(text, minutes, dialect)
     bare, exact = _moved(schedule, minutes)
@@ -57,20 +57,20 @@ def prime(text: str, minutes: int, dialect: Dialect) -> Primed:
             f"{schedule.zone} has daylight saving: around a clock change, a warm-up may be missing or "
             "come too early or too late for its run"
         )
-    # By the zone's own name: a CronJob takes no quotes around it.
+    # The plain zone name: a CronJob does not accept quotes around it.
     prefix = "" if schedule.zone is None else f"{text[: text.index('=') + 1]}{schedule.zone} "
     return Primed(tuple(prefix + one for one in bare), exact, "; ".join(notes), extra)
 
 
 def warmups(text: str, minutes: int, dialect: Dialect, after: datetime, count: int) -> tuple[Pair, ...]:
-    """The warm-ups to come after a moment and their runs, found from the runs themselves: right in every zone."""
+    """The next warm-ups and their runs, computed from the runs themselves: correct in every zone."""
     schedule = _parsed(text, dialect)
     ahead = timedelta(minutes=minutes)
     start = after.astimezone(UTC)
     if schedule.every is None:
         start += ahead
     else:
-        # A constant delay counts from the moment given, so whole delays only may be passed over.
+        # A constant delay counts from the given time, so only whole delays may be skipped.
         start += ahead // schedule.every * schedule.every
     runs = islice(schedule.between(start.astimezone(after.tzinfo), _END_OF_TIME), count)
     return tuple(Pair((run.astimezone(UTC) - ahead).astimezone(after.tzinfo), run) for run in runs)
@@ -119,8 +119,8 @@ def _moved(schedule: CronSchedule, minutes: int) -> tuple[list[str], bool]:
 
 
 def _validate(expressions: list[str]) -> None:
-    """A second, independent reader must find the first run where ours does."""
-    # Only what primes pays for loading it: most sessions never do.
+    """A check that a second, independent library finds the same first run."""
+    # Imported here because it is slow to load and most sessions never prime.
     from croniter import croniter
 
     for expression in expressions:
@@ -131,7 +131,7 @@ def _validate(expressions: list[str]) -> None:
 
 
 def _off_at_changes(schedule: CronSchedule) -> bool:
-    """Whether the zone's changes come between warm-up and run; what runs in every hour of every day is spared."""
+    """Whether a change of the zone's clocks can lie between warm-up and run; runs in every hour are not affected."""
     zone = schedule.zone
     if zone is None or zone is UTC:
         return False

@@ -1,4 +1,4 @@
-"""Who is ahead of whom in Velero's queue, what holds a backup back, and when it should start and end."""
+"""Velero's queue: the order of backups, what blocks each, and when it should start and end."""
 
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
 from foretop_core.rules.queue.positions import (

@@ -1,4 +1,4 @@
-"""What keeps a waiting backup or restore from starting."""
+"""The reasons why a waiting backup or restore cannot start."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class BlockerKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """The nearest ahead that must go first, and why."""
+    """The nearest runs ahead that must go first, and why."""
 
     kind: BlockerKind
     by: tuple[Run, ...]
@@ -40,7 +40,7 @@ class Blocker:
 
     @property
     def shared(self) -> str:
-        """In which namespaces they meet."""
+        """The namespaces that they share."""
         if "*" in self.namespaces:
             return "both take every namespace"
         return f"same namespace{'s' if len(self.namespaces) > 1 else ''} {', '.join(self.namespaces)}"
@@ -48,21 +48,21 @@ class Blocker:
 
 @dataclass(slots=True)
 class Blockers:
-    """By place in the line: the hold of each one that cannot start, and whom it meets in a namespace."""
+    """By position in the queue: the blocker of each run that cannot start, and the runs that share its namespaces."""
 
     of: dict[int, Blocker] = field(default_factory=dict)
     meets: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
 
-def find_holds(line: Sequence[Run], slots: int, *, by_namespace: bool) -> Blockers:
-    """Free slots go to the first in line that meet nobody ahead; finishing backups are in nobody's way."""
+def find_blockers(line: Sequence[Run], slots: int, *, by_namespace: bool) -> Blockers:
+    """Free slots go to the first runs without a conflict ahead; finishing backups block nobody."""
     holders = [at for at, run in enumerate(line) if run.phase in phases.HOLDS_SLOT]
     waiting = [at for at, run in enumerate(line) if run.phase in phases.WAITING]
-    meetings = _meetings(line, holders, waiting) if by_namespace else {}
-    found = Blockers(meets={at: tuple(meetings.get(at, ())) for at in waiting})
+    conflicts = _conflicts(line, holders, waiting) if by_namespace else {}
+    found = Blockers(meets={at: tuple(conflicts.get(at, ())) for at in waiting})
     free, before = slots - len(holders), None
     for at in waiting:
-        meets = meetings.get(at)
+        meets = conflicts.get(at)
         if meets:
             shared = tuple(sorted({name for names in meets.values() for name in names}))
             found.of[at] = Blocker(BlockerKind.NAMESPACE, tuple(line[who] for who in meets), shared)
@@ -77,10 +77,10 @@ def find_holds(line: Sequence[Run], slots: int, *, by_namespace: bool) -> Blocke
     return found
 
 
-def _meetings(
+def _conflicts(
     line: Sequence[Run], holders: Sequence[int], waiting: Sequence[int]
 ) -> dict[int, dict[int, tuple[str, ...]]]:
-    """For each one that waits, whom ahead it meets and where; restores claim nothing."""
+    """For each waiting run, the runs ahead that share a namespace, and which; restores claim none."""
     ahead, found = NamespaceIndex(), dict[int, dict[int, tuple[str, ...]]]()
     for at in holders:
         run = line[at]

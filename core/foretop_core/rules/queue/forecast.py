@@ -1,4 +1,4 @@
-"""The line played forward: who starts when, given how long each one takes."""
+"""The queue simulated forward: the start of each run, given the expected lengths."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from heapq import heapify, heappop, heappush
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """Those that hold a slot, with expected ends, and those that wait, in order, with whom each waits for.
+    """The runs that hold a slot, with expected ends, and the waiting runs in order, with those each waits for.
 
-    A length or an end that is None is not known: its slot counts as taken for good, so that a start told for
-    another is the latest to be expected.
+    A length or an end of None is unknown: its slot counts as taken forever, so the start shown for another run is the
+    latest to expect.
     """
 
     slots: int
@@ -25,14 +25,14 @@ class QueueState:
 
 @dataclass(slots=True)
 class SimulatedStarts:
-    """When each waiting one starts; one that is missing waits for one of the `endless`."""
+    """The start of each waiting run; a missing one waits for one of the `endless`."""
 
     starts: dict[int, datetime] = field(default_factory=dict)
     endless: list[int] = field(default_factory=list)
 
 
 def play(line: QueueState, now: datetime) -> SimulatedStarts:
-    """Whenever a slot is free it goes to the first in line that meets nobody ahead of it."""
+    """Simulate the queue: a free slot always goes to the first run without a conflict ahead."""
     played = SimulatedStarts(endless=[who for who, end in line.ends.items() if end is None])
     busy = [(max(end, now), who) for who, end in line.ends.items() if end is not None]
     heapify(busy)

@@ -1,4 +1,4 @@
-"""Which namespaces a backup takes, and which backups ahead of it take the same."""
+"""The namespaces that a backup claims, and the backups ahead of it that claim the same."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WILD = frozenset("*?[{")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The namespaces of one backup: those that it names, and patterns, less what it leaves out."""
+    """The namespaces of one backup: the included names and patterns, without the excluded ones."""
 
     names: frozenset[str]
     patterns: tuple[str, ...]
@@ -30,7 +30,7 @@ class Claim:
 
 
 def claim(backup: Backup) -> Claim:
-    """With no namespace named a backup takes them all."""
+    """The claim of a backup; without included namespaces it claims all."""
     spec = backup.spec
     included = spec.included_namespaces or ("*",)
     return Claim(
@@ -43,9 +43,9 @@ def claim(backup: Backup) -> Claim:
 
 
 def meeting(one: Claim, other: Claim) -> tuple[str, ...]:
-    """The namespaces, or a pattern for them, that both take; empty where they take none in common.
+    """The namespaces, or a pattern for them, that both claim; empty if there are none.
 
-    Two patterns are taken to meet unless they cannot: the namespaces of the cluster are not known here.
+    Two patterns count as overlapping unless they cannot: the cluster's namespaces are not known here.
     """
     shared = {name for name in one.names if other.takes(name)} | {name for name in other.names if one.takes(name)}
     if shared:
@@ -60,9 +60,9 @@ def meeting(one: Claim, other: Claim) -> tuple[str, ...]:
 
 
 class NamespaceIndex:
-    """The backups ahead, held so that those which meet the next one are found at little cost.
+    """The backups ahead, indexed so that those with a shared namespace are found cheaply.
 
-    Of those that wait, only the last to take a namespace is kept: it waits itself for those before it.
+    Of the waiting ones, only the last to claim a namespace is kept: it already waits for those before it.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class NamespaceIndex:
         self._by_pattern: dict[Claim, list[int]] = {}
 
     def meets(self, wanted: Claim) -> dict[int, tuple[str, ...]]:
-        """Who must go first, by place in the line, and over which namespaces."""
+        """The runs that must go first, by position in the queue, with the shared namespaces."""
         found: defaultdict[int, set[str]] = defaultdict(set)
         for name in self._taken_by(wanted):
             for who in self._by_name[name]:
@@ -82,7 +82,7 @@ class NamespaceIndex:
         return {who: tuple(sorted(found[who])) for who in sorted(found)}
 
     def add_running(self, taken: Claim, who: int) -> None:
-        """Those that run wait for nobody, so each of them counts."""
+        """Add a running backup; running backups wait for nobody, so each of them counts."""
         for name in taken.names:
             self._by_name.setdefault(name, []).append(who)
         if taken.patterns:
@@ -108,7 +108,7 @@ def _is_pattern(entry: str) -> bool:
 
 
 def _fits(name: str, pattern: str) -> bool:
-    """A choice in braces is read as "anything": rather wait for too much than promise too early a start."""
+    """Whether a pattern matches a name; braces match anything, so that no start is promised too early."""
     head, brace, _ = pattern.partition("{")
     return pattern == "*" or fnmatchcase(name, head + "*" if brace else pattern)
 

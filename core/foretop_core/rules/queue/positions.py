@@ -1,4 +1,4 @@
-"""Places in line: the number that the non-admin controller reports, and the place in Velero's own order."""
+"""Queue positions: the number that the non-admin controller reports, and the position in Velero's own order."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _FAR = datetime.max.replace(tzinfo=UTC)
 
 
 def estimated_position(target: Run, others: Iterable[Run]) -> int:
-    """What the non-admin controller writes as `estimatedQueuePosition`, ties and blind spots included.
+    """What the non-admin controller writes as `estimatedQueuePosition`, including its ties and errors.
 
-    It looks at completionTimestamp alone, so a backup that failed validation stays in its count for ever.
-    `others` may hold the target itself.
+    It checks only completionTimestamp, so a backup that failed validation stays in its count forever.
+    `others` may include the target itself.
     """
     if target.created is None or target.status.completion_timestamp is not None:
         return 0
@@ -35,7 +35,7 @@ def estimated_position(target: Run, others: Iterable[Run]) -> int:
 
 
 def estimated_positions(runs: Iterable[Run]) -> dict[tuple[str, str], int]:
-    """`estimated_position` of every one among all, in one sweep; keys are (namespace, name)."""
+    """`estimated_position` of every run among all, in one pass; keys are (namespace, name)."""
     everyone = list(runs)
     creations: defaultdict[str, list[datetime]] = defaultdict(list)
     for run in everyone:
@@ -52,7 +52,7 @@ def estimated_positions(runs: Iterable[Run]) -> dict[tuple[str, str], int]:
 
 
 def live_positions(runs: Iterable[Run]) -> Mapping[str, int]:
-    """Everyone's place in the order of one Velero (backups or restores): 0 has ended, never a tie."""
+    """Every run's position in the order of one Velero (backups or restores); 0 has ended, and there are no ties."""
     positions: dict[str, int] = {}
     unfinished: list[Run] = []
     for run in runs:
@@ -66,14 +66,14 @@ def live_positions(runs: Iterable[Run]) -> Mapping[str, int]:
 
 
 def has_ended(run: Run) -> bool:
-    """Velero does no more with it, failed validation included, which gets no completionTimestamp."""
+    """Whether Velero is done with it, including failed validation, which gets no completionTimestamp."""
     return run.phase in phases.ENDED or run.status.completion_timestamp is not None
 
 
 def order(run: Run) -> tuple[int, datetime, int, datetime, int, str]:
-    """Sorts the unfinished runs of one Velero: begun, in its queue, not looked at yet.
+    """The sort key of one Velero's unfinished runs: started, queued, not picked up yet.
 
-    The resourceVersion tells the order only of those that nobody has written to since they were made.
+    The resourceVersion gives the order only for runs that were not written to since their creation.
     """
     made = run.created or _FAR
     if run.phase not in phases.WAITING:

@@ -1,4 +1,4 @@
-"""Where the queue is not as it should be: standing still with a free slot, or reported wrongly."""
+"""Faults of the queue: stalled with a free slot, or a wrong reported position."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from foretop_core.rules.queue.positions import Run, estimated_positions, live_po
 from foretop_core.rules.queue.queue_items import Queue, QueueItem
 
 STALLED_AFTER = timedelta(minutes=2)
-"""Velero may take until its once-a-minute pass to fill a slot; at twice that something is wrong."""
+"""Velero fills a slot at the latest in its once-a-minute pass; at twice that time something is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """A slot has been free since then, and these could have had it."""
+    """A slot that has been free for too long, and the runs that could have had it."""
 
     since: datetime
     free_slots: int
@@ -32,10 +32,10 @@ def queue_stalled(
     slot_free_since: datetime | None = None,
     after: timedelta = STALLED_AFTER,
 ) -> Stall | None:
-    """Whether the queue is stalled with a free slot.
+    """The stall of the queue, if it is stalled with a free slot.
 
-    The objects do not keep when a finishing backup gave up its slot. Somebody who has watched it can say so;
-    otherwise a queue with such a one is not judged, rather than called stalled at the moment of handing over.
+    The objects do not record when a finishing backup released its slot. A caller that has watched it can pass that
+    time; otherwise a queue with such a backup is not judged, to avoid a false alarm at every handover.
     """
     startable = tuple(item for item in line.waiting if item.hold is None and item.run.created is not None)
     free_since = slot_free_since or line.last_moved
@@ -55,7 +55,7 @@ def _slot_given_up_at_unknown_time(line: Queue) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Positions:
-    """The places of all backups, or of all restores, by namespace and name: by the formula, and live."""
+    """The positions of all backups, or of all restores, by namespace and name: by the formula, and live."""
 
     estimated: Mapping[tuple[str, str], int]
     live: Mapping[tuple[str, str], int]
@@ -77,7 +77,7 @@ class Positions:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """The place that a NAB or NAR reports, what its controller would write now, and Velero's own order."""
+    """The position that a NAB or NAR reports, what its controller would write now, and Velero's own order."""
 
     reported: int
     recomputed: int
@@ -85,12 +85,12 @@ class Disagreement:
 
     @property
     def is_stale(self) -> bool:
-        """The controller has not looked since things changed; otherwise it counts in another way."""
+        """Whether the controller has not updated it since; otherwise it counts differently."""
         return self.reported != self.recomputed
 
 
 def disagreement(nonadmin: NonAdmin, positions: Positions) -> Disagreement | None:
-    """None where all agree, nothing is reported yet, or the Velero object is not to be seen."""
+    """None if all agree, nothing is reported yet, or the Velero object is not visible."""
     info, key = nonadmin.state.queue_info, (nonadmin.velero.namespace, nonadmin.velero.name)
     if info is None or key not in positions.live:
         return None

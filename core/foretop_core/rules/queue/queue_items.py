@@ -1,4 +1,4 @@
-"""The queue as Velero works it: who runs, who waits, for whom, and until when."""
+"""The queue as Velero processes it: what runs, what waits, for which run, and until when."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from foretop_core.models import Backup
 from foretop_core.rules import phases
-from foretop_core.rules.queue.blockers import Blocker, BlockerKind, Blockers, find_holds
+from foretop_core.rules.queue.blockers import Blocker, BlockerKind, Blockers, find_blockers
 from foretop_core.rules.queue.forecast import QueueState, SimulatedStarts, play
 from foretop_core.rules.queue.positions import Run, has_ended, order
 from foretop_core.rules.queue.usual_lengths import Expectation, Owner, RunHistory, learn, owner_of
@@ -17,10 +17,10 @@ from foretop_core.rules.sentences import Text, sentence
 
 @dataclass(frozen=True, slots=True)
 class QueueItem:
-    """One unfinished backup or restore in the line.
+    """One unfinished backup or restore in the queue.
 
-    `place` is unique and starts at 1; `position` is what Velero has written. `basis` is the number of earlier
-    runs that the expectation rests upon, and `note` says why a start or an end is not known.
+    `place` is unique and starts at 1; `position` is what Velero has written. `basis` is the number of earlier runs
+    behind the estimate, and `note` says why a start or an end is unknown.
     """
 
     run: Run
@@ -50,7 +50,7 @@ class QueueItem:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The unfinished ones of one Velero in its order; `last_moved` is the latest start or end on record."""
+    """The unfinished runs of one Velero in order; `last_moved` is the latest recorded start or end."""
 
     items: tuple[QueueItem, ...]
     concurrency: int
@@ -75,10 +75,10 @@ def queue(
     has_queue_phase: bool | None = None,
     silence: Text = "",
 ) -> Queue:
-    """The line of one Velero's backups, or of its restores, which it works one at a time.
+    """The queue of one Velero's backups, or of its restores, which run one at a time.
 
-    What is not given is learned from the objects: the concurrency is then at least what runs now. A server
-    whose `silence` is given has no pulse, and nobody can tell when it will start or end anything.
+    What is not given is derived from the objects: the concurrency is then at least the number of running ones. With
+    `silence` the server shows no activity, and no start or end can be estimated.
     """
     everyone = list(runs)
     line = sorted((run for run in everyone if not has_ended(run)), key=order)
@@ -87,7 +87,7 @@ def queue(
     slots = max(1, running if concurrency is None else concurrency) if queues else 1
     past = history or learn(everyone, wanted=line)
     expected = [Expectation(None, 0, silence) if silence else past.expect(run, now) for run in line]
-    holds = find_holds(line, slots, by_namespace=queues)
+    holds = find_blockers(line, slots, by_namespace=queues)
     starts = _Starts(line, expected, holds, slots, now, silence)
     overtaken = _overtaken(line, holds)
     items = [
@@ -97,7 +97,7 @@ def queue(
 
 
 class _Starts:
-    """When each waiting one is expected to start, or why that is not known."""
+    """The expected start of each waiting run, or why it is unknown."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class _Starts:
 
 
 def _culprits(holds: Blockers, played: SimulatedStarts) -> dict[int, int]:
-    """For each one that never starts, the one whose unknown end it waits for, itself or through others."""
+    """For each run that never starts, the run whose unknown end it waits for, directly or indirectly."""
     endless, found = set(played.endless), dict[int, int]()
     for at, meets in holds.meets.items():
         if at in played.starts:
@@ -175,7 +175,7 @@ def _end(start: datetime, expected: Expectation) -> datetime | None:
 
 
 def _overtaken(line: Sequence[Run], holds: Blockers) -> set[int]:
-    """Held by a namespace, with somebody behind who is not: that one goes first when a slot is free."""
+    """The runs blocked by a namespace with an unblocked run behind them, which goes first when a slot is free."""
     found: set[int] = set()
     free_behind = False
     for at in reversed(range(len(line))):
@@ -189,7 +189,7 @@ def _overtaken(line: Sequence[Run], holds: Blockers) -> set[int]:
 
 
 def _shows_a_queue(line: Sequence[Run], concurrency: int | None) -> bool:
-    """Releases before 1.18 have neither the phases nor the flag, nor do restores on any release."""
+    """Whether the release has a queue: before 1.18 there are no phases and no flag, and restores never have them."""
     if not all(isinstance(run, Backup) for run in line):
         return False
     return (concurrency or 1) > 1 or any(run.phase in ("Queued", "ReadyToStart") for run in line)

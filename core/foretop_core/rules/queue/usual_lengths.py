@@ -1,4 +1,4 @@
-"""How long a run should take, told from the last runs of the same schedule or of the same team."""
+"""The expected length of a run, from the last runs of the same schedule or team."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class OwnerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whom a backup or restore was made for."""
+    """The schedule, NAB or NAR that a backup or restore was made for."""
 
     kind: OwnerKind
     namespace: str = ""
@@ -51,7 +51,7 @@ class Owner:
 
 
 def owner_of(run: Run) -> Owner:
-    """A backup made by hand from a schedule counts as the schedule's: it does the same work."""
+    """The owner of a run; a manual backup from a schedule counts as the schedule's, because it does the same work."""
     if isinstance(run, Backup):
         kind, name_key, namespace_key = OwnerKind.NAB, NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
     else:
@@ -65,7 +65,7 @@ def owner_of(run: Run) -> Owner:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """How long a run takes in all, from how many earlier runs that is known, or why it is not."""
+    """The expected total length of a run, the number of earlier runs behind it, or why it is unknown."""
 
     length: timedelta | None
     runs: int = 0
@@ -79,12 +79,12 @@ class RunHistory:
     lengths: Mapping[Key, tuple[timedelta, ...]]
 
     def of(self, owner: Owner) -> tuple[timedelta, ...]:
-        """Those of the same name where there are enough, else those of the same team."""
+        """The runs of the same name if there are enough, else those of the same team."""
         known = [self.lengths.get(key, ()) for key in _keys(owner)]
         return next((lengths for lengths in known if len(lengths) >= FEWEST_RUNS), max(known, key=len, default=()))
 
     def expect(self, run: Run, now: datetime) -> Expectation:
-        """Of a run that is under way, only the past runs that took longer than it has so far still tell."""
+        """For a run under way, only the past runs that took longer than it has so far count."""
         owner = owner_of(run)
         lengths = self.of(owner)
         started = run.status.start_timestamp
@@ -102,7 +102,7 @@ class RunHistory:
 def learn(runs: Iterable[Run], wanted: Iterable[Run] | None = None) -> RunHistory:
     """The history of every owner, or of the owners of `wanted`, which is quicker.
 
-    What ended without success tells nothing of the length, nor does what another cluster did.
+    Failed runs and runs of another cluster are ignored: they say nothing about the length.
     """
     marks = None if wanted is None else {_mark(run) for run in wanted}
     seen: defaultdict[Key, list[tuple[datetime, timedelta]]] = defaultdict(list)
@@ -120,7 +120,7 @@ def learn(runs: Iterable[Run], wanted: Iterable[Run] | None = None) -> RunHistor
 
 
 def _mark(run: Run) -> tuple[str | None, str | None, str | None]:
-    """Alike for all runs of one schedule or team; tells most of the others apart without a closer look."""
+    """A cheap key that is equal for all runs of one schedule or team and differs for most others."""
     labels, annotations = run.metadata.labels, run.metadata.annotations
     return (
         labels.get(SCHEDULE_LABEL),

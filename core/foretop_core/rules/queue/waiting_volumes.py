@@ -1,4 +1,4 @@
-"""Which volume a run waits for, and where that stands."""
+"""The volume that a run waits for, and its state."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from foretop_core.models import DataMovement
 NOT_MOVING_YET = frozenset({"", "New", "Accepted", "Prepared"})
 """The phases of a data movement before its first byte."""
 PATIENCE = timedelta(minutes=1)
-"""A node takes up a volume within seconds; after a minute it is what the run waits for."""
+"""A node picks up a volume within seconds; after a minute it is what the run waits for."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingVolume:
-    """A volume of which nothing has been moved yet; `node` is "" where none has taken it."""
+    """A volume of which nothing has been transferred yet; `node` is "" if no node has accepted it."""
 
     name: str
     phase: str
@@ -25,7 +25,7 @@ class WaitingVolume:
 
 
 def waiting_volume(movements: Iterable[DataMovement], now: datetime) -> WaitingVolume | None:
-    """The one that has waited longest, where that is longer than usual."""
+    """The volume that has waited longest, if that is longer than usual."""
     found = [one for one in movements if one.phase in NOT_MOVING_YET]
     waiting = [(since, one) for one in found if (since := one.status.accepted_timestamp or one.created)]
     since, first = min(

@@ -1,4 +1,4 @@
-"""What is to be expected of an unfinished run: told where it can be known, and nowhere else."""
+"""The estimates of an unfinished run: shown if they can be known, and not otherwise."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.sentences import render
 from foretop_core.tables.resources.run_eta import outlook
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
-from tests.unit.view.test_views import Shown, velero
+from tests.unit.tables.test_views import Shown, velero
 
 SILENT = location(checked="02:26:03", synced="02:26:03")
 
 
-def test_a_backup_that_waits_for_a_volume_says_for_which_and_where() -> None:
+def test_a_backup_that_waits_for_a_volume_names_it_and_its_node() -> None:
     accepted = {"acceptedByNode": "worker-4", "acceptedTimestamp": at("02:33:00").isoformat()}
     waiting = backup("slow", "WaitingForPluginOperations", created="02:00:00", started="02:00:01")
     shown = Shown("queue", [waiting, upload(of="slow", **accepted), upload("quick", "Completed", of="slow")])
     assert shown.text("name", "when", "waits") == [["◐", "slow", "waits 8m", "volume data-0 on worker-4"]]
 
 
-def test_the_volume_of_a_backup_with_a_long_name_is_found_by_what_velero_makes_of_the_name() -> None:
+def test_the_volume_of_a_backup_with_a_long_name_is_found_by_its_label() -> None:
     name = f"team-pay-{'x' * 70}"
     waiting = backup(name, "WaitingForPluginOperations", created="02:00:00", started="02:00:01")
     shown = Shown("queue", [waiting, upload(of=label_value(name))])
     assert shown.text("when") == [["◐", "waits 41m"]]
 
 
-def test_items_that_are_all_done_are_no_progress_while_the_data_waits() -> None:
+def test_finished_items_are_not_progress_while_the_data_waits() -> None:
     done = {"itemsBackedUp": 100, "totalItems": 100}
     label = {"openshift.io/oadp-nab-origin-nacuuid": "u-1"}
     waiting = backup("v-1", "WaitingForPluginOperations", started="02:00:01", labels=label, progress=done)
@@ -52,7 +52,7 @@ def test_items_that_are_all_done_are_no_progress_while_the_data_waits() -> None:
     assert Shown("nonadmin", [waiting, tenant, bytes_moved]).text("progress") == [["◐", "data 30%"]]
 
 
-def test_of_a_server_without_a_pulse_nothing_is_foretold() -> None:
+def test_a_server_without_a_heartbeat_has_no_estimates() -> None:
     runs = backup("runs", "InProgress", started="02:20:00", progress={"itemsBackedUp": 66, "totalItems": 100})
     waits = backup("waits", "Queued", created="02:21:00", queuePosition=1)
     alive = Shown("queue", [location(), runs, waits])
@@ -63,19 +63,19 @@ def test_of_a_server_without_a_pulse_nothing_is_foretold() -> None:
     assert {item["note"] for item in silent.items()} == {"no sign of activity from Velero since 02:26:03Z"}
 
 
-def test_row_and_pane_say_the_same_of_a_backup_that_stands() -> None:
+def test_row_and_pane_agree_on_a_stalled_backup() -> None:
     progress = {"itemsBackedUp": 66, "totalItems": 100}
-    stands = backup("slow", "InProgress", created="02:00:00", started="02:00:01", progress=progress)
-    shown = Shown("queue", [location(checked="02:59:03", synced="02:59:03"), stands])
+    stalled = backup("slow", "InProgress", created="02:00:00", started="02:00:01", progress=progress)
+    shown = Shown("queue", [location(checked="02:59:03", synced="02:59:03"), stalled])
     assert shown.text("when")[0][-1].startswith("41m → ")
     shown.clock.set(at("02:59:07"))
-    told = outlook(stands, shown.stage.render_context(shown.clock.now()))
+    told = outlook(stalled, shown.context_factory.render_context(shown.clock.now()))
     assert told.short == "stalled 18m"
     assert "have changed for at least 18 minutes" in render(told.sentence, NOW)
-    assert "nded about" not in _pane(shown, stands)
+    assert "nded about" not in _pane(shown, stalled)
 
 
-def test_unchanged_counts_from_a_move_that_was_seen_and_says_so_where_none_was() -> None:
+def test_no_progress_counts_from_the_last_observed_change() -> None:
     first = backup("slow", "InProgress", started="02:00:01", progress={"itemsBackedUp": 66, "totalItems": 100})
     shown = Shown("queue", [location(), first])
     shown.clock.set(NOW + timedelta(seconds=15))
@@ -86,7 +86,7 @@ def test_unchanged_counts_from_a_move_that_was_seen_and_says_so_where_none_was()
     assert "unchanged for 40 seconds" in _pane(shown, moved)
 
 
-def test_no_start_of_a_schedule_is_told_while_velero_has_no_pulse() -> None:
+def test_a_schedule_has_no_estimated_start_without_a_heartbeat() -> None:
     hourly, silent = schedule(cron="0 * * * *", last="02:00:03"), Heartbeat(3, at("02:26:03"), timedelta(minutes=1))
     assert expected_start(hourly, NOW, Dialect.ROBFIG, Heartbeat(3, at("02:41:03"), timedelta(minutes=1))) == at(
         "03:00:03"
@@ -100,23 +100,23 @@ def test_no_start_of_a_schedule_is_told_while_velero_has_no_pulse() -> None:
     )
 
 
-def test_a_backup_asked_for_now_says_that_velero_must_come_back_first() -> None:
+def test_a_new_backup_says_that_velero_must_be_active_first() -> None:
     step = plan_back_up_now(assemble([SILENT, schedule()]), [schedule()], NOW).steps[0]
     assert "once Velero is back: no sign of activity from Velero since 02:26:03Z" in step.forecast
 
 
 def _pane(shown: Shown, run: Backup) -> str:
-    told = queue_pane(run, shown.stage.render_context(shown.clock.now()))
-    return " ".join(piece.text for paragraph in told for piece in paragraph.spans)
+    result = queue_pane(run, shown.context_factory.render_context(shown.clock.now()))
+    return " ".join(piece.text for paragraph in result for piece in paragraph.spans)
 
 
 def _tenants_pane(shown: Shown) -> str:
     key, (_, entry) = next(iter(shown.live.table))
-    told = nonadmin_pane(entry, shown.render_context(key.context))
-    return " ".join(piece.text for paragraph in told for piece in paragraph.spans)
+    result = nonadmin_pane(entry, shown.render_context(key.context))
+    return " ".join(piece.text for paragraph in result for piece in paragraph.spans)
 
 
-def test_a_tenant_who_sees_no_queue_is_told_what_the_estimate_is_worth() -> None:
+def test_a_tenant_without_the_queue_sees_the_limits_of_the_estimate() -> None:
     tenant = nab(veleroBackup=velero("v-1", "u-1", phase="New"), queueInfo={"estimatedQueuePosition": 9})
     told = _tenants_pane(Shown("nonadmin", [tenant]))
     assert "The controller estimates ~9 in the queue, mostly updated when a backup ends" in told

@@ -23,13 +23,13 @@ NOW = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
         (86_400 * 29 + 5, "29d", "in 29d"),
     ],
 )
-def test_spans_are_short(seconds: int, short: str, until: str) -> None:
+def test_durations_are_short(seconds: int, short: str, until: str) -> None:
     assert times.short(timedelta(seconds=seconds)) == short
     assert times.until(timedelta(seconds=seconds)) == until
 
 
 @pytest.mark.parametrize(("seconds", "shown"), [(42, "42s"), (242, "4m2s"), (240, "4m"), (720, "12m"), (601, "10m")])
-def test_what_took_minutes_is_told_to_the_second(seconds: int, shown: str) -> None:
+def test_durations_of_minutes_include_seconds(seconds: int, shown: str) -> None:
     assert times.took(timedelta(seconds=seconds)) == shown
 
 
@@ -43,10 +43,10 @@ def test_what_took_minutes_is_told_to_the_second(seconds: int, shown: str) -> No
         (datetime(2025, 3, 1, 2, 30, tzinfo=UTC), "2025-03-01"),
     ],
 )
-def test_a_moment_is_as_exact_as_its_age_allows(at: datetime | None, shown: str) -> None:
+def test_a_time_is_as_precise_as_its_age_allows(at: datetime | None, shown: str) -> None:
     assert times.time_of_day(at, NOW) == shown
 
 
-def test_an_age_without_a_beginning_is_empty() -> None:
+def test_an_age_without_a_start_is_empty() -> None:
     assert times.age(None, NOW) == ""
     assert times.age(NOW - timedelta(minutes=3), NOW) == "3m"

@@ -21,12 +21,12 @@ from foretop_core.tables.engine.context_names import brief_name, short_names
         (["default/api-one:6443/admin", "default/api-two:6443/admin"], ["one", "two"]),
     ],
 )
-def test_names_are_cut_to_what_tells_them_apart(names: list[str], shown: list[str]) -> None:
+def test_names_are_shortened_to_their_differences(names: list[str], shown: list[str]) -> None:
     assert list(short_names(names).values()) == shown
 
 
 @given(st.lists(st.text("ab-/.", max_size=8), unique=True, max_size=5))
-def test_two_clusters_never_get_one_name(names: list[str]) -> None:
+def test_two_clusters_never_get_the_same_name(names: list[str]) -> None:
     short = short_names(names)
     assert list(short) == names
     assert len(set(short.values())) == len(names)

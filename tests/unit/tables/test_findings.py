@@ -21,7 +21,7 @@ def finding(
     code: str, severity: Severity, name: str, minutes: int | None = 5, kind: str = "Schedule", what: str = "late"
 ) -> Finding:
     since = None if minutes is None else NOW - timedelta(minutes=minutes)
-    return Finding(code, severity, ObjectRef("prod", kind, "velero", name), since, what, "seen", "mend")
+    return Finding(code, severity, ObjectRef("prod", kind, "velero", name), since, what, "seen", "fix")
 
 
 def render_context(_context: str) -> RenderContext:
@@ -32,7 +32,7 @@ def shown(table: FindingsTable) -> list[list[str]]:
     return [[row.mark.value, *(cell.text for cell in row.cells)] for row in table.paint(0, 99, render_context)]
 
 
-def test_the_gravest_and_oldest_comes_first() -> None:
+def test_the_worst_and_oldest_finding_comes_first() -> None:
     table = FindingsTable()
     table.show(
         [
@@ -52,11 +52,11 @@ def test_the_gravest_and_oldest_comes_first() -> None:
     ]
 
 
-def test_a_tenants_backup_is_called_by_its_short_name() -> None:
+def test_a_tenant_s_backup_is_shown_by_its_short_name() -> None:
     assert subject_text(finding("x", Severity.NOTE, "ledger", kind="NonAdminBackup")) == "nab velero/ledger"
 
 
-def test_the_same_findings_again_are_no_change() -> None:
+def test_the_same_findings_again_are_not_a_change() -> None:
     table = FindingsTable()
     first, second = finding("a", Severity.ERROR, "one", 9), finding("b", Severity.ERROR, "two", 8)
     table.show([first, second])

@@ -34,11 +34,11 @@ from tests.objects import NOW
         (ContextHealth(WatchState.NO_NAMESPACE, missing=("nowhere",)), StatusGlyph.LOOK, "no such namespace"),
     ],
 )
-def test_the_status_line_says_how_one_cluster_is_seen(health: ContextHealth, mark: StatusGlyph, text: str) -> None:
+def test_the_status_line_shows_the_state_of_one_cluster(health: ContextHealth, mark: StatusGlyph, text: str) -> None:
     assert status_line({"prod": health}, NOW) == (mark, text)
 
 
-def test_of_many_clusters_it_says_how_many_are_live() -> None:
+def test_the_status_line_counts_the_live_ones_of_many_clusters() -> None:
     contexts = {f"c{number}": ContextHealth(WatchState.LIVE) for number in range(38)}
     assert status_line(contexts, NOW) == (StatusGlyph.HEALTHY, "38 of 38 live")
     contexts |= {"stale": ContextHealth(WatchState.STALE), "out": ContextHealth(WatchState.SIGNED_OUT)}

@@ -1,4 +1,4 @@
-"""Told the stories of the recordings, the box does to every object what the real controllers did to it."""
+"""Replayed recordings: the box does to every object what the real controllers did."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from datetime import UTC, datetime
 import pytest
 
 from foretop_core.minicluster.controllers import Flags
-from tests.unit.minicluster.stories import lives, positions, recorded, tell
+from tests.unit.minicluster.recording_replay import histories, positions, recorded, replay
 
 WAITING = ("Queued", "ReadyToStart")
-"""A recording may end in an idle gap of the queue, which the box does not make."""
+"""A recording may end in an idle gap of the queue, which the box does not have."""
 
 LATE = "nab wave-4"
-"""The real controller was busy and made its Backup a quarter of a second late, in the next second: no tie."""
+"""The real controller was busy and created its Backup a quarter of a second late, in the next second: no tie."""
 
 HELD_UP = {"upgrade": {"plain", "quoted"}}
-"""Their waiting backup got its slot on a beat, after such a gap, and so held them back at that beat."""
+"""Their waiting backup got its slot in a minute pass, after such a gap, and so blocked them in that pass."""
 
 STORIES = {
     "schedules": (Flags(), None),
@@ -29,10 +29,10 @@ STORIES = {
 
 
 @pytest.mark.parametrize("name", STORIES)
-def test_a_story_of_the_real_controllers_goes_the_same_way_in_the_box(name: str) -> None:
+def test_the_box_replays_a_recording_of_the_real_controllers(name: str) -> None:
     flags, non_admin_at = STORIES[name]
     held_up = HELD_UP.get(name, set())
-    real, box = lives(recorded(name)), lives(tell(name, flags, non_admin_at))
+    real, box = histories(recorded(name)), histories(replay(name, flags, non_admin_at))
     missed = {key for key in box.keys() - real.keys() if key[0] == "backups" and _schedule_of(key) in held_up}
     assert sorted(box.keys() - missed) == sorted(real), "the same objects were made"
     assert len(missed) == len(held_up), "one run more each"
@@ -50,7 +50,7 @@ def _schedule_of(key: tuple[str, str, str]) -> str:
     ("name", "until"),
     [("queue", "a"), ("overlap", "one-20261115024116"), ("nonadmin", "team-0-wave-0-<uuid>")],
 )
-def test_places_in_the_queue_are_those_of_velero_while_storage_stands_still(name: str, until: str) -> None:
+def test_queue_positions_match_velero_while_storage_hangs(name: str, until: str) -> None:
     flags, non_admin_at = STORIES[name]
-    real, box = positions(recorded(name), until), positions(tell(name, flags, non_admin_at), until)
+    real, box = positions(recorded(name), until), positions(replay(name, flags, non_admin_at), until)
     assert {who: box[who] for who in box if who != LATE} == {who: real[who] for who in real if who != LATE}

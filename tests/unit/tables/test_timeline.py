@@ -1,4 +1,4 @@
-"""Lanes and load agree with the runs that the dialect makes, one by one."""
+"""Lanes and load agree with the runs of the dialect, one by one."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def prescaled(cron: str, minutes: int, name: str = "orders", **spec: Any) -> Pre
 
 @QUICK
 @given(schedules(), moments(), st.sampled_from([360, 1440, 10080]))
-def test_the_bits_are_the_runs(schedule: CronSchedule, moment: datetime, minutes: int) -> None:
+def test_the_bits_match_the_runs(schedule: CronSchedule, moment: datetime, minutes: int) -> None:
     start = moment.replace(second=0, microsecond=0)
     assert run_bits(schedule, start, minutes) == one_by_one(schedule, start, minutes)
 
@@ -67,7 +67,7 @@ def test_the_bits_are_the_runs(schedule: CronSchedule, moment: datetime, minutes
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Africa/Cairo", "Australia/Lord_Howe"])
 @pytest.mark.parametrize("cron", ["30 2 * * *", "0 * * * *", "0 12 * * 5", "*/15 0-3 * * *"])
 @pytest.mark.parametrize("dialect", [Dialect.ROBFIG, Dialect.NETRESEARCH])
-def test_the_bits_are_the_runs_wherever_and_whenever_the_clocks_change(dialect: Dialect, zone: str, cron: str) -> None:
+def test_the_bits_match_the_runs_around_clock_changes(dialect: Dialect, zone: str, cron: str) -> None:
     made = parse(f"CRON_TZ={zone} {cron}", dialect)
     for day in range(0, 365, 3):
         start = datetime(2026, 1, 1, 5, 7, tzinfo=UTC) + timedelta(days=day)
@@ -88,7 +88,7 @@ def test_each_dialect_draws_the_days_on_which_its_server_runs() -> None:
     assert stepped == {Dialect.ROBFIG1: 0, Dialect.ROBFIG: first | second | third, Dialect.NETRESEARCH: 0}
 
 
-def test_a_run_that_spring_would_drop_is_drawn_where_the_server_makes_up_for_it() -> None:
+def test_a_skipped_run_is_drawn_where_the_server_makes_it_later() -> None:
     start = datetime(2026, 3, 29, 0, 0, tzinfo=UTC)
     text = "CRON_TZ=Europe/Berlin 30 2 * * *"
     assert run_bits(parse(text, Dialect.ROBFIG), start, 180) == 0
@@ -97,11 +97,11 @@ def test_a_run_that_spring_would_drop_is_drawn_where_the_server_makes_up_for_it(
     assert run_bits(parse(text, Dialect.NETRESEARCH), within_the_hour, 60) == 1 << 20
 
 
-def test_what_only_a_person_starts_draws_nothing() -> None:
+def test_a_manual_schedule_draws_nothing() -> None:
     assert run_bits(parse("@manual", Dialect.NETRESEARCH), NOW.replace(second=0), 1440) == 0
 
 
-def test_a_night_of_changing_clocks_drops_and_repeats_runs_on_the_lane() -> None:
+def test_a_clock_change_drops_and_repeats_runs_on_the_lane() -> None:
     text = "CRON_TZ=Europe/Berlin 30 2 * * *"
     spring = TimeAxis(datetime(2026, 3, 29, 0, 0, tzinfo=UTC), 30, 12)
     autumn = TimeAxis(datetime(2026, 10, 25, 0, 0, tzinfo=UTC), 30, 12)
@@ -111,7 +111,7 @@ def test_a_night_of_changing_clocks_drops_and_repeats_runs_on_the_lane() -> None
 
 @QUICK
 @given(expressions(), st.booleans())
-def test_a_lane_has_a_sign_in_each_cell_that_holds_a_run_to_come(cron: str, paused: bool) -> None:
+def test_a_lane_marks_each_cell_with_an_upcoming_run(cron: str, paused: bool) -> None:
     cells = {SIX_HOURS.cell_of(run) for run in robfig(cron).between(NOW, SIX_HOURS.end - TICK)}
     drawn = lane(item(cron, paused=paused), SIX_HOURS, NOW)
     assert len(drawn) == SIX_HOURS.cells
@@ -119,7 +119,7 @@ def test_a_lane_has_a_sign_in_each_cell_that_holds_a_run_to_come(cron: str, paus
     assert set(drawn) <= ({":", " "} if paused else {"|", " "})
 
 
-def test_what_has_begun_within_the_first_cell_is_no_longer_to_come() -> None:
+def test_a_run_already_started_in_the_first_cell_is_not_upcoming() -> None:
     assert lane(item("40 2 * * *"), SIX_HOURS, NOW).strip() == ""
     assert lane(item("41 2 * * *"), SIX_HOURS, NOW).strip() == ""
     assert lane(item("42 2 * * *"), SIX_HOURS, at("02:41:59"))[1] == "|"
@@ -137,14 +137,14 @@ def test_the_load_is_the_number_of_runs_in_each_cell(crons: list[str]) -> None:
     assert list(load.counts(NOW)) == counted
 
 
-def test_a_thousand_schedules_of_one_expression_weigh_a_thousand() -> None:
+def test_a_thousand_schedules_of_one_expression_count_a_thousand() -> None:
     load = StartLoad([item("0 3 * * *", f"s{place}") for place in range(1000)], SIX_HOURS)
     assert load.counts(NOW)[SIX_HOURS.cell_of(at("03:00"))] == 1000
     (crowd,) = load.crowds(NOW, 3)
     assert (crowd.at, crowd.size) == (at("03:00"), 1000)
 
 
-def test_the_paused_and_the_invalid_make_no_load_and_no_crowd() -> None:
+def test_paused_and_invalid_schedules_add_no_load_and_no_collision() -> None:
     items = [item("0 3 * * *", "a"), item("0 3 * * *", "b", paused=True), item("0 3 * * 7", "c", problem="no")]
     load = StartLoad(items, SIX_HOURS)
     assert sum(load.counts(NOW)) == 1
@@ -152,7 +152,7 @@ def test_the_paused_and_the_invalid_make_no_load_and_no_crowd() -> None:
     assert load.together("prod", at("03:00")) == (key("a"),)
 
 
-def test_crowds_are_named_largest_first_and_one_within_another_is_not_named() -> None:
+def test_collisions_are_listed_largest_first_without_contained_ones() -> None:
     crons = {"hourly": "0 * * * *", "hourly-too": "0 * * * *", "six": "0 6 * * *", "four": "0 4 * * *"}
     load = StartLoad([item(cron, name) for name, cron in crons.items()], SIX_HOURS)
     assert [(f"{crowd.at:%H:%M}", crowd.size) for crowd in load.crowds(NOW, 5)] == [("04:00", 3), ("06:00", 3)]
@@ -177,7 +177,7 @@ def test_a_constant_delay_counts_from_the_last_run() -> None:
     ]
 
 
-def test_a_constant_delay_that_is_long_due_goes_on_in_its_own_steps() -> None:
+def test_an_overdue_constant_delay_continues_in_its_own_steps() -> None:
     made = timeline_item(key(), schedule(cron="@every 1h", last="2026-11-14T20:15:00Z"), of_robfig)
     assert made is not None
     assert next_runs(made, NOW, 1) == (at("03:15"),)
@@ -201,13 +201,13 @@ def test_warm_ups_are_drawn_in_every_minute_before_their_runs(cron: str, minutes
     assert drawn == "".join(wanted)
 
 
-def test_a_warm_up_that_has_begun_is_drawn_though_its_run_is_beyond_the_ruler() -> None:
+def test_a_started_warm_up_is_drawn_even_if_its_run_is_beyond_the_axis() -> None:
     made = timeline_item(ObjectRef("prod", PRESCALED.name, "batch", "orders"), prescaled("0 12 * * *", 600), of_robfig)
     assert made is not None
     assert lane(made, SIX_HOURS, NOW) == "░" * SIX_HOURS.cells
 
 
-def test_warm_bits_of_nothing_are_nothing() -> None:
+def test_no_runs_give_no_warm_up_bits() -> None:
     assert warm_bits(0, 90) == 0
     assert warm_bits(0b1000, 0) == 0
     assert warm_bits(0b1000, 2) == 0b110
@@ -220,7 +220,7 @@ def test_a_suspended_prescaled_job_is_drawn_as_paused_and_needs_no_warm_up() -> 
     assert set(lane(made, SIX_HOURS, NOW)) == {" ", ":"}
 
 
-def test_the_zone_beside_a_cron_job_counts_and_one_in_its_expression_wins() -> None:
+def test_a_cron_job_s_zone_field_is_used_unless_its_expression_has_one() -> None:
     job = {"metadata": {"name": "j", "namespace": "b"}, "spec": {"schedule": "0 6 * * *", "timeZone": "Asia/Tokyo"}}
     made = timeline_item(key("j"), from_builtins(CronJob, job), of_robfig)
     assert made is not None
@@ -232,7 +232,7 @@ def test_the_zone_beside_a_cron_job_counts_and_one_in_its_expression_wins() -> N
 
 
 @pytest.mark.parametrize(("cron", "why"), [("0 0 * * 7", "above maximum"), ("0 0 31 2 *", "never fires")])
-def test_what_cannot_run_says_why_and_draws_nothing(cron: str, why: str) -> None:
+def test_an_invalid_schedule_draws_nothing_and_has_a_reason(cron: str, why: str) -> None:
     made = timeline_item(key(), schedule(cron=cron), of_robfig)
     assert made is not None
     assert why in made.problem
@@ -246,41 +246,41 @@ def filled(*resources: Resource) -> Store:
     return store
 
 
-def test_the_agenda_follows_what_decides_a_lane_and_nothing_else() -> None:
+def test_the_timeline_updates_only_for_changes_that_affect_a_lane() -> None:
     store = filled(schedule("b", "0 * * * *"), schedule("a", "5 * * * *"), prescaled("0 6 * * *", 10, "c"))
-    agenda = TimelineModel(store, ("prod",))
-    assert [one.name for one in agenda.order] == ["a", "b", "c"]
+    timeline = TimelineModel(store, ("prod",))
+    assert [one.name for one in timeline.order] == ["a", "b", "c"]
     store.put(key("b"), schedule("b", "0 * * * *", last="02:00:03"), NOW)
-    agenda.pump()
-    assert agenda.revision == 0
+    timeline.pump()
+    assert timeline.revision == 0
     store.put(key("b"), schedule("b", "0 * * * *", paused=True), NOW)
-    agenda.pump()
-    assert agenda.revision == 1
-    assert agenda[key("b")].paused
+    timeline.pump()
+    assert timeline.revision == 1
+    assert timeline[key("b")].paused
     store.put(key("aa"), schedule("aa", "7 * * * *"), NOW)
     store.put(key("a"), None, NOW)
-    agenda.pump()
-    assert [one.name for one in agenda.order] == ["aa", "b", "c"]
+    timeline.pump()
+    assert [one.name for one in timeline.order] == ["aa", "b", "c"]
 
 
-def test_the_agenda_is_narrowed_by_what_every_table_understands() -> None:
+def test_the_timeline_is_filtered_like_every_table() -> None:
     store = filled(
         schedule("a", "0 * * * *", paused=True),
         schedule("b", "5 * * * *", labels={"tier": "gold"}),
         prescaled("@daily", 1),
     )
-    agenda = TimelineModel(store, ("prod",))
+    timeline = TimelineModel(store, ("prod",))
     for text, names in (("paused:true", "a"), ("-l tier=gold", "b"), ("namespace:batch", "orders"), ("!batch", "a b")):
-        agenda.narrow(text)
-        assert " ".join(one.name for one in agenda.order) == names
-        assert agenda.filter_text == text
-    assert len(agenda) == 3
-    agenda.narrow("-l tier=gold")
-    assert agenda.place(key("a")) is None
-    assert agenda.place(key("b")) == 0
+        timeline.narrow(text)
+        assert " ".join(one.name for one in timeline.order) == names
+        assert timeline.filter_text == text
+    assert len(timeline) == 3
+    timeline.narrow("-l tier=gold")
+    assert timeline.place(key("a")) is None
+    assert timeline.place(key("b")) == 0
 
 
-def test_a_lane_whose_reading_is_open_draws_nothing_and_says_both() -> None:
+def test_a_lane_with_two_possible_readings_draws_nothing_and_shows_both() -> None:
     made = timeline_item(key(), schedule(cron="0 3 1 * 1"), lambda _, item: readings(item.spec.schedule))
     assert made is not None
     assert lane(made, SIX_HOURS, NOW).strip() == ""
@@ -290,13 +290,13 @@ def test_a_lane_whose_reading_is_open_draws_nothing_and_says_both() -> None:
     )
 
 
-def test_lanes_are_drawn_again_once_it_is_known_how_the_server_reads_them() -> None:
+def test_lanes_are_drawn_once_the_dialect_is_known() -> None:
     store, clock = Store(), ManualClock(NOW)
     store.fill("prod", [schedule(cron="0 3 1 * 1")], clock)
-    agenda = TimelineModel(store, ["prod"])
-    assert agenda[key()].problem
+    timeline = TimelineModel(store, ["prod"])
+    assert timeline[key()].problem
     queued = schedule("told", "0 22-2 * * *")
     store.fill("prod", [schedule(cron="0 3 1 * 1"), queued], clock)
-    agenda.pump(NOW)
-    assert not agenda[key()].problem
-    assert agenda[key()].dialect is Dialect.NETRESEARCH
+    timeline.pump(NOW)
+    assert not timeline[key()].problem
+    assert timeline[key()].dialect is Dialect.NETRESEARCH

@@ -33,7 +33,7 @@ def names(table: SortedRows[Row]) -> list[str]:
     return [row_key.name for row_key, _ in table]
 
 
-def test_rows_come_in_order_and_those_without_a_value_last() -> None:
+def test_rows_are_sorted_with_missing_values_last() -> None:
     table = SortedRows[Row](by_size)
     for name, size in (("b", 2), ("none", None), ("a", 1), ("c", 2)):
         table.put(key(name), Row(size))
@@ -42,7 +42,7 @@ def test_rows_come_in_order_and_those_without_a_value_last() -> None:
     assert names(table) == ["c", "b", "a", "none"]
 
 
-def test_only_what_can_be_seen_to_change_is_told() -> None:
+def test_only_visible_changes_are_reported() -> None:
     table = SortedRows[Row](by_size)
     table.put(key("a"), Row(1))
     table.put(key("b"), Row(2))
@@ -53,7 +53,7 @@ def test_only_what_can_be_seen_to_change_is_told() -> None:
     assert not table.remove(key("a"))
 
 
-def test_a_row_that_no_longer_fits_the_filter_leaves_and_is_still_known() -> None:
+def test_a_row_that_no_longer_matches_the_filter_is_hidden_but_kept() -> None:
     table = SortedRows[Row](by_size, small)
     table.put(key("a"), Row(1))
     assert table.put(key("a"), Row(9))
@@ -62,7 +62,7 @@ def test_a_row_that_no_longer_fits_the_filter_leaves_and_is_still_known() -> Non
     assert table.put(key("a"), Row(3))
 
 
-def test_the_cursor_finds_its_row_again_by_key() -> None:
+def test_the_cursor_follows_its_row_by_key() -> None:
     table = SortedRows[Row](by_size)
     for size in range(10):
         table.put(key(f"n{size}"), Row(size))
@@ -73,7 +73,7 @@ def test_the_cursor_finds_its_row_again_by_key() -> None:
     assert [row.size for _, row in table.window(7, 99)] == [8, 9]
 
 
-def test_new_findings_take_the_place_of_the_old() -> None:
+def test_new_findings_replace_the_old_ones() -> None:
     table = SortedRows[Row](by_size)
     table.replace([(key("a"), Row(1)), (key("b"), Row(2)), (key("c"), Row(3))])
     wanted = [(key("a"), Row(1)), (key("c"), Row(3, "worse")), (key("d"), Row(4))]
@@ -82,7 +82,7 @@ def test_new_findings_take_the_place_of_the_old() -> None:
     assert not table.replace(wanted)
 
 
-def test_a_flood_of_changes_is_put_in_order_at_once() -> None:
+def test_many_changes_are_sorted_in_one_pass() -> None:
     table = SortedRows[Row](by_size, small)
     table.update({key("stays"): Row(2), key("goes"): Row(1)})
     flood: dict[ObjectRef, Row | None] = {key(f"n{number}"): Row(number % 7) for number in range(300)}
@@ -104,7 +104,7 @@ class Counted:
 
 
 @pytest.mark.parametrize("rows", [10, 5_000])
-def test_one_change_derives_one_row_however_many_there_are(rows: int) -> None:
+def test_one_change_derives_only_one_row(rows: int) -> None:
     sort = Counted()
     table = SortedRows[Row](sort)
     table.replace((key(f"n{number}"), Row(number)) for number in range(rows))
@@ -126,18 +126,18 @@ STEP = st.one_of(
 
 
 @given(st.lists(STEP, max_size=30))
-def test_the_table_is_what_sorting_and_filtering_everything_anew_would_give(steps: list[tuple[Any, ...]]) -> None:
+def test_incremental_rows_equal_those_sorted_and_filtered_from_scratch(steps: list[tuple[Any, ...]]) -> None:
     table, model = SortedRows[Row](by_size), dict[ObjectRef, Row]()
     by_value, reverse, only_small = True, False, False
     for step in steps:
-        before, told = list(table), False
+        before, reported = list(table), False
         match step:
             case ("put", name, size, note):
                 model[key(name)] = Row(size, note)
-                told = table.put(key(name), Row(size, note))
+                reported = table.put(key(name), Row(size, note))
             case ("remove", name):
                 model.pop(key(name), None)
-                told = table.remove(key(name))
+                reported = table.remove(key(name))
             case ("sort", value, backwards):
                 by_value, reverse = value, backwards
                 table.sort(by_size if value else lambda _: None, reverse=backwards)
@@ -146,10 +146,10 @@ def test_the_table_is_what_sorting_and_filtering_everything_anew_would_give(step
                 table.filter(small if wanted else lambda _: True)
             case ("replace", rows):
                 model = {key(name): Row(size) for name, size in rows.items()}
-                told = table.replace(model.items())
+                reported = table.replace(model.items())
         expected = anew(model, by_value, reverse, only_small)
         assert [row_key for row_key, _ in table] == expected
-        assert told == (list(table) != before) or step[0] in ("sort", "filter")
+        assert reported == (list(table) != before) or step[0] in ("sort", "filter")
         assert [table.index_of(row_key) for row_key in expected] == list(range(len(expected)))
         assert all(table.get(row_key) == row for row_key, row in model.items())
 

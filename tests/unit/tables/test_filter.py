@@ -73,7 +73,7 @@ def shown(text: str) -> list[str]:
         ("phase:'failed'", ["sales"]),
     ],
 )
-def test_filters_show_what_they_say(text: str, expected: list[str]) -> None:
+def test_filters_match_the_expected_rows(text: str, expected: list[str]) -> None:
     assert shown(text) == expected
 
 
@@ -121,7 +121,7 @@ def test_a_word_in_a_cell_is_found_by_its_beginning() -> None:
         ("!-l app", "! cannot be combined with -l"),
     ],
 )
-def test_a_bad_filter_is_told_in_one_line(text: str, part: str) -> None:
+def test_a_bad_filter_is_a_one_line_error(text: str, part: str) -> None:
     with pytest.raises(BadInput) as problem:
         parse_filter(text, FIELDS)
     assert part in str(problem.value)
@@ -148,7 +148,7 @@ def test_a_bad_filter_is_told_in_one_line(text: str, part: str) -> None:
         ("d<0", {"d": "-1"}, True),
     ],
 )
-def test_selectors_choose_as_kubectl_does(text: str, labels: dict[str, str], fits: bool) -> None:
+def test_selectors_match_as_in_kubectl(text: str, labels: dict[str, str], fits: bool) -> None:
     assert selector(text).matches(labels) is fits
 
 

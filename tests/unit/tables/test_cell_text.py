@@ -29,12 +29,12 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("given_text", "shown"), HOSTILE)
-def test_what_would_steer_the_terminal_is_spelt_out(given_text: str, shown: str) -> None:
+def test_control_characters_are_escaped(given_text: str, shown: str) -> None:
     assert clean(given_text) == shown
 
 
 @given(st.text(st.characters()))
-def test_clean_text_has_no_character_that_a_terminal_obeys(text: str) -> None:
+def test_clean_text_has_no_control_characters(text: str) -> None:
     shown = clean(text)
     assert all(unicodedata.category(letter) not in {"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"} for letter in shown)
     assert "\n" not in shown
@@ -53,11 +53,11 @@ def test_wide_letters_take_two_cells_and_accents_none() -> None:
 
 
 ASCII_CONTROLS = (*range(0x20), 0x7F)
-"""Not measured as Rich does: text is clean before it is measured, and asking would slow down every cell of a table."""
+"""Not measured as in Rich: text is cleaned before it is measured, and a check would slow down every cell."""
 
 
 def test_every_code_point_takes_the_cells_that_rich_draws_it_in() -> None:
-    # Rich measures one character by a search of this table; spread out once, it is compared quickly.
+    # Rich searches this table for each character; expanded once, it is compared quickly.
     drawn = bytearray(b"\1" * 0x110000)
     for first, last, cells in load("auto").widths:
         drawn[first : last + 1] = bytes((cells,)) * (last + 1 - first)
@@ -71,7 +71,7 @@ def test_every_code_point_takes_the_cells_that_rich_draws_it_in() -> None:
     assert [hex(first) for first, row in rows.items() if width(row) != sum(drawn[first : first + 0x100])] == []
 
 
-def test_what_is_not_measured_as_rich_does_is_spelt_out_before() -> None:
+def test_characters_not_measured_as_in_rich_are_escaped() -> None:
     for code in ASCII_CONTROLS:
         shown = clean(chr(code))
         assert width(shown) == cell_len(shown) == len(shown) > 1
@@ -120,7 +120,7 @@ def test_any_text_takes_the_cells_that_rich_draws_it_in(text: str) -> None:
     assert width(text) == cell_len(text)
 
 
-def test_a_cut_parts_no_selector_and_no_accent_from_its_letter() -> None:
+def test_a_cut_does_not_split_a_letter_from_its_accent_or_selector() -> None:
     assert cut_end("ab⚠️cd", 4) == "ab…"
     assert cut_end("ab⚠️cd", 5) == "ab⚠️…"
     assert cut("abe\u0301cdefghie\u0301", 5) == "abe\u0301…e\u0301"
@@ -135,7 +135,7 @@ def test_a_backup_name_is_cut_in_the_middle_and_keeps_the_time_at_its_end() -> N
 
 
 @given(st.text(st.characters()).map(clean), st.integers(0, 20))
-def test_what_is_cut_fits_and_what_fits_is_not_cut(text: str, cells: int) -> None:
+def test_cut_text_fits_and_fitting_text_is_not_cut(text: str, cells: int) -> None:
     for shown in (cut(text, cells), cut_end(text, cells)):
         assert width(shown) <= cells
         if width(text) <= cells:

@@ -1,4 +1,4 @@
-"""What is not seen is told as a finding, after a moment of patience."""
+"""Visibility gaps are shown as findings, after a short delay."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def ago(seconds: int) -> WatchHealth:
 
 
 def health(*watches: tuple[WatchScope, WatchHealth]) -> ContextHealth:
-    board = WatchHealthRegistry()
+    registry = WatchHealthRegistry()
     for scope, how in watches:
-        board.report(scope, how)
-    return board.context("prod")
+        registry.report(scope, how)
+    return registry.context("prod")
 
 
 LIVE = WatchHealth(WatchState.LIVE, NOW)
 
 
-def test_a_cluster_of_which_nothing_comes_in_is_one_error_that_says_when_it_was_seen_last() -> None:
+def test_a_cluster_without_updates_is_one_error_with_the_last_time() -> None:
     lost = health((WatchScope("prod", BACKUP), ago(600)), (WatchScope("prod", SCHEDULE), ago(300)))
     (found,) = visibility_findings("prod", lost, NOW)
     assert (found.severity, found.since, found.context) == (Severity.ERROR, NOW - timedelta(seconds=300), "prod")
@@ -39,7 +39,7 @@ def test_a_cluster_of_which_nothing_comes_in_is_one_error_that_says_when_it_was_
     assert "not visible" in render(never.what, NOW)
 
 
-def test_one_who_is_signed_out_is_told_to_sign_in() -> None:
+def test_an_expired_login_is_reported_with_how_to_sign_in() -> None:
     out = WatchHealth(WatchState.SIGNED_OUT, NOW - timedelta(minutes=1), "The token has expired")
     (found,) = visibility_findings("prod", health((WatchScope("prod", BACKUP), out)), NOW)
     assert render(found.what, NOW).startswith("signed out; last seen at")
@@ -47,13 +47,13 @@ def test_one_who_is_signed_out_is_told_to_sign_in() -> None:
     assert "Sign in" in render(found.remedy, NOW)
 
 
-def test_a_watch_that_is_back_after_a_moment_is_nobodys_business() -> None:
+def test_a_brief_interruption_of_a_watch_is_not_a_finding() -> None:
     assert visibility_findings("prod", health((WatchScope("prod", BACKUP), ago(4))), NOW) == ()
     part = health((WatchScope("prod", BACKUP), ago(4)), (WatchScope("prod", SCHEDULE), LIVE))
     assert visibility_findings("prod", part, NOW) == ()
 
 
-def test_gaps_in_a_cluster_that_is_seen_are_named_kind_by_kind() -> None:
+def test_gaps_in_a_visible_cluster_are_listed_by_kind() -> None:
     found = visibility_findings(
         "prod",
         health(
@@ -71,7 +71,7 @@ def test_gaps_in_a_cluster_that_is_seen_are_named_kind_by_kind() -> None:
     ]
 
 
-def test_all_is_seen_where_all_is_live() -> None:
+def test_there_are_no_gaps_if_all_watches_are_live() -> None:
     assert visibility_findings("prod", health((WatchScope("prod", BACKUP), LIVE)), NOW) == ()
 
 

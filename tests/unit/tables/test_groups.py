@@ -35,8 +35,8 @@ def standing(row: Row) -> StatusLabel | None:
     return (StatusGlyph.BROKEN, "failed") if row.broken else None
 
 
-def told(lines: GroupedRows[Row]) -> list[str]:
-    """`pay 2 1 failed` for a head, the name for a row."""
+def shown_lines(lines: GroupedRows[Row]) -> list[str]:
+    """`pay 2 1 failed` for a group header, the name for a row."""
     return [
         " ".join([entry.group[1], str(entry.size), *(f"{count} {word}" for (_, word), count in entry.standings)])
         if isinstance(entry, GroupHeader)
@@ -60,30 +60,30 @@ def table() -> SortedRows[Row]:
     return table
 
 
-def test_rows_stand_under_their_namespace_in_their_own_order(table: SortedRows[Row]) -> None:
+def test_rows_are_grouped_by_namespace_in_their_own_order(table: SortedRows[Row]) -> None:
     lines = GroupedRows(table, standing)
-    assert told(lines) == ["ml 2 1 failed", "z", "y", "pay 2", "a", "b", "web 1", "c"]
+    assert shown_lines(lines) == ["ml 2 1 failed", "z", "y", "pay 2", "a", "b", "web 1", "c"]
     table.sort(by_size, reverse=True)
-    assert told(lines) == ["ml 2 1 failed", "y", "z", "pay 2", "b", "a", "web 1", "c"]
+    assert shown_lines(lines) == ["ml 2 1 failed", "y", "z", "pay 2", "b", "a", "web 1", "c"]
     lines.close()
     assert [held.name for held, _ in table] == ["y", "b", "a", "z", "c"]
 
 
-def test_a_head_counts_what_changes_comes_and_goes(table: SortedRows[Row]) -> None:
+def test_a_group_header_counts_additions_changes_and_deletions(table: SortedRows[Row]) -> None:
     lines = GroupedRows(table, standing)
     table.put(key("pay", "a"), Row(1, broken=True))
     table.put(key("ml", "z"), Row(9))
     table.remove(key("web", "c"))
     table.put(key("new", "n"), Row(0, broken=True))
-    assert told(lines) == ["ml 2", "y", "z", "new 1 1 failed", "n", "pay 2 1 failed", "a", "b"]
+    assert shown_lines(lines) == ["ml 2", "y", "z", "new 1 1 failed", "n", "pay 2 1 failed", "a", "b"]
     table.filter(small)
-    assert told(lines) == ["new 1 1 failed", "n", "pay 2 1 failed", "a", "b"]
+    assert shown_lines(lines) == ["new 1 1 failed", "n", "pay 2 1 failed", "a", "b"]
 
 
-def test_a_folded_group_is_one_line_and_all_of_its_rows_are_still_there(table: SortedRows[Row]) -> None:
+def test_a_collapsed_group_is_one_line_and_keeps_its_rows(table: SortedRows[Row]) -> None:
     lines = GroupedRows(table, standing)
     lines.fold(head_key(("prod", "ml")))
-    assert told(lines) == ["ml 2 1 failed", "pay 2", "a", "b", "web 1", "c"]
+    assert shown_lines(lines) == ["ml 2 1 failed", "pay 2", "a", "b", "web 1", "c"]
     assert lines.index_of(key("ml", "z")) is None
     assert [held.name for held, _ in lines.rows()] == ["z", "y", "a", "b", "c"]
     assert [held.name for held in lines.members(head_key(("prod", "ml")))] == ["z", "y"]
@@ -96,7 +96,7 @@ def test_namespaces_of_two_clusters_are_two_groups() -> None:
     table.replace([(key("pay", "a", "us"), Row(1)), (key("pay", "b", "eu"), Row(1)), (key("ml", "c", "us"), Row(1))])
     lines = GroupedRows(table, standing)
     assert [lines.key_at(line).context for line in range(len(lines))] == ["eu", "eu", "us", "us", "us", "us"]
-    assert told(lines) == ["pay 1", "b", "ml 1", "c", "pay 1", "a"]
+    assert shown_lines(lines) == ["pay 1", "b", "ml 1", "c", "pay 1", "a"]
 
 
 class Counted:
@@ -111,7 +111,7 @@ class Counted:
 
 
 @pytest.mark.parametrize("rows", [10, 5_000])
-def test_a_change_counts_its_own_row_however_many_there_are(rows: int) -> None:
+def test_a_change_recounts_only_its_own_row(rows: int) -> None:
     asked = Counted()
     table = SortedRows[Row](by_size)
     table.replace((key(f"ns-{number % 50}", f"n{number}"), Row(number)) for number in range(rows))
@@ -133,7 +133,7 @@ STEP = st.one_of(
 
 
 @given(st.lists(STEP, max_size=30))
-def test_the_lines_are_those_of_all_rows_grouped_anew(steps: list[Any]) -> None:
+def test_incremental_lines_equal_those_grouped_from_scratch(steps: list[Any]) -> None:
     table = SortedRows[Row](by_size)
     lines = GroupedRows(table, standing)
     folded: set[str] = set()

@@ -1,4 +1,4 @@
-"""A finding must hold before it comes and be gone before it goes."""
+"""A finding is shown after it has lasted, and removed after it has been gone for a while."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def names(state: object) -> set[str]:
     return {each.subject.name for each in state.shown.values()}  # type: ignore[attr-defined]
 
 
-def test_the_first_look_shows_everything_at_once() -> None:
+def test_the_first_result_is_shown_at_once() -> None:
     assert names(debounce(None, [finding("a")], NOW, LIMITS)) == {"a"}
 
 
-def test_a_flash_of_two_seconds_is_never_shown() -> None:
+def test_a_finding_of_two_seconds_is_never_shown() -> None:
     state = debounce(None, [], NOW, LIMITS)
     state = debounce(state, [finding("a")], NOW + seconds(1), LIMITS)
     assert names(state) == set()
@@ -36,14 +36,14 @@ def test_a_flash_of_two_seconds_is_never_shown() -> None:
     assert names(state) == set()
 
 
-def test_what_holds_is_shown_with_its_newest_words() -> None:
+def test_a_lasting_finding_is_shown_with_its_newest_text() -> None:
     state = debounce(None, [], NOW, LIMITS)
     state = debounce(state, [finding("a", "old")], NOW + seconds(1), LIMITS)
     state = debounce(state, [finding("a", "new")], NOW + seconds(6), LIMITS)
     assert [each.what for each in state.shown.values()] == ["new"]
 
 
-def test_a_finding_that_blinks_stays_and_one_that_is_gone_goes() -> None:
+def test_a_flickering_finding_stays_and_a_resolved_one_disappears() -> None:
     state = debounce(None, [finding("a")], NOW, LIMITS)
     state = debounce(state, [], NOW + seconds(10), LIMITS)
     state = debounce(state, [finding("a")], NOW + seconds(20), LIMITS)

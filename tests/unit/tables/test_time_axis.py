@@ -1,4 +1,4 @@
-"""Time in cells: what they hold, where they begin, and which of them say so."""
+"""The cells of the time axis: their span, their start, and their labels."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tests.objects import NOW, at
 
 
 @pytest.mark.parametrize("horizon", HORIZONS)
-@pytest.mark.parametrize("room", [20, 62, 100, 180, 400])
-def test_the_whole_horizon_is_on_the_ruler_and_now_in_its_first_cell(horizon: timedelta, room: int) -> None:
-    ruler = ruler_over(NOW, horizon, room)
-    assert ruler.cells <= room
+@pytest.mark.parametrize("width", [20, 62, 100, 180, 400])
+def test_the_axis_covers_the_horizon_and_starts_with_now(horizon: timedelta, width: int) -> None:
+    ruler = ruler_over(NOW, horizon, width)
+    assert ruler.cells <= width
     assert ruler.cell_of(NOW) == 0
     assert ruler.end >= NOW + horizon
 
@@ -37,20 +37,20 @@ def test_the_cells_begin_with_the_hour_of_the_zone_that_is_shown() -> None:
     assert f"{(ruler.start + cell * timedelta(minutes=ruler.step)).astimezone(kolkata):%H:%M}" == label
 
 
-def test_the_hour_that_comes_twice_is_labelled_twice() -> None:
+def test_a_repeated_hour_is_labelled_twice() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     ruler = ruler_over(datetime(2026, 10, 24, 23, 0, tzinfo=UTC), HORIZONS[0], 80, berlin)
     shown = [label for _, label in labels(ruler, berlin)]
     assert shown[:4] == ["01:00", "02:00", "02:00", "03:00"]
 
 
-def test_every_midnight_of_a_week_is_labelled_though_the_clocks_change_within_it() -> None:
+def test_every_midnight_of_a_week_is_labelled_across_a_clock_change() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     ruler = ruler_over(datetime(2026, 10, 22, 12, 0, tzinfo=UTC), HORIZONS[2], 62, berlin)
     assert [label for _, label in labels(ruler, berlin)] == [f"{day} Oct" for day in range(23, 30)]
 
 
-def test_the_highest_cell_is_a_full_bar_and_one_run_is_seen() -> None:
+def test_the_highest_cell_is_a_full_bar_and_a_single_run_is_visible() -> None:
     assert bars((0, 1, 2, 100)) == " ▂▃█"
     assert bars((1, 1)) == "▂▂"
     assert bars((0, 3, 10, 40), ascii=True) == " 3##"

@@ -41,10 +41,10 @@ class Shown:
         self.store = Store()
         self.store.fill("prod", objects, self.clock)
         self.live: LiveTable[Any] = LiveTable(VIEWS[name](), self.store, ["prod"])
-        self.stage = RenderContextFactory(self.store, "prod")
+        self.context_factory = RenderContextFactory(self.store, "prod")
 
     def render_context(self, _context: str = "prod") -> RenderContext:
-        return self.stage.render_context(self.clock.now())
+        return self.context_factory.render_context(self.clock.now())
 
     def rows(self) -> list[Row]:
         return self.live.paint(0, 1000, self.render_context)
@@ -58,7 +58,7 @@ class Shown:
         return [self.live.view.describe(key, entry, self.render_context()) for key, (_, entry) in self.live.table]
 
 
-def test_schedules_say_what_they_do_next_and_why_not() -> None:
+def test_schedules_show_their_next_run_or_why_there_is_none() -> None:
     shown = Shown(
         "schedules",
         [
@@ -85,7 +85,7 @@ def test_schedules_say_what_they_do_next_and_why_not() -> None:
     ]
 
 
-def test_a_schedule_that_releases_read_differently_has_no_single_next_run_until_the_release_is_known() -> None:
+def test_an_ambiguous_schedule_has_no_next_run_until_the_release_is_known() -> None:
     both = schedule("both", "0 2 1 * 1", created="2026-11-10T00:00:00Z")
     shown = Shown("schedules", [both])
     assert shown.text("name", "next") == [["▲", "both", "2 readings"]]
@@ -95,14 +95,14 @@ def test_a_schedule_that_releases_read_differently_has_no_single_next_run_until_
         ("Velero up to 1.18.2", "2026-11-16T02:00:00Z"),
         ("Velero 1.18.3 and later", "2027-02-01T02:00:00Z"),
     ]
-    # Another schedule of the same server tells which release it is: all rows are made again.
+    # Another schedule of the same server shows its release: all rows are derived again.
     shown.store.fill("prod", [both, schedule("wraps", "0 22-2 * * *")], shown.clock)
     shown.live.pump()
     assert shown.text("name", "next")[0] == ["●", "both", "in 77d"]
     assert "readings" not in shown.items()[0]
 
 
-def test_the_last_runs_of_a_schedule_show_how_each_went_and_which_are_missing() -> None:
+def test_the_last_runs_of_a_schedule_show_outcomes_and_missing_runs() -> None:
     def run(hour: int, phase: str = "Completed", **status: Any) -> Resource:
         time = f"{hour:02}:00:03"
         return backup(f"h-{hour}", phase, created=time, started=time, ended=f"{hour:02}:05:00", of="h", **status)
@@ -153,7 +153,7 @@ def test_a_team_sees_where_its_backup_is() -> None:
     assert places == {"back": None, "refused": None, "running": 1, "served": 0, "unread": None, "waiting": 2}
 
 
-def test_when_a_backup_ends_the_rows_behind_it_move_up_and_no_other_is_touched() -> None:
+def test_when_a_backup_ends_only_the_rows_behind_it_change() -> None:
     shown = Shown("nonadmin", queue_of_tenants())
     sink = shown.store.sink(WatchScope("prod", BACKUP), shown.clock)
     ended = backup(
@@ -171,7 +171,7 @@ def test_when_a_backup_ends_the_rows_behind_it_move_up_and_no_other_is_touched()
     assert shown.text("queue") == [["○", "1st waiting"]]
 
 
-def test_when_a_backup_can_no_longer_be_read_those_behind_it_are_counted_anew() -> None:
+def test_when_a_backup_becomes_unreadable_the_rows_behind_it_are_recounted() -> None:
     shown = Shown("nonadmin", queue_of_tenants())
     shown.store.sink(WatchScope("prod", BACKUP), shown.clock).unreadable("velero", "v-1", "status: broken")
     shown.live.pump()
@@ -181,7 +181,7 @@ def test_when_a_backup_can_no_longer_be_read_those_behind_it_are_counted_anew() 
     assert shown.text("queue") == [["○", "1st waiting"]]
 
 
-def test_the_queue_is_shown_in_veleros_own_order() -> None:
+def test_the_queue_is_shown_in_velero_s_order() -> None:
     spec = {"includedNamespaces": ["team-pay"]}
     shown = Shown(
         "queue",
@@ -209,7 +209,7 @@ def test_the_queue_is_shown_in_veleros_own_order() -> None:
     assert {item["name"]: item["position"] for item in shown.items()} == {"runs": 1, "first": 2, "second": 3, "back": 1}
 
 
-def test_what_the_controller_reports_does_not_change_the_place_that_is_shown() -> None:
+def test_a_different_reported_position_does_not_change_the_one_shown() -> None:
     frozen = nab("waiting", veleroBackup=velero("v-2", "u-2"), queueInfo={"estimatedQueuePosition": 7})
     others = [item for item in queue_of_tenants() if item.name != "waiting"]
     shown = Shown("nonadmin", [*others, frozen])
@@ -273,14 +273,14 @@ def test_a_pause_is_one_sign_and_takes_no_outcomes_place() -> None:
     assert Shown("schedules", [never, *runs], at("20:30")).text("runs") == [["●", "_______._."]]
 
 
-def test_a_backup_that_stands_still_says_for_how_long() -> None:
+def test_a_stalled_backup_shows_for_how_long() -> None:
     moving = upload(of="slow", phase="InProgress")
     shown = Shown("queue", [backup("slow", "InProgress", created="02:00:00", started="02:00:01"), moving])
     shown.clock.set(at("03:19:07"))
     assert shown.text("name", "when") == [["◐", "slow", "stalled 38m"]]
 
 
-def test_backups_come_newest_first_with_how_they_ended() -> None:
+def test_backups_are_listed_newest_first_with_their_outcome() -> None:
     shown = Shown(
         "backups",
         [
@@ -296,27 +296,27 @@ def test_backups_come_newest_first_with_how_they_ended() -> None:
     ]
 
 
-def test_a_location_that_nobody_checks_any_more_is_not_called_healthy() -> None:
+def test_a_location_without_recent_checks_is_not_healthy() -> None:
     shown = Shown("storage", [location("s3")])
     assert shown.text("phase", "what") == [["●", "Available", ""]]
     shown.clock.advance(timedelta(minutes=26))
     assert shown.text("phase", "what") == [["▲", "Available", "not checked for 26 minutes"]]
 
 
-def test_a_location_that_is_never_to_be_checked_is_not_blamed_for_it() -> None:
+def test_a_location_with_disabled_checks_is_not_a_problem() -> None:
     shown = Shown("storage", [location("s3", spec={"validationFrequency": "0s"})])
     shown.clock.advance(timedelta(minutes=26))
     assert shown.text("phase", "what") == [["●", "Available", ""]]
 
 
-def test_no_schedule_is_called_healthy_while_velero_has_no_pulse() -> None:
+def test_no_schedule_is_healthy_while_velero_has_no_heartbeat() -> None:
     shown = Shown("schedules", [location("s3"), schedule("daily", "0 6 * * *", last="2026-11-14T06:00:03Z")])
     assert shown.text("name") == [["●", "daily"]]
     shown.clock.advance(timedelta(minutes=26))
     assert shown.text("name") == [["▲", "daily"]]
 
 
-def test_a_storage_location_shows_what_is_wrong_with_it() -> None:
+def test_a_storage_location_shows_its_problem() -> None:
     places = [location(), location("s3-us", "Unavailable", message="access\ndenied \x1b[31m", synced="00:41:00")]
     shown = Shown("storage", places)
     assert shown.text("name", "phase", "checked", "synced", "mode", "default", "what") == [
@@ -356,7 +356,7 @@ def test_an_object_that_cannot_be_read_is_one_bad_row_with_its_name(name: str) -
     assert len(shown.live.table) == 1
 
 
-def test_filters_know_the_fields_of_their_view() -> None:
+def test_filters_support_the_fields_of_their_view() -> None:
     shown = Shown("schedules", [schedule("a", paused=True), schedule("b", "@every 1h"), schedule("c", phase="")])
     shown.live.filter("paused:true")
     assert [row.key.name for row in shown.rows()] == ["a"]
@@ -372,7 +372,7 @@ def test_filters_know_the_fields_of_their_view() -> None:
 
 
 @pytest.mark.parametrize("recording", recordings.NAMES)
-def test_rows_kept_change_by_change_are_those_derived_anew(recording: str) -> None:
+def test_incremental_rows_equal_those_derived_from_scratch(recording: str) -> None:
     store, clock = Store(), ManualClock(NOW)
     tables: list[LiveTable[Any]] = [LiveTable(view(), store, ["box"]) for view in VIEWS.values()]
     for number, event in enumerate(recordings.events(recording)):
@@ -387,17 +387,17 @@ def test_rows_kept_change_by_change_are_those_derived_anew(recording: str) -> No
         assert list(live.table) == list(fresh.table), live.view.name
 
 
-def test_a_changed_backup_derives_its_own_row_and_its_schedules_only() -> None:
+def test_a_changed_backup_derives_only_its_own_row_and_its_schedule() -> None:
     many = [backup(f"b-{number}", created="01:00:00", ended="01:01:00") for number in range(500)]
     shown = Shown("backups", [*many, schedule("s"), *[schedule(f"s-{number}") for number in range(50)]])
     schedules: LiveTable[Any] = LiveTable(VIEWS["schedules"](), shown.store, ["prod"])
     sink = shown.store.sink(WatchScope("prod", BACKUP), shown.clock)
     for phase in ("Queued", "InProgress", "Completed"):
         sink.apply("MODIFIED", backup("b-7", phase, of="s"))
-    told = shown.live.pump()
+    changed = shown.live.pump()
     schedules.pump()
     assert (shown.live.derived, schedules.derived) == (1, 1)
-    assert told
+    assert changed
     assert not shown.live.pump()
 
 
@@ -411,6 +411,6 @@ def test_a_table_shows_its_own_clusters_only() -> None:
     assert not shown.live.pump()
 
 
-def test_every_glyph_has_a_plain_letter() -> None:
+def test_every_glyph_has_an_ascii_letter() -> None:
     assert all(ascii_only(mark.value).isascii() for mark in StatusGlyph)
     assert ascii_only("▇▇▇▁▁ 61% … –").isascii()

@@ -1,4 +1,4 @@
-"""A box without doors for tests: storage, engine and object storage on a clock that is set by hand."""
+"""A box without an HTTP server, for tests: storage, engine and object storage on a manual clock."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUICK = SimulatedRun(timedelta(milliseconds=300), 2, steps=1)
 
 @dataclass(frozen=True)
 class GivenWork:
-    """The work of each run, as a test gives it."""
+    """The work of each run, as given by a test."""
 
     work_of: WorkOf = lambda run: QUICK
 
@@ -38,8 +38,8 @@ class GivenWork:
         return self.work_of(run)
 
 
-class Table:
-    """A small cluster on a table: people write to `storage`, `pass_time` lets the controllers work."""
+class ControllerBox:
+    """A small cluster: tests write to `storage`, and `pass_time` runs the controllers."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What the primer says of two fields as they are being typed."""
+"""The primer's preview of two fields while they are being typed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foretop_core.tables.timeline.primer_preview import coming, pair_cells, pair
 from tests.objects import NOW, at, backup, schedule
 
 
-def test_an_expression_of_the_table_is_primed_and_judged() -> None:
+def test_a_known_expression_is_primed_and_checked() -> None:
     shown = preview("0/15 * 1 * *", "10", Dialect.ROBFIG)
     assert shown.primed is not None
     assert shown.primed.expressions[:2] == ("5,20,35 * 1 * *", "50 0-22 1 * *")
@@ -23,7 +23,7 @@ def test_an_expression_of_the_table_is_primed_and_judged() -> None:
     assert shown.meaning == "every 15 minutes on the 1st of the month"
 
 
-def test_a_mistake_is_pointed_at() -> None:
+def test_a_parse_error_is_located() -> None:
     shown = preview("0 0 31 2,13 *", "10", Dialect.ROBFIG)
     assert "above maximum (12)" in shown.problem
     assert shown.problem_at == len("0 0 31 2,")
@@ -32,7 +32,7 @@ def test_a_mistake_is_pointed_at() -> None:
 
 
 @pytest.mark.parametrize("minutes", ["", "ten", "-1", "1.5", "10081", "٣", "9" * 30])
-def test_minutes_that_are_no_number_of_minutes_are_said_to_be_so(minutes: str) -> None:
+def test_invalid_warm_up_minutes_are_reported(minutes: str) -> None:
     shown = preview("0 2 * * *", minutes, Dialect.ROBFIG)
     assert shown.problem_in_minutes
     assert "0 to 10,080" in shown.problem
@@ -40,13 +40,13 @@ def test_minutes_that_are_no_number_of_minutes_are_said_to_be_so(minutes: str) -
 
 
 @pytest.mark.parametrize("text", ["@every 1h", "0 0 31 2 *"])
-def test_what_cannot_be_primed_says_why(text: str) -> None:
+def test_a_schedule_that_cannot_be_primed_has_a_reason(text: str) -> None:
     shown = preview(text, "10", Dialect.ROBFIG)
     assert shown.primed is None
     assert shown.problem.startswith(f"cannot prime {text}")
 
 
-def test_pairs_stand_on_the_ruler_where_their_times_are() -> None:
+def test_pairs_are_drawn_at_their_times_on_the_axis() -> None:
     shown = preview("0 * * * *", "10", Dialect.ROBFIG)
     pairs = coming(shown, NOW)
     assert (pairs[0].warmup, pairs[0].run) == (at("02:50"), at("03:00"))
@@ -60,7 +60,7 @@ def test_pairs_stand_on_the_ruler_where_their_times_are() -> None:
         assert drawn[ruler.cell_of(pair.warmup)] == "░"
 
 
-def test_a_warm_up_whose_next_is_weeks_away_is_drawn_large() -> None:
+def test_a_warm_up_weeks_away_is_drawn_on_its_own_scale() -> None:
     shown = preview("0 0 1 1 *", "30", Dialect.ROBFIG)
     pairs = coming(shown, NOW)
     drawn = pair_cells(pairs, pair_ruler(pairs, 30, 66, UTC))
@@ -68,7 +68,7 @@ def test_a_warm_up_whose_next_is_weeks_away_is_drawn_large() -> None:
     assert drawn.count("|") == 1
 
 
-def test_pairs_keep_their_distance_in_a_night_of_changing_clocks() -> None:
+def test_pairs_keep_their_distance_across_a_clock_change() -> None:
     shown = preview("CRON_TZ=Europe/Berlin 30 3 * * *", "120", Dialect.ROBFIG)
     assert shown.zone == ZoneInfo("Europe/Berlin")
     first = coming(shown, at("2026-03-28T12:00:00Z"))[0]
@@ -76,7 +76,7 @@ def test_pairs_keep_their_distance_in_a_night_of_changing_clocks() -> None:
     assert first.run == at("2026-03-29T01:30:00Z")
 
 
-def test_expressions_are_taken_from_whatever_has_one() -> None:
+def test_expressions_are_collected_from_all_kinds_that_have_one() -> None:
     zoned = {"metadata": {"name": "j", "namespace": "b"}, "spec": {"schedule": "0 6 * * *", "timeZone": "Asia/Tokyo"}}
     assert taken_from(schedule(cron="0 2 * * *")) == ("0 2 * * *", None)
     assert taken_from(from_builtins(CronJob, zoned)) == ("CRON_TZ=Asia/Tokyo 0 6 * * *", None)

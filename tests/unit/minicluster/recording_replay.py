@@ -1,4 +1,4 @@
-"""The recordings as stories: what people and storage did in them, told to a box, and what became of each object."""
+"""The recordings replayed in a box: what people and storage did in them, and the resulting history of each object."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from foretop_core.minicluster.kinds import Kind
 from foretop_core.models import Backup, Restore
 from tests import recordings
 from tests.recordings import Event, Note
-from tests.unit.minicluster.stage import Raw, Table
+from tests.unit.minicluster.controller_box import ControllerBox, Raw
 
 Key = tuple[str, str, str]
-Told = tuple[str, str, Raw]
-"""A change: what kind of object, what kind of change, the object."""
+ObservedChange = tuple[str, str, Raw]
+"""A change: the plural of the kind, the type of the change, the object."""
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _MADE_BY_CONTROLLERS = {"metadata", "hooks", "ttl", "csiSnapshotTimeout", "itemOperationTimeout"}
@@ -31,46 +31,46 @@ _SYNCED = "openshift.io/oadp-nab-synced-from-nacuuid"
 
 
 @dataclass(frozen=True)
-class Deed:
-    """Something that a person, or the object storage, or the server's machine did."""
+class ReplayStep:
+    """An action of a person, of the object storage, or of the server's machine."""
 
     t: datetime
-    do: Callable[[Table], object]
+    do: Callable[[ControllerBox], object]
 
 
-def tell(name: str, flags: Flags, non_admin_at: datetime | None = None) -> list[Told]:
-    """Play a recording's deeds to a box on their own times; what its watches would have seen."""
+def replay(name: str, flags: Flags, non_admin_at: datetime | None = None) -> list[ObservedChange]:
+    """Repeat a recording's steps in a box at their own times; returns the changes that a watch would have seen."""
     entries = recordings.read(name)
     events = [entry for entry in entries if isinstance(entry, Event)]
     begin = events[0].t
-    table = Table(begin, flags, _work(events), ("velero", *(f"team-{number}" for number in range(5))))
-    seen: list[Told] = []
+    box = ControllerBox(begin, flags, _work(events), ("velero", *(f"team-{number}" for number in range(5))))
+    seen: list[ObservedChange] = []
 
-    def hear(kind: Kind, change: Change) -> None:
+    def on_change(kind: Kind, change: Change) -> None:
         if kind.group in ("velero.io", "oadp.openshift.io"):
             seen.append((kind.plural, change.type.value, change.body))
 
-    table.storage.subscribe(hear)
-    deeds = [*_deeds(entries), Deed(_server_start(events), lambda table: table.velero.start())]
+    box.storage.subscribe(on_change)
+    steps = [*_steps(entries), ReplayStep(_server_start(events), lambda box: box.velero.start())]
     if non_admin_at is not None:
-        deeds.append(Deed(non_admin_at, lambda table: table.non_admin.start()))
-    for deed in sorted(deeds, key=lambda deed: deed.t):
-        table.engine.run_until(deed.t)
-        deed.do(table)
-    table.engine.run_until(entries[-1].t + timedelta(seconds=2))
+        steps.append(ReplayStep(non_admin_at, lambda box: box.non_admin.start()))
+    for step in sorted(steps, key=lambda step: step.t):
+        box.engine.run_until(step.t)
+        step.do(box)
+    box.engine.run_until(entries[-1].t + timedelta(seconds=2))
     return seen
 
 
-def recorded(name: str) -> list[Told]:
+def recorded(name: str) -> list[ObservedChange]:
     return [(event.kind.plural, event.type, event.raw) for event in recordings.events(name)]
 
 
-def lives(told: Iterable[Told]) -> dict[Key, list[Any]]:
-    """Object by object, what was to be seen of it, repeats collapsed."""
+def histories(changes: Iterable[ObservedChange]) -> dict[Key, list[Any]]:
+    """The visible states of each object, without repetitions."""
     found: defaultdict[Key, list[Any]] = defaultdict(list)
     counters: defaultdict[Key, list[str]] = defaultdict(list)
     runs: defaultdict[str, list[str]] = defaultdict(list)
-    for plural, kind_of_change, body in told:
+    for plural, kind_of_change, body in changes:
         meta = body["metadata"]
         key = (plural, meta["namespace"], _plain(plural, meta["name"], runs))
         essence = "DELETED" if kind_of_change == "DELETED" else _essence(plural, body, counters[key])
@@ -79,7 +79,7 @@ def lives(told: Iterable[Told]) -> dict[Key, list[Any]]:
 
 
 def _plain(plural: str, name: str, runs: dict[str, list[str]]) -> str:
-    """A name without what is random in it, and with the number of the run for its time."""
+    """A name without its random part, and with the number of the run instead of its time."""
     if timed := re.fullmatch(r"(.+)-(\d{14})", name):
         known = runs[timed[1]]
         if name not in known:
@@ -89,10 +89,10 @@ def _plain(plural: str, name: str, runs: dict[str, list[str]]) -> str:
     return re.sub(r"-[a-z0-9]{5}$", "-<any>", plain) if plural == "deletebackuprequests" else plain
 
 
-def positions(told: Iterable[Told], until: str) -> dict[str, list[int | None]]:
-    """The places that Velero and the non-admin controller gave to each object, until the named backup was done."""
+def positions(changes: Iterable[ObservedChange], until: str) -> dict[str, list[int | None]]:
+    """The queue positions that Velero and the non-admin controller gave to each object, until a backup was done."""
     found: defaultdict[str, list[int | None]] = defaultdict(list)
-    for plural, _, body in told:
+    for plural, _, body in changes:
         status, name = body.get("status") or {}, _UUID.sub("<uuid>", body["metadata"]["name"])
         if name == until and status.get("phase") == "Finalizing":
             break
@@ -100,7 +100,7 @@ def positions(told: Iterable[Told], until: str) -> dict[str, list[int | None]]:
             found[name].append(status.get("queuePosition"))
         elif plural == "nonadminbackups":
             found[f"nab {name}"].append((status.get("queueInfo") or {}).get("estimatedQueuePosition"))
-    return {name: [place for place, _ in groupby(seen)] for name, seen in found.items()}
+    return {name: [position for position, _ in groupby(seen)] for name, seen in found.items()}
 
 
 def _essence(plural: str, body: Raw, times: list[str]) -> Any:
@@ -138,7 +138,7 @@ def _nonadmin(status: Raw, spec: Raw, held: Any) -> Any:
 
 
 def _work(events: list[Event]) -> Callable[[Backup | Restore], SimulatedRun]:
-    """The outcome of a restore is an input of the story; its backups all end well."""
+    """The outcome of a restore is an input of the recording; its backups all succeed."""
     errors = {event.object.name: event.raw.get("status", {}).get("errors", 0) for event in events}
     wrong = {_UUID.sub("", name): count for name, count in errors.items() if count}
 
@@ -154,7 +154,7 @@ def _server_start(events: list[Event]) -> datetime:
     return checked.t - timedelta(milliseconds=100)
 
 
-def _deeds(entries: Iterable[Event | Note]) -> Iterator[Deed]:
+def _steps(entries: Iterable[Event | Note]) -> Iterator[ReplayStep]:
     held: dict[Key, Event] = {}
     submitted = _submitted(entries)
     for entry in entries:
@@ -175,21 +175,21 @@ def _deeds(entries: Iterable[Event | Note]) -> Iterator[Deed]:
             yield from _changes(before, entry)
 
 
-def _noted(note: Note) -> Iterator[Deed]:
+def _noted(note: Note) -> Iterator[ReplayStep]:
     if "stops answering" in note.text:
-        yield Deed(note.t, lambda table: table.buckets.stop())
+        yield ReplayStep(note.t, lambda box: box.buckets.stop())
     elif "answers again" in note.text:
-        yield Deed(note.t, lambda table: table.buckets.answer())
+        yield ReplayStep(note.t, lambda box: box.buckets.answer())
     elif "restarts" in note.text:
-        yield Deed(note.t + timedelta(seconds=5), lambda table: table.velero.kill())
-        yield Deed(note.t + timedelta(seconds=10.5), lambda table: table.velero.start())
+        yield ReplayStep(note.t + timedelta(seconds=5), lambda box: box.velero.kill())
+        yield ReplayStep(note.t + timedelta(seconds=10.5), lambda box: box.velero.start())
     elif upgraded := re.search(r"is upgraded to (\S+)", note.text):
         version = upgraded[1]
-        yield Deed(note.t + timedelta(seconds=0.7), lambda table: table.velero.restart(version))
+        yield ReplayStep(note.t + timedelta(seconds=0.7), lambda box: box.velero.restart(version))
 
 
 def _submitted(entries: Iterable[Event | Note]) -> set[str]:
-    """The names that the schedule controller gave: those whose time its schedule carries as lastBackup."""
+    """The names that the schedule controller gave: those whose time is the lastBackup of their schedule."""
     names = set()
     for entry in entries:
         if isinstance(entry, Event) and entry.kind.plural == "schedules":
@@ -206,27 +206,27 @@ def _made_by_hand(entry: Event, submitted: set[str]) -> bool:
     return not labels.keys() & {_NAC, _NAR, _SYNCED}
 
 
-def _creation(entry: Event) -> Deed:
+def _creation(entry: Event) -> ReplayStep:
     meta = entry.object.metadata
     kept = {"name": meta.name, "namespace": meta.namespace, "labels": meta.labels, "annotations": meta.annotations}
     body = {"metadata": kept, "spec": entry.raw["spec"], **({"status": {}} if "status" in entry.raw else {})}
-    return Deed(entry.t, lambda table: table.storage.create(table.storage.kind(entry.kind.name), body))
+    return ReplayStep(entry.t, lambda box: box.storage.create(box.storage.kind(entry.kind.name), body))
 
 
-def _deletion(entry: Event) -> Deed:
-    """The object of a NAB carries another random part in the box."""
+def _deletion(entry: Event) -> ReplayStep:
+    """The deletion of an object; that of a NAB has another random part in the box."""
     pattern = _UUID.sub("<uuid>", entry.object.name)
 
-    def delete(table: Table) -> None:
-        for body in table.all(entry.kind.name):
+    def delete(box: ControllerBox) -> None:
+        for body in box.all(entry.kind.name):
             if _UUID.sub("<uuid>", body["metadata"]["name"]) == pattern:
-                table.delete(entry.kind.name, body["metadata"]["namespace"], body["metadata"]["name"])
+                box.delete(entry.kind.name, body["metadata"]["namespace"], body["metadata"]["name"])
 
-    return Deed(entry.t, delete)
+    return ReplayStep(entry.t, delete)
 
 
-def _changes(before: Event, after: Event) -> Iterator[Deed]:
-    """A person's changes of a spec, and deletions that a finalizer holds up."""
+def _changes(before: Event, after: Event) -> Iterator[ReplayStep]:
+    """A person's spec changes, and deletions that are held by a finalizer."""
     patch = _spec_patch(before.raw["spec"], after.raw["spec"])
     meta, plural = after.object.metadata, after.kind.plural
     velero_did = plural == "schedules" and patch == {"skipImmediately": False}
@@ -234,12 +234,12 @@ def _changes(before: Event, after: Event) -> Iterator[Deed]:
         yield _patching(after, patch)
     marked = meta.deletion_timestamp is not None and before.object.metadata.deletion_timestamp is None
     if marked and plural.startswith("nonadmin") and not after.raw["spec"].get("deleteBackup"):
-        yield Deed(after.t, lambda table: table.delete(after.kind.name, meta.namespace, meta.name))
+        yield ReplayStep(after.t, lambda box: box.delete(after.kind.name, meta.namespace, meta.name))
 
 
-def _patching(entry: Event, spec: Raw) -> Deed:
+def _patching(entry: Event, spec: Raw) -> ReplayStep:
     name = entry.object.metadata
-    return Deed(entry.t, lambda table: table.patch(entry.kind.name, name.namespace, name.name, {"spec": spec}))
+    return ReplayStep(entry.t, lambda box: box.patch(entry.kind.name, name.namespace, name.name, {"spec": spec}))
 
 
 def _spec_patch(before: Raw, after: Raw) -> Raw:
