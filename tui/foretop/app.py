@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from rich.console import RenderableType
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 
-from foretop.dialogs.base_modal import BaseModal
-from foretop.dialogs.too_small_screen import TooSmallScreen, is_too_small
 from foretop.main_screen.main_screen import MainScreen
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resume_only_after_suspend
@@ -26,6 +25,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.tables.text.cell_text import clean, cut_end
 
 if TYPE_CHECKING:
+    from foretop.dialogs.too_small_screen import TooSmallScreen
     from foretop_core.dashboard.state import DashboardState
 
 PACE = 1 / 15
@@ -33,6 +33,8 @@ PACE = 1 / 15
 TRY_AGAIN = 5.0
 """Seconds after which a configuration that could not be used is read again."""
 _KEPT_MESSAGES = 200
+_LEAST_SIZE = Size(40, 10)
+"""In less no table can be read."""
 _TOAST_FRAME = 4
 """Cells of the screen that a toast leaves free or takes for its edges."""
 
@@ -57,6 +59,7 @@ class Dashboard(SerialKeyApp):
         self._last_fault = ""
         self._again = asyncio.Event()
         self._canvas = CellDiff()
+        self._cover: TooSmallScreen | None = None
 
     def get_default_screen(self) -> MainScreen:
         return MainScreen(self.looks, self)
@@ -84,11 +87,16 @@ class Dashboard(SerialKeyApp):
         self._canvas.forget()
         if not self.screen_stack:
             return
-        covered = isinstance(self.screen, TooSmallScreen)
-        if is_too_small(event.size) and not covered:
-            self.push_screen(TooSmallScreen())
-        elif covered and not is_too_small(event.size):
-            self.pop_screen()
+        fits = event.size.width >= _LEAST_SIZE.width and event.size.height >= _LEAST_SIZE.height
+        if not fits and self._cover is None:
+            # Only where it is needed: the first paint of a terminal that is large enough does without it.
+            from foretop.dialogs.too_small_screen import TooSmallScreen
+
+            self._cover = TooSmallScreen(_LEAST_SIZE)
+            self.push_screen(self._cover)
+        elif fits and self._cover is not None:
+            self._cover.dismiss()
+            self._cover = None
 
     def on_ready(self) -> None:
         """Ready is not painted yet, and what comes next takes the processor for itself."""
@@ -190,6 +198,9 @@ class Dashboard(SerialKeyApp):
         now = self.main_screen.state.clock() if self.main_screen.state else datetime.now(UTC)
         text = " ".join(clean(line) for line in message.splitlines())
         self.told.append((f"{now:%H:%M:%S}Z", text))
+        # With the first message: the first paint shows none.
+        from foretop.dialogs.base_modal import BaseModal
+
         window = self.screen
         if isinstance(window, BaseModal) and not window.is_left and window.show_notice(text):
             return

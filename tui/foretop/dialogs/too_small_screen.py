@@ -8,17 +8,11 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
-from textual.screen import ModalScreen
+from textual.screen import Screen
 from textual.widgets import Static
 
-LEAST_CELLS, LEAST_LINES = 40, 10
 
-
-def is_too_small(size: Size) -> bool:
-    return size.width < LEAST_CELLS or size.height < LEAST_LINES
-
-
-class TooSmallScreen(ModalScreen[None]):
+class TooSmallScreen(Screen[None]):
     """One sentence; what is below waits, and no key reaches it."""
 
     DEFAULT_CSS = """
@@ -27,11 +21,15 @@ class TooSmallScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,ctrl+c", "app.leave", show=False)]
 
+    def __init__(self, least: Size) -> None:
+        super().__init__()
+        self._least = least
+
     def compose(self) -> ComposeResult:
         yield Static("", markup=False)
 
     def on_resize(self, event: events.Resize) -> None:
-        size = event.size
+        size, least = event.size, self._least
         self.query_one(Static).update(
-            f"Terminal too small: {size.width}x{size.height}. foretop needs {LEAST_CELLS}x{LEAST_LINES}. q quits."
+            f"Terminal too small: {size.width}x{size.height}. foretop needs {least.width}x{least.height}. q quits."
         )

@@ -8,14 +8,12 @@ from rich.style import Style
 
 from foretop.pages.tabs import Tab
 from foretop.widgets.line_widgets import line_width
-from foretop.widgets.paragraphs import Line, Paragraph, Span, span
+from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN
 from foretop_core.errors import ForetopError
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from foretop_core.tables.text.cell_text import cut_end, width
 
-LEAST_SIZE = (40, 10)
-"""Columns and rows; in less no table can be read."""
 CONNECTING: Line = (Span(" foretop", BOLD), Span("   connecting"))
 
 
@@ -24,11 +22,6 @@ def cannot_start(trouble: ForetopError, cells: int) -> Line:
     mark = StatusGlyph.LOOK
     said = span(f"{mark.value} {trouble.what}", mark.tone)
     return (Span(" foretop   ", BOLD), Span(cut_end(said.text, max(10, cells - 12)), said.style))
-
-
-def too_small(cells: int, lines: int) -> Paragraph:
-    """What a terminal shows that has less than the least size."""
-    return Paragraph((Span(f"Terminal too small: {cells}x{lines}, foretop needs {LEAST_SIZE[0]}x{LEAST_SIZE[1]}."),))
 
 
 def tabs(pages: Sequence[Tab], current: str, cells: int) -> Line:

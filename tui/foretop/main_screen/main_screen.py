@@ -24,7 +24,7 @@ from foretop.main_screen.navigation import NavigationHistory
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
 from foretop.pages.tabs import DETAIL, TABS
-from foretop.widgets.line_widgets import Divider, StyledLine, TextPane, line_width
+from foretop.widgets.line_widgets import Divider, StyledLine, line_width
 from foretop.widgets.styles import style_of
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.errors import ForetopError
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from foretop.panes.applicable_actions import ApplicableAction
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
-
-
-_LEAST_CELLS, _LEAST_LINES = header_footer.LEAST_SIZE
 
 
 def _bindings() -> list[BindingType]:
@@ -81,7 +78,6 @@ class MainScreen(Screen[None]):
         yield Container(id="pages")
         yield Divider(ascii=ascii, id="bottom-rule")
         yield StyledLine(ascii=ascii, id="footer")
-        yield TextPane(ascii=ascii, id="too-small")
 
     async def arrive(self) -> None:
         """The frame is painted; loading the rest must not keep keys and paint waiting."""
@@ -115,10 +111,7 @@ class MainScreen(Screen[None]):
 
         return ScreenActions(self, self.app_host)
 
-    def on_resize(self, event: events.Resize) -> None:
-        cells, lines = event.size
-        self.set_class(cells < _LEAST_CELLS or lines < _LEAST_LINES, "-too-small")
-        self.query_one("#too-small", TextPane).show([header_footer.too_small(cells, lines)])
+    def on_resize(self) -> None:
         self._version = None
         self.call_after_refresh(self.pulse)
 
