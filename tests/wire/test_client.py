@@ -151,7 +151,7 @@ def test_a_clock_that_is_set_while_we_run_is_noticed() -> None:
 
 
 def test_looking_at_kubeconfigs_loads_no_library_that_connects() -> None:
-    rooms = ("connection.connect", "watching.cluster_watcher", "watching.reflector", "access.find_velero")
+    rooms = ("connection.open_connections", "watching.cluster_watcher", "watching.reflector", "access.find_velero")
     modules = ", ".join(f"foretop_core.kube.{name}" for name in rooms)
     code = f"import {modules}, sys; print({{'aiohttp', 'kubernetes', 'python_socks'}} & set(sys.modules))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,0 +1,41 @@
+"""The secrets of one context, taken out of whatever text an answer or a library gives for showing."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from urllib.parse import unquote, urlsplit
+
+from foretop_core.kube.connection.config import ContextConfig
+
+HIDDEN = "[hidden]"
+_SHORTEST = 6
+"""Anything shorter is an ordinary word by chance: taking it out would only garble the text."""
+
+
+def without_secrets(text: str, config: ContextConfig, authorization: str = "") -> str:
+    """The text without token, password, proxy password and the path of the server's address."""
+    found = {secret for secret in _secrets(config, authorization) if len(secret) >= _SHORTEST}
+    for secret in sorted(found, key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    return text
+
+
+def _secrets(config: ContextConfig, authorization: str) -> Iterable[str]:
+    scheme, _, value = authorization.partition(" ")
+    yield value
+    if scheme == "Basic":
+        yield base64.b64decode(value).decode("utf-8", "replace").partition(":")[2]
+    yield from (config.identity.token, config.identity.password)
+    server = urlsplit(config.server)
+    yield from _both(server.path.strip("/"))
+    for part in server.path.split("/"):
+        yield from _both(part)
+    for address in (config.server, config.proxy):
+        user, _, password = urlsplit(address).netloc.rpartition("@")[0].partition(":")
+        yield from _both(password or user)
+
+
+def _both(text: str) -> tuple[str, str]:
+    """As it is written in an address, and as it is meant."""
+    return text, unquote(text)
