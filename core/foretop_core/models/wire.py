@@ -97,6 +97,12 @@ class Resource(Wire, frozen=True):
         return self.metadata.annotations.get(key, "")
 
 
+def is_older(candidate: Resource, held: Resource) -> bool:
+    """Whether the server made `candidate` before `held`; versions that are not numbers cannot be compared."""
+    mine, theirs = candidate.metadata.resource_version, held.metadata.resource_version
+    return mine.isdecimal() and theirs.isdecimal() and int(mine) < int(theirs)
+
+
 R = TypeVar("R", bound=Resource)
 
 

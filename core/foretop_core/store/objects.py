@@ -1,4 +1,4 @@
-"""The objects that a store holds: of which kind, which version is older, and what stands in for one that is garbled."""
+"""The objects that a store holds: of which kind, and what stands in for one that is garbled."""
 
 from __future__ import annotations
 
@@ -22,9 +22,3 @@ def garbled(namespace: str, name: str, problem: str, version: str = "") -> Unrea
 def kind_of(model: type[Resource]) -> Kind:
     """The kind that a model belongs to; every model that foretop decodes into has one."""
     return _KIND_OF_MODEL[model]
-
-
-def is_older(candidate: Resource, held: Resource) -> bool:
-    """Whether the server made `candidate` before `held`; versions that are not numbers cannot be compared."""
-    mine, theirs = candidate.metadata.resource_version, held.metadata.resource_version
-    return mine.isdecimal() and theirs.isdecimal() and int(mine) < int(theirs)

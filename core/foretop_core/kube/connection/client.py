@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from foretop_core.clock import Clock
 from foretop_core.kube.connection.auth import Authenticator, Credentials
 from foretop_core.kube.connection.clock_skew import ClockSkew
 from foretop_core.kube.connection.config import ContextConfig
+from foretop_core.kube.connection.connection_budget import ConnectionBudget
 from foretop_core.kube.connection.error_answers import api_error, redirected, same_server, too_long
 from foretop_core.kube.connection.failures import (
     ApiError,
@@ -68,7 +70,12 @@ class Response:
 class ApiClient:
     """Speaks to the API server of one context; made without a connection, which the first request opens."""
 
-    def __init__(self, auth: Authenticator, clock: Clock, read_only: bool = False) -> None:
+    def __init__(
+        self, auth: Authenticator, clock: Clock, read_only: bool = False, budget: ConnectionBudget | None = None
+    ) -> None:
+        self.budget = budget or ConnectionBudget()
+        self._requests = asyncio.Semaphore(self.budget.requests)
+        self._streams = asyncio.Semaphore(self.budget.watches + self.budget.other_streams)
         self._auth = auth
         self._clock = clock
         self._read_only = read_only
@@ -104,14 +111,17 @@ class ApiClient:
         limit: float = ANSWER_LIMIT,
     ) -> Response:
         """One request; an answer of 400 or above is raised as ApiError, none at all as Unreachable."""
-        async with self._open(method.upper(), path, params, body, content_type, limit) as response:
+        async with (
+            self._requests,
+            self._open(method.upper(), path, params, body, content_type, limit) as response,
+        ):
             content = await self._read(response)
             return Response(response.status, response.headers, content)
 
     @asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, str], idle: float) -> AsyncIterator[AsyncIterator[bytes]]:
         """The lines of an answer as they come; silence for longer than `idle` seconds ends it."""
-        async with self._open("GET", path, params, None, JSON, idle) as response:
+        async with self._streams, self._open("GET", path, params, None, JSON, idle) as response:
             yield self._lines(response)
 
     async def close(self) -> None:

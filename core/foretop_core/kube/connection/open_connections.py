@@ -9,6 +9,7 @@ from foretop_core.clock import Clock
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.config import ConnectionOptions
+from foretop_core.kube.connection.connection_budget import connection_budget
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
 from foretop_core.kube.connection.kubeconfig import choose_contexts, reloading
 from foretop_core.kube.connection.oidc import OidcTokens
@@ -32,7 +33,9 @@ def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock
     plugins = ExecPlugins(clock, environ)
     oidc = OidcTokens(clock)
     clients = {}
-    for context in choose_contexts(options, environ):
+    chosen = choose_contexts(options, environ)
+    budget = connection_budget(len(chosen))
+    for context in chosen:
         auth = Authenticator(context, reloading(context, options, environ), plugins, clock, oidc)
-        clients[context.name] = ApiClient(auth, clock, read_only or context.name in protected)
+        clients[context.name] = ApiClient(auth, clock, read_only or context.name in protected, budget)
     return Connections(clients, plugins)

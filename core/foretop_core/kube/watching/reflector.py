@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import get_args
 
@@ -23,6 +24,7 @@ from foretop_core.kube.watching.list_watch_codec import (
 )
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
 from foretop_core.kube.watching.watch_sink import EventType, Sink, WatchHealth, WatchScope, WatchState
+from foretop_core.kube.watching.watch_slots import WatchSlots
 from foretop_core.models.wire import Resource, from_builtins
 
 _CHANGES: dict[str, EventType] = {name: name for name in get_args(EventType)}
@@ -41,6 +43,7 @@ class Reflector:
         clock: Clock,
         pace: InterruptibleWait,
         timing: WatchTimings | None = None,
+        slots: WatchSlots | None = None,
     ) -> None:
         self._client = client
         self._scope = scope
@@ -48,6 +51,7 @@ class Reflector:
         self._clock = clock
         self._pace = pace
         self._timing = timing or WatchTimings()
+        self._slots = slots or WatchSlots(client.budget.watches)
         self._backoff = Backoff(self._timing, pace.random)
         self._api_version = scope.kind.version
         self._version = ""
@@ -70,7 +74,10 @@ class Reflector:
             try:
                 if not self._version or self._in_doubt:
                     await self._list()
-                await self._watch()
+                if self._slots.take(self._scope):
+                    await self._watch_while_it_may()
+                else:
+                    await self._poll()
             except ForetopError as problem:
                 await self._pace.wait(await self._recover(problem))
 
@@ -96,6 +103,7 @@ class Reflector:
             left = page.metadata.remaining_item_count
             self._report(WatchState.SYNCING, seen=seen, expected=None if left is None else seen + left)
         self._sink.replace_end()
+        self._slots.note(self._scope, filled=seen > 0)
         self._version, self._in_doubt, self._whole, self._synced = version, False, False, True
         if self._settled:
             self._backoff.reset()
@@ -108,6 +116,20 @@ class Reflector:
             except Unreadable as problem:
                 self._show_unreadable(raw, problem)
         return objects
+
+    async def _watch_while_it_may(self) -> None:
+        """A scope that matters more may need the connection: then this one is listed in turn, from where it was."""
+        with suppress(TimeoutError):
+            async with self._slots.hold(self._scope):
+                await self._watch()
+
+    async def _poll(self) -> None:
+        """Waits for the next list, or for a connection to go on with."""
+        pause = self._slots.pause(self._timing)
+        self._report(WatchState.LIVE, polled_every=pause)
+        self._backoff.reset()
+        await self._slots.turn(self._scope, self._pace.wait(pause * self._pace.random.uniform(0.75, 1.25)))
+        self._in_doubt = self._in_doubt or not self._slots.may_take(self._scope)
 
     async def _watch(self) -> None:
         self._verb = "watch"
@@ -269,6 +291,7 @@ class Reflector:
         retry_at: datetime | None = None,
         seen: int = 0,
         expected: int | None = None,
+        polled_every: float = 0.0,
     ) -> None:
         since = self._clock.now()
         if state is WatchState.STALE:
@@ -276,7 +299,7 @@ class Reflector:
         self._silent_since = None
         if self._health is not None and self._health.state is state:
             since = self._health.since
-        self._health = WatchHealth(state, since, error, retry_at, seen, expected)
+        self._health = WatchHealth(state, since, error, retry_at, seen, expected, polled_every)
         self._sink.health(self._health)
 
     def _selection(self) -> dict[str, str]:
