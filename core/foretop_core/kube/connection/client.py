@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -71,7 +71,12 @@ class ApiClient:
     """Speaks to the API server of one context; made without a connection, which the first request opens."""
 
     def __init__(
-        self, auth: Authenticator, clock: Clock, read_only: bool = False, budget: ConnectionBudget | None = None
+        self,
+        auth: Authenticator,
+        clock: Clock,
+        read_only: bool = False,
+        budget: ConnectionBudget | None = None,
+        ticks: Callable[[], float] | None = None,
     ) -> None:
         self.budget = budget or ConnectionBudget()
         self._requests = asyncio.Semaphore(self.budget.requests)
@@ -79,7 +84,7 @@ class ApiClient:
         self._auth = auth
         self._clock = clock
         self._read_only = read_only
-        self._time = ClockSkew()
+        self._time = ClockSkew(ticks)
         self._pool: aiohttp.ClientSession | None = None
         self._made_for: tuple[ContextConfig, bytes, bytes] | None = None
 
@@ -94,7 +99,7 @@ class ApiClient:
     @property
     def skew(self) -> timedelta | None:
         """How far the server's clock is ahead of ours; nothing before the first answer."""
-        return self._time.skew
+        return self._time.at(self._clock.now())
 
     @property
     def notice(self) -> str:

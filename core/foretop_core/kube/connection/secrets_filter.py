@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
 from foretop_core.kube.connection.config import ContextConfig
 
 HIDDEN = "[hidden]"
-_SHORTEST = 6
+SHORTEST_SECRET = 6
 """Anything shorter is an ordinary word by chance: taking it out would only garble the text."""
+_TOKEN = re.compile(r"eyJ[\w-]{8,}[\w.-]*|(?=[\w+=-]*\d)(?=[\w+=-]*[A-Za-z])[\w+=-]{24,}")
+"""A JWT, or a long word of letters and digits."""
+_NAMED = re.compile(r"(?i)\b(bearer|token|password|secret|code)(\s*[=:]\s*|\s+(?=\S*\d))\S+")
+
+
+def without_tokens(text: str) -> str:
+    """A text of somebody else's program without all that looks like a token."""
+    return _TOKEN.sub(HIDDEN, _NAMED.sub(rf"\1\2{HIDDEN}", text))
+
+
+def is_secret_beside(word: str, answer: str) -> bool:
+    """Whether a word is also part of a secret answer."""
+    bare = word.strip(".,;:'\"()")
+    return len(bare) >= SHORTEST_SECRET and bare in answer
 
 
 def without_secrets(text: str, config: ContextConfig, authorization: str = "") -> str:
     """The text without token, password, proxy password and the path of the server's address."""
-    found = {secret for secret in _secrets(config, authorization) if len(secret) >= _SHORTEST}
+    found = {secret for secret in _secrets(config, authorization) if len(secret) >= SHORTEST_SECRET}
     for secret in sorted(found, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     return text

@@ -15,6 +15,8 @@ from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError, Unauthenticated, Unreachable, WatchIdleTimeout
 from foretop_core.kube.watching.discovery import served_version
 from foretop_core.kube.watching.list_watch_codec import (
+    EndlessList,
+    ListGuard,
     WatchEvent,
     error_of,
     identify,
@@ -84,7 +86,7 @@ class Reflector:
     async def _list(self) -> None:
         self._verb, self._version = "list", ""
         self._sink.replace_begin()
-        seen, chunk, version = 0, "", ""
+        seen, chunk, version, guard = 0, "", "", ListGuard()
         while True:
             params = self._selection()
             if not self._whole:
@@ -96,6 +98,7 @@ class Reflector:
             items = page.items or []
             self._sink.page(self._readable(items))
             seen += len(items)
+            guard.check(len(items), page.metadata.next_chunk or "")
             version = page.metadata.resource_version or version
             chunk = page.metadata.next_chunk or ""
             if not chunk:
@@ -217,6 +220,8 @@ class Reflector:
         """Makes a failure this watch's health; answers how many seconds to wait before the next try."""
         if isinstance(problem, Unauthenticated):
             return self._report_pause(WatchState.SIGNED_OUT, problem, self._backoff.next())
+        if isinstance(problem, EndlessList):
+            return self._report_pause(WatchState.STALE, problem, self._timing.ask_again)
         if not isinstance(problem, ApiError):
             return self._report_pause(WatchState.STALE, problem, self._backoff.next())
         match problem.status:
@@ -276,6 +281,7 @@ class Reflector:
         ahead_of_server = "resource version" in problem.message.lower()
         if problem.status not in _WORTH_RESUMING or hopeless or ahead_of_server:
             self._version = ""
+            self._whole = False
         delay = max(self._backoff.next(), problem.retry_after or 0.0)
         return self._report_pause(WatchState.STALE, problem, delay)
 
