@@ -17,7 +17,7 @@ from foretop_core.actions.download import DownloadFailed, TlsTrust, fetch
 from foretop_core.actions.run_logs import log_file_name
 
 TEXT = b"level=info msg=begun\n" * 2000
-PACKED = gzip.compress(TEXT)
+PACKED = gzip.compress(TEXT, mtime=0)
 
 
 @asynccontextmanager
@@ -44,9 +44,15 @@ async def got(url: str, trust: TlsTrust | None = None, **environ: str) -> bytes:
     ("body", "text"),
     [
         (PACKED, TEXT),
-        (gzip.compress(TEXT[:21]) + gzip.compress(TEXT[21:]), TEXT),
-        (gzip.compress(TEXT[:21]) + gzip.compress(b"") + gzip.compress(TEXT[21:]) + b"\0" * 64, TEXT),
-        (gzip.compress(b""), b""),
+        (gzip.compress(TEXT[:21], mtime=0) + gzip.compress(TEXT[21:], mtime=0), TEXT),
+        (
+            gzip.compress(TEXT[:21], mtime=0)
+            + gzip.compress(b"", mtime=0)
+            + gzip.compress(TEXT[21:], mtime=0)
+            + b"\0" * 64,
+            TEXT,
+        ),
+        (gzip.compress(b"", mtime=0), b""),
         (b"", b""),
     ],
 )

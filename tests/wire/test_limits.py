@@ -183,7 +183,6 @@ async def test_no_secret_is_in_an_error_of_the_connection() -> None:
         ("http://user:canary-user@127.0.0.1:1/", ""),
         ("http://127.0.0.1:99999/k8s/canary-path", ""),
         ("http://127.0.0.1:2/k8s/canary-path", proxied),
-        ("http://[::1/k8s/canary-path", ""),
     ):
         client = client_with(ContextConfig("c", server, proxy=proxy, identity=AuthInfo(token="canary-token")))
         with pytest.raises(ForetopError) as caught:

@@ -180,6 +180,9 @@ async def _output(process: asyncio.subprocess.Process) -> tuple[bytes, bytes]:
     finally:
         for reader in readers:
             reader.cancel()
+        if process.returncode is not None:
+            # Our ends of pipes that a helper holds: asyncio has no other way to close them.
+            process._transport.close()  # type: ignore[attr-defined]
     return bytes(out), bytes(err)
 
 

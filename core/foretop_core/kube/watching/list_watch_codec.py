@@ -13,6 +13,7 @@ from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import Resource, decode
 
 MOST_OBJECTS = 100_000
+_LEAST_OF_A_PAGE = 100
 
 
 class ListMeta(msgspec.Struct, rename="camel", frozen=True):
@@ -57,7 +58,7 @@ class ListGuard:
 
     def check(self, count: int, next_chunk: str) -> None:
         """Another page has come; one without objects counts as well, for there can be any number of them."""
-        self._seen += max(count, 1)
+        self._seen += max(count, _LEAST_OF_A_PAGE)
         if self._seen > MOST_OBJECTS:
             raise EndlessList(f"the list has more than {MOST_OBJECTS:,} objects")
         if next_chunk and next_chunk in self._chunks:
