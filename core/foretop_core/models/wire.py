@@ -99,8 +99,12 @@ class Resource(Wire, frozen=True):
 
 def is_older(candidate: Resource, held: Resource) -> bool:
     """Whether the server made `candidate` before `held`; versions that are not numbers cannot be compared."""
-    mine, theirs = candidate.metadata.resource_version, held.metadata.resource_version
-    return mine.isdecimal() and theirs.isdecimal() and int(mine) < int(theirs)
+    return is_earlier(candidate.metadata.resource_version, held.metadata.resource_version)
+
+
+def is_earlier(version: str, other: str) -> bool:
+    """Of two resourceVersions; those that are not numbers cannot be compared."""
+    return version.isdecimal() and other.isdecimal() and int(version) < int(other)
 
 
 R = TypeVar("R", bound=Resource)

@@ -27,7 +27,7 @@ from foretop_core.kube.watching.list_watch_codec import (
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
 from foretop_core.kube.watching.watch_sink import EventType, Sink, WatchHealth, WatchScope, WatchState
 from foretop_core.kube.watching.watch_slots import WatchSlots
-from foretop_core.models.wire import Resource, from_builtins
+from foretop_core.models.wire import Resource, from_builtins, is_earlier
 
 _CHANGES: dict[str, EventType] = {name: name for name in get_args(EventType)}
 _WORTH_RESUMING = frozenset({429, 500, 502, 503, 504})
@@ -57,6 +57,8 @@ class Reflector:
         self._backoff = Backoff(self._timing, pace.random)
         self._api_version = scope.kind.version
         self._version = ""
+        self._watched_from = ""
+        self._fell_silent = False
         self._verb = "list"
         self._synced = False
         self._in_doubt = False
@@ -74,6 +76,8 @@ class Reflector:
         self._report(WatchState.SYNCING)
         while True:
             try:
+                if self._fell_silent:
+                    await self._ask_version()
                 if not self._version or self._in_doubt:
                     await self._list()
                 if self._slots.take(self._scope):
@@ -143,7 +147,7 @@ class Reflector:
             "resourceVersion": self._version,
             "timeoutSeconds": str(self._pace.random.randint(*self._timing.watch)),
         }
-        self._settled = False
+        self._settled, self._watched_from = False, self._version
         opened = heard = self._clock.now()
         try:
             async with self._client.stream(self._path, params, self._timing.idle) as lines:
@@ -154,7 +158,7 @@ class Reflector:
                     heard = self._clock.now()
         except WatchIdleTimeout:
             # Some servers send no bookmark while nothing happens; only if it cannot be resumed is it stale.
-            self._silent_since = heard
+            self._silent_since, self._fell_silent = heard, True
             self._settle()
         finally:
             if self._clock.now() - opened >= timedelta(seconds=self._timing.short_watch):
@@ -180,7 +184,7 @@ class Reflector:
         if change is not None:
             self._change(change, event)
         elif event.type == "BOOKMARK":
-            self._version = identify(event.object).version or self._version
+            self._advance(identify(event.object).version)
         else:
             self._lose_track(Unreadable("A line of the watch cannot be read", f"its type is {event.type!r}"))
 
@@ -190,17 +194,30 @@ class Reflector:
         except Unreadable as problem:
             self._change_unreadable(change, event.object, problem)
             return
+        self._advance(changed.metadata.resource_version)
         self._sink.apply(change, changed)
-        self._version = changed.metadata.resource_version or self._version
 
     def _change_unreadable(self, change: EventType, raw: msgspec.Raw, problem: Unreadable) -> None:
         known = identify(raw)
+        self._advance(known.version)
         if change == "DELETED" and known.name:
             meta = {"namespace": known.namespace, "name": known.name, "resourceVersion": known.version}
             self._sink.apply(change, from_builtins(self._scope.kind.model, {"metadata": meta}))
         else:
             self._show_unreadable(raw, problem)
-        self._version = known.version or self._version
+
+    def _advance(self, version: str) -> None:
+        """What is older than the start of the watch is none of its events: it would bring back what has gone."""
+        if is_earlier(version, self._watched_from):
+            raise ApiError(410, "Expired", "The API server went back to older versions")
+        self._version = version or self._version
+
+    async def _ask_version(self) -> None:
+        """A server that was put back to an older state says nothing of it to a watch: it only falls silent."""
+        self._fell_silent = False
+        response = await self._client.request("GET", self._path, {**self._selection(), "limit": "1"})
+        if is_earlier(read_page(response.body).metadata.resource_version or "", self._version):
+            self._version = ""
 
     def _show_unreadable(self, raw: msgspec.Raw, problem: Unreadable) -> None:
         known = identify(raw)
