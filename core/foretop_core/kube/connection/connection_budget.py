@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 RESERVED = 64
 """Descriptors for the terminal, files, plugins and connections that are just being closed."""
-MOST_REQUESTS = 16
+MOST_REQUESTS = 32
 MOST_OTHER_STREAMS = 8
 """A pod's log, or the wait for an address."""
 MOST_WATCHES = 200
