@@ -146,7 +146,7 @@ async def test_what_stands_against_it_is_told_and_nothing_is_written(
     [
         (b"<html>login</html>", DownloadFailed, "it is not gzip data"),
         (gzip.compress(b"<html>login</html>"), Unreadable, "not valid JSON"),
-        (PACKED[:40], Unreadable, "not valid JSON"),
+        (PACKED[:40], DownloadFailed, "The file is not whole"),
     ],
     ids=["not gzip data", "no results", "cut off"],
 )
