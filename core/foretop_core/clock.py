@@ -26,6 +26,11 @@ class SystemClock:
         return datetime.now(UTC)
 
 
+def steady_seconds() -> float:
+    """Seconds that no setting of the clock touches; where the system can tell, the time asleep counts."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
 class ShiftedClock:
     """A clock corrected by its known error: a bastion's clock may be wrong, the API server's time counts."""
 

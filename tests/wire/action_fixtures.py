@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -33,6 +33,7 @@ from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import NOW
 
+Answer = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews")
 
 
@@ -46,6 +47,8 @@ class Wire:
     cut: Callable[[str, str], str] = lambda method, path: ""
     hold: asyncio.Event | None = None
     """A patch is not answered before this is set."""
+    misbehave: Callable[[web.BaseRequest, Answer], Awaitable[web.StreamResponse]] | None = None
+    """Answers the writes in the place of the box; the second one has the box make the write."""
     pages: dict[str, str] = field(default_factory=dict)
     """Texts that are answered at the ends of paths that the box itself does not know."""
 
@@ -69,6 +72,8 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
                 return web.Response(text=page)
             if request.method == "PATCH" and known.hold is not None:
                 await known.hold.wait()
+            if known.misbehave is not None and request.method != "GET" and not request.path.endswith(REVIEWS):
+                return await known.misbehave(request, super().handle)
             how = known.cut(request.method, request.path)
             if how == "busy":
                 return web.json_response({"kind": "Status", "code": 429}, status=429, headers={"Retry-After": "0"})
@@ -97,7 +102,12 @@ def world_in(box: MiniCluster) -> ClusterSnapshot:
 
 @asynccontextmanager
 async def hand_in(
-    box: MiniCluster, folder: Path, user: str = "admin", read_only: bool = False, patience: float = 60.0
+    box: MiniCluster,
+    folder: Path,
+    user: str = "admin",
+    read_only: bool = False,
+    patience: float = 60.0,
+    look_for: float = 0.2,
 ) -> AsyncIterator[PlanExecutor]:
     clock = ManualClock(NOW)
     path = box.kubeconfig(folder / f"kubeconfig-{user}", user)
@@ -105,7 +115,8 @@ async def hand_in(
     client = connections.clients["minicluster"]
     journal = Journal(folder / "journal.jsonl")
     try:
-        yield PlanExecutor(client, AccessReviewer(client, clock), clock, journal, user, lambda: world_in(box), patience)
+        access = AccessReviewer(client, clock)
+        yield PlanExecutor(client, access, clock, journal, user, lambda: world_in(box), patience, look_for)
     finally:
         await client.close()
 

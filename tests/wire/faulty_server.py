@@ -108,7 +108,8 @@ class RoughServer:
         return [params for used, path, params in self.seen if used == method and path == SCHEDULES]
 
     def lists(self) -> list[dict[str, str]]:
-        return [params for params in self.requests() if "watch" not in params]
+        """Without the questions for the version alone."""
+        return [params for params in self.requests() if "watch" not in params and params.get("limit") != "1"]
 
     def watches(self) -> list[dict[str, str]]:
         return [params for params in self.requests() if "watch" in params]

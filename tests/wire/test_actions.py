@@ -193,14 +193,15 @@ async def test_a_dry_run_is_checked_by_the_server_and_changes_nothing(tmp_path: 
         assert list(executor.journal.read()) == []
 
 
-async def test_the_journal_has_one_line_a_write_and_no_secret(tmp_path: Path) -> None:
+async def test_the_journal_has_each_write_before_and_after_and_no_secret(tmp_path: Path) -> None:
     objects = [a_schedule("a"), a_schedule("b", paused=True)]
     async with box_with(objects) as box, hand_in(box, tmp_path) as executor:
         await done(executor, planned(box, pausing), pausing)
         wish = unpausing(Choice.SKIP)
         await done(executor, planned(box, wish), wish)
         text = executor.journal.path.read_text()
-        assert len(text.splitlines()) == 3
+        assert len(text.splitlines()) == 6
+        assert len(list(executor.journal.read())) == 3
         assert box.token() not in text
         assert stat.S_IMODE(executor.journal.path.stat().st_mode) == 0o600
         first = next(executor.journal.read())

@@ -137,8 +137,9 @@ def test_many_answers_tell_the_skew_much_finer_than_one() -> None:
         sent += timedelta(milliseconds=137 + step)
         server = (sent + timedelta(milliseconds=5) + true_skew).replace(microsecond=0)
         known.learn(server.strftime("%a, %d %b %Y %H:%M:%S GMT"), sent, sent + timedelta(milliseconds=10))
-    assert known.skew is not None
-    assert abs(known.skew - true_skew) < timedelta(milliseconds=50)
+    found = known.at(sent)
+    assert found is not None
+    assert abs(found - true_skew) < timedelta(milliseconds=50)
 
 
 def test_a_clock_that_is_set_while_we_run_is_noticed() -> None:
@@ -146,8 +147,27 @@ def test_a_clock_that_is_set_while_we_run_is_noticed() -> None:
     sent = datetime(2026, 11, 15, 3, 0, 0, tzinfo=UTC)
     known.learn("Sun, 15 Nov 2026 03:00:00 GMT", sent, sent)
     known.learn("Sun, 15 Nov 2026 04:00:00 GMT", sent, sent)
-    assert known.skew is not None
-    assert known.skew > timedelta(minutes=59)
+    found = known.at(sent)
+    assert found is not None
+    assert found > timedelta(minutes=59)
+
+
+def test_a_step_of_our_own_clock_does_not_move_the_server_s_between_two_answers() -> None:
+    ticks = 100.0
+    known = ClockSkew(lambda: ticks)
+    sent = datetime(2026, 11, 15, 3, 0, 0, tzinfo=UTC)
+    known.learn("Sun, 15 Nov 2026 03:00:00 GMT", sent, sent)
+    for step in (timedelta(hours=1), timedelta(hours=-1), timedelta(days=400)):
+        ticks = 160.0
+        now = sent + timedelta(minutes=1) + step
+        found = known.at(now)
+        assert found is not None
+        assert abs(now + found - datetime(2026, 11, 15, 3, 1, 0, 500_000, tzinfo=UTC)) < timedelta(seconds=1)
+    later = sent + timedelta(hours=2, minutes=1)
+    known.learn("Sun, 15 Nov 2026 03:01:00 GMT", later, later)
+    found = known.at(later)
+    assert found is not None
+    assert abs(found + timedelta(hours=2)) < timedelta(seconds=2)
 
 
 def test_looking_at_kubeconfigs_loads_no_library_that_connects() -> None:

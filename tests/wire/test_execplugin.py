@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import stat
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -157,3 +158,44 @@ async def test_a_plugin_that_always_wants_a_person_is_not_run_behind_the_screen(
     with pytest.raises(Unauthenticated, match="always prompts"):
         await plugins().credential(config)
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'echo \'{"status":{"token":"canary-1"}\'; exit 1',
+        "echo canary-1; exit 1",
+        "echo canary-1; echo 'the token canary-1 is refused' >&2; exit 1",
+        "echo 'Authorization: Bearer canary-1' >&2; exit 1",
+        "echo 'password=canary-1' >&2; exit 1",
+        'echo "env has $LOGIN" >&2; exit 1',
+        "echo 'eyJhbGciOiJIUzI1NiJ9.canary-1.sig' >&2; exit 1",
+        'echo \'{"status":{"token":"canary-1"\'',
+    ],
+)
+async def test_what_a_plugin_says_to_us_is_shown_to_nobody(tmp_path: Path, script: str) -> None:
+    config = replace(plugin(tmp_path, script), env=(("LOGIN", "canary-1"),))
+    with pytest.raises(Unauthenticated) as caught:
+        await plugins().credential(config)
+    assert "canary" not in str(caught.value)
+
+
+async def test_a_plugin_that_floods_its_output_is_ended(tmp_path: Path) -> None:
+    for stream in ("", " >&2"):
+        with pytest.raises(Unauthenticated, match="wrote more than 1 MiB"):
+            await plugins(limit=120.0).credential(plugin(tmp_path, f"yes{stream}"))
+
+
+async def test_a_helper_that_a_plugin_leaves_behind_does_not_hold_its_answer(tmp_path: Path) -> None:
+    config = plugin(tmp_path, f"sleep 60 &\necho '{ANSWER % (1, '')}'")
+    async with asyncio.timeout(50):
+        assert (await plugins(limit=55.0).credential(config)).token == "t-1"
+
+
+@pytest.mark.parametrize("expiry", ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+async def test_an_expiry_at_the_end_of_time_is_an_expiry(tmp_path: Path, expiry: str) -> None:
+    said = ANSWER % (1, f',"expirationTimestamp":"{expiry}"')
+    config = plugin(tmp_path, f"echo '{said}'")
+    shared = plugins()
+    for _ in range(2):
+        assert (await shared.credential(config)).token == "t-1"

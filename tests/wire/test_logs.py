@@ -89,7 +89,7 @@ async def test_the_whole_log_is_fetched_with_progress_searched_and_saved(tmp_pat
         with pytest.raises(BadInput, match="cannot be written"):
             log.save(tmp_path / "one.log")
         text = executor.journal.path.read_text()
-        assert text.count("\n") == 1
+        assert text.count("\n") == 2, "before it is sent, and with its outcome"
         assert "s3cr3t" not in text
         (request,) = box.storage.list(box.storage.kind("DownloadRequest"))
         assert request["spec"]["target"] == {"kind": "BackupLog", "name": "one"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from random import Random
 
@@ -342,6 +343,35 @@ async def test_a_place_that_lies_in_a_restored_servers_future_leads_to_a_new_lis
         await server.until_watched()
         await sink.until_equal(server)
     assert len(server.lists()) == 2
+
+
+async def test_an_event_older_than_the_list_brings_nothing_back(server: RoughServer) -> None:
+    await server.put("a")
+    old = json.dumps({"type": "ADDED", "object": server.objects["a"]}).encode()
+    await server.delete("a")
+    await server.put("b")
+    server.scripts.append(Script(twist=lambda lines: [old + b"\n", *lines], end_after=1))
+    async with following(server) as sink:
+        await server.until_watched()
+        await server.put("c")
+        await sink.until_equal(server)
+        assert "a" not in sink.objects
+    assert len(server.lists()) == 2
+
+
+async def test_a_server_put_back_to_lower_versions_in_silence_is_listed_again(server: RoughServer) -> None:
+    """A watch from a version that it has not reached yet is open, and nothing comes of it."""
+    for name in ("a", "b"):
+        await server.put(name)
+    async with following(server, WatchTimings(idle=0.3)) as sink:
+        await server.until_watched()
+        await sink.until_equal(server)
+        server.objects.clear()
+        server.log.clear()
+        server.version = 1
+        await server.put("a", spec={"schedule": "@daily"})
+        await sink.until(lambda: set(sink.objects) == {"a"})
+        await sink.until_equal(server)
 
 
 async def test_a_kind_that_is_served_in_another_version_only_is_read_all_the_same(server: RoughServer) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import NoReturn, cast
+from typing import Any, NoReturn, cast
 
 import click
 
@@ -32,6 +33,10 @@ COMMANDS = {
 }
 
 
+class _ReaderGone(Exception):
+    """Standard output was closed: `foretop get backups | head`."""
+
+
 class LazyCommands(click.Group):
     """Knows the names and one-line helps; the rest of a command comes with its module."""
 
@@ -43,6 +48,19 @@ class LazyCommands(click.Group):
             return None
         module, _ = COMMANDS[cmd_name]
         return cast(click.Command, importlib.import_module(module).command)
+
+    def make_context(self, *arguments: Any, **settings: Any) -> click.Context:
+        """A reader that has gone is told apart here and in `invoke`: click itself would end with exit code 1."""
+        try:
+            return super().make_context(*arguments, **settings)
+        except BrokenPipeError:
+            raise _ReaderGone from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _ReaderGone from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -78,6 +96,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """What `main` does, with the exit code as its answer; every refusal is one line on standard error."""
     try:
         answer = foretop.main(arguments, prog_name="foretop", standalone_mode=False)
+        sys.stdout.flush()
     except click.UsageError as problem:
         where = problem.ctx.command_path if problem.ctx else "foretop"
         return _refuse(f"{problem.format_message().rstrip('.')} (see {where} --help)")
@@ -85,9 +104,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _refuse(problem.format_message())
     except click.Abort:
         return 130
-    except BrokenPipeError:
+    except (BrokenPipeError, _ReaderGone):
         _let_the_reader_go()
         return 0
+    except OSError as problem:
+        if problem.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT) or problem.filename is not None:
+            raise
+        _let_the_reader_go()
+        return _refuse(f"Standard output cannot be written: {(problem.strerror or '').lower()}")
     except Exception as problem:
         from foretop_core.errors import ForetopError
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from foretop_core.errors import BadInput, ForetopError
+from foretop_core.kube.connection.proxy import is_socks, proxy_for
 
 if TYPE_CHECKING:
     import aiohttp
@@ -19,6 +21,9 @@ Progress = Callable[[int, int], None]
 """Bytes that have come, and how many there are, 0 where that is not told."""
 CONNECT_LIMIT = 10.0
 MOST_BYTES = 512 * 1024 * 1024
+_ANY_HEADER = zlib.MAX_WBITS | 32
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_MOST_REDIRECTS = 5
 _INSIDE = (".svc", ".cluster.local")
 
 
@@ -46,27 +51,87 @@ class TlsTrust:
         return context
 
 
-async def fetch(url: str, trust: TlsTrust, progress: Progress, most: int = MOST_BYTES) -> bytes:
+async def fetch(
+    url: str,
+    trust: TlsTrust,
+    progress: Progress,
+    most: int = MOST_BYTES,
+    environ: Mapping[str, str] = os.environ,
+) -> bytes:
     """The unpacked file; what is in the address beyond its host is a secret and is never told."""
+    for _ in range(_MOST_REDIRECTS):
+        found = await _fetch_once(url, trust, progress, most, environ)
+        if isinstance(found, bytes):
+            return found
+        url = _followed(url, found)
+    raise DownloadFailed(f"The storage at {_host(url)} redirects again and again")
+
+
+async def _fetch_once(
+    url: str, trust: TlsTrust, progress: Progress, most: int, environ: Mapping[str, str]
+) -> bytes | str:
+    """The file, or the address that the object store redirects to."""
     import aiohttp
 
-    from foretop_core.kube.connection.aborting_connector import AbortingConnector
-
-    host = urlsplit(url).netloc.rpartition("@")[2]
+    host = _host(url)
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=60)
-    pool = AbortingConnector(ssl=trust.context())
+    proxy = proxy_for(url, "", environ)
     try:
         async with (
-            aiohttp.ClientSession(connector=pool, timeout=timeout, trust_env=True, auto_decompress=False) as session,
-            session.get(_exactly(url)) as answer,
+            # Without trust_env: it would send a password of the netrc along.
+            aiohttp.ClientSession(
+                connector=_connector(trust, proxy),
+                proxy=None if is_socks(proxy) else proxy or None,
+                timeout=timeout,
+                trust_env=False,
+                auto_decompress=False,
+            ) as session,
+            session.get(_exactly(url), allow_redirects=False) as answer,
         ):
-            if answer.status >= 400:
+            if answer.status in _REDIRECTS:
+                return answer.headers.get("Location", "")
+            if answer.status >= 300:
                 raise DownloadFailed(f"The storage at {host} answered {answer.status}", answer.reason or "")
             return await _unpacked(answer, progress, most)
     except aiohttp.ClientConnectorCertificateError:
         raise DownloadFailed(f"The storage at {host} is not trusted", "its certificate", "give --cacert FILE") from None
-    except (aiohttp.ClientError, OSError) as problem:
+    except (aiohttp.ClientError, OSError, ValueError) as problem:
         raise _unreachable(host, problem) from None
+
+
+def _host(url: str) -> str:
+    """Whom to name in messages; an address that is none cannot be asked."""
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        known = False
+    if not known:
+        raise DownloadFailed("The storage's address is not valid", "Velero signed one that is not http or https")
+    return parts.netloc.rpartition("@")[2]
+
+
+def _followed(url: str, location: str) -> str:
+    """Another host may have the file, since nothing but the address goes there; without TLS nobody may."""
+    try:
+        target = urljoin(url, location)
+        downgraded = urlsplit(url).scheme == "https" and urlsplit(target).scheme != "https"
+    except ValueError:
+        target, downgraded = "", False
+    if downgraded:
+        raise DownloadFailed(f"The storage at {_host(url)} redirects from https to http", "that is not followed")
+    return target
+
+
+def _connector(trust: TlsTrust, proxy: str) -> aiohttp.TCPConnector:
+    from foretop_core.kube.connection.aborting_connector import AbortingConnector
+
+    if not is_socks(proxy):
+        return AbortingConnector(ssl=trust.context())
+    # Loaded only for those who need it.
+    from foretop_core.kube.connection.socks_connector import SocksConnector
+
+    return SocksConnector(proxy, ssl=trust.context())
 
 
 def _exactly(url: str) -> URL:
@@ -78,23 +143,50 @@ def _exactly(url: str) -> URL:
 
 async def _unpacked(answer: aiohttp.ClientResponse, progress: Progress, most: int) -> bytes:
     total = answer.content_length or 0
-    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
-    text = bytearray()
+    unpacker = _Gunzip(most)
     done = 0
     try:
         async for chunk in answer.content.iter_any():
             done += len(chunk)
-            text += unpacker.decompress(chunk, most - len(text) + 1)
-            if len(text) > most:
-                raise DownloadFailed(
-                    "The file is too long", f"more than {most // 2**20} MiB", "use velero's own command"
-                )
+            unpacker.feed(chunk)
             progress(done, total)
     except zlib.error:
         raise DownloadFailed(
             "The file cannot be unpacked", "it is not gzip data", "is there a proxy in between?"
         ) from None
-    return bytes(text + unpacker.flush())
+    if not unpacker.is_whole:
+        raise DownloadFailed("The file is not whole", "it ends in the middle", "try again")
+    return bytes(unpacker.text)
+
+
+class _Gunzip:
+    """Unpacks what comes, one gzip member after the other."""
+
+    def __init__(self, most: int) -> None:
+        self.text = bytearray()
+        self._most = most
+        self._member = zlib.decompressobj(_ANY_HEADER)
+        self._begun = False
+
+    @property
+    def is_whole(self) -> bool:
+        return self._member.eof or not self._begun
+
+    def feed(self, chunk: bytes) -> None:
+        while chunk:
+            if self._member.eof:
+                # Zeros after the last member are padding.
+                chunk = chunk.lstrip(b"\0")
+                if not chunk:
+                    return
+                self._member = zlib.decompressobj(_ANY_HEADER)
+            self._begun = True
+            self.text += self._member.decompress(chunk, self._most - len(self.text) + 1)
+            if len(self.text) > self._most:
+                raise DownloadFailed(
+                    "The file is too long", f"more than {self._most // 2**20} MiB", "use velero's own command"
+                )
+            chunk = self._member.unused_data or self._member.unconsumed_tail
 
 
 def _unreachable(host: str, problem: Exception) -> DownloadFailed:
@@ -105,6 +197,7 @@ def _unreachable(host: str, problem: Exception) -> DownloadFailed:
             "that name is known inside the cluster only",
             "set config.publicUrl of the storage location to an address that is reachable from outside",
         )
-    why = str(problem) or type(problem).__name__
+    # Libraries quote the address, and its query is a key to the file.
+    why = problem.strerror if isinstance(problem, OSError) and problem.strerror else type(problem).__name__
     hint = "check the network; where the address is only valid inside the cluster, set config.publicUrl"
     return DownloadFailed(f"The storage at {host} cannot be reached", why, hint)

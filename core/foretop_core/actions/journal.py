@@ -1,4 +1,7 @@
-"""What was written to which cluster, when and by whom, with what was before: one JSON line for each write."""
+"""What was written to which cluster, when and by whom, with what was before.
+
+One JSON line before a write is sent, and one with its outcome after.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ MOST_BYTES = 4 * 1024 * 1024
 
 
 class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One write and how it ended."""
+    """One write and how it ended; the lines of one write share an id."""
 
     at: str
     user: str
@@ -31,6 +34,16 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     before: dict[str, Any]
     patch: dict[str, Any]
     result: str
+    id: str = ""
+
+
+SENDING = "sending"
+"""The result before there is one."""
+NOT_SENT = "not sent"
+CHANGED = "changed"
+_NOT_MADE = (NOT_SENT, CHANGED)
+"""The server took none of it, and the person is asked again."""
+_OPEN = "unknown: foretop ended before the outcome was known, or is sending it now"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +63,7 @@ class Journal:
             fcntl.flock(file, fcntl.LOCK_EX)
             if os.fstat(file.fileno()).st_size + len(line) > MOST_BYTES:
                 _keep_newer_half(file.fileno())
-            os.write(file.fileno(), line)
+            _append_line(file.fileno(), line)
 
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:
@@ -65,7 +78,17 @@ class Journal:
             raise ForetopError(f"The journal {self.path} cannot be written", why, "set XDG_STATE_HOME") from None
 
     def read(self) -> Iterator[JournalEntry]:
-        """Oldest first; a line that was cut by a crash is passed over."""
+        """Every write that may have been made or was refused, oldest first; a torn line is passed over."""
+        found: dict[str, JournalEntry] = {}
+        for number, entry in enumerate(self._entries()):
+            found[entry.id or str(number)] = entry
+        for entry in found.values():
+            if entry.result == SENDING:
+                yield msgspec.structs.replace(entry, result=_OPEN)
+            elif entry.result.partition(":")[0] not in _NOT_MADE:
+                yield entry
+
+    def _entries(self) -> Iterator[JournalEntry]:
         try:
             lines = self.path.read_bytes().splitlines()
         except FileNotFoundError:
@@ -75,7 +98,7 @@ class Journal:
         for line in lines:
             try:
                 yield msgspec.json.decode(line, type=JournalEntry)
-            except msgspec.DecodeError:
+            except (ValueError, RecursionError):
                 continue
 
 
@@ -83,6 +106,15 @@ def default_path(environ: Mapping[str, str]) -> Path:
     state = environ.get("XDG_STATE_HOME", "")
     base = Path(state) if state.startswith("/") else Path(environ.get("HOME", "/")) / ".local" / "state"
     return base / "foretop" / "journal.jsonl"
+
+
+def _append_line(descriptor: int, line: bytes) -> None:
+    """A line whose end a crash or a full disk has cut off before is ended first, so that it costs only itself."""
+    size = os.fstat(descriptor).st_size
+    if size and os.pread(descriptor, 1, size - 1) != b"\n":
+        line = b"\n" + line
+    while line:
+        line = line[os.write(descriptor, line) :]
 
 
 def _keep_newer_half(descriptor: int) -> None:

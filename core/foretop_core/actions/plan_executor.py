@@ -9,7 +9,7 @@ import msgspec
 
 from foretop_core.actions.guard import guard_plan
 from foretop_core.actions.journal import Journal
-from foretop_core.actions.plan_sender import PATIENCE, PlanSender, Replan, Result
+from foretop_core.actions.plan_sender import LOOK_FOR, PATIENCE, PlanSender, Replan, Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, replace_object
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError
@@ -49,6 +49,7 @@ class PlanExecutor:
     snapshot: Callable[[], ClusterSnapshot]
     """The context as it is now."""
     patience: float = PATIENCE
+    look_for: float = LOOK_FOR
 
     async def guard(self, plan: Plan) -> None:
         """Raises Refused with the reason where read-only or a missing right stands against it."""
@@ -56,7 +57,7 @@ class PlanExecutor:
 
     async def carry_out(self, plan: Plan, wish: Planner, dry_run: bool = False) -> AsyncIterator[Result]:
         """Sends the plan; `wish` is asked again for an object that somebody else wrote meanwhile."""
-        executor = PlanSender(self.client, self.journal, self.clock, self.user, dry_run, self.patience)
+        executor = PlanSender(self.client, self.journal, self.clock, self.user, dry_run, self.patience, self.look_for)
         async for result in executor.run(plan, self._replan(plan, wish)):
             yield result
 
@@ -67,7 +68,7 @@ class PlanExecutor:
             try:
                 answer = await self.client.request("GET", api_paths.item(kind, target.namespace, target.name))
             except ApiError as problem:
-                if problem.status == 404:
+                if problem.status == 404 and problem.is_status:
                     return None
                 raise
             fresh = decode(kind.model, answer.body)
@@ -95,6 +96,6 @@ async def _known_as(client: ApiClient) -> str:
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     try:
         answer = await client.request("POST", _SELF_REVIEW, body=body)
-        return msgspec.json.decode(answer.body, type=_SelfReview).status.user_info.username
-    except (ForetopError, msgspec.DecodeError):
+        return answer.read(_SelfReview).status.user_info.username
+    except ForetopError:
         return ""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from foretop_core.actions.journal import Journal, JournalEntry
+from foretop_core.actions.journal import CHANGED, NOT_SENT, SENDING, Journal, JournalEntry
 from foretop_core.actions.plans import Plan, PlanStep
-from foretop_core.actions.verify_write import WriteEvidence, verify_write
+from foretop_core.actions.verify_write import WriteEvidence, keep_looking, verify_write
+from foretop_core.actions.write_answer import check_answer
 from foretop_core.clock import Clock
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import JSON, MERGE_PATCH, ApiClient, Response
 from foretop_core.kube.connection.failures import ApiError, NotConnected, Unreachable
@@ -25,16 +28,19 @@ STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 PATIENCE = 10.0
 """Seconds in which a lost API server may come back before the rest of a plan is left."""
 
+LOOK_FOR = 10.0
+"""Seconds in which a write whose answer was lost may still show before it counts as failed."""
+
 
 class Outcome(StrEnum):
     DONE = "done"
     FAILED = "failed"
-    CHANGED = "changed"
+    CHANGED = CHANGED
     """The object changed under way in a manner that changes the plan: ask again."""
-    NOT_SENT = "not sent"
+    NOT_SENT = NOT_SENT
     """Nothing left for the server: this one can be repeated."""
     UNKNOWN = "unknown"
-    """The request left, no answer came, and the object could not be looked at afterwards."""
+    """The request left, no answer came that counts, and the object does not tell what became of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,13 @@ Replan = Callable[[PlanStep], Awaitable[PlanStep | None]]
 
 
 @dataclass(frozen=True, slots=True)
+class _Lost:
+    """The request left, and its answer does not tell what came of it."""
+
+    problem: ForetopError
+
+
+@dataclass(frozen=True, slots=True)
 class PlanSender:
     """Sends the steps of a plan and judges what came of each."""
 
@@ -64,53 +77,82 @@ class PlanSender:
     dry_run: bool = False
     """Ask the server to check every write and make none."""
     patience: float = PATIENCE
+    look_for: float = LOOK_FOR
 
     async def run(self, plan: Plan, replan: Replan) -> AsyncIterator[Result]:
         """A step that fails does not stop the others, one that changed is handed back, never forced.
 
-        Where the API server stays away, the rest is not sent.
+        Where the API server stays away, the rest is not sent. While it is being found out what became of a step whose
+        answer was lost, the next ones are sent; the results come in the order of the plan.
         """
         if not self.dry_run and not self.client.read_only:
             self.journal.check()
         gone = ""
-        for step in plan.steps:
-            if gone:
-                yield Result(step, Outcome.NOT_SENT, gone)
-                continue
-            result, gone = await self._carry_out(step, replan)
-            yield result
+        ahead: deque[asyncio.Future[Result]] = deque()
+        try:
+            for step in plan.steps:
+                if gone:
+                    finding_out = _known(Result(step, Outcome.NOT_SENT, gone))
+                else:
+                    finding_out, gone = await self._carry_out(step, replan)
+                ahead.append(finding_out)
+                while ahead and ahead[0].done():
+                    yield ahead.popleft().result()
+            while ahead:
+                yield await ahead[0]
+                ahead.popleft()
+        finally:
+            for unknown in ahead:
+                unknown.cancel()
+            await asyncio.gather(*ahead, return_exceptions=True)
 
-    async def _carry_out(self, step: PlanStep, replan: Replan) -> tuple[Result, str]:
-        """The result, and why the server is given up, where it is."""
-        current, refusal = step, ""
+    async def _carry_out(self, step: PlanStep, replan: Replan) -> tuple[asyncio.Future[Result], str]:
+        """The result, which may take a while to be known, and why the server is given up, where it is."""
+        sending = _Sending(self, step)
+        try:
+            found = await self._send_until_answered(sending, replan)
+        except asyncio.CancelledError:
+            sending.note(Result(step, Outcome.UNKNOWN, "interrupted while it was being sent"))
+            raise
+        if isinstance(found, _Lost):
+            return await self._lost(sending, found.problem)
+        result, gone = found
+        return _known(sending.note(result)), gone
+
+    async def _send_until_answered(self, sending: _Sending, replan: Replan) -> tuple[Result, str] | _Lost:
+        step, refusal = sending.agreed, ""
         for _ in range(MOST_TRIES):
             try:
-                response = await self._send(current)
-            except ApiError as problem:
-                refusal = _in_words(problem)
-                if problem.status >= 500:
-                    return await self._lost(current, problem)
-                if problem.status == 429 and (problem.retry_after or 0.0) <= self.patience:
-                    await asyncio.sleep(1.0 if problem.retry_after is None else problem.retry_after)
-                elif problem.status == 409 and step.write.method != "POST":
-                    fresh = await self._planned_again(step, current, replan)
-                    if not isinstance(fresh, PlanStep):
-                        return fresh
-                    current = fresh
-                elif problem.status == 404 and step.write.method == "DELETE":
-                    # Also where the transport has repeated a delete whose first answer was lost.
-                    return self._noted(current, Result(step, Outcome.DONE, "it was already deleted")), ""
-                else:
-                    return self._noted(current, Result(step, Outcome.FAILED, refusal, problem.status)), ""
-            except asyncio.CancelledError:
-                self._noted(current, Result(step, Outcome.UNKNOWN, "interrupted while it was being sent"))
-                raise
-            except Unreachable as problem:
-                return await self._lost(current, problem)
+                sending.intend()
             except ForetopError as problem:
                 return Result(step, Outcome.NOT_SENT, str(problem)), ""
+            try:
+                response = await self._send(sending.current)
+                check_answer(sending.current, response.body)
+            except ApiError as problem:
+                refusal = _in_words(problem)
+                if problem.status == 429 and (problem.retry_after or 0.0) <= self.patience:
+                    await asyncio.sleep(1.0 if problem.retry_after is None else problem.retry_after)
+                elif not problem.is_status or not 400 <= problem.status < 500:
+                    return _Lost(problem)
+                elif _is_conflict(problem) and step.write.method != "POST":
+                    fresh = await self._planned_again(step, sending.current, replan)
+                    if not isinstance(fresh, PlanStep):
+                        return fresh
+                    sending.current = fresh
+                elif problem.status == 404 and step.write.method == "DELETE":
+                    # Also where the transport has repeated a delete whose first answer was lost.
+                    return Result(step, Outcome.DONE, "it was already deleted"), ""
+                else:
+                    return Result(step, Outcome.FAILED, refusal, problem.status), ""
+            except (Unreachable, Unreadable) as problem:
+                return _Lost(problem)
+            except ForetopError as problem:
+                return Result(step, Outcome.NOT_SENT, str(problem)), ""
+            except Exception as problem:  # whatever it is, the write may have been made
+                return _Lost(ForetopError("Internal error in foretop", f"{type(problem).__name__}: {problem}"))
             else:
-                return self._noted(current, Result(step, Outcome.DONE, answer=response.body)), ""
+                return Result(step, Outcome.DONE, answer=response.body), ""
         return Result(step, Outcome.NOT_SENT, f"refused {MOST_TRIES} times in a row: {refusal}"), ""
 
     async def _planned_again(
@@ -123,19 +165,37 @@ class PlanSender:
             gone = str(problem) if isinstance(problem, Unreachable) else ""
             return Result(agreed, Outcome.NOT_SENT, str(problem)), gone
         if fresh is None or not fresh.same_as(agreed):
-            return Result(agreed, Outcome.CHANGED, "modified by someone else in the meantime", 0, fresh), ""
+            again = fresh is not None and fresh.uid != agreed.uid
+            how = "deleted and created again" if again else "modified by someone else"
+            return Result(agreed, Outcome.CHANGED, f"{how} in the meantime", 0, fresh), ""
         return fresh
 
-    async def _lost(self, step: PlanStep, problem: ForetopError) -> tuple[Result, str]:
-        """No answer came, or one that leaves it open: the object itself tells, and nothing is sent twice unasked."""
-        found = await verify_write(self.client, step, self.patience)
+    async def _lost(self, sending: _Sending, problem: ForetopError) -> tuple[asyncio.Future[Result], str]:
+        """No answer came, or none that counts: the object itself tells, and nothing is sent twice unasked."""
+        step = sending.agreed
+        try:
+            found = await verify_write(self.client, sending.current, self.patience)
+        except asyncio.CancelledError:
+            sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
+            raise
         gone = "" if found.answered else str(problem)
         if isinstance(problem, NotConnected):
-            return Result(step, Outcome.NOT_SENT, str(problem)), gone
+            return _known(sending.note(Result(step, Outcome.NOT_SENT, str(problem)))), gone
+        return asyncio.ensure_future(self._found_out(sending, problem, found)), gone
+
+    async def _found_out(self, sending: _Sending, problem: ForetopError, found: WriteEvidence) -> Result:
+        """Failed only after a while in which the write has not shown: a request can outlive its connection."""
+        step = sending.agreed
+        try:
+            if found is WriteEvidence.NOT_DONE and not self.dry_run:
+                found = await keep_looking(self.client, sending.current, self.patience, self.look_for)
+        except asyncio.CancelledError:
+            sending.note(Result(step, Outcome.UNKNOWN, str(problem)))
+            raise
         if found is WriteEvidence.DONE:
-            return self._noted(step, Result(step, Outcome.DONE)), gone
+            return sending.note(Result(step, Outcome.DONE))
         outcome = Outcome.FAILED if found is WriteEvidence.NOT_DONE else Outcome.UNKNOWN
-        return self._noted(step, Result(step, outcome, str(problem))), gone
+        return sending.note(Result(step, outcome, str(problem)))
 
     async def _send(self, step: PlanStep) -> Response:
         target, write = step.target, step.write
@@ -151,17 +211,7 @@ class PlanSender:
         form = MERGE_PATCH if write.form == "merge" else STRATEGIC_PATCH
         return await self.client.request("PATCH", path, managed, write.body, form)
 
-    def _noted(self, step: PlanStep, result: Result) -> Result:
-        """The write is done or refused by now: a journal that fails is told, and takes nothing back."""
-        if self.dry_run:
-            return result
-        try:
-            self.journal.append(self._entry(step, result))
-        except ForetopError as problem:
-            return replace(result, error="; ".join(filter(None, (result.error, str(problem)))))
-        return result
-
-    def _entry(self, step: PlanStep, result: Result) -> JournalEntry:
+    def entry(self, step: PlanStep, number: str, result: str) -> JournalEntry:
         target = step.target
         return JournalEntry(
             at=rfc3339(self.clock.now()) or "",
@@ -173,8 +223,53 @@ class PlanSender:
             method=step.write.method,
             before=step.write.before,
             patch=step.write.body,
-            result=result.outcome.value if not result.error else f"{result.outcome.value}: {result.error}",
+            result=result,
+            id=number,
         )
+
+
+class _Sending:
+    """One step on its way: in the journal before it is sent, and again with what came of it."""
+
+    def __init__(self, sender: PlanSender, step: PlanStep) -> None:
+        self.agreed = self.current = step
+        self._sender = sender
+        self._id = secrets.token_hex(8)
+        self._written: PlanStep | None = None
+
+    def intend(self) -> None:
+        """Raises where it cannot be written down: it is not sent then."""
+        if self._silent or self._written is self.current:
+            return
+        self._sender.journal.append(self._sender.entry(self.current, self._id, SENDING))
+        self._written = self.current
+
+    def note(self, result: Result) -> Result:
+        """The write is done or refused by now: a journal that fails is told, and takes nothing back."""
+        if self._silent or self._written is None:
+            return result
+        told = f"{result.outcome.value}: {result.error}" if result.error else result.outcome.value
+        try:
+            self._sender.journal.append(self._sender.entry(self.current, self._id, told))
+        except ForetopError as problem:
+            return replace(result, error="; ".join(filter(None, (result.error, str(problem)))))
+        return result
+
+    @property
+    def _silent(self) -> bool:
+        """A rehearsal is not in the journal, nor what read-only holds back."""
+        return self._sender.dry_run or self._sender.client.read_only
+
+
+def _known(result: Result) -> asyncio.Future[Result]:
+    found = asyncio.get_running_loop().create_future()
+    found.set_result(result)
+    return found
+
+
+def _is_conflict(problem: ApiError) -> bool:
+    """The object is not as it was; to a patch for one that was made again, the uid is a field that cannot change."""
+    return problem.status == 409 or (problem.status == 422 and "metadata.uid" in problem.message)
 
 
 def _in_words(problem: ApiError) -> str:

@@ -43,8 +43,19 @@ class PlanStep:
     """The kubectl or velero line that does the same."""
     warnings: tuple[str, ...] = ()
 
+    @property
+    def uid(self) -> str:
+        """The uid of the object that it is meant for; "" for one that is still to be made."""
+        if self.write.method == "POST":
+            return ""
+        part = self.write.body.get("preconditions" if self.write.method == "DELETE" else "metadata") or {}
+        return str(part.get("uid", ""))
+
     def same_as(self, other: PlanStep) -> bool:
-        """Whether a person who agreed to one has agreed to the other: all but the version it was planned on."""
+        """Whether a person who agreed to one has agreed to the other: all but the version it was planned on.
+
+        The uid counts: a namesake that was made meanwhile is another object.
+        """
         return (
             _without_version(self.write.body) == _without_version(other.write.body)
             and (self.target, self.write.method) == (other.target, other.write.method)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import string
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from foretop_core.actions.run_files import FileUnavailable, Run, RunFile, asked_
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.failures import ApiError, Unreachable
 from foretop_core.models import NonAdmin
+
+_HARMLESS = frozenset(f"{string.ascii_letters}{string.digits}.-_")
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,12 @@ class RunLog:
                 file.writelines(f"{line}\n" for line in self.lines)
         except OSError as problem:
             raise BadInput(f"{path} cannot be written", problem.strerror or str(problem)) from None
+
+
+def log_file_name(name: str) -> str:
+    """Where the log of an object is saved: in the folder itself, whatever a server says the object's name is."""
+    kept = "".join(mark if mark in _HARMLESS else "_" for mark in name[:_LONGEST_NAME]).lstrip(".")
+    return f"{kept or 'run'}.log"
 
 
 async def log_of(

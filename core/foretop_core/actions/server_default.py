@@ -10,7 +10,7 @@ from typing import Any
 from foretop_core.actions.intents import SERVER_DEFAULT
 from foretop_core.actions.managed_by import owner_warning
 from foretop_core.actions.plans import Plan, PlanStep, Refusal, Write
-from foretop_core.actions.steps import kubectl, said
+from foretop_core.actions.steps import identity, kubectl, said
 from foretop_core.actions.write_text import change_lines
 from foretop_core.models import Deployment
 from foretop_core.models.wire import ObjectRef
@@ -63,7 +63,7 @@ def _step(snapshot: ClusterSnapshot, where: ObjectRef, deployment: Deployment, s
     container = _container(deployment)
     args = _with_flag(container.args, skip)
     patch: dict[str, Any] = {
-        "metadata": {"resourceVersion": deployment.metadata.resource_version},
+        "metadata": identity(deployment),
         "spec": {"template": {"spec": {"containers": [{"name": container.name, "args": args}]}}},
     }
     before = {"spec": {"template": {"spec": {"containers": [{"name": container.name, "args": list(container.args)}]}}}}

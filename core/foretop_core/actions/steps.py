@@ -36,8 +36,8 @@ def patch_step(
     warnings: tuple[str, ...] = (),
     of: str = "",
 ) -> PlanStep:
-    """A merge patch that holds only for the version that was looked at; `of` names an object that was not chosen."""
-    meta = {**patch.get("metadata", {}), "resourceVersion": item.metadata.resource_version}
+    """A merge patch that holds only for the object and version looked at; `of` names an object that was not chosen."""
+    meta = {**patch.get("metadata", {}), **identity(item)}
     said = {key: value for key, value in patch.items() if value}
     line = kubectl(where.context, where.namespace, "patch", api_paths.title(kind_of_ref(where)), where.name)
     command = f"{line} --type merge -p {shlex.quote(_json(said))}"
@@ -79,13 +79,19 @@ def delete_step(
     body = {
         "apiVersion": "v1",
         "kind": "DeleteOptions",
-        "preconditions": {"uid": item.metadata.uid, "resourceVersion": item.metadata.resource_version},
+        "preconditions": identity(item),
     }
     kept = {"labels": item.metadata.labels, "annotations": item.metadata.annotations}
     before = {"metadata": {key: dict(value) for key, value in kept.items() if value}, "spec": dict(spec)}
     command = kubectl(where.context, where.namespace, "delete", api_paths.title(kind_of_ref(where)), where.name)
     changes = (f"{where} is deleted",)
     return PlanStep(where, Write("DELETE", body, before), changes, forecast, command, (*_owner(item), *warnings))
+
+
+def identity(item: Resource) -> dict[str, str]:
+    """What makes a patch hold for this very object only: a namesake made later has another uid."""
+    meta = item.metadata
+    return {**({"uid": meta.uid} if meta.uid else {}), "resourceVersion": meta.resource_version}
 
 
 def kubectl(context: str, namespace: str, *words: str) -> str:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
 import msgspec
 
 from foretop_core.actions.plans import PlanStep
-from foretop_core.errors import ForetopError
+from foretop_core.actions.write_answer import is_another, read_object, shows
+from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models.kinds import kind_of_ref
 
 _EACH = 0.5
+
+
+class _ObjectList(msgspec.Struct):
+    kind: str
+    items: list[dict[str, Any]] | None = None
 
 
 class WriteEvidence(Enum):
@@ -46,6 +51,17 @@ async def verify_write(client: ApiClient, step: PlanStep, patience: float) -> Wr
         return WriteEvidence.NO_ANSWER
 
 
+async def keep_looking(client: ApiClient, step: PlanStep, patience: float, seconds: float) -> WriteEvidence:
+    """Looks for that long whether a write that is not there yet still comes: a request can outlive its connection."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    while True:
+        await asyncio.sleep(min(_EACH, seconds / 4))
+        found = await verify_write(client, step, patience)
+        if found is not WriteEvidence.NOT_DONE or loop.time() >= end:
+            return found
+
+
 async def _look(client: ApiClient, step: PlanStep) -> dict[str, Any] | None:
     """The object as it is; None where there is none."""
     target = step.target
@@ -53,17 +69,19 @@ async def _look(client: ApiClient, step: PlanStep) -> dict[str, Any] | None:
         try:
             answer = await client.request("GET", api_paths.item(kind_of_ref(target), target.namespace, target.name))
         except ApiError as problem:
-            if problem.status == 404:
+            if problem.status == 404 and problem.is_status:
                 return None
             raise
-        found: dict[str, Any] = msgspec.json.decode(answer.body)
+        found = read_object(step, answer.body)
+        if found is None:
+            raise Unreadable(f"The answer is not about {target}")
         return found
     labels = step.write.body["metadata"].get("labels", {})
     wanted = ",".join(f"{key}={value}" for key, value in labels.items())
     answer = await client.request(
         "GET", api_paths.collection(kind_of_ref(target), target.namespace), {"labelSelector": wanted}
     )
-    items = msgspec.json.decode(answer.body).get("items") or []
+    items = answer.read(_ObjectList).items or []
     return items[0] if items else None
 
 
@@ -73,26 +91,14 @@ def _judge(step: PlanStep, found: dict[str, Any] | None) -> WriteEvidence:
         case "POST":
             if found is None:
                 return WriteEvidence.NOT_DONE
-            return WriteEvidence.DONE if _shows(found.get("spec"), body.get("spec")) else WriteEvidence.NO_WORD
+            return WriteEvidence.DONE if shows(found.get("spec"), body.get("spec")) else WriteEvidence.NO_WORD
         case "DELETE":
-            wanted = body.get("preconditions", {}).get("uid", "")
-            if found is None or meta.get("uid") != wanted or meta.get("deletionTimestamp"):
+            if found is None or is_another(step, found) or meta.get("deletionTimestamp"):
                 return WriteEvidence.DONE
             return WriteEvidence.NOT_DONE
         case "PATCH":
-            if found is None:
+            if found is None or is_another(step, found):
                 return WriteEvidence.NO_WORD
             if meta.get("resourceVersion") == body.get("metadata", {}).get("resourceVersion"):
                 return WriteEvidence.NOT_DONE
-            return WriteEvidence.DONE if _shows(found, body) else WriteEvidence.NO_WORD
-
-
-def _shows(found: object, patch: object) -> bool:
-    """Whether an object has all that a patch wanted; the version it was made for does not count."""
-    if isinstance(patch, Mapping):
-        held = found if isinstance(found, Mapping) else {}
-        return all(key == "resourceVersion" or _shows(held.get(key), value) for key, value in patch.items())
-    if isinstance(patch, list):
-        held_items = found if isinstance(found, list) else []
-        return len(held_items) >= len(patch) and all(map(_shows, held_items, patch))
-    return found == patch
+            return WriteEvidence.DONE if shows(found, body) else WriteEvidence.NO_WORD

@@ -11,6 +11,7 @@ import yaml
 from foretop_core.errors import BadInput, Unreadable
 from foretop_core.models.kinds import Kind, find
 from foretop_core.models.wire import Resource, from_builtins
+from foretop_core.yaml_guard import check_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,10 @@ def _documents(text: str, source: str) -> list[object]:
     if text.lstrip()[:1] in {"{", "["}:
         try:
             return [msgspec.json.decode(text)]
-        except (msgspec.DecodeError, RecursionError):
+        except (ValueError, RecursionError):
             pass
     try:
+        check_yaml(text, _Loader)
         return [document for document in yaml.load_all(text, _Loader) if document is not None]
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark

@@ -97,6 +97,16 @@ class Resource(Wire, frozen=True):
         return self.metadata.annotations.get(key, "")
 
 
+def is_older(candidate: Resource, held: Resource) -> bool:
+    """Whether the server made `candidate` before `held`; versions that are not numbers cannot be compared."""
+    return is_earlier(candidate.metadata.resource_version, held.metadata.resource_version)
+
+
+def is_earlier(version: str, other: str) -> bool:
+    """Of two resourceVersions; those that are not numbers cannot be compared."""
+    return version.isdecimal() and other.isdecimal() and int(version) < int(other)
+
+
 R = TypeVar("R", bound=Resource)
 
 

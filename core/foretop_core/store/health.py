@@ -39,6 +39,9 @@ class ContextHealth:
     missing: tuple[str, ...] = ()
     """Namespaces that the user named and that do not exist."""
     unreadable: int = 0
+    polled: int = 0
+    """Watches that have no connection of their own and are listed in turn."""
+    polled_every: float = 0.0
 
 
 @dataclass(slots=True)
@@ -127,6 +130,8 @@ def _together(every: Mapping[WatchScope, _Entry]) -> ContextHealth:
         lost_at=_lost_at([entry.health for entry in entries.values()]),
         missing=_missing(entries),
         unreadable=sum(entry.lost_lines for entry in entries.values()),
+        polled=sum(entry.health.polled_every > 0 for entry in entries.values()),
+        polled_every=max((entry.health.polled_every for entry in entries.values()), default=0.0),
     )
 
 

@@ -1,4 +1,4 @@
-"""The objects of a store: their kind, the order of their versions, and the placeholder of an unreadable one."""
+"""The objects of a store: their kind, and the placeholder of an unreadable one."""
 
 from __future__ import annotations
 
@@ -22,9 +22,3 @@ def garbled(namespace: str, name: str, problem: str, version: str = "") -> Unrea
 def kind_of(model: type[Resource]) -> Kind:
     """The kind of a model; every model that foretop decodes into has one."""
     return _KIND_OF_MODEL[model]
-
-
-def is_older(candidate: Resource, held: Resource) -> bool:
-    """Whether `candidate` is an older version than `held`; versions that are not numbers cannot be compared."""
-    mine, theirs = candidate.metadata.resource_version, held.metadata.resource_version
-    return mine.isdecimal() and theirs.isdecimal() and int(mine) < int(theirs)

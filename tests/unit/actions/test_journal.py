@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from foretop_core.actions import journal as journals
@@ -68,3 +69,25 @@ def test_it_is_in_the_state_folder() -> None:
     assert default_path({"XDG_STATE_HOME": "/s"}) == Path("/s/foretop/journal.jsonl")
     assert default_path({"HOME": "/home/m"}) == Path("/home/m/.local/state/foretop/journal.jsonl")
     assert default_path({"HOME": "/home/m", "XDG_STATE_HOME": "relative"}).is_relative_to("/home/m")
+
+
+def test_a_torn_line_costs_neither_the_next_entry_nor_the_others(tmp_path: Path) -> None:
+    held = Journal(tmp_path / "journal.jsonl")
+    held.append(entry(1))
+    with held.path.open("ab") as file:
+        file.write(b'{"at": "2026\xc3')
+    held.append(entry(2))
+    with held.path.open("ab") as file:
+        file.write(b"[" * 100_000 + b"\n")
+    held.append(entry(3))
+    assert [one.name for one in held.read()] == ["s-1", "s-2", "s-3"]
+
+
+def test_a_write_has_the_result_of_its_last_line(tmp_path: Path) -> None:
+    held = Journal(tmp_path / "journal.jsonl")
+    for number, results in enumerate((["sending", "done"], ["sending"], ["sending", "not sent: gone"], ["sending"])):
+        for result in results:
+            held.append(msgspec.structs.replace(entry(number), result=result, id=f"id-{number}"))
+    held.append(msgspec.structs.replace(entry(3), result="failed: no", id="id-3"))
+    lines = [(one.name, one.result.partition(":")[0]) for one in held.read()]
+    assert lines == [("s-0", "done"), ("s-1", "unknown"), ("s-3", "failed")]

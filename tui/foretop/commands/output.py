@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -23,16 +24,27 @@ output_option: Callable[[Any], Any] = click.option(
 version_option: Callable[[Any], Any] = click.option(
     "--velero-version", "version", metavar="VERSION", help="Read cron as this Velero release does."
 )
+_CONTROLS = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
+"""DEL, C1, and what is invisible or turns the order of letters around; JSON itself spells out the rest."""
 file_help = "Manifests or output of kubectl get -o yaml|json; - for standard input."
 
 
 def emit(value: Mapping[str, Any], form: str) -> None:
+    """The same value with its controls spelt out: a terminal is not moved, recoloured or misled by them."""
     if form == "json":
-        click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+        text = json.dumps(value, indent=2, ensure_ascii=False)
+        click.echo(_CONTROLS.sub(_escaped, text))
     else:
         import yaml
 
-        click.echo(yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000), nl=False)
+        text = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000)
+        if _CONTROLS.search(text):
+            text = yaml.safe_dump(value, sort_keys=False, allow_unicode=False, width=10_000)
+        click.echo(text, nl=False)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def say(line: str = "") -> None:

@@ -18,7 +18,7 @@ from foretop.widgets.paragraphs import Span, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, DIM
 from foretop_core.actions.run_files import Run, RunFile
-from foretop_core.actions.run_logs import RunLog, log_of
+from foretop_core.actions.run_logs import RunLog, log_file_name, log_of
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
 from foretop_core.models import NonAdmin
@@ -111,7 +111,7 @@ class LogViewer(DownloadScreen):
     def action_save(self) -> None:
         if self.fetched is None:
             return
-        path = Path.cwd() / f"{self.key.name}.log"
+        path = Path.cwd() / log_file_name(self.key.name)
         try:
             self.fetched.save(path)
         except ForetopError as problem:

@@ -15,6 +15,9 @@ from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models.kinds import Kind
 
 REMEMBER = timedelta(minutes=1)
+REMEMBER_LONGEST = timedelta(hours=1)
+BETWEEN_REVIEWS = timedelta(seconds=1)
+"""Between two reviews of namespaces that are known already, however many there are."""
 _ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _RULES_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 
@@ -88,6 +91,13 @@ class AccessRules:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _KnownRules:
+    asked: datetime
+    rules: AccessRules
+    held: timedelta = REMEMBER
+
+
 class AccessReviewer:
     """Asks once for each right in a minute, however many places want to know it at the same time."""
 
@@ -95,7 +105,8 @@ class AccessReviewer:
         self._client = client
         self._clock = clock
         self._verdicts: dict[Permission, tuple[datetime, AccessVerdict]] = {}
-        self._rules: dict[str, tuple[datetime, AccessRules]] = {}
+        self._rules: dict[str, _KnownRules] = {}
+        self._last_renewal: datetime | None = None
         self._asking: dict[Permission | str, asyncio.Lock] = {}
 
     async def verdict(self, wanted: Permission) -> AccessVerdict:
@@ -107,12 +118,24 @@ class AccessReviewer:
             return known[1]
 
     async def rules(self, namespace: str) -> AccessRules:
+        """What may be done there; known answers are renewed one a second, and ever more rarely while they stay."""
         async with self._asking.setdefault(namespace, asyncio.Lock()):
             known = self._rules.get(namespace)
-            if known is None or not self._fresh(known[0]):
-                known = (self._clock.now(), await self._ask_rules(namespace))
-                self._rules[namespace] = known
-            return known[1]
+            if known is None or self._is_due(known):
+                rules = await self._ask_rules(namespace)
+                same = known is not None and known.rules == rules
+                held = min(known.held * 2, REMEMBER_LONGEST) if known is not None and same else REMEMBER
+                known = self._rules[namespace] = _KnownRules(self._clock.now(), rules, held)
+            return known.rules
+
+    def _is_due(self, known: _KnownRules) -> bool:
+        now = self._clock.now()
+        if timedelta() <= now - known.asked < known.held:
+            return False
+        if self._last_renewal is not None and timedelta() <= now - self._last_renewal < BETWEEN_REVIEWS:
+            return False
+        self._last_renewal = now
+        return True
 
     def _fresh(self, asked: datetime) -> bool:
         return timedelta() <= self._clock.now() - asked < REMEMBER

@@ -11,6 +11,7 @@ from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.watching.list_watch_codec import ListGuard
 from foretop_core.models.kinds import Kind
 
 _NAMESPACES = "/api/v1/namespaces"
@@ -76,6 +77,7 @@ async def visible_namespaces(client: ApiClient) -> tuple[str, ...]:
 async def _names(client: ApiClient, path: str) -> tuple[str, ...] | None:
     names: list[str] = []
     params = {"limit": _CHUNK}
+    guard = ListGuard()
     while True:
         try:
             response = await client.request("GET", path, params)
@@ -85,6 +87,7 @@ async def _names(client: ApiClient, path: str) -> tuple[str, ...] | None:
             raise
         page = response.read(_NamedList)
         names += [item.metadata.name for item in page.items or []]
+        guard.check(len(page.items or []), page.metadata.next_chunk or "")
         if not page.metadata.next_chunk:
             return tuple(names)
         params = {"limit": _CHUNK, "continue": page.metadata.next_chunk}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -15,7 +16,16 @@ from foretop_core.clock import Clock
 from foretop_core.kube.connection.auth import Authenticator, Credentials
 from foretop_core.kube.connection.clock_skew import ClockSkew
 from foretop_core.kube.connection.config import ContextConfig
-from foretop_core.kube.connection.failures import ApiError, ReadOnlyRefused, Unauthenticated, WatchIdleTimeout
+from foretop_core.kube.connection.connection_budget import ConnectionBudget
+from foretop_core.kube.connection.error_answers import api_error, redirected, same_server, too_long
+from foretop_core.kube.connection.failures import (
+    ApiError,
+    ReadOnlyRefused,
+    Unauthenticated,
+    Unreachable,
+    WatchIdleTimeout,
+)
+from foretop_core.kube.connection.secrets_filter import without_secrets
 from foretop_core.kube.connection.transport import explain, import_in_background, make_pool
 
 if TYPE_CHECKING:
@@ -31,6 +41,11 @@ REVIEWS = frozenset(
 )
 CONNECT_LIMIT = 15.0
 ANSWER_LIMIT = 60.0
+MOST_BYTES = 64 * 2**20
+"""An answer; a page of a list has at most 500 objects."""
+LONGEST_LINE = 4 * 2**20
+"""A line of a watch; etcd takes objects of 1.5 MiB."""
+_MOST_REDIRECTS = 5
 T = TypeVar("T")
 
 
@@ -52,21 +67,24 @@ class Response:
             ) from None
 
 
-class _Status(msgspec.Struct, rename="camel"):
-    message: str | None = None
-    reason: str | None = None
-    code: int | None = None
-    details: dict[str, Any] | None = None
-
-
 class ApiClient:
     """Speaks to the API server of one context; made without a connection, which the first request opens."""
 
-    def __init__(self, auth: Authenticator, clock: Clock, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        auth: Authenticator,
+        clock: Clock,
+        read_only: bool = False,
+        budget: ConnectionBudget | None = None,
+        ticks: Callable[[], float] | None = None,
+    ) -> None:
+        self.budget = budget or ConnectionBudget()
+        self._requests = asyncio.Semaphore(self.budget.requests)
+        self._streams = asyncio.Semaphore(self.budget.watches + self.budget.other_streams)
         self._auth = auth
         self._clock = clock
         self._read_only = read_only
-        self._time = ClockSkew()
+        self._time = ClockSkew(ticks)
         self._pool: aiohttp.ClientSession | None = None
         self._made_for: tuple[ContextConfig, bytes, bytes] | None = None
 
@@ -81,7 +99,7 @@ class ApiClient:
     @property
     def skew(self) -> timedelta | None:
         """How far the server's clock is ahead of ours; nothing before the first answer."""
-        return self._time.skew
+        return self._time.at(self._clock.now())
 
     @property
     def notice(self) -> str:
@@ -98,14 +116,17 @@ class ApiClient:
         limit: float = ANSWER_LIMIT,
     ) -> Response:
         """One request; an answer of 400 or above is raised as ApiError, none at all as Unreachable."""
-        async with self._open(method.upper(), path, params, body, content_type, limit) as response:
+        async with (
+            self._requests,
+            self._open(method.upper(), path, params, body, content_type, limit) as response,
+        ):
             content = await self._read(response)
             return Response(response.status, response.headers, content)
 
     @asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, str], idle: float) -> AsyncIterator[AsyncIterator[bytes]]:
         """The lines of an answer as they come; silence for longer than `idle` seconds ends it."""
-        async with self._open("GET", path, params, None, JSON, idle) as response:
+        async with self._streams, self._open("GET", path, params, None, JSON, idle) as response:
             yield self._lines(response)
 
     async def close(self) -> None:
@@ -130,16 +151,17 @@ class ApiClient:
             if response.status == 401:
                 await self._auth.rejected(used)
                 response.release()
-                renewed = await self._auth.credentials()
-                response = await self._send(renewed, method, path, params, body, content_type, silence)
+                used = await self._auth.credentials()
+                response = await self._send(used, method, path, params, body, content_type, silence)
             if response.status == 401:
                 raise Unauthenticated(
                     f"The API server does not accept the credentials of {self.config.name}",
                     hint="sign in again; foretop reloads the kubeconfig automatically",
                 )
             if response.status >= 400:
-                content = await self._read(response)
-                raise api_error(response.status, content, response.reason, response.headers.get("Retry-After"))
+                raise await self._refusal(response, used)
+            if response.status >= 300:
+                raise redirected(response)
             yield response
         finally:
             # Not given back to the pool: what is unread of a watch would be read by the next request.
@@ -163,20 +185,41 @@ class ApiClient:
 
         pool = await self._pool_for(credentials)
         query = f"?{urlencode(params)}" if params else ""
-        sent = self._clock.now()
-        try:
-            response = await pool.request(
-                method,
-                URL(f"{self.config.server}{path}{query}", encoded=True),
-                headers=self._headers(credentials, content_type),
-                data=None if body is None else msgspec.json.encode(body),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=silence),
-                server_hostname=self.config.tls_server_name or None,
-            )
-        except (aiohttp.ClientError, OSError, ValueError) as problem:
-            raise explain(self.config.address, problem) from None
-        self._time.learn(response.headers.get("Date", ""), sent, self._clock.now())
+        target = f"{self.config.server}{path}{query}"
+        for _ in range(_MOST_REDIRECTS):
+            sent = self._clock.now()
+            try:
+                address = URL(target, encoded=True)
+                response = await pool.request(
+                    method,
+                    address,
+                    headers=self._headers(credentials, content_type),
+                    data=None if body is None else msgspec.json.encode(body),
+                    timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=silence),
+                    server_hostname=self.config.tls_server_name or None,
+                    allow_redirects=False,
+                )
+            except (aiohttp.ClientError, OSError, ValueError) as problem:
+                raise self._explained(problem, credentials) from None
+            self._time.learn(response.headers.get("Date", ""), sent, self._clock.now())
+            elsewhere = same_server(response, address) if method == "GET" else ""
+            if not elsewhere:
+                break
+            response.release()
+            target = elsewhere
         return response
+
+    async def _refusal(self, response: aiohttp.ClientResponse, used: Credentials) -> ApiError:
+        content = await self._read(response)
+        told = api_error(response.status, content, response.reason, response.headers.get("Retry-After"))
+        message = without_secrets(told.message, self.config, used.authorization)
+        return ApiError(response.status, told.reason, message, told.retry_after, is_status=told.is_status)
+
+    def _explained(self, problem: Exception, used: Credentials | None = None) -> Unreachable:
+        """In one line, without the address beyond its host: libraries quote it."""
+        found = explain(self.config.address, problem)
+        authorization = used.authorization if used else ""
+        return type(found)(found.what, without_secrets(found.why, self.config, authorization), found.hint)
 
     async def _pool_for(self, credentials: Credentials) -> aiohttp.ClientSession:
         """The pool that fits; a renewed certificate or a changed kubeconfig ends the old one's watches."""
@@ -219,10 +262,15 @@ class ApiClient:
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         import aiohttp
 
+        content = bytearray()
         try:
-            return await response.read()
+            async for chunk in response.content.iter_any():
+                content += chunk
+                if len(content) > MOST_BYTES:
+                    raise too_long("the answer", MOST_BYTES)
         except (aiohttp.ClientError, OSError) as problem:
-            raise explain(self.config.address, problem) from None
+            raise self._explained(problem) from None
+        return bytes(content)
 
     async def _lines(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         import aiohttp
@@ -239,21 +287,9 @@ class ApiClient:
                     if line.strip():
                         yield line
                 searched = len(rest)
+                if searched > LONGEST_LINE:
+                    raise too_long("a line of the answer", LONGEST_LINE)
         except aiohttp.SocketTimeoutError:
             raise WatchIdleTimeout(f"{self.config.address} sent no data for too long") from None
         except (aiohttp.ClientError, OSError) as problem:
-            raise explain(self.config.address, problem) from None
-
-
-def api_error(status: int, content: bytes, reason: str | None, retry_after: str | None) -> ApiError:
-    """The Status that the API server sent, else what little the answer says (a proxy's error page, say)."""
-    try:
-        told = msgspec.json.decode(content, type=_Status)
-    except msgspec.DecodeError:
-        told = _Status(message="" if content.lstrip()[:1] == b"<" else content[:200].decode("utf-8", "replace"))
-    wait = retry_after if retry_after is not None else str((told.details or {}).get("retryAfterSeconds", ""))
-    try:
-        seconds = float(wait)
-    except ValueError:
-        seconds = None
-    return ApiError(told.code or status, told.reason or reason or "", told.message or "", seconds)
+            raise self._explained(problem) from None

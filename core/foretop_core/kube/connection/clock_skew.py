@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 _SECOND = timedelta(seconds=1)
+_STEP = timedelta(seconds=2)
+"""Less is what a clock is put right by while it runs."""
 
 
 class ClockSkew:
@@ -15,16 +18,27 @@ class ClockSkew:
     bounds the skew from both sides; what all of them allow is soon a few milliseconds wide.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ticks: Callable[[], float] | None = None) -> None:
+        self._ticks = ticks
+        self._learnt: tuple[datetime, float] | None = None
         self._least: timedelta | None = None
         self._most: timedelta | None = None
 
-    @property
-    def skew(self) -> timedelta | None:
-        """How far the server is ahead of us; nothing before the first answer."""
+    def at(self, now: datetime) -> timedelta | None:
+        """How far the server is ahead of our clock, which says this now; nothing before the first answer.
+
+        A clock that was set since the last answer, which steady ticks tell, has not changed the server's.
+        """
         if self._least is None or self._most is None:
             return None
-        return (self._least + self._most) / 2
+        return (self._least + self._most) / 2 - self._step(now)
+
+    def _step(self, now: datetime) -> timedelta:
+        if self._ticks is None or self._learnt is None:
+            return timedelta()
+        then, ticks = self._learnt
+        step = now - then - timedelta(seconds=self._ticks() - ticks)
+        return step if abs(step) > _STEP else timedelta()
 
     def learn(self, header: str, sent: datetime, received: datetime) -> None:
         try:
@@ -33,6 +47,9 @@ class ClockSkew:
             return
         if date.tzinfo is None or received < sent:
             return
+        if self._step(received):
+            self._least = self._most = None
+        self._learnt = (received, self._ticks()) if self._ticks is not None else None
         least, most = date - received, date + _SECOND - sent
         if self._least is None or self._most is None or least > self._most or most < self._least:
             # The first answer, or a clock that was set meanwhile: what was known no longer holds.

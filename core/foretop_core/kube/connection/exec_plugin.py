@@ -18,10 +18,15 @@ import msgspec
 from foretop_core.clock import Clock
 from foretop_core.kube.connection.config import ExecConfig
 from foretop_core.kube.connection.failures import Unauthenticated
+from foretop_core.kube.connection.secrets_filter import HIDDEN, SHORTEST_SECRET, is_secret_beside, without_tokens
 
 LIMIT = 60.0
 REST = timedelta(seconds=20)
 RENEW_BEFORE = timedelta(seconds=10)
+MOST_OUTPUT = 2**20
+_EACH = 0.02
+_LAST_WORDS = 1.0
+"""Seconds for what a plugin wrote last; a helper that it leaves behind may hold its output open for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +97,18 @@ class ExecPlugins:
 
     def sign_in(self, config: ExecConfig) -> None:
         """Runs the plugin on the plain terminal, where a person can answer it; the screen must be aside."""
-        process = subprocess.run(
+        with subprocess.Popen(
             [config.command, *config.args],
             env=self._environment(config, interactive=True),
             stdout=subprocess.PIPE,
-            check=False,
-        )
+        ) as process:
+            assert process.stdout is not None
+            said = process.stdout.read(MOST_OUTPUT + 1)
+            if len(said) > MOST_OUTPUT:
+                process.kill()
+                raise _flooded(config)
         slot = self._slots.setdefault(config, _Slot())
-        slot.credential = _answer(config, process.returncode, process.stdout, b"")
+        slot.credential = _answer(config, process.returncode, said, b"")
         slot.failure, slot.ran_at = None, self._clock.now()
 
     async def _run(self, config: ExecConfig) -> ExecCredential:
@@ -123,7 +132,10 @@ class ExecPlugins:
             raise Unauthenticated(f"{_name(config)} cannot be run", problem.strerror or str(problem)) from None
         try:
             async with asyncio.timeout(self._limit):
-                stdout, stderr = await process.communicate()
+                stdout, stderr = await _output(process)
+        except _OutputTooLong:
+            await _end(process)
+            raise _flooded(config) from None
         except TimeoutError:
             await _end(process)
             raise Unauthenticated(
@@ -142,6 +154,49 @@ class ExecPlugins:
         return {**self._environ, **dict(config.env), "KUBERNETES_EXEC_INFO": json.dumps(info)}
 
 
+class _OutputTooLong(Exception):
+    """More than any ExecCredential has."""
+
+
+async def _output(process: asyncio.subprocess.Process) -> tuple[bytes, bytes]:
+    """All that it writes until it ends."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    out, err = bytearray(), bytearray()
+    readers = [
+        asyncio.create_task(_read(process.stdout, out)),
+        asyncio.create_task(_read(process.stderr, err)),
+    ]
+    try:
+        # Its wait() would also wait for whoever holds the pipes.
+        while process.returncode is None:
+            done, _ = await asyncio.wait(readers, timeout=_EACH, return_when=asyncio.FIRST_EXCEPTION)
+            for reader in done:
+                reader.result()
+            if len(done) == len(readers):
+                await asyncio.sleep(_EACH)
+        for reader in (await asyncio.wait(readers, timeout=_LAST_WORDS))[0]:
+            reader.result()
+    finally:
+        for reader in readers:
+            reader.cancel()
+        if process.returncode is not None:
+            # Our ends of pipes that a helper holds: asyncio has no other way to close them.
+            process._transport.close()  # type: ignore[attr-defined]
+    return bytes(out), bytes(err)
+
+
+async def _read(stream: asyncio.StreamReader, into: bytearray) -> None:
+    while chunk := await stream.read(2**16):
+        into += chunk
+        if len(into) > MOST_OUTPUT:
+            raise _OutputTooLong
+
+
+def _flooded(config: ExecConfig) -> Unauthenticated:
+    return Unauthenticated(f"{_name(config)} wrote more than {MOST_OUTPUT // 2**20} MiB", "that is not a credential")
+
+
 async def _end(process: asyncio.subprocess.Process) -> None:
     """Takes the plugin's whole family along: a helper that it started may hold the pipes open."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -151,12 +206,13 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 def _answer(config: ExecConfig, code: int | None, stdout: bytes, stderr: bytes) -> ExecCredential:
     if code != 0:
-        said = _last_line(stderr) or _last_line(stdout)
+        said = _last_words(config, stdout, stderr)
         raise Unauthenticated(said or f"{_name(config)} ended with exit code {code}")
     try:
         answer = msgspec.json.decode(stdout, type=_Answer)
-    except msgspec.DecodeError:
-        raise Unauthenticated(_last_line(stderr) or f"{_name(config)} did not return an ExecCredential") from None
+    except (ValueError, RecursionError):
+        said = _last_words(config, stdout, stderr)
+        raise Unauthenticated(said or f"{_name(config)} did not return an ExecCredential") from None
     status = answer.status
     if answer.api_version != config.api_version:
         raise Unauthenticated(
@@ -173,7 +229,17 @@ def _answer(config: ExecConfig, code: int | None, stdout: bytes, stderr: bytes) 
 
 
 def _expired(credential: ExecCredential, now: datetime) -> bool:
-    return credential.expires is not None and credential.expires - RENEW_BEFORE <= now
+    return credential.expires is not None and credential.expires <= now + RENEW_BEFORE
+
+
+def _last_words(config: ExecConfig, stdout: bytes, stderr: bytes) -> str:
+    """The last line of what it says to a person, without what it says to us: a token, and what it was given."""
+    printed = stdout.decode("utf-8", "replace")
+    given = {value for _, value in config.env if len(value) >= SHORTEST_SECRET}
+    words = [
+        HIDDEN if word in given or is_secret_beside(word, printed) else word for word in _last_line(stderr).split()
+    ]
+    return without_tokens(" ".join(words))
 
 
 def _last_line(output: bytes) -> str:

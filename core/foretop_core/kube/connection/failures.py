@@ -29,10 +29,18 @@ class ApiError(ForetopError):
     """The API server answered, and said no."""
 
     def __init__(
-        self, status: int, reason: str, message: str, retry_after: float | None = None, hint: str = ""
+        self,
+        status: int,
+        reason: str,
+        message: str,
+        retry_after: float | None = None,
+        hint: str = "",
+        is_status: bool = False,
     ) -> None:
         super().__init__(f"The API server answered {status} {reason}".rstrip(), message, hint)
         self.status = status
         self.reason = reason
         self.message = message
         self.retry_after = retry_after
+        self.is_status = is_status
+        """The answer was a Status of the API server, and not the error page of something in between."""

@@ -14,6 +14,7 @@ from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig, Reload
 from foretop_core.kube.connection.incluster import SERVICE_ACCOUNT, in_cluster, read_service_account
 from foretop_core.kube.connection.kubeconfig_entries import KubeconfigEntry, read_context
+from foretop_core.yaml_guard import check_yaml
 
 _SECTIONS = ("clusters", "users", "contexts")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -84,7 +85,9 @@ def _paths(options: ConnectionOptions, environ: Mapping[str, str]) -> list[Path]
 def _read(path: Path, required: bool) -> Mapping[str, Any] | None:
     what = f"Cannot read the kubeconfig {path}"
     try:
-        content = yaml.load(path.read_bytes(), Loader=_Loader)
+        text = path.read_text("utf-8")
+        check_yaml(text, _Loader)
+        content = yaml.load(text, Loader=_Loader)
     except FileNotFoundError:
         if required:
             raise BadInput(what, "there is no such file", "check --kubeconfig") from None

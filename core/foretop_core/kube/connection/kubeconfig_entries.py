@@ -112,7 +112,9 @@ def _server(cluster: KubeconfigEntry, secure: bool) -> str:
     if "://" not in server:
         server = f"{'https' if secure else 'http'}://{server}"
     if not _is_address(server):
-        raise cluster.bad("server", f"{server} is not a valid http or https address", "see kubectl config set-cluster")
+        scheme, _, rest = server.partition("://")
+        shown = f"{scheme}://{rest.rpartition('@')[2].partition('/')[0]}"
+        raise cluster.bad("server", f"{shown} is not a valid http or https address", "see kubectl config set-cluster")
     return server.rstrip("/")
 
 

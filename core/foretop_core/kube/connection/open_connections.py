@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from foretop_core.clock import Clock
+from foretop_core.clock import Clock, SystemClock, steady_seconds
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.config import ConnectionOptions
+from foretop_core.kube.connection.connection_budget import connection_budget
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
 from foretop_core.kube.connection.kubeconfig import choose_contexts, reloading
 from foretop_core.kube.connection.oidc import OidcTokens
@@ -32,7 +33,10 @@ def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock
     plugins = ExecPlugins(clock, environ)
     oidc = OidcTokens(clock)
     clients = {}
-    for context in choose_contexts(options, environ):
+    chosen = choose_contexts(options, environ)
+    budget = connection_budget(len(chosen))
+    ticks = steady_seconds if isinstance(clock, SystemClock) else None
+    for context in chosen:
         auth = Authenticator(context, reloading(context, options, environ), plugins, clock, oidc)
-        clients[context.name] = ApiClient(auth, clock, read_only or context.name in protected)
+        clients[context.name] = ApiClient(auth, clock, read_only or context.name in protected, budget, ticks)
     return Connections(clients, plugins)

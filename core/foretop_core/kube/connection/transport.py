@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import importlib
 import os
 import ssl
@@ -56,7 +57,7 @@ def _connector(config: ContextConfig, credentials: Credentials) -> aiohttp.TCPCo
     from foretop_core.kube.connection.aborting_connector import AbortingConnector
 
     trust = _trust(config, credentials)
-    # A limit would hold back the watch above it without a word.
+    # The client counts its connections itself: a limit here would hold back the watch above it without a word.
     if not is_socks(config.proxy):
         return AbortingConnector(limit=UNLIMITED, ssl=trust)
     # Loaded only for those who need it.
@@ -138,6 +139,8 @@ def explain(server: str, problem: Exception) -> Unreachable:
         case SocksRefused():
             return NotConnected(what, f"the SOCKS proxy answered: {problem}", "check the proxy and the server's name")
         case aiohttp.ClientConnectorError():
+            if problem.os_error.errno in (errno.EMFILE, errno.ENFILE):
+                return NotConnected(what, "too many open files", "raise the limit: ulimit -n")
             return NotConnected(what, _system_reason(problem.os_error), "check the address, the network or the VPN")
         case TimeoutError():
             return Unreachable(what, "no answer in time", "check the network or the VPN")

@@ -9,6 +9,7 @@ import msgspec
 import yaml
 
 from foretop_core.errors import BadInput
+from foretop_core.yaml_guard import check_yaml
 
 
 class _Context(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -29,7 +30,9 @@ def read_only_contexts(environ: Mapping[str, str]) -> frozenset[str]:
     """A file that cannot be read is an error: somebody wanted to be protected by it."""
     path = settings_path(environ)
     try:
-        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        check_yaml(text, yaml.SafeLoader)
+        value = yaml.safe_load(text)
         known = msgspec.convert(value if value is not None else {}, _Settings)
     except (FileNotFoundError, NotADirectoryError):
         return frozenset()

@@ -16,9 +16,11 @@ from foretop_core.kube.access.accessible_namespaces import EVERYWHERE, Accessibl
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import Unauthenticated
+from foretop_core.kube.watching.movement_sink import MovementSink
 from foretop_core.kube.watching.reflector import Reflector
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
 from foretop_core.kube.watching.watch_sink import Sink, WatchHealth, WatchScope, WatchState
+from foretop_core.kube.watching.watch_slots import WatchSlots
 from foretop_core.models.kinds import (
     DATA_DOWNLOAD,
     DATA_UPLOAD,
@@ -85,7 +87,8 @@ class ClusterWatcher:
         self._timing = timing or WatchTimings()
         self._watches: dict[WatchScope, asyncio.Task[None]] = {}
         self._reflectors: dict[WatchScope, Reflector] = {}
-        self._runs: frozenset[WatchScope] = frozenset()
+        self._slots = WatchSlots(client.budget.watches)
+        self._movements: dict[WatchScope, MovementSink] = {}
         self._events: frozenset[WatchScope] = frozenset()
         self._elsewhere = asyncio.Event()
 
@@ -105,10 +108,20 @@ class ClusterWatcher:
             await self.client.close()
 
     def follow_movements(self, runs: Iterable[MovementOwner]) -> None:
-        """Watches the data movements of these runs, and of no others any more."""
-        wanted = frozenset(scope for run in runs for scope in self._scopes_of(run))
-        self._change(self._runs, wanted)
-        self._runs = wanted
+        """Watches the data movements of these runs, and of no others any more: one watch a kind and namespace."""
+        wanted: dict[WatchScope, set[str]] = {}
+        for run in runs:
+            for scope in self._scopes_of(run):
+                wanted.setdefault(scope, set()).add(label_value(run.name))
+        for scope in self._movements.keys() - wanted.keys():
+            del self._movements[scope]
+            self._stop(scope)
+        for scope, names in wanted.items():
+            if scope in self._movements:
+                self._movements[scope].want(frozenset(names))
+            else:
+                self._movements[scope] = MovementSink(self._sinks.open(scope), scope.selector, frozenset(names))
+                self._start(scope)
 
     def follow_events(self, uid: str, namespace: str) -> None:
         """Watches the events of one object, the one that is open; an empty uid ends it."""
@@ -120,6 +133,7 @@ class ClusterWatcher:
     def look_into(self, namespace: str) -> None:
         """Tenants' objects are looked for in this namespace too, at once; "" lets go what was looked into in vain."""
         self.places.look_into(namespace)
+        self._slots.prefer(namespace)
         self._elsewhere.set()
         self._elsewhere = asyncio.Event()
 
@@ -200,7 +214,7 @@ class ClusterWatcher:
     def _scopes_of(self, run: MovementOwner) -> Iterable[WatchScope]:
         label, kinds = _MOVED_BY[run.kind]
         for kind in kinds:
-            yield WatchScope(self.name, kind, run.namespace, f"{label}={label_value(run.name)}")
+            yield WatchScope(self.name, kind, run.namespace, label)
 
     def _change(self, held: frozenset[WatchScope], wanted: frozenset[WatchScope]) -> None:
         for scope in held - wanted:
@@ -213,9 +227,9 @@ class ClusterWatcher:
 
     async def _watch(self, scope: WatchScope) -> None:
         """A fault of our own costs this one watch a minute and shows in its health; the others go on."""
-        sink = self._sinks.open(scope)
+        sink = self._movements.get(scope) or self._sinks.open(scope)
         while True:
-            reflector = Reflector(self.client, scope, sink, self._clock, self.pace, self._timing)
+            reflector = Reflector(self.client, scope, sink, self._clock, self.pace, self._timing, self._slots)
             self._reflectors[scope] = reflector
             try:
                 await reflector.run()
@@ -227,6 +241,7 @@ class ClusterWatcher:
         self._watches.pop(scope).cancel()
         self._reflectors.pop(scope, None)
         self._sinks.drop(scope)
+        self._slots.note(scope, filled=False)
 
     async def _end(self, scopes: tuple[WatchScope, ...]) -> None:
         tasks = [self._watches.pop(scope) for scope in scopes]

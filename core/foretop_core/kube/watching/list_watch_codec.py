@@ -7,10 +7,13 @@ from typing import Any
 import msgspec
 
 from foretop_core.errors import Unreadable
-from foretop_core.kube.connection.client import api_error
+from foretop_core.kube.connection.error_answers import api_error
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import Resource, decode
+
+MOST_OBJECTS = 100_000
+_LEAST_OF_A_PAGE = 100
 
 
 class ListMeta(msgspec.Struct, rename="camel", frozen=True):
@@ -37,6 +40,30 @@ class ObjectIdentity(msgspec.Struct, frozen=True):
     namespace: str = ""
     name: str = ""
     version: str = ""
+
+
+class EndlessList(ApiError):
+    """A list without an end, or one that nobody could look through."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(200, "", message)
+
+
+class ListGuard:
+    """Ends a list that has too many objects or comes back to a page that it has already had."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+        self._chunks: set[str] = set()
+
+    def check(self, count: int, next_chunk: str) -> None:
+        """Another page has come; one without objects counts as well, for there can be any number of them."""
+        self._seen += max(count, _LEAST_OF_A_PAGE)
+        if self._seen > MOST_OBJECTS:
+            raise EndlessList(f"the list has more than {MOST_OBJECTS:,} objects")
+        if next_chunk and next_chunk in self._chunks:
+            raise EndlessList("the list repeats its pages")
+        self._chunks.add(next_chunk)
 
 
 _PAGE = msgspec.json.Decoder(ListPage)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import get_args
 
@@ -14,6 +15,8 @@ from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError, Unauthenticated, Unreachable, WatchIdleTimeout
 from foretop_core.kube.watching.discovery import served_version
 from foretop_core.kube.watching.list_watch_codec import (
+    EndlessList,
+    ListGuard,
     WatchEvent,
     error_of,
     identify,
@@ -23,7 +26,8 @@ from foretop_core.kube.watching.list_watch_codec import (
 )
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
 from foretop_core.kube.watching.watch_sink import EventType, Sink, WatchHealth, WatchScope, WatchState
-from foretop_core.models.wire import Resource, from_builtins
+from foretop_core.kube.watching.watch_slots import WatchSlots
+from foretop_core.models.wire import Resource, from_builtins, is_earlier
 
 _CHANGES: dict[str, EventType] = {name: name for name in get_args(EventType)}
 _WORTH_RESUMING = frozenset({429, 500, 502, 503, 504})
@@ -41,6 +45,7 @@ class Reflector:
         clock: Clock,
         pace: InterruptibleWait,
         timing: WatchTimings | None = None,
+        slots: WatchSlots | None = None,
     ) -> None:
         self._client = client
         self._scope = scope
@@ -48,9 +53,12 @@ class Reflector:
         self._clock = clock
         self._pace = pace
         self._timing = timing or WatchTimings()
+        self._slots = slots or WatchSlots(client.budget.watches)
         self._backoff = Backoff(self._timing, pace.random)
         self._api_version = scope.kind.version
         self._version = ""
+        self._watched_from = ""
+        self._fell_silent = False
         self._verb = "list"
         self._synced = False
         self._in_doubt = False
@@ -68,16 +76,21 @@ class Reflector:
         self._report(WatchState.SYNCING)
         while True:
             try:
+                if self._fell_silent:
+                    await self._ask_version()
                 if not self._version or self._in_doubt:
                     await self._list()
-                await self._watch()
+                if self._slots.take(self._scope):
+                    await self._watch_while_it_may()
+                else:
+                    await self._poll()
             except ForetopError as problem:
                 await self._pace.wait(await self._recover(problem))
 
     async def _list(self) -> None:
         self._verb, self._version = "list", ""
         self._sink.replace_begin()
-        seen, chunk, version = 0, "", ""
+        seen, chunk, version, guard = 0, "", "", ListGuard()
         while True:
             params = self._selection()
             if not self._whole:
@@ -89,6 +102,7 @@ class Reflector:
             items = page.items or []
             self._sink.page(self._readable(items))
             seen += len(items)
+            guard.check(len(items), page.metadata.next_chunk or "")
             version = page.metadata.resource_version or version
             chunk = page.metadata.next_chunk or ""
             if not chunk:
@@ -96,6 +110,7 @@ class Reflector:
             left = page.metadata.remaining_item_count
             self._report(WatchState.SYNCING, seen=seen, expected=None if left is None else seen + left)
         self._sink.replace_end()
+        self._slots.note(self._scope, filled=seen > 0)
         self._version, self._in_doubt, self._whole, self._synced = version, False, False, True
         if self._settled:
             self._backoff.reset()
@@ -109,6 +124,20 @@ class Reflector:
                 self._show_unreadable(raw, problem)
         return objects
 
+    async def _watch_while_it_may(self) -> None:
+        """A scope that matters more may need the connection: then this one is listed in turn, from where it was."""
+        with suppress(TimeoutError):
+            async with self._slots.hold(self._scope):
+                await self._watch()
+
+    async def _poll(self) -> None:
+        """Waits for the next list, or for a connection to go on with."""
+        pause = self._slots.pause(self._timing)
+        self._report(WatchState.LIVE, polled_every=pause)
+        self._backoff.reset()
+        await self._slots.turn(self._scope, self._pace.wait(pause * self._pace.random.uniform(0.75, 1.25)))
+        self._in_doubt = self._in_doubt or not self._slots.may_take(self._scope)
+
     async def _watch(self) -> None:
         self._verb = "watch"
         params = {
@@ -118,7 +147,7 @@ class Reflector:
             "resourceVersion": self._version,
             "timeoutSeconds": str(self._pace.random.randint(*self._timing.watch)),
         }
-        self._settled = False
+        self._settled, self._watched_from = False, self._version
         opened = heard = self._clock.now()
         try:
             async with self._client.stream(self._path, params, self._timing.idle) as lines:
@@ -129,7 +158,7 @@ class Reflector:
                     heard = self._clock.now()
         except WatchIdleTimeout:
             # Some servers send no bookmark while nothing happens; only if it cannot be resumed is it stale.
-            self._silent_since = heard
+            self._silent_since, self._fell_silent = heard, True
             self._settle()
         finally:
             if self._clock.now() - opened >= timedelta(seconds=self._timing.short_watch):
@@ -155,7 +184,7 @@ class Reflector:
         if change is not None:
             self._change(change, event)
         elif event.type == "BOOKMARK":
-            self._version = identify(event.object).version or self._version
+            self._advance(identify(event.object).version)
         else:
             self._lose_track(Unreadable("A line of the watch cannot be read", f"its type is {event.type!r}"))
 
@@ -165,17 +194,30 @@ class Reflector:
         except Unreadable as problem:
             self._change_unreadable(change, event.object, problem)
             return
+        self._advance(changed.metadata.resource_version)
         self._sink.apply(change, changed)
-        self._version = changed.metadata.resource_version or self._version
 
     def _change_unreadable(self, change: EventType, raw: msgspec.Raw, problem: Unreadable) -> None:
         known = identify(raw)
+        self._advance(known.version)
         if change == "DELETED" and known.name:
             meta = {"namespace": known.namespace, "name": known.name, "resourceVersion": known.version}
             self._sink.apply(change, from_builtins(self._scope.kind.model, {"metadata": meta}))
         else:
             self._show_unreadable(raw, problem)
-        self._version = known.version or self._version
+
+    def _advance(self, version: str) -> None:
+        """What is older than the start of the watch is none of its events: it would bring back what has gone."""
+        if is_earlier(version, self._watched_from):
+            raise ApiError(410, "Expired", "The API server went back to older versions")
+        self._version = version or self._version
+
+    async def _ask_version(self) -> None:
+        """A server that was put back to an older state says nothing of it to a watch: it only falls silent."""
+        self._fell_silent = False
+        response = await self._client.request("GET", self._path, {**self._selection(), "limit": "1"})
+        if is_earlier(read_page(response.body).metadata.resource_version or "", self._version):
+            self._version = ""
 
     def _show_unreadable(self, raw: msgspec.Raw, problem: Unreadable) -> None:
         known = identify(raw)
@@ -195,6 +237,8 @@ class Reflector:
         """Makes a failure this watch's health; answers how many seconds to wait before the next try."""
         if isinstance(problem, Unauthenticated):
             return self._report_pause(WatchState.SIGNED_OUT, problem, self._backoff.next())
+        if isinstance(problem, EndlessList):
+            return self._report_pause(WatchState.STALE, problem, self._timing.ask_again)
         if not isinstance(problem, ApiError):
             return self._report_pause(WatchState.STALE, problem, self._backoff.next())
         match problem.status:
@@ -254,6 +298,7 @@ class Reflector:
         ahead_of_server = "resource version" in problem.message.lower()
         if problem.status not in _WORTH_RESUMING or hopeless or ahead_of_server:
             self._version = ""
+            self._whole = False
         delay = max(self._backoff.next(), problem.retry_after or 0.0)
         return self._report_pause(WatchState.STALE, problem, delay)
 
@@ -269,6 +314,7 @@ class Reflector:
         retry_at: datetime | None = None,
         seen: int = 0,
         expected: int | None = None,
+        polled_every: float = 0.0,
     ) -> None:
         since = self._clock.now()
         if state is WatchState.STALE:
@@ -276,7 +322,7 @@ class Reflector:
         self._silent_since = None
         if self._health is not None and self._health.state is state:
             since = self._health.since
-        self._health = WatchHealth(state, since, error, retry_at, seen, expected)
+        self._health = WatchHealth(state, since, error, retry_at, seen, expected, polled_every)
         self._sink.health(self._health)
 
     def _selection(self) -> dict[str, str]:

@@ -22,6 +22,9 @@ class WatchTimings:
     first_delay: float = 0.5
     longest_delay: float = 30.0
     ask_again: float = 60.0
+    # Between two lists of a scope that has no watch, and of all such scopes of a cluster together.
+    poll: float = 30.0
+    polls_per_second: float = 20.0
 
 
 class InterruptibleWait:

@@ -50,6 +50,8 @@ class WatchHealth:
     retry_at: datetime | None = None
     seen: int = 0
     expected: int | None = None
+    polled_every: float = 0.0
+    """Seconds between two lists, where no connection is left for a watch of its own."""
 
 
 class Sink(Protocol):

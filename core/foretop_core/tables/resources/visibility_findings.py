@@ -95,6 +95,18 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             f"You are not allowed to list and watch {kinds}: every page is missing their data.",
             "Ask for list and watch on them; foretop doctor lists every permission and resource.",
         )
+    if health.polled:
+        every = humanize.duration(timedelta(seconds=round(health.polled_every)))
+        yield _finding(
+            "velero-polled",
+            Severity.NOTE,
+            context,
+            None,
+            f"{health.polled} of {health.watches} lists are refreshed only every {every}",
+            f"{health.watches} lists (kinds and namespaces) are followed, and there are connections to watch "
+            f"{health.watches - health.polled} of them. What is in the others is up to {every} old.",
+            "Raise the limit of open files (ulimit -n), start with -n, or ask for list and watch in all namespaces.",
+        )
 
 
 def _finding(

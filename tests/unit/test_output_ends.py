@@ -1,0 +1,81 @@
+"""Where output goes: a reader that leaves, a full disk, a terminal that obeys what it is sent; and odd files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from foretop.commands.output import emit
+from foretop_core.errors import BadInput
+from foretop_core.kube.connection.config import ConnectionOptions
+from foretop_core.kube.connection.kubeconfig import choose_contexts
+from foretop_core.models import manifest
+
+HOSTILE = {"name": "a\x7fb\x9b31mc\u202ed\u2066e\u200bf\u0085g\u2028h\x1bi", "plain": "Zürich 日本"}
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_what_is_printed_for_machines_moves_no_terminal_and_means_the_same(
+    form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    emit(HOSTILE, form)
+    said = capsys.readouterr().out
+    assert not set(said) & set("\x7f\x9b\u202e\u2066\u200b\u0085\u2028\x1b")
+    assert (json.loads(said) if form == "json" else yaml.safe_load(said)) == HOSTILE
+    emit({"plain": HOSTILE["plain"]}, form)
+    assert HOSTILE["plain"] in capsys.readouterr().out
+
+
+def foretop(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "foretop", *arguments]
+
+
+def test_a_reader_that_leaves_early_is_no_fault() -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+    for arguments in (("next", "@hourly"), ("--help",)):
+        ended = subprocess.run(foretop(*arguments), stdout=writes, stderr=subprocess.PIPE, check=False)
+        assert (ended.returncode, ended.stderr) == (0, b"")
+    os.close(writes)
+
+
+def test_a_disk_that_is_full_is_one_line() -> None:
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(foretop("next", "@hourly"), stdout=full, stderr=subprocess.PIPE, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr == b"foretop: Standard output cannot be written: no space left on device\n"
+
+
+DEEP = {
+    "brackets": "[" * 30_000,
+    "closed brackets": "[" * 30_000 + "]" * 30_000,
+    "braces": "{a: " * 30_000,
+    "items": "- " * 30_000,
+    "beside things": "[a, " * 5_000,
+    "indentation": "\n".join(f"{' ' * depth}a:" for depth in range(2_000)),
+}
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{name}: &{name} [{','.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize("text", [*DEEP.values(), BOMB], ids=[*DEEP, "aliases"])
+def test_a_file_that_would_break_its_reader_is_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is not valid YAML"):
+        manifest.read(text, "a file")
+    (tmp_path / "config").write_text(text)
+    with pytest.raises(BadInput, match="Cannot read the kubeconfig"):
+        choose_contexts(ConnectionOptions(kubeconfig=str(tmp_path / "config")), {})
+
+
+def test_ordinary_anchors_and_many_brackets_are_read() -> None:
+    item = "apiVersion: velero.io/v1\nkind: Schedule\nmetadata: {name: s%d, labels: {}}\nspec: {schedule: '@daily'}\n"
+    shared = "apiVersion: velero.io/v1\nkind: Schedule\nmetadata: &m {name: x}\nspec: {schedule: '@daily'}\nold: *m\n"
+    found = manifest.read("---\n".join([*(item % number for number in range(200)), shared]), "a file")
+    assert len(found.objects) == 201

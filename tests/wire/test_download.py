@@ -1,0 +1,135 @@
+"""Files from the object store: whole or not at all, and nothing told to anybody but the address that was signed."""
+
+from __future__ import annotations
+
+import gzip
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from aiohttp import web
+
+from foretop_core.actions.download import DownloadFailed, TlsTrust, fetch
+from foretop_core.actions.run_logs import log_file_name
+
+TEXT = b"level=info msg=begun\n" * 2000
+PACKED = gzip.compress(TEXT, mtime=0)
+
+
+@asynccontextmanager
+async def storage(
+    answer: Callable[[web.BaseRequest], web.Response], tls: ssl.SSLContext | None = None
+) -> AsyncIterator[str]:
+    async def serve(request: web.BaseRequest) -> web.StreamResponse:
+        return answer(request)
+
+    runner = web.ServerRunner(web.Server(serve, access_log=None))
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
+    try:
+        yield f"http{'s' if tls else ''}://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def got(url: str, trust: TlsTrust | None = None, **environ: str) -> bytes:
+    return await fetch(url, trust or TlsTrust(), lambda done, total: None, environ=environ)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (PACKED, TEXT),
+        (gzip.compress(TEXT[:21], mtime=0) + gzip.compress(TEXT[21:], mtime=0), TEXT),
+        (
+            gzip.compress(TEXT[:21], mtime=0)
+            + gzip.compress(b"", mtime=0)
+            + gzip.compress(TEXT[21:], mtime=0)
+            + b"\0" * 64,
+            TEXT,
+        ),
+        (gzip.compress(b"", mtime=0), b""),
+        (b"", b""),
+    ],
+)
+async def test_a_file_is_unpacked_to_its_end(body: bytes, text: bytes) -> None:
+    async with storage(lambda request: web.Response(body=body)) as url:
+        assert await got(f"{url}/log.gz?sig=x") == text
+
+
+@pytest.mark.parametrize("body", [PACKED[:-1], PACKED[:40], PACKED + PACKED[:30], PACKED[:5]])
+async def test_a_file_that_is_cut_is_not_shown_as_the_whole(body: bytes) -> None:
+    async with storage(lambda request: web.Response(body=body)) as url:
+        with pytest.raises(DownloadFailed, match="The file is not whole"):
+            await got(f"{url}/log.gz?sig=x")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://[::1", "http://[::1/x?canary", "ftp://a/canary", "", "canary", "http://a:x/canary", "http://", "//a/b"],
+)
+async def test_an_odd_address_is_one_line(url: str) -> None:
+    with pytest.raises(DownloadFailed) as caught:
+        await got(url)
+    assert "canary" not in str(caught.value)
+
+
+async def test_no_password_of_a_netrc_goes_along_nor_any_secret_of_the_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login anna password canary\n")
+    (tmp_path / ".netrc").chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    heard: list[Any] = []
+
+    def answer(request: web.BaseRequest) -> web.Response:
+        heard.append(request.headers.get("Authorization"))
+        return web.Response(status=403, reason="no")
+
+    async with storage(answer) as url:
+        with pytest.raises(DownloadFailed) as caught:
+            await got(f"{url}/log.gz?sig=canary")
+    assert heard == [None]
+    assert "canary" not in str(caught.value)
+
+
+async def test_a_redirect_leads_to_another_host_but_not_to_http(tmp_path: Path) -> None:
+    async with storage(lambda request: web.Response(body=PACKED)) as plain:
+        location = {"Location": f"{plain}/there?sig=canary"}
+        async with storage(lambda request: web.Response(status=307, headers=location)) as url:
+            assert await got(f"{url}/log.gz") == TEXT
+        authority, tls = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert("127.0.0.1").configure_cert(tls)
+        authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+        async with storage(lambda request: web.Response(status=307, headers=location), tls) as url:
+            with pytest.raises(DownloadFailed, match="redirects from https to http") as caught:
+                await got(f"{url}/log.gz", TlsTrust(str(tmp_path / "ca.pem")))
+        assert "canary" not in str(caught.value)
+
+
+async def test_a_redirect_in_a_circle_ends() -> None:
+    async with storage(lambda request: web.Response(status=302, headers={"Location": "/again"})) as url:
+        with pytest.raises(DownloadFailed, match="again and again"):
+            await got(url)
+
+
+async def test_an_error_of_the_connection_does_not_quote_the_address() -> None:
+    with pytest.raises(DownloadFailed) as caught:
+        await got("http://127.0.0.1:1/log.gz?sig=canary")
+    assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/cron.d/x", "/etc/passwd", "..", "", "a\x1b]0;x\x07b", "a\nb", "x" * 5000, "日本"]
+)
+def test_a_saved_log_stays_in_its_folder(name: str, tmp_path: Path) -> None:
+    path = tmp_path / log_file_name(name)
+    assert path.parent == tmp_path
+    assert path.resolve().parent == tmp_path.resolve()
+    path.write_text("")
+    assert log_file_name("daily-20261115024107") == "daily-20261115024107.log"

@@ -1,0 +1,208 @@
+"""A server without measure: what is too long, without end, or meant for somebody else ends with a word."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from foretop_core.clock import SystemClock
+from foretop_core.errors import ForetopError
+from foretop_core.kube.connection.auth import Authenticator
+from foretop_core.kube.connection.client import LONGEST_LINE, MOST_BYTES, ApiClient
+from foretop_core.kube.connection.config import AuthInfo, ContextConfig, Impersonation
+from foretop_core.kube.connection.exec_plugin import ExecPlugins
+from foretop_core.kube.connection.failures import ApiError
+from foretop_core.kube.watching.watch_sink import WatchState
+from tests.wire.faulty_server import SCHEDULES, RoughServer, answer, serving
+from tests.wire.watching import connect, following
+
+Handler = Callable[[web.Request], Any]
+
+
+@asynccontextmanager
+async def server_that(handle: Handler) -> AsyncIterator[RoughServer]:
+    server = RoughServer()
+    server.handle = handle  # type: ignore[method-assign]
+    async with serving(server) as running:
+        yield running
+
+
+async def test_an_answer_that_is_too_long_is_left() -> None:
+    bomb = gzip.compress(b"[" + b" " * (MOST_BYTES + 2**20), compresslevel=1)
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return web.Response(body=bomb, headers={"Content-Encoding": "gzip"})
+
+    async with server_that(handle) as server:
+        client = connect(server.url)
+        with pytest.raises(ApiError, match="longer than 64 MiB"):
+            await client.request("GET", SCHEDULES)
+        await client.close()
+
+
+async def test_a_line_of_a_watch_without_an_end_is_left() -> None:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        while True:
+            await response.write(b"x" * 2**16)
+
+    async with server_that(handle) as server:
+        client = connect(server.url)
+        async with client.stream(SCHEDULES, {"watch": "true"}, 30.0) as lines:
+            with pytest.raises(ApiError, match=f"longer than {LONGEST_LINE // 2**20} MiB"):
+                await anext(lines)
+        await client.close()
+
+
+@pytest.mark.parametrize(
+    ("token", "items", "words"),
+    [("same", 1, "repeats its pages"), ("", 0, "more than 1,000 objects"), ("", 500, "more than 1,000 objects")],
+)
+async def test_a_list_without_an_end_is_left_with_a_word(
+    token: str, items: int, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foretop_core.kube.watching.list_watch_codec.MOST_OBJECTS", 1000)
+    asked = 0
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        nonlocal asked
+        asked += 1
+        found = [{"metadata": {"name": f"s-{asked}-{one}", "namespace": "velero"}} for one in range(items)]
+        return web.json_response({"metadata": {"continue": token or f"t-{asked}"}, "items": found})
+
+    async with server_that(handle) as server, following(server) as found:
+        await found.until(lambda: found.state is WatchState.STALE)
+        assert words in found.healths[-1].error
+
+
+async def test_a_server_s_wish_to_wait_is_granted_for_a_minute_at_most() -> None:
+    for told in (10**12, float("nan"), -5):
+        async with serving(RoughServer()) as server:
+            server.list_faults.append(answer(429, "TooManyRequests", retry_after=told))  # type: ignore[arg-type]
+            async with following(server) as found:
+                await found.until(lambda found=found: found.state is WatchState.STALE)  # type: ignore[misc]
+                health = next(one for one in found.healths if one.state is WatchState.STALE)
+                assert health.retry_at is not None
+                assert health.retry_at - health.since <= timedelta(seconds=61)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
+async def test_nobody_else_is_told_who_we_are(method: str) -> None:
+    heard: list[dict[str, str]] = []
+
+    async def elsewhere(request: web.Request) -> web.StreamResponse:
+        heard.append(dict(request.headers))
+        return web.json_response({})
+
+    async with server_that(elsewhere) as other:
+
+        async def handle(request: web.Request) -> web.StreamResponse:
+            return web.Response(status=307, headers={"Location": f"{other.url}{request.path}"})
+
+        async with server_that(handle) as server:
+            config = ContextConfig("c", server.url, identity=AuthInfo(token="t"), impersonation=Impersonation("anna"))
+            client = client_with(config)
+            with pytest.raises(ApiError, match=r"redirects to 127\.0\.0\.1, which foretop does not follow"):
+                await client.request(method, SCHEDULES, body={} if method != "GET" else None)
+            await client.close()
+    assert heard == []
+
+
+async def test_a_redirect_on_the_same_server_is_followed_for_what_is_read() -> None:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        if request.path == "/moved":
+            return web.json_response({"items": []})
+        return web.Response(status=301, headers={"Location": "/moved"})
+
+    async with server_that(handle) as server:
+        client = connect(server.url)
+        assert (await client.request("GET", SCHEDULES)).read(dict[str, Any]) == {"items": []}
+        with pytest.raises(ApiError):
+            await client.request("POST", SCHEDULES, body={})
+        await client.close()
+
+
+def client_with(config: ContextConfig) -> ApiClient:
+    clock = SystemClock()
+    return ApiClient(Authenticator(config, lambda: config, ExecPlugins(clock, {}), clock), clock)
+
+
+SECRETS = {"path": "canary-path-1", "token": "canary-token-2", "password": "canary-password-3", "proxy": "canary-4xx"}
+ECHOES: dict[str, Callable[[web.Request, str], web.Response]] = {
+    "text": lambda request, said: web.Response(status=404, text=f"cannot find {request.path} for {said}"),
+    "page": lambda request, said: web.Response(status=502, text=f"<html>{request.path} {said}</html>"),
+    "status": lambda request, said: web.json_response(
+        {"kind": "Status", "message": f"{request.path} {said}"}, status=403
+    ),
+    "bad": lambda request, said: web.Response(status=500, body=b"\xff" + f"{request.path} {said}".encode()),
+    "redirect": lambda request, said: web.Response(status=302, headers={"Location": f"http://other/{request.path}"}),
+    "odd": lambda request, said: web.Response(status=302, headers={"Location": f"http://[::{request.path}"}),
+    "json": lambda request, said: web.json_response([request.path, said]),
+    "401": lambda request, said: web.json_response({"message": f"{request.path} {said}"}, status=401),
+}
+
+
+@pytest.mark.parametrize("way", ECHOES)
+@pytest.mark.parametrize("who", ["token", "password"])
+async def test_no_secret_is_in_an_error_whatever_the_server_repeats(way: str, who: str) -> None:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        said = " ".join([request.headers.get("Authorization", ""), *SECRETS.values()])
+        return ECHOES[way](request, said)
+
+    token = AuthInfo(token=SECRETS["token"])
+    password = AuthInfo(username="anna", password=SECRETS["password"])
+    async with server_that(handle) as server:
+        config = ContextConfig(
+            "c", f"{server.url}/k8s/{SECRETS['path']}", identity=token if who == "token" else password
+        )
+        # The proxy is not asked in this test: only its password must not be shown.
+        config = replace(config, identity=replace(config.identity, token=token.token if who == "token" else ""))
+        client = client_with(config)
+        for method in ("GET", "POST"):
+            with pytest.raises(ForetopError) as caught:
+                (await client.request(method, SCHEDULES, body={})).read(dict[str, Any])
+            wanted = [SECRETS["path"], SECRETS[who]]
+            assert not any(secret in str(caught.value) for secret in wanted), str(caught.value)
+        await client.close()
+
+
+async def test_no_secret_is_in_an_error_of_the_connection() -> None:
+    proxied = "http://anna:canary-proxy@127.0.0.1:1"
+    for server, proxy in (
+        ("http://127.0.0.1:1/k8s/canary-path", ""),
+        ("http://user:canary-user@127.0.0.1:1/", ""),
+        ("http://127.0.0.1:99999/k8s/canary-path", ""),
+        ("http://127.0.0.1:2/k8s/canary-path", proxied),
+    ):
+        client = client_with(ContextConfig("c", server, proxy=proxy, identity=AuthInfo(token="canary-token")))
+        with pytest.raises(ForetopError) as caught:
+            await client.request("GET", SCHEDULES)
+        assert "canary" not in str(caught.value)
+        await client.close()
+
+
+async def test_a_slow_flood_of_small_lines_is_no_matter() -> None:
+    line = json.dumps({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "1"}}}).encode() + b"\n"
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for _ in range(LONGEST_LINE // len(line) // 10 + 10):
+            await response.write(line * 10)
+        return response
+
+    async with server_that(handle) as server:
+        client = connect(server.url)
+        async with client.stream(SCHEDULES, {"watch": "true"}, 30.0) as lines, asyncio.timeout(120):
+            assert sum([1 async for _ in lines]) * len(line) > LONGEST_LINE
+        await client.close()

@@ -1,0 +1,360 @@
+"""Every action against every way in which a server or something in between can answer a write: none is done falsely."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from foretop_core.actions.backups import (
+    plan_back_up_now,
+    plan_cancel_movements,
+    plan_delete_backup,
+    plan_run_again,
+    replan_cancel,
+)
+from foretop_core.actions.intents import INTENTS
+from foretop_core.actions.lifetimes import NewLifetime, plan_extend
+from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
+from foretop_core.actions.plan_executor import PlanExecutor
+from foretop_core.actions.plan_sender import MOST_TRIES, Outcome
+from foretop_core.actions.plans import Plan, Planner
+from foretop_core.actions.restores import RestoreRequest, plan_restore
+from foretop_core.actions.run_files import RunFile, file_plan
+from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
+from foretop_core.actions.server_default import plan_server_default
+from foretop_core.minicluster.box import MiniCluster
+from foretop_core.models import Deployment, from_builtins
+from foretop_core.rules.forecast import Choice
+from foretop_core.rules.snapshot import ClusterSnapshot
+from tests.objects import NOW
+from tests.wire.action_fixtures import (
+    Answer,
+    Wire,
+    a_schedule,
+    box_with,
+    done,
+    hand_in,
+    pausing,
+    planned,
+    unpausing,
+    wire,
+)
+from tests.wire.calling import OBJECTS
+from tests.wire.test_commands import obj
+
+__all__ = ["wire"]
+LOGIN = "<html><form action=/login>Please sign in</form></html>"
+Select = Callable[[ClusterSnapshot], Iterable[Any]]
+TENANTS = (
+    obj("NonAdminBackup", "orders", {"backupSpec": {"storageLocation": "mine"}}),
+    obj("NonAdminRestore", "orders-back", {"restoreSpec": {"backupName": "orders"}}),
+    obj("NonAdminBackup", "kept", {"backupSpec": {"storageLocation": "mine"}}),
+)
+WORLD = [
+    *(item for item in OBJECTS if not item["kind"].startswith(("NonAdminBackup", "NonAdminRestore", "Namespace"))),
+    *(item for item in OBJECTS if item["kind"] == "NonAdminBackupStorageLocationRequest"),
+    *TENANTS,
+    a_schedule("old"),
+    obj("Backup", "spare", {"ttl": "24h0m0s"}, status={**OBJECTS[7]["status"], "expiration": "2026-11-16T02:00:00Z"}),
+]
+
+
+def by_name(name: str, held: str = "schedules") -> Select:
+    return lambda snapshot: [one for one in getattr(snapshot, held) if one.name == name]
+
+
+WISHES: list[tuple[Select, Planner]] = [
+    (by_name("nightly"), pausing),
+    (by_name("resting"), unpausing(Choice.SKIP)),
+    (by_name("gold-1"), plan_back_up_now),
+    (by_name("ended", "backups"), plan_run_again),
+    (by_name("ended", "backups"), lambda s, items, now: plan_restore(s, items, RestoreRequest(), now)),
+    (by_name("old"), lambda s, items, now: plan_create_schedules(s, [NewSchedule("velero", "new", "@daily")], now)),
+    (by_name("old"), plan_delete_schedule),
+    (by_name("ended", "backups"), plan_delete_backup),
+    (by_name("spare", "backups"), lambda s, items, now: plan_extend(s, items, NewLifetime(ttl="720h"), now)),
+    (by_name("orders", "nabs"), plan_delete_nab),
+    (by_name("orders-back", "nars"), plan_delete_nar),
+    (by_name("ask", "storage_requests"), lambda s, items, now: plan_decide(s, items, "reject", now)),
+]
+
+
+def serving_default(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+    return plan_server_default(snapshot, items, False, now)
+
+
+def plans(executor: PlanExecutor, box: MiniCluster) -> list[tuple[Plan, Planner]]:
+    """One for every action."""
+    snapshot = executor.snapshot()
+    made = [(wish(snapshot, list(select(snapshot)), NOW), wish) for select, wish in WISHES]
+    server = from_builtins(Deployment, box.storage.get(box.storage.kind("Deployment"), "velero", "velero"))
+    made.append((serving_default(snapshot, [server], NOW), serving_default))
+    running = list(by_name("running", "backups")(snapshot))
+    made.append((plan_cancel_movements(snapshot, running, NOW), replan_cancel))
+    for item in (*by_name("ended", "backups")(snapshot), *by_name("kept", "nabs")(snapshot)):
+        for file in RunFile:
+            plan = file_plan(executor, item, file)
+            made.append((plan, lambda s, items, now, plan=plan: plan))
+    return made
+
+
+@dataclass
+class Tally:
+    """What really reached the box, and what somebody else was sent."""
+
+    made: set[str] = field(default_factory=set)
+    """The names of the objects that the box has written."""
+    elsewhere: list[str] = field(default_factory=list)
+    other: str = ""
+    later: list[asyncio.Task[Any]] = field(default_factory=list)
+
+    async def make(self, request: web.BaseRequest, box: Answer) -> dict[str, Any]:
+        answer = await box(request)
+        assert isinstance(answer, web.Response)
+        body = json.loads(answer.body or b"{}")  # type: ignore[arg-type]
+        if answer.status < 300:
+            meta = body["metadata"]
+            self.made.add(
+                meta.get("generateName", "").rstrip("-") or meta.get("name") or request.path.rpartition("/")[2]
+            )
+        return dict(body)
+
+
+Way = Callable[[Tally, web.BaseRequest, Answer], Any]
+
+
+def hang_up(request: web.BaseRequest) -> web.Response:
+    assert request.transport is not None
+    request.transport.abort()
+    return web.Response()
+
+
+def says(
+    body: Any, code: int = 200, *, applied: bool = False, raw: bool = False, kind: str = "application/json"
+) -> Way:
+    async def way(tally: Tally, request: web.BaseRequest, box: Answer) -> web.Response:
+        if applied:
+            await tally.make(request, box)
+        content = body if raw else json.dumps(body).encode()
+        return web.Response(body=content, status=code, content_type=kind)
+
+    return way
+
+
+def twisted(change: Callable[[dict[str, Any]], Any], *, applied: bool = False) -> Way:
+    """The object that the box has at that path, or would make, changed."""
+
+    async def way(tally: Tally, request: web.BaseRequest, box: Answer) -> web.Response:
+        sent = json.loads(await request.read())
+        meta = {"name": request.path.rpartition("/")[2], "namespace": "velero", "uid": "u", **sent.get("metadata", {})}
+        found = await tally.make(request, box) if applied else {**sent, "metadata": meta}
+        return web.json_response(change(found))
+
+    return way
+
+
+def redirect(code: int, *, applied: bool = False) -> Way:
+    async def way(tally: Tally, request: web.BaseRequest, box: Answer) -> web.Response:
+        if applied:
+            await tally.make(request, box)
+        return web.Response(status=code, headers={"Location": f"{tally.other}{request.path}"})
+
+    return way
+
+
+async def cut_before(tally: Tally, request: web.BaseRequest, box: Answer) -> web.Response:
+    return hang_up(request)
+
+
+async def cut_after(tally: Tally, request: web.BaseRequest, box: Answer) -> web.Response:
+    await tally.make(request, box)
+    return hang_up(request)
+
+
+async def cut_and_made_later(tally: Tally, request: web.BaseRequest, box: Answer) -> web.Response:
+    await request.read()
+
+    async def late() -> None:
+        await asyncio.sleep(0.05)
+        await tally.make(request, box)
+
+    tally.later.append(asyncio.create_task(late()))
+    return hang_up(request)
+
+
+async def truncated(tally: Tally, request: web.BaseRequest, box: Answer) -> web.StreamResponse:
+    made = json.dumps(await tally.make(request, box)).encode()
+    response = web.StreamResponse(headers={"Content-Length": str(len(made)), "Content-Type": "application/json"})
+    await response.prepare(request)
+    await response.write(made[: len(made) // 2])
+    return hang_up(request)
+
+
+async def honest(tally: Tally, request: web.BaseRequest, box: Answer) -> web.Response:
+    made = await tally.make(request, box)
+    return web.json_response(made, status=made["code"] if made.get("status") == "Failure" else 200)
+
+
+def status(code: int, reason: str = "") -> dict[str, Any]:
+    return {"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": "no"}
+
+
+ANSWERS: dict[str, Way] = {
+    "honest": honest,
+    "login page": says(LOGIN.encode(), raw=True, kind="text/html"),
+    "login page after the write": says(LOGIN.encode(), raw=True, kind="text/html", applied=True),
+    "redirect to another server": redirect(302),
+    "redirect that keeps the method": redirect(307),
+    "redirect after the write": redirect(307, applied=True),
+    "nothing": says(b"", raw=True),
+    "no content": says(b"", 204, raw=True),
+    "null": says(None),
+    "a list": says([{"kind": "Schedule"}]),
+    "bad UTF-8": says(b'{"kind":"Schedule","metadata":{"name":"\xff"}}', raw=True),
+    "nested without end": says(b"[" * 30_000, raw=True),
+    "Status Failure with 200": says(status(500)),
+    "Status Success of something else": says({"kind": "Status", "status": "Success", "details": {"name": "x"}}),
+    "another name": twisted(lambda found: {**found, "metadata": {**found["metadata"], "name": "other"}}),
+    "another namespace": twisted(lambda found: {**found, "metadata": {**found["metadata"], "namespace": "other"}}),
+    "another kind": twisted(lambda found: {**found, "kind": "ConfigMap"}),
+    "another uid": twisted(lambda found: {**found, "metadata": {**found["metadata"], "uid": "other"}}),
+    "no uid": twisted(lambda found: {**found, "metadata": {**found["metadata"], "uid": None}}),
+    "error in bad UTF-8 after the write": says(b'{"message":"\xff"}', 500, raw=True, applied=True),
+    "error in bad UTF-8": says(b'{"message":"\xff"}', 500, raw=True),
+    "500": says(status(500, "InternalError")),
+    "504 after the write": says(status(504, "Timeout"), 504, applied=True),
+    "403 page of a proxy": says(LOGIN.encode(), 403, raw=True, kind="text/html"),
+    "404 page of a proxy": says(LOGIN.encode(), 404, raw=True, kind="text/html"),
+    "404 page of a proxy after the write": says(LOGIN.encode(), 404, raw=True, applied=True),
+    "500 that claims 404": says(status(404, "NotFound"), 500),
+    "cut before": cut_before,
+    "cut after": cut_after,
+    "made after the cut": cut_and_made_later,
+    "cut inside the answer": truncated,
+}
+
+
+@asynccontextmanager
+async def another_server(tally: Tally) -> AsyncIterator[None]:
+    """Would take any write, and says that it has made it."""
+
+    async def handle(request: web.Request) -> web.Response:
+        tally.elsewhere.append(f"{request.method} {request.path}")
+        sent = json.loads(await request.read() or b"{}")
+        meta = {"name": request.path.rpartition("/")[2], "namespace": "velero", "uid": "u", **sent.get("metadata", {})}
+        return web.json_response({**sent, "metadata": meta})
+
+    app = web.Application()
+    app.router.add_route("*", "/{rest:.*}", handle)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    tally.other = f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}"  # type: ignore[union-attr]
+    try:
+        yield
+    finally:
+        await runner.cleanup()
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+async def test_no_write_is_done_falsely_or_missing_in_the_journal(name: str, tmp_path: Path, wire: Wire) -> None:
+    tally = Tally()
+    async with (
+        box_with(WORLD) as box,
+        hand_in(box, tmp_path, look_for=0.4 if name == "made after the cut" else 0.05) as executor,
+        another_server(tally),
+    ):
+        made = plans(executor, box)
+        assert {plan.intent for plan, _ in made} == set(INTENTS)
+        wire.misbehave = lambda request, box: ANSWERS[name](tally, request, box)
+        asked = len(wire.writes)
+        results = [result for plan, wish in made for result in await done(executor, plan, wish)]
+        await asyncio.gather(*tally.later)
+        assert len(results) == len(INTENTS)
+        assert len(wire.writes) - asked >= len(INTENTS)
+        for result in results:
+            if result.outcome is Outcome.DONE:
+                assert result.step.target.name in tally.made, f"{result.step.target} was not made"
+            if result.outcome in (Outcome.FAILED, Outcome.NOT_SENT):
+                assert result.step.target.name not in tally.made, f"{result.step.target} was made"
+        if name in ("honest", "cut after", "made after the cut", "login page after the write"):
+            assert {result.outcome for result in results} == {Outcome.DONE}
+        lines = [(line.kind, line.name, line.result.partition(":")[0]) for line in executor.journal.read()]
+        assert lines == [(r.step.target.kind, r.step.target.name, r.outcome.value) for r in results]
+        assert tally.elsewhere == []
+
+
+async def test_a_server_that_never_lets_a_write_through_is_asked_a_few_times_only(tmp_path: Path, wire: Wire) -> None:
+    for code in (409, 429):
+        folder = tmp_path / str(code)
+        folder.mkdir()
+        async with box_with(WORLD) as box, hand_in(box, folder, look_for=0.05) as executor:
+            refusal = says({**status(code, "Conflict"), "details": {"retryAfterSeconds": 0}}, code)
+            wire.misbehave = lambda request, answer, refusal=refusal: refusal(Tally(), request, answer)
+            for plan, wish in plans(executor, box):
+                wire.asked.clear()
+                (result,) = await done(executor, plan, wish)
+                assert result.outcome in (Outcome.NOT_SENT, Outcome.FAILED)
+                assert len(wire.writes) <= MOST_TRIES
+            wire.misbehave = None
+
+
+@pytest.mark.parametrize("index", range(len(WISHES)))
+async def test_a_namesake_made_meanwhile_is_not_touched(index: int, tmp_path: Path, wire: Wire) -> None:
+    select, wish = WISHES[index]
+    async with box_with(WORLD) as box, hand_in(box, tmp_path) as executor:
+        snapshot = executor.snapshot()
+        plan = wish(snapshot, list(select(snapshot)), NOW)
+        if plan.steps[0].write.method == "POST":
+            return
+        target = plan.steps[0].target
+        kind = box.storage.kind(target.kind)
+        first = box.storage.get(kind, target.namespace, target.name)
+        box.storage.delete(kind, target.namespace, target.name)
+        kept = {key: value for key, value in first["metadata"].items() if key in ("name", "namespace", "labels")}
+        second = box.storage.create(kind, {**first, "metadata": kept})
+        (result,) = await done(executor, plan, wish)
+        assert (result.outcome, result.error) == (Outcome.CHANGED, "deleted and created again in the meantime")
+        assert box.storage.get(kind, target.namespace, target.name) == second
+
+
+async def test_lost_answers_are_looked_into_while_the_rest_is_sent(tmp_path: Path, wire: Wire) -> None:
+    """A webhook that breaks every write would otherwise cost ten seconds for each schedule."""
+    names = [f"s-{number:02}" for number in range(40)]
+    async with (
+        box_with([a_schedule(name) for name in names]) as box,
+        hand_in(box, tmp_path, look_for=1.0) as executor,
+    ):
+        refusal = says(status(500, "InternalError"), 500)
+        wire.misbehave = lambda request, answer: refusal(Tally(), request, answer)
+        looked: list[int] = []
+        async for result in executor.carry_out(planned(box, pausing), pausing):
+            assert result.outcome is Outcome.FAILED
+            looked.append(len(wire.writes))
+        assert looked[0] > 1, "the next was sent before the first was given up"
+        assert len(looked) == 40
+
+
+async def test_what_a_dead_process_had_sent_is_in_the_journal(tmp_path: Path, wire: Wire) -> None:
+    async with box_with([a_schedule()]) as box, hand_in(box, tmp_path) as executor:
+        seen: list[str] = []
+
+        async def while_sending(tally: Tally, request: web.BaseRequest, answer: Answer) -> web.Response:
+            seen.extend(line.result for line in executor.journal.read())
+            return await honest(tally, request, answer)
+
+        wire.misbehave = lambda request, answer: while_sending(Tally(), request, answer)
+        await done(executor, planned(box, pausing), pausing)
+        (before,) = seen
+        assert before.startswith("unknown: ")
+        assert [line.result for line in executor.journal.read()] == ["done"]
