@@ -150,7 +150,12 @@ class DialogBoard(BaseModal[None]):
         said.show(sentences)
 
     def show_notice(self, text: str) -> bool:
-        """In the line above the knobs, until something else is said or a few seconds have passed."""
+        """In the line above the knobs, until something else is said or a few seconds have passed.
+
+        Without that line, before it is composed and after it is removed, the message is for the list of messages only.
+        """
+        if not self.query("#notice"):
+            return False
         told = cut_end(to_ascii(text, self.ascii), self.cells)
         self.query_one("#notice", Label).update(Text(told, style="bold", no_wrap=True))
         if self._notice_timer is not None:
