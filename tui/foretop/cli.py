@@ -18,6 +18,8 @@ COMMANDS = {
     "next": ("foretop.commands.next_runs", "Show the next runs of an expression or of the schedules in a file."),
     "primer": ("foretop.commands.primer", "Compute expressions that warm up a cluster before a schedule runs."),
     "get": ("foretop.commands.get", "Print the rows of a view, once or as they change."),
+    "describe": ("foretop.commands.describe", "Print everything that foretop knows of one object."),
+    "watch": ("foretop.commands.watch", "Print each new finding, or run a command for it."),
     "doctor": ("foretop.commands.doctor", "Check a cluster: what foretop finds, what is missing, and how to fix it."),
     "upgrade-check": ("foretop.commands.upgrade_check", "Show which schedules a Velero upgrade changes, and how."),
     "schedule": ("foretop.commands.schedule", "Pause, unpause, create and delete schedules."),

@@ -14,18 +14,25 @@ from foretop_core.tables.engine.jsonpath import parse_jsonpath, parse_relaxed
 DOCUMENT: dict[str, Any] = {
     "apiVersion": "apps/v1",
     "kind": "Deployment",
-    "metadata": {"name": "web", "namespace": "shop", "labels": {"app.io/name": "<web>", "tier": "1"}},
+    "metadata": {
+        "name": "web",
+        "namespace": "shop",
+        "labels": {"app.io/name": "web", "tier": "1"},
+        "annotations": {"note": "<b> & c"},
+    },
     "spec": {
         "replicas": 3,
         "paused": True,
+        "selector": {"matchLabels": {"tier": "1"}},
         "template": {
+            "metadata": {"labels": {"tier": "1"}},
             "spec": {
                 "containers": [
                     {"name": "one", "image": "a:1", "stdin": True},
                     {"name": "two", "image": "b:2"},
                     {"name": "three", "image": "c:3"},
                 ]
-            }
+            },
         },
     },
 }
@@ -36,8 +43,9 @@ UNDERSTOOD = [
     ('{.metadata.name}{"\\t"}{.kind}{"\\n"}', "web\tDeployment\n"),
     ("{'single'}{\"{\"}", "single{"),
     ("{3}{true}", "3true"),
-    ("{.metadata.labels.app\\.io/name}", "<web>"),
-    ("{.metadata.labels}", '{"app.io/name":"\\u003cweb\\u003e","tier":"1"}'),
+    ("{.metadata.labels.app\\.io/name}", "web"),
+    ("{.metadata.labels}", '{"app.io/name":"web","tier":"1"}'),
+    ("{.metadata.annotations}", '{"note":"\\u003cb\\u003e \\u0026 c"}'),
     ("{.metadata['name','namespace']}", "web shop"),
     ("{$.metadata.name}{@.kind}", "webDeployment"),
     ("{ .spec.replicas }", "3"),
