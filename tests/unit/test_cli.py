@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 
-from foretop.cli import run
+from foretop.cli import COMMANDS, foretop, run
 
 SCHEDULES = """
 apiVersion: velero.io/v1
@@ -334,3 +336,19 @@ def test_the_version_and_help_are_there(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out.startswith("foretop ")
     assert run(["--help"]) == 0
     assert "primer" in capsys.readouterr().out
+
+
+def every_command() -> Iterator[tuple[str, click.Command]]:
+    """All commands and their subcommands, by the words that a person types."""
+    for name in COMMANDS:
+        command = foretop.get_command(click.Context(foretop), name)
+        assert command is not None
+        yield name, command
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {verb}", inner) for verb, inner in command.commands.items())
+
+
+def test_no_command_has_an_option_twice() -> None:
+    for name, command in every_command():
+        spellings = [word for param in command.params for word in (*param.opts, *param.secondary_opts)]
+        assert len(spellings) == len(set(spellings)), name

@@ -98,7 +98,8 @@ class ApiClient:
         limit: float = ANSWER_LIMIT,
     ) -> Response:
         """One request; an answer of 400 or above is raised as ApiError, none at all as Unreachable."""
-        async with self._open(method.upper(), path, params, body, content_type, limit) as response:
+        silence = self.config.request_timeout or limit
+        async with self._open(method.upper(), path, params, body, content_type, silence) as response:
             content = await self._read(response)
             return Response(response.status, response.headers, content)
 
@@ -170,7 +171,11 @@ class ApiClient:
                 URL(f"{self.config.server}{path}{query}", encoded=True),
                 headers=self._headers(credentials, content_type),
                 data=None if body is None else msgspec.json.encode(body),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=silence),
+                timeout=aiohttp.ClientTimeout(
+                    total=None,
+                    sock_connect=min(CONNECT_LIMIT, self.config.request_timeout or CONNECT_LIMIT),
+                    sock_read=silence,
+                ),
                 server_hostname=self.config.tls_server_name or None,
             )
         except (aiohttp.ClientError, OSError, ValueError) as problem:
