@@ -9,6 +9,7 @@ from typing import NoReturn, cast
 
 import click
 
+from foretop.commands.complete_words import REFRESH, complete
 from foretop.commands.connection import connection_options
 from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, watch_clusters
 from foretop_core.kube.connection.config import SessionOptions
@@ -30,8 +31,13 @@ COMMANDS = {
     "storage-request": ("foretop.commands.storage_request", "Approve or reject storage requested by tenants."),
     "server": ("foretop.commands.server", "Set Velero's default for skipImmediately."),
     "journal": ("foretop.commands.journal", "Show what foretop has written to which cluster."),
+    "completion": ("foretop.commands.completion", "Print the completion script of a shell."),
     "report": ("foretop.commands.report", "Report next runs, queue and findings of a cluster or of a file."),
 }
+
+
+HIDDEN = {REFRESH: "foretop.commands.completion_names"}
+"""Commands that foretop calls itself."""
 
 
 class LazyCommands(click.Group):
@@ -41,9 +47,9 @@ class LazyCommands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        module = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else HIDDEN.get(cmd_name)
+        if module is None:
             return None
-        module, _ = COMMANDS[cmd_name]
         return cast(click.Command, importlib.import_module(module).command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -100,6 +106,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def main() -> NoReturn:
+    """The entry point; what a shell asks at the tab key is answered before any command is looked at."""
+    if sys.argv[1:2] == ["__complete"]:
+        sys.exit(complete(sys.argv[2:]))
     sys.exit(run())
 
 
