@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn, cast
 
 import click
@@ -85,7 +86,7 @@ def foretop(ctx: click.Context, wishes: SessionOptions, tastes: DisplayFlags) ->
 def run(arguments: Sequence[str] | None = None) -> int:
     """What `main` does, with the exit code as its answer; every refusal is one line on standard error."""
     try:
-        answer = foretop.main(arguments, prog_name="foretop", standalone_mode=False)
+        answer = foretop.main(arguments, prog_name=_program(), standalone_mode=False)
     except click.UsageError as problem:
         where = problem.ctx.command_path if problem.ctx else "foretop"
         return _refuse(f"{problem.format_message().rstrip('.')} (see {where} --help)")
@@ -110,6 +111,17 @@ def main() -> NoReturn:
     if sys.argv[1:2] == ["__complete"]:
         sys.exit(complete(sys.argv[2:]))
     sys.exit(run())
+
+
+def complete_for_kubectl() -> NoReturn:
+    """What kubectl starts as `kubectl_complete-foretop` to complete `kubectl foretop …`."""
+    sys.exit(complete(sys.argv[1:]))
+
+
+def _program() -> str:
+    """How it was called: kubectl and oc start a plugin by the name of its file."""
+    called, dash, rest = Path(sys.argv[0]).name.partition("-")
+    return f"{called} {rest}" if dash and called in ("kubectl", "oc") else "foretop"
 
 
 def _refuse(line: str) -> int:
