@@ -49,7 +49,7 @@ NOT_NEEDED = re.compile(
     r"|site-packages|config-[^/]*|msilib|lib-dynload/(?:_test|xx|_xx)[^/]*)(?:/|$)"
     r"|(?:.*/)?__pycache__/|lib/python3\.\d+/(?:turtle\.py|lib-dynload/(?:_tkinter|_ctypes_test|_sqlite3|_bz2|_crypt|_dbm|_gdbm|nis|_uuid|ossaudio)[^/]*)$"
 )
-KEPT_OF_KUBERNETES = ("__init__.py", "configuration.py", "exceptions.py", "rest.py")
+KEPT_OF_KUBERNETES = ("client/configuration.py", "client/exceptions.py", "client/rest.py", "utils/*.py")
 """foretop uses the package's HTTP client alone; its models, with pydantic, would be more than half of the whole."""
 SITE = '''"""Finds the system's certificates: the interpreter was built to look elsewhere."""
 
@@ -168,15 +168,13 @@ def _install(home: Path, chosen: Interpreter, folder: Path) -> None:
 
 
 def _prune_kubernetes(package: Path) -> None:
-    for path in package.iterdir():
-        if path.is_dir() and path.name != "client":
-            shutil.rmtree(path)
-    for path in (package / "client").iterdir():
-        if path.is_dir():
-            shutil.rmtree(path)
-        elif path.name not in KEPT_OF_KUBERNETES:
-            path.unlink()
-    (package / "__init__.py").write_text("")
+    kept = {path: path.read_bytes() for name in KEPT_OF_KUBERNETES for path in package.glob(name)}
+    shutil.rmtree(package)
+    for path, content in kept.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        (path.parent / "__init__.py").write_text("")
+    (package / "__init__.py").touch()
     (package / "client" / "__init__.py").write_text("from kubernetes.client.configuration import Configuration\n")
 
 

@@ -13,6 +13,7 @@ import click
 from foretop.commands.complete_words import REFRESH, complete
 from foretop.commands.connection import connection_options
 from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, watch_clusters
+from foretop.commands.help_examples import EXAMPLES, START_EXAMPLES
 from foretop_core.kube.connection.config import SessionOptions
 
 COMMANDS = {
@@ -32,6 +33,7 @@ COMMANDS = {
     "storage-request": ("foretop.commands.storage_request", "Approve or reject storage requested by tenants."),
     "server": ("foretop.commands.server", "Set Velero's default for skipImmediately."),
     "journal": ("foretop.commands.journal", "Show what foretop has written to which cluster."),
+    "explain": ("foretop.commands.explain", "Explain when schedules run, skips, the queue, phases, cron dialects."),
     "completion": ("foretop.commands.completion", "Print the completion script of a shell."),
     "report": ("foretop.commands.report", "Report next runs, queue and findings of a cluster or of a file."),
 }
@@ -39,6 +41,16 @@ COMMANDS = {
 
 HIDDEN = {REFRESH: "foretop.commands.completion_names"}
 """Commands that foretop calls itself."""
+
+
+def with_examples(name: str, command: click.Command) -> click.Command:
+    """A command, or each of a group's, with its example at the end of its help."""
+    if isinstance(command, click.Group):
+        for verb, inner in command.commands.items():
+            with_examples(f"{name} {verb}", inner)
+    elif name in EXAMPLES:
+        command.epilog = f"\b\nExample:\n  {EXAMPLES[name]}"
+    return command
 
 
 class LazyCommands(click.Group):
@@ -51,7 +63,11 @@ class LazyCommands(click.Group):
         module = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else HIDDEN.get(cmd_name)
         if module is None:
             return None
-        return cast(click.Command, importlib.import_module(module).command)
+        return with_examples(cmd_name, cast(click.Command, importlib.import_module(module).command))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Examples"):
+            formatter.write_dl([(example, about) for about, example in START_EXAMPLES.items()], col_max=44)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -41,7 +41,7 @@ _SAME = {"schedule": "schedules", "backup": "backups", "restore": "restores", "b
 
 
 @dataclass(frozen=True, slots=True)
-class RowSelection:
+class PrintedRows:
     """Which rows are printed, in which order and form."""
 
     form: OutputForm
@@ -106,7 +106,7 @@ def command(
         raise click.UsageError("--plain goes with findings, as text")
     if watch and sort_by:
         raise click.UsageError("--watch prints changes as they come; omit --sort-by")
-    chosen = RowSelection(
+    chosen = PrintedRows(
         form,
         not no_headers,
         parse_field_selector(field_selector or ""),
@@ -116,7 +116,7 @@ def command(
     return asyncio.run(_get(name, text, wishes, chosen, watch, plain))
 
 
-async def _get(name: str, wanted: str, wishes: SessionOptions, chosen: RowSelection, watch: bool, plain: bool) -> int:
+async def _get(name: str, wanted: str, wishes: SessionOptions, chosen: PrintedRows, watch: bool, plain: bool) -> int:
     view_name, only = _TABLES[name]
     kinds = WATCHED if view_name == "findings" else _needed(VIEWS[view_name])
     async with running_session(wishes, kinds) as session:
@@ -138,7 +138,7 @@ def _needed(view: type[View[Any]]) -> tuple[Kind, ...]:
     return tuple(kind for kind in KINDS if kind.name in view.watched | view.beside and kind in WATCHED)
 
 
-async def _watch(source: ResourceRows | FindingRows, chosen: RowSelection, plain: bool) -> None:
+async def _watch(source: ResourceRows | FindingRows, chosen: PrintedRows, plain: bool) -> None:
     sentences = FindingSentences()
     async for changes in row_changes(source):
         kept = [change for change in changes if chosen.fields.keeps(change.item)]
@@ -163,7 +163,7 @@ def _tell(changes: Iterable[RowChange], source: ResourceRows | FindingRows, form
         say("  ".join([change.type.ljust(8), *cells]))
 
 
-def _print(source: ResourceRows | FindingRows, chosen: RowSelection, session: Session, plain: bool) -> None:
+def _print(source: ResourceRows | FindingRows, chosen: PrintedRows, session: Session, plain: bool) -> None:
     items = chosen.items(source)
     form = chosen.form
     if plain:
@@ -186,7 +186,7 @@ def _print(source: ResourceRows | FindingRows, chosen: RowSelection, session: Se
         _print_table(source, [rows[key] for key in items if key in rows], chosen, len(session.contexts) > 1)
 
 
-def _print_table(source: ResourceRows | FindingRows, rows: list[Row], chosen: RowSelection, several: bool) -> None:
+def _print_table(source: ResourceRows | FindingRows, rows: list[Row], chosen: PrintedRows, several: bool) -> None:
     wide = chosen.form.name == "wide"
     shown = [at for at, (_, only_wide) in enumerate(source.titles) if wide or not only_wide]
     head = [*(["CONTEXT"] if several else []), *(source.titles[at][0] for at in shown)]
