@@ -131,6 +131,7 @@ def test_a_field_selector_keeps_rows_of_every_form(config: str, capsys: pytest.C
     [
         (("get", "backups", "-o", "go-template={{.}}"), "go-template is not supported"),
         (("get", "backups", "-o", "jsonpath={..name}"), "the recursive .. is not supported"),
+        (("get", "backups", "-o", "jsonpath"), "jsonpath needs a template"),
         (("get", "backups", "-o", "custom-columns=NAME"), "'NAME' is not HEADER:PATH"),
         (("get", "backups", "-o", "table"), "'table' is not one of text, wide"),
         (("get", "backups", "--field-selector", "wind=north"), "'wind' is not a field here"),

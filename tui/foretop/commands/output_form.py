@@ -36,6 +36,8 @@ class OutputFormType(click.ParamType[OutputForm]):
         if isinstance(value, OutputForm):
             return value
         form, _, rest = str(value).partition("=")
+        if form == "jsonpath" and not rest:
+            raise click.BadParameter("jsonpath needs a template, such as jsonpath={.items[*].name}", ctx, param)
         if form == "jsonpath":
             return OutputForm(form, template=parse_jsonpath(rest))
         if form == "custom-columns":
