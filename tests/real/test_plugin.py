@@ -18,8 +18,8 @@ from tests.wire.test_commands import OBJECTS
 
 SECONDS = 120
 PROGRAMS = {
-    "kubectl-foretop": "from foretop.cli import main; main()",
-    "kubectl_complete-foretop": "from foretop.cli import complete_for_kubectl; complete_for_kubectl()",
+    "kubectl-foretop": "from foretop.__main__ import start; start()",
+    "kubectl_complete-foretop": "from foretop.__main__ import complete_for_kubectl; complete_for_kubectl()",
 }
 
 

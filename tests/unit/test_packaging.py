@@ -118,4 +118,4 @@ def test_what_is_built_has_the_entry_points_and_no_tests(tmp_path: Path, target:
         (entries,) = (name for name in wheel.namelist() if name.endswith("entry_points.txt"))
         text = wheel.read(entries).decode()
     for name in ("foretop", "kubectl-foretop", "kubectl_complete-foretop"):
-        assert f"{name} = foretop.cli:" in text
+        assert f"{name} = foretop.__main__:" in text

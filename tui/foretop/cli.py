@@ -10,7 +10,7 @@ from typing import NoReturn, cast
 
 import click
 
-from foretop.commands.complete_words import REFRESH, complete
+from foretop.commands.complete_words import REFRESH
 from foretop.commands.connection import connection_options
 from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, watch_clusters
 from foretop.commands.help_examples import EXAMPLES, START_EXAMPLES
@@ -100,7 +100,7 @@ def foretop(ctx: click.Context, wishes: SessionOptions, tastes: DisplayFlags) ->
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """What `main` does, with the exit code as its answer; every refusal is one line on standard error."""
+    """Runs a command, with the exit code as its answer; every refusal is one line on standard error."""
     try:
         answer = foretop.main(arguments, prog_name=_program(), standalone_mode=False)
     except click.UsageError as problem:
@@ -123,15 +123,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def main() -> NoReturn:
-    """The entry point; what a shell asks at the tab key is answered before any command is looked at."""
-    if sys.argv[1:2] == ["__complete"]:
-        sys.exit(complete(sys.argv[2:]))
     sys.exit(run())
-
-
-def complete_for_kubectl() -> NoReturn:
-    """What kubectl starts as `kubectl_complete-foretop` to complete `kubectl foretop …`."""
-    sys.exit(complete(sys.argv[1:]))
 
 
 def _program() -> str:

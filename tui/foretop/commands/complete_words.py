@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +120,8 @@ def _names(kind: str, given: Mapping[str, list[str]], environ: Mapping[str, str]
     place = {name: values for name, values in given.items() if name in _PLACE}
     if kind == "namespace":
         place = {name: values for name, values in place.items() if name not in ("-n", "--namespace")}
+    import subprocess  # imported here: words and contexts do not wait for it
+
     path = _cache_file(kind, place, environ)
     age = time.time() - path.stat().st_mtime if path.exists() else _KEPT + 1
     if age > _FRESH:
@@ -140,6 +140,8 @@ def _names(kind: str, given: Mapping[str, list[str]], environ: Mapping[str, str]
 
 def _cache_file(kind: str, place: Mapping[str, list[str]], environ: Mapping[str, str]) -> Path:
     """One file for each question; what was asked with is in its name only as a hash."""
+    from hashlib import sha256  # imported here for the same reason
+
     root = environ.get("XDG_CACHE_HOME") or str(Path(environ.get("HOME", "/")) / ".cache")
     asked = json.dumps([kind, sorted(place.items()), environ.get("KUBECONFIG", "")])
     return Path(root) / "foretop" / "completion" / f"{sha256(asked.encode()).hexdigest()[:24]}.json"
