@@ -357,6 +357,8 @@ def test_no_command_has_an_option_twice() -> None:
     for name, command in every_command():
         spellings = [word for param in command.params for word in (*param.opts, *param.secondary_opts)]
         assert len(spellings) == len(set(spellings)), name
+        names = [param.name for param in command.params]
+        assert len(names) == len(set(names)), name
 
 
 def test_every_command_has_an_example_that_it_understands() -> None:
