@@ -13,6 +13,7 @@ import click
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
 from foretop.commands.live_session import running_session, unreadable, wait_synced
+from foretop.commands.metrics import metrics_text
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
@@ -38,12 +39,16 @@ _SIGNS = {"error": "✗", "warning": "▲", "note": "·"}
 @click.option("-f", "--file", "source", metavar="FILE", help=f"Analyse this file instead of a cluster. {file_help}")
 @click.option("--at", "at", metavar="TIME", help="Analyse as of this time instead of now.")
 @output_option
-def command(wishes: SessionOptions, source: str | None, at: str | None, form: str) -> int:
+@click.option("--prometheus", is_flag=True, help="Print metrics for Prometheus' textfile collector.")
+def command(wishes: SessionOptions, source: str | None, at: str | None, form: str, prometheus: bool) -> int:
     """Report next runs, queue and findings of a cluster or of a file.
 
     Exit code: 0 nothing to do, 1 findings of severity error or an unreadable object, 2 nothing readable,
     3 nothing found but not everything seen.
     """
+    if prometheus and form != "text":
+        raise click.UsageError("give --prometheus or -o, not both")
+    form = "prometheus" if prometheus else form
     now = argument_values.moment(at)
     if source is None:
         return asyncio.run(_of_clusters(wishes, now if at else None, form))
@@ -77,6 +82,8 @@ def report_snapshots(
     warn(unreadable)
     if form == "text":
         print_report(answer, now)
+    elif form == "prometheus":
+        click.echo(metrics_text(answer), nl=False)
     else:
         emit(answer, form)
     return exit_code(found, unreadable)
