@@ -226,7 +226,7 @@ def test_a_server_that_refuses_is_told_and_waited_for(tmp_path: Path) -> None:
     nobody = tmp_path / "kubeconfig"
     nobody.write_text(yaml.safe_dump(_kubeconfig("http://127.0.0.1:1", {"token": "t"})))
     with Terminal([*_FORETOP, "--kubeconfig", str(nobody)], 80, 24) as terminal:
-        terminal.shows(lambda lines: "▲ stale" in lines[0] and "refused" in "".join(lines))
+        terminal.shows(lambda lines: "▲ cannot connect" in lines[0] and "refused" in "".join(lines))
         terminal.shows("foretop retries in")
 
 
