@@ -102,7 +102,9 @@ class TablePage(FilterablePage):
         has_pane = event.size.height >= _LEAST_WITH_PANE
         self.query_one("#divider").display = has_pane and not beside
         self.query_one("#pane").display = has_pane
-        self._size_pane(event.size, afresh=True)
+        # A page that comes back to the screen gets its old size again: nothing moves then.
+        self._size_pane(event.size, afresh=event.size != self._sized_for)
+        self._sized_for = event.size
 
     def _size_pane(self, size: Size, *, afresh: bool = False) -> None:
         """The pane takes what it needs, the table the rest; a few lines too many stay, so that little moves."""
@@ -116,6 +118,7 @@ class TablePage(FilterablePage):
             pane.styles.height = needed
 
     _pane_lines = 0
+    _sized_for = Size()
 
     @on(Table.CursorMoved)
     def _cursor_moved(self) -> None:
