@@ -83,12 +83,11 @@ def _fold(paragraph: Paragraph, cells: int) -> list[Line]:
             if used > indent:
                 lines.append([Span(" " * indent)] if indent else [])
                 used = indent
-            while size > room:
-                head = _head(word, room)
-                lines[-1].append(Span(head, style))
+            *full, word = _pieces(word, room) if size > room else (word,)
+            for piece in full:
+                lines[-1].append(Span(piece, style))
                 lines.append([Span(" " * indent)] if indent else [])
-                word = word[len(head) :]
-                size = width(word)
+            size = width(word)
         if blank and used + size > indent + room:
             continue
         if blank and used == indent and len(lines) > 1:
@@ -108,13 +107,17 @@ def _words(spans: Sequence[Span]) -> Iterable[tuple[str, Style]]:
                 start = at
 
 
-def _head(text: str, cells: int) -> str:
-    taken = 0
-    for at, letter in enumerate(text):
-        taken += width(letter)
-        if taken > cells:
-            return text[: max(1, at)]
-    return text
+def _pieces(word: str, cells: int) -> list[str]:
+    """A word in pieces of at most so many cells, in one pass; a letter that is wider stands alone."""
+    pieces: list[str] = []
+    start = taken = 0
+    for at, letter in enumerate(word):
+        size = width(letter)
+        if taken + size > cells and at > start:
+            pieces.append(word[start:at])
+            start, taken = at, 0
+        taken += size
+    return [*pieces, word[start:]]
 
 
 def _joined(pieces: Sequence[Span]) -> Line:

@@ -17,6 +17,9 @@ from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, T
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text.cell_text import clean
 
+LONGEST_CELL = 1024
+"""So many characters of a text stand in a row at most: a cell is measured and cut with every paint."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -83,8 +86,12 @@ class Column(Generic[Shown]):
     briefs: Callable[[Shown, RenderContext], tuple[str, ...]] = _no_briefs
 
     def cell(self, entry: Shown, render: RenderContext) -> Cell:
-        briefs = () if self.briefs is _no_briefs else tuple(map(clean, self.briefs(entry, render)))
-        return Cell(clean(self.text(entry, render)), self.tone(entry, render), briefs)
+        briefs = (
+            ()
+            if self.briefs is _no_briefs
+            else tuple(clean(text[:LONGEST_CELL]) for text in self.briefs(entry, render))
+        )
+        return Cell(clean(self.text(entry, render)[:LONGEST_CELL]), self.tone(entry, render), briefs)
 
 
 def plain(
