@@ -1,4 +1,4 @@
-"""`python -m tests.chaos [--objects N] [--seed S]`: mutated objects at every entry point, and a line of what was lost."""
+"""`python -m tests.chaos [--objects N] [--seed S]`: mutated objects at every entry point, and what was lost."""
 
 from __future__ import annotations
 

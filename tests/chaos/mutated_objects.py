@@ -1,4 +1,4 @@
-"""Objects of every kind with fields changed at random: extreme times and numbers, hostile and huge text, other types."""
+"""Objects of every kind with fields changed at random: extreme times and numbers, hostile text, other types."""
 
 from __future__ import annotations
 

@@ -17,19 +17,21 @@ from foretop.main_screen.main_screen import MainScreen
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resume_only_after_suspend
 from foretop.terminal.key_queue import SerialKeyApp
-from foretop.terminal.textual_internals import has_driver, switch_mouse
+from foretop.terminal.textual_internals import guard_messages, has_driver, switch_mouse
 from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.text.cell_text import clean
 
 if TYPE_CHECKING:
     from foretop_core.dashboard.state import DashboardState
+    from foretop_core.models.wire import ObjectRef
 
 PACE = 1 / 15
 """The pump looks this often for changes; what did not change is not drawn."""
 TRY_AGAIN = 5.0
 """Seconds after which a configuration that could not be used is read again."""
 _KEPT_MESSAGES = 200
+_KEPT_FAILURES = 20
 
 
 class Dashboard(SerialKeyApp):
@@ -49,7 +51,10 @@ class Dashboard(SerialKeyApp):
         self._source: ClusterSession | None = None
         self._pumping: asyncio.Task[None] | None = None
         self._mouse = self.looks.mouse
-        self._last_fault = ""
+        self.survived: list[str] = []
+        """The failures that cost themselves only, the latest of them."""
+        self._is_up = False
+        guard_messages()
         self._again = asyncio.Event()
         self._canvas = CellDiff()
 
@@ -80,6 +85,7 @@ class Dashboard(SerialKeyApp):
 
     def on_ready(self) -> None:
         """Ready is not painted yet, and what comes next takes the processor for itself."""
+        self._is_up = True
         self.main_screen.show_frame()
         self.call_after_refresh(self._begin)
 
@@ -153,10 +159,22 @@ class Dashboard(SerialKeyApp):
         try:
             self.main_screen.pulse()
         except Exception as problem:
-            text = f"The screen could not be drawn: {type(problem).__name__}: {problem}"
-            if text != self._last_fault:
-                self._last_fault = text
-                self.notify(text, severity="error")
+            self.survives("drawing the screen", problem)
+
+    def survives(self, what: str, problem: Exception) -> bool:
+        """Told once, and listed in Triage; before the screen is there, a failure is the end."""
+        return self._is_up and self.note_failure(what, None, problem)
+
+    def note_failure(self, what: str, subject: ObjectRef | None, problem: Exception) -> bool:
+        """Something failed that was asked for or drawn; True, for it is dealt with."""
+        text = f"{what} failed: {type(problem).__name__}: {problem}"
+        known = text in self.survived
+        self.survived = [*self.survived[-_KEPT_FAILURES:], text]
+        if self.main_screen.state is not None and self.main_screen.state.contexts:
+            self.main_screen.state.note_failure(what, subject, problem)
+        if not known:
+            self.notify(text, severity="error")
+        return True
 
     def rewritten(self, update: RenderableType | None) -> RenderableType | None:
         """Textual writes the whole of every line that it touches; we write the cells that differ."""
@@ -175,7 +193,7 @@ class Dashboard(SerialKeyApp):
         now = self.main_screen.state.clock() if self.main_screen.state else datetime.now(UTC)
         text = "\n".join(clean(line) for line in message.splitlines())
         self.told.append((f"{now:%H:%M:%S}Z", text.replace("\n", " ")))
-        super().notify(text, title=title, severity=severity, timeout=timeout, markup=False)
+        super().notify(text, title=clean(title), severity=severity, timeout=timeout, markup=False)
 
     def action_leave(self) -> None:
         self.exit()

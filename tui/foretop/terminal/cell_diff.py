@@ -11,6 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from foretop.terminal.output_filter import drawable
 from foretop.terminal.textual_internals import painted_by
 
 Cell = tuple[str, Style | None]
@@ -34,6 +35,7 @@ class CellDiff:
 
     def paint(self, y: int, x: int, strip: Strip, console: Console) -> Iterator[str]:
         """What must be written for these cells to look like this."""
+        strip = drawable(strip)
         wanted = _cells(strip)
         if wanted is None:
             self._keep(y, x, [None] * strip.cell_length)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from rich.console import Console, RenderableType
 from textual.app import App
 from textual.message import Message
+from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.strip import Strip
 
@@ -130,6 +131,16 @@ class InternalsApp(App[int]):
         """What is written in the place of an update of the screen."""
         return update
 
+    def survives(self, what: str, problem: Exception) -> bool:
+        """Whether the app goes on although handling something has failed; it tells what was lost then."""
+        return False
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Where Textual would end: a timer, a worker or an idle moment has failed."""
+        if self.survives("background work", getattr(error, "error", error)):
+            return
+        super()._handle_exception(error)
+
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         super()._display(screen, self.rewritten(renderable))
 
@@ -153,3 +164,25 @@ class InternalsApp(App[int]):
         self.panic(
             Traceback.from_exception(type(problem), problem, problem.__traceback__, width=None, show_locals=False)
         )
+
+
+def guard_messages() -> None:
+    """From now on a message whose handler fails costs itself only, where the app survives it.
+
+    Without this, Textual ends the message loop of the widget, and with it the app.
+    """
+    plain = getattr(MessagePump, "_dispatch_message", None)
+    if plain is None or hasattr(plain, "is_guarded"):
+        return
+
+    async def guarded(self: MessagePump, message: Message) -> None:
+        try:
+            await plain(self, message)
+        except Exception as problem:
+            app = self.app
+            what = f"{type(message).__name__} in {type(self).__name__}"
+            if not (isinstance(app, InternalsApp) and app.survives(what, problem)):
+                raise
+
+    guarded.is_guarded = True  # type: ignore[attr-defined]  # so that it is put in place once
+    MessagePump._dispatch_message = guarded  # type: ignore[method-assign]
