@@ -17,7 +17,7 @@ from foretop.main_screen.main_screen import MainScreen
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resume_only_after_suspend
 from foretop.terminal.key_queue import SerialKeyApp
-from foretop.terminal.textual_internals import guard_messages, has_driver, switch_mouse
+from foretop.terminal.textual_internals import guard_input, guard_messages, has_driver, switch_mouse
 from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.text.cell_text import clean
@@ -55,6 +55,7 @@ class Dashboard(SerialKeyApp):
         """The failures that cost themselves only, the latest of them."""
         self._is_up = False
         guard_messages()
+        guard_input()
         self._again = asyncio.Event()
         self._canvas = CellDiff()
 
@@ -167,13 +168,19 @@ class Dashboard(SerialKeyApp):
 
     def note_failure(self, what: str, subject: ObjectRef | None, problem: Exception) -> bool:
         """Something failed that was asked for or drawn; True, for it is dealt with."""
-        text = f"{what} failed: {type(problem).__name__}: {problem}"
+        # Only a failure needs it, and the first paint is faster without.
+        from foretop_core.rules.failures import problem_text
+
+        text = f"{what} failed: {problem_text(problem)}"
         known = text in self.survived
         self.survived = [*self.survived[-_KEPT_FAILURES:], text]
-        if self.main_screen.state is not None and self.main_screen.state.contexts:
-            self.main_screen.state.note_failure(what, subject, problem)
-        if not known:
-            self.notify(text, severity="error")
+        # Whatever else fails on the way to telling it, it is dealt with.
+        with contextlib.suppress(Exception):
+            if self.main_screen.state is not None and self.main_screen.state.contexts:
+                self.main_screen.state.note_failure(what, subject, problem)
+        with contextlib.suppress(Exception):
+            if not known:
+                self.notify(text, severity="error")
         return True
 
     def rewritten(self, update: RenderableType | None) -> RenderableType | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields, replace
 from types import TracebackType
 from typing import Any
@@ -10,6 +11,8 @@ from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 
 LONGEST_PROBLEM = 300
+_MAY_BE_SECRET = re.compile(r"[A-Za-z0-9+/=_.~%-]{16,}|(?<=://)[^\s@/]+@")
+"""What a token, a signature or a password in an address looks like; long names look so too, and are named elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +36,9 @@ class Failure:
 
 
 def problem_text(problem: BaseException) -> str:
-    """An exception in one line of bounded length, without the way to it."""
-    text = " ".join(f"{type(problem).__name__}: {problem}".split())
+    """An exception in one line of bounded length, without the way to it and without what could be a secret."""
+    told = _MAY_BE_SECRET.sub("…", " ".join(str(problem).split()))
+    text = f"{type(problem).__name__}: {told}" if told else type(problem).__name__
     return text if len(text) <= LONGEST_PROBLEM else f"{text[: LONGEST_PROBLEM - 1]}…"
 
 
