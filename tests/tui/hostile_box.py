@@ -25,11 +25,10 @@ def hostile_box() -> SimulatedCluster:
     box = SimulatedCluster(find_scene("default"), ScenarioOptions(seed=1), FIXED_START, _SLOW)
     for kind in KINDS:
         for place, body in enumerate(box.storage.list(box.storage.kind(kind.name))):
-            if place % 2 == 0:
-                _spoil(body.get("spec"))
-                _spoil(body.get("status"), keep_phase=place % 4 == 0)
-                body["metadata"].setdefault("annotations", {})["example.com/note"] = HOSTILE
-                body["metadata"].setdefault("labels", {})["example.com/note"] = HOSTILE
+            _spoil(body.get("spec"))
+            _spoil(body.get("status"), keep_phase=place % 3 > 0)
+            body["metadata"].setdefault("annotations", {})["example.com/note"] = HOSTILE
+            body["metadata"].setdefault("labels", {})["example.com/note"] = HOSTILE
     return box
 
 

@@ -8,7 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.segment import Segment
+from textual.strip import Strip
 
+from foretop.dialogs.dialog_parts import OptionCycler
+from foretop.terminal.output_filter import drawable
 from tests.terminal import Terminal
 from tests.tui.hostile_box import MARK
 
@@ -62,3 +66,14 @@ def test_no_key_on_any_page_lets_a_sequence_of_an_object_through(pages: str, tmp
     assert all(not _UNSAFE.search(base64.b64decode(text).decode()) for text in copied)
     assert len(output) > 100_000
     assert list(tmp_path.glob("foretop/crash-*")) == []
+
+
+def test_a_choice_is_shown_without_its_sequences() -> None:
+    choice = OptionCycler(("\x1b]0;own\x07",), "storage", False)
+    assert choice.render().plain == "‹ \\x1b]0;own\\x07 ›"
+
+
+def test_the_last_filter_drops_what_takes_no_cell_and_keeps_the_width() -> None:
+    strip = Strip([Segment("a\x1b]0;own\x07é漢\u202eb")])
+    assert drawable(strip).text.rstrip() == "a]0;owné漢b"
+    assert drawable(strip).cell_length == strip.cell_length
