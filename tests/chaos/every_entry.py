@@ -62,6 +62,13 @@ class Outcome:
     false_calm: int = 0
     """How often "No problems" was said although something was not judged."""
 
+    def add(self, other: Outcome) -> None:
+        self.tried += other.tried
+        self.unreadable += other.unreadable
+        self.escaped += other.escaped
+        self.caught += other.caught
+        self.false_calm += other.false_calm
+
 
 def try_objects(number: int, seed: int, outcome: Outcome) -> None:
     """So many mutated objects beside the good ones of one cluster, at every entry point."""

@@ -84,6 +84,15 @@ async def test_a_page_that_cannot_be_drawn_leaves_the_others_alone(
         await _still_works(shown)
 
 
+async def test_a_terminal_of_twenty_by_five_cells_breaks_no_key() -> None:
+    async with screen(size=(20, 5)) as shown:
+        for page in "123456789":
+            for key in (page, "down", "enter", "escape", "escape", "question_mark", "escape"):
+                shown.send(key)
+        shown.send("7")
+        await shown.until(lambda: shown.page == "backups" and not shown.app._waiting_keys)
+
+
 async def test_a_pane_that_fails_says_so_and_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(detail_sections, "overview", _fails)
     async with screen(FilledSource(calm())) as shown:
