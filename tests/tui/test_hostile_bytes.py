@@ -12,7 +12,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from foretop.dialogs.dialog_parts import OptionCycler
-from foretop.terminal.output_filter import drawable
+from foretop.terminal.cell_diff import drawable
 from tests.terminal import Terminal
 from tests.tui.hostile_box import MARK
 
