@@ -139,3 +139,59 @@ def test_report_exits_with_three_where_a_rule_failed_and_says_which(
     assert code == 3
     assert "rule fails_in_eu failed for backup velero/one: OverflowError" in said
     assert "No problems" not in said
+
+
+def test_report_names_an_object_out_of_range_and_judges_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The two objects that made Triage say "Nothing wrong" for every cluster."""
+    meta = {"namespace": "team-a", "creationTimestamp": "2026-11-01T00:00:00Z"}
+    odd = [
+        {
+            "apiVersion": "psc.cronprimer.local/v1alpha1",
+            "kind": "PreScaledCronJob",
+            "metadata": {**meta, "name": "odd"},
+            "spec": {"warmUpTimeMins": 99999999999, "cronJob": {"spec": {"schedule": "0 5 * * *"}}},
+        },
+        {
+            "apiVersion": "batch/v1",
+            "kind": "CronJob",
+            "metadata": {**meta, "name": "autogen-odd"},
+            "spec": {"schedule": "0 4 * * *"},
+        },
+        {
+            "apiVersion": "velero.io/v1",
+            "kind": "Backup",
+            "metadata": {**meta, "name": "old"},
+            "status": {"expiration": "0001-01-01T00:00:00+14:00"},
+        },
+        {
+            "apiVersion": "velero.io/v1",
+            "kind": "Schedule",
+            "metadata": {**meta, "name": "broken"},
+            "spec": {"schedule": "0 0 * * 8"},
+        },
+    ]
+    (tmp_path / "odd.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": odd}))
+    code = cli.run(["report", "-f", str(tmp_path / "odd.json"), "--at", "2026-11-15T02:41:07Z"])
+    said = capsys.readouterr()
+    assert code == 1
+    assert "PreScaledCronJob team-a/odd cannot be read: spec.warmUpTimeMins" in said.err
+    assert "Backup team-a/old cannot be read: status.expiration: the year 1 is not within 2 to 9998" in said.err
+    assert "invalid cron, makes no backups" in said.out
+    assert "Traceback" not in said.err
+
+
+def test_a_fault_of_a_command_is_one_line_and_a_private_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*_: object) -> int:
+        raise ZeroDivisionError("no use: Bearer eyJhbGciOiJSUzI1NiIsImtpZCI6")
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr("foretop.commands.report.report_snapshots", breaks)
+    code, _ = _report(tmp_path, capsys)
+    (report,) = (tmp_path / "foretop").glob("crash-*.txt")
+    assert code == 2
+    assert report.stat().st_mode & 0o777 == 0o600
+    assert "eyJhbGci" not in report.read_text()
