@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from foretop import cli
+from foretop.panes.triage_pane import calm as calm_page
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import WatchScope
@@ -40,6 +41,15 @@ def test_a_rule_that_fails_in_one_cluster_is_named_and_the_others_are_judged(mon
     state = _state(FilledSource(calm(), ("eu", "us")))
     assert sorted((found.context, found.code) for found in state.findings) == [("eu", "judging-failed"), ("us", "seen")]
     assert state.severities()[Severity.WARNING] == 1
+
+
+def test_nothing_is_called_well_before_it_was_judged_or_while_a_rule_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = DashboardState(FilledSource(calm()), lambda: 0.0)
+    assert calm_page(state) == []
+    state.judge(at_once=True)
+    assert "No problems." in [piece.text for line in calm_page(state) for piece in line]
+    monkeypatch.setattr(triage, "RULES", (fails_in_eu,))
+    assert calm_page(_state(FilledSource(calm(), ("eu",)))) == []
 
 
 def test_a_cluster_that_cannot_be_judged_at_all_is_named_and_the_others_are_judged(

@@ -155,6 +155,11 @@ class DashboardState:
             self._began, self._took = began, self._ticks() - began
 
     @property
+    def has_judged(self) -> bool:
+        """Whether every cluster was looked at once; before that nothing is known to be well."""
+        return all(context in self._judged for context in self.contexts)
+
+    @property
     def version(self) -> tuple[object, ...]:
         """Moves whenever there is something new to draw, the passing of time not counted."""
         return self.judgement, *(self._version(context) for context in self.contexts)
