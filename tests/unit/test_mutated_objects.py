@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from foretop_core.cron import Dialect, parse
 from foretop_core.errors import Unreadable
 from foretop_core.models import Backup, PreScaledCronJob, Resource, decode, from_builtins
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.tables.text.cell_text import LONGEST, clean
 from foretop_core.tables.text.progress_bar import bar
+from foretop_core.tables.timeline.runs_per_minute import run_bits
 from tests.chaos.every_entry import Outcome, try_objects
 
 _META = {"name": "odd", "namespace": "velero"}
@@ -61,6 +64,11 @@ def test_long_text_is_shown_in_part() -> None:
 @pytest.mark.parametrize(("done", "total"), [(20_000_000, -1), (-5, 10), (2**62, 3), (3, 2**62), (-1, -1), (0, 0)])
 def test_a_bar_is_as_wide_as_it_is_whatever_the_numbers(done: int, total: int) -> None:
     assert len(bar(done, total, 8)) == 8
+
+
+def test_a_delay_that_ends_after_the_last_year_has_no_runs_on_the_calendar() -> None:
+    base = datetime(9998, 12, 31, tzinfo=UTC)
+    assert run_bits(parse("@every 2562047h", Dialect.ROBFIG), datetime(2026, 11, 15, tzinfo=UTC), 1440, base) == 0
 
 
 @pytest.mark.parametrize("seed", range(101, 109))
