@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from foretop.widgets.paragraphs import paragraph, wrap
 from foretop_core.cron import Dialect, parse
 from foretop_core.errors import Unreadable
 from foretop_core.models import Backup, PreScaledCronJob, Resource, decode, from_builtins
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.tables.text.cell_text import LONGEST, clean
+from foretop_core.tables.text.cell_text import LONGEST, clean, width
 from foretop_core.tables.text.progress_bar import bar
 from foretop_core.tables.timeline.runs_per_minute import run_bits
 from tests.chaos.every_entry import Outcome, try_objects
@@ -80,3 +81,10 @@ def test_no_mutated_object_breaks_anything_at_any_entry_point(seed: int) -> None
     assert outcome.escaped == []
     assert dict(outcome.caught) == {}
     assert outcome.false_calm == 0
+
+
+def test_a_word_of_any_length_is_folded_without_a_letter_lost() -> None:
+    word = "漢x" * 10_000
+    lines = ["".join(piece.text for piece in line) for line in wrap([paragraph(word)], 78)]
+    assert "".join(lines) == word
+    assert {width(line) for line in lines[:-1]} <= {77, 78}
