@@ -140,9 +140,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as problem:
         from foretop_core.errors import ForetopError
 
-        if not isinstance(problem, ForetopError):
-            raise
-        return _refuse(str(problem))
+        return _refuse(str(problem)) if isinstance(problem, ForetopError) else _crash(problem)
     return answer if isinstance(answer, int) else 0
 
 
@@ -160,6 +158,16 @@ def _refuse(line: str) -> int:
     from foretop_core.tables.text.cell_text import clean
 
     click.echo(f"foretop: {clean(' '.join(line.split()))}", err=True)
+    return 2
+
+
+def _crash(problem: Exception) -> int:
+    """A fault of foretop's own: nothing could be read, and the report says where it happened."""
+    import os
+
+    from foretop.terminal.crash_report import crash_lines
+
+    click.echo(crash_lines(problem, os.environ), err=True)
     return 2
 
 

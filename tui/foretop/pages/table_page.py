@@ -135,18 +135,20 @@ class TablePage(FilterablePage):
         moved = key != self._pane_key
         self._pane_key = key
         rows, state = self.rows, self.state
-        stale = stale_paras(state, key, state.zone_of(rows.subject(key))) if rows.is_stale(key) else ()
-        pane.show((*stale, *safely(lambda: self._said(rows, key, state), key)), keep_place=not moved)
+        subject = rows.subject(key) or key
+        said = safely(lambda: self._said(rows, key, state), f"the pane of {self.page_id}", subject, state)
+        pane.show(said, keep_place=not moved)
         if self.size.height:
             self._size_pane(self.size)
 
     _pane_key: ObjectRef | None = None
 
     def _said(self, rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
+        stale = stale_paras(state, key, state.zone_of(rows.subject(key))) if rows.is_stale(key) else ()
         if (head := self.table.head) is not None:
-            return head_pane(head)
+            return (*stale, *head_pane(head))
         said = self.spec.pane(rows, key, state)
-        return (*said, *self._keys()) if self.spec.tells_keys and said else said
+        return (*stale, *said, *(self._keys() if self.spec.tells_keys and said else ()))
 
     def _keys(self) -> tuple[Paragraph, ...]:
         """Only while it is on the screen: what works is a question to the page that is."""
