@@ -65,7 +65,7 @@ class Dashboard(SerialKeyApp):
         guard_input()
         self._again = asyncio.Event()
         self._canvas = CellDiff()
-        self._cover: TooSmallScreen | None = None
+        self._size_notice: TooSmallScreen | None = None
 
     def get_default_screen(self) -> MainScreen:
         return MainScreen(self.looks, self)
@@ -94,15 +94,15 @@ class Dashboard(SerialKeyApp):
         if not self.screen_stack:
             return
         fits = event.size.width >= _LEAST_SIZE.width and event.size.height >= _LEAST_SIZE.height
-        if not fits and self._cover is None:
+        if not fits and self._size_notice is None:
             # Only where it is needed: the first paint of a terminal that is large enough does without it.
             from foretop.dialogs.too_small_screen import TooSmallScreen
 
-            self._cover = TooSmallScreen(_LEAST_SIZE)
-            self.push_screen(self._cover)
-        elif fits and self._cover is not None:
-            self._cover.dismiss()
-            self._cover = None
+            self._size_notice = TooSmallScreen(_LEAST_SIZE)
+            self.push_screen(self._size_notice)
+        elif fits and self._size_notice is not None:
+            self._size_notice.dismiss()
+            self._size_notice = None
 
     def on_ready(self) -> None:
         """Ready is not painted yet, and what comes next takes the processor for itself."""
