@@ -63,8 +63,16 @@ def _start(
     who: int, moment: datetime, line: QueueState, played: SimulatedStarts, busy: list[tuple[datetime, int]]
 ) -> None:
     played.starts[who] = moment
-    length = line.lengths[who]
-    if length is None:
+    end = end_of(moment, line.lengths[who])
+    if end is None:
         played.endless.append(who)
     else:
-        heappush(busy, (moment + length, who))
+        heappush(busy, (end, who))
+
+
+def end_of(start: datetime, length: timedelta | None) -> datetime | None:
+    """None where the length is not known, or the end lies beyond the last year that a time can have."""
+    try:
+        return None if length is None else start + length
+    except OverflowError:
+        return None

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from foretop_core.models import Backup
 from foretop_core.rules import phases
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind, Blockers, find_blockers
-from foretop_core.rules.queue.forecast import QueueState, SimulatedStarts, play
+from foretop_core.rules.queue.forecast import QueueState, SimulatedStarts, end_of, play
 from foretop_core.rules.queue.positions import Run, has_ended, order
 from foretop_core.rules.queue.usual_lengths import Expectation, Owner, RunHistory, learn, owner_of
 from foretop_core.rules.sentences import Text, sentence
@@ -171,7 +171,7 @@ def _item(
 
 
 def _end(start: datetime, expected: Expectation) -> datetime | None:
-    return None if expected.length is None else start + expected.length
+    return end_of(start, expected.length)
 
 
 def _overtaken(line: Sequence[Run], holds: Blockers) -> set[int]:
