@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-LEASH = Path(__file__).with_name("leash.py")
+KILL_GUARD = Path(__file__).with_name("kill_guard.py")
 START_LIMIT_SECONDS = 300.0
 PAUSE_SECONDS = 0.05
 
@@ -52,7 +52,7 @@ class Server:
             raise RuntimeError(f"{self._command[0]} runs already")
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", str(LEASH), *self._command],
+                [sys.executable, "-I", str(KILL_GUARD), *self._command],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
