@@ -1,4 +1,4 @@
-"""Runs a command on a leash: it is killed with SIGKILL when our standard input ends.
+"""Runs a command that is killed with SIGKILL when our standard input ends; it can be frozen meanwhile.
 
 The other end of that pipe is held by the test process, so a server dies with it, whatever ends it. The
 kernel's parent-death signal would do on Linux alone, and follows the thread that started the server.
@@ -6,9 +6,13 @@ kernel's parent-death signal would do on Linux alone, and follows the thread tha
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import threading
+
+FREEZE, THAW = signal.SIGUSR1, signal.SIGUSR2
+"""What to send to this process: a frozen command answers nobody, and still dies with us."""
 
 
 def _kill_when_let_go(child: subprocess.Popen[bytes]) -> None:
@@ -18,6 +22,8 @@ def _kill_when_let_go(child: subprocess.Popen[bytes]) -> None:
 
 def main() -> int:
     child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
+    signal.signal(FREEZE, lambda *_: child.send_signal(signal.SIGSTOP))
+    signal.signal(THAW, lambda *_: child.send_signal(signal.SIGCONT))
     threading.Thread(target=_kill_when_let_go, args=(child,), daemon=True).start()
     return child.wait()
 

@@ -27,7 +27,6 @@ from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.rules.dialects import NEWEST_KNOWN, Release, read_release
 
 MINUTE = timedelta(minutes=1)
-_COLLECT_EVERY = 60
 _STATUS = "ServerStatusRequest"
 
 
@@ -40,6 +39,7 @@ class Flags:
     concurrent_backups: int = 1
     version: str = NEWEST_KNOWN
     behaviour: Behaviour = Behaviour.RELEASED
+    collects_every: timedelta = timedelta(hours=1)
 
     @property
     def release(self) -> Release:
@@ -90,7 +90,9 @@ class VeleroServer:
         schedules.look_at_all()
         if flags.queued:
             QueueController(scope, hand, home, flags.concurrent_backups).start()
-        scope.start(_beat((schedules.look_at_all, locations.beat), deletions.collect_expired))
+        scope.start(_every(MINUTE, schedules.look_at_all, locations.beat))
+        deletions.collect_expired()
+        scope.start(_every(flags.collects_every, deletions.collect_expired))
 
     def kill(self) -> None:
         """End at once, with everything that was under way."""
@@ -122,12 +124,8 @@ def _answer_and_forget(hand: ControllerClient, key: Key, change: Json) -> Proces
     hand.delete(_STATUS, key)
 
 
-def _beat(every_minute: tuple[Callable[[], None], ...], every_hour: Callable[[], None]) -> Process:
-    minutes = 0
+def _every(period: timedelta, *actions: Callable[[], None]) -> Process:
     while True:
-        yield MINUTE
-        minutes += 1
-        for action in every_minute:
+        yield period
+        for action in actions:
             action()
-        if minutes % _COLLECT_EVERY == 1:
-            every_hour()
