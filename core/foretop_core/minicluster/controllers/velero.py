@@ -27,6 +27,7 @@ from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.rules.dialects import NEWEST_KNOWN, Release, read_release
 
 MINUTE = timedelta(minutes=1)
+_CHECK_LOCATIONS = timedelta(seconds=10)
 _STATUS = "ServerStatusRequest"
 
 
@@ -90,7 +91,8 @@ class VeleroServer:
         schedules.look_at_all()
         if flags.queued:
             QueueController(scope, hand, home, flags.concurrent_backups).start()
-        scope.start(_every(MINUTE, schedules.look_at_all, locations.beat))
+        scope.start(_every(MINUTE, schedules.look_at_all, locations.sync_due))
+        scope.start(_every(_CHECK_LOCATIONS, locations.check_due))
         deletions.collect_expired()
         scope.start(_every(flags.collects_every, deletions.collect_expired))
 
