@@ -69,6 +69,8 @@ class ForetopWatch:
         self._process.terminate()
         self._process.wait()
         self._thread.join(10)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
 
     def _read(self) -> None:
         assert self._process.stdout is not None

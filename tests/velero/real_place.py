@@ -70,8 +70,7 @@ class RealPlace:
         self.close()
 
     def close(self) -> None:
-        if self._log is not None:
-            self._log.close()
+        self._stop_listening()
         if self._velero is not None:
             self._velero.kill()
         self.storage.close()
@@ -82,14 +81,17 @@ class RealPlace:
         """End Velero and take away all that it and the stories have made."""
         self.velero.kill()
         self.storage.answer()
-        if self._log is not None:
-            self._log.close()
+        self._stop_listening()
         self.cluster.empty_namespace(HOME)
-        if BUCKET in self.storage.buckets():
-            self.storage.drop(BUCKET)
+        self.storage.empty()
         self.storage.make(BUCKET)
         self._ensure_namespace(HOME)
         self._furnish()
+
+    def _stop_listening(self) -> None:
+        log, self._log = self._log, None
+        if log is not None:
+            log.close()
 
     # The hands
 
@@ -174,7 +176,7 @@ class RealPlace:
 
     def drop_bucket(self) -> None:
         self._did("drop bucket")
-        self.storage.drop(BUCKET)
+        self.storage.empty()
 
     def make_bucket(self) -> None:
         self._did("make bucket")

@@ -283,6 +283,7 @@ def expiry(at: Hands) -> None:
     at.backup("short", ttl="5s")
     at.backup("long", TEAMS[1], ttl="1h0m0s")
     at.until_phase("Backup", "short", "Completed")
+    at.until_phase("Backup", "long", "Completed")
     at.until_gone("Backup", "short")
     at.place.until(lambda: not at.place.all("DeleteBackupRequest"))
 

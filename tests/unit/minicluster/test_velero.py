@@ -78,11 +78,30 @@ def test_a_request_that_cannot_be_met_is_processed_with_its_errors_and_kept_for_
     table.pass_time(1)
     assert status(table, "DeleteBackupRequest", "of-running") == {
         "phase": "Processed",
-        "errors": ["backup is still in progress"],
+        "errors": ["backup deletion failed: backup is still in progress"],
     }
-    assert status(table, "DeleteBackupRequest", "of-nothing")["errors"] == ["backup not found"]
+    found = status(table, "DeleteBackupRequest", "of-nothing")["errors"]
+    assert found == ["backup deletion failed: backup not found"]
     table.pass_time(24 * 3600)
     assert table.all("DeleteBackupRequest") == []
+
+
+def test_before_1_18_3_a_request_gives_its_error_alone() -> None:
+    table = Table(START, Flags(version="1.18.2"))
+    table.add_location()
+    table.velero.start()
+    table.create("DeleteBackupRequest", "velero", "of-nothing", {"backupName": "nowhere"})
+    table.pass_time(1)
+    assert status(table, "DeleteBackupRequest", "of-nothing")["errors"] == ["backup not found"]
+
+
+def test_a_restore_of_no_backup_is_refused_in_the_words_of_velero() -> None:
+    table = opened()
+    table.create("Restore", "velero", "again", {"backupName": "nowhere"})
+    table.pass_time(1)
+    assert status(table, "Restore", "again")["validationErrors"] == [
+        'Error retrieving backup: can\'t find backup velero/nowhere: Backup.velero.io "nowhere" not found'
+    ]
 
 
 def test_a_deleted_backup_object_comes_back_while_its_data_is_there() -> None:

@@ -79,7 +79,7 @@ class VeleroServer:
         movements = Movements(scope, hand)
         backups = BackupController(scope, hand, home, self._storage, self._workload, flags.queued, movements)
         restores = RestoreController(scope, hand, home, self._storage, self._workload)
-        deletions = DeletionController(scope, hand, home, self._storage)
+        deletions = DeletionController(scope, hand, home, self._storage, flags.release)
         locations = LocationController(scope, hand, home, self._storage)
         downloads = DownloadController(scope, hand, home, self._shelf)
         scope.hear_raw(_STATUS, lambda change: self._tell_version(scope, hand, change))
