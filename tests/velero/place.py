@@ -95,10 +95,11 @@ class Hands:
         self.place.until(lambda: self.place.find(kind, name) is None)
 
     def until_idle(self) -> None:
-        """Wait until no backup is open."""
+        """Wait until no backup is open; a real queue may leave its slot free for a minute before each of them."""
         open_phases = ("", "New", "Queued", "ReadyToStart", "InProgress", "Finalizing")
         self.place.until(
-            lambda: all((item.get("status") or {}).get("phase", "") not in open_phases for item in self.runs())
+            lambda: all((item.get("status") or {}).get("phase", "") not in open_phases for item in self.runs()),
+            limit=400.0,
         )
 
     def runs(self, schedule: str = "") -> list[Raw]:

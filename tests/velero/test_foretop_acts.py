@@ -59,7 +59,6 @@ def _name(skip: str, due: bool) -> str:
     return f"{skip or 'left'}-{'due' if due else 'waits'}"
 
 
-@pytest.mark.share
 def test_the_queue_is_told_in_the_order_in_which_velero_takes_it(
     place: RealPlace, foretop: ForetopCommand, verdicts: list[tuple[str, Verdict]]
 ) -> None:

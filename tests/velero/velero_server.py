@@ -76,7 +76,7 @@ class RealVelero:
 def command_line(binary: Path, kubeconfig: Path, *arguments: str) -> str:
     """What `velero ...` prints."""
     done = subprocess.run(
-        [binary, "--kubeconfig", kubeconfig, "--namespace", "velero", *arguments],
+        [binary, "--kubeconfig", kubeconfig, "--namespace", "velero", "--colorized=false", *arguments],
         capture_output=True,
         text=True,
         check=False,
