@@ -96,7 +96,7 @@ def judge(forecasts: Iterable[Forecast], heard: Sequence[Heard], deeds: Sequence
 
 
 def _judged(forecast: Forecast, heard: Sequence[Heard], deeds: Sequence[Deed], end: datetime) -> Verdict:
-    made = next((at for at in _made(heard, forecast.name) if at >= forecast.told - timedelta(seconds=1)), None)
+    made = next((made for seen, made in _made(heard, forecast.name) if seen >= forecast.told), None)
     latest = forecast.said + (CLOSE if forecast.field == "expectedStart" else LOOK)
     until = min(made or latest, latest)
     if void := next((deed for deed in deeds if _voids(deed, forecast) and forecast.told <= deed.at <= until), None):
@@ -117,8 +117,8 @@ def _voids(deed: Deed, forecast: Forecast) -> bool:
     return deed.what in _VOID_FOR_ALL or (deed.kind == "Schedule" and deed.name == forecast.name)
 
 
-def _made(heard: Sequence[Heard], schedule: str) -> Iterator[datetime]:
-    """When backups of a schedule were made, by their own word."""
+def _made(heard: Sequence[Heard], schedule: str) -> Iterator[tuple[datetime, datetime]]:
+    """When backups of a schedule were seen, and when they were made by their own word, in whole seconds."""
     for entry in heard:
         meta = entry.body["metadata"]
         if (
@@ -128,7 +128,7 @@ def _made(heard: Sequence[Heard], schedule: str) -> Iterator[datetime]:
         ):
             found = _time(meta["creationTimestamp"])
             assert found is not None
-            yield found
+            yield entry.at, found
 
 
 def _was_held(heard: Sequence[Heard], schedule: str, due: datetime) -> bool:
