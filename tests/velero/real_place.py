@@ -129,8 +129,6 @@ class RealPlace:
             f"--schedule-skip-immediately={'true' if flags.skip_immediately else 'false'}",
             f"--garbage-collection-frequency={go_duration(flags.collects_every)}",
         ]
-        if flags.version.startswith("1.17"):
-            words.pop(0)
         self._show_deployment(flags.version, words)
         self._did("start")
         self.velero.start(self.kit.servers[flags.version], words)

@@ -144,7 +144,6 @@ def overlap(at: Hands) -> None:
     at.until_second(BEAT + 10)
     at.place.release_storage()
     at.until_second(BEAT + 20)
-    at.until_second(BEAT + 20)
     at.until_idle()
 
 
@@ -244,19 +243,6 @@ def killed(at: Hands) -> None:
     at.until_idle()
 
 
-def without_queue(at: Hands) -> None:
-    """1.17: one after the other, oldest first; what waits has no status."""
-    at.place.start(ServerFlags("1.17.2"))
-    until_available(at)
-    at.place.hold_storage()
-    for name, team in zip("abc", TEAMS, strict=True):
-        at.backup(name, team)
-        at.place.wait(1.1)
-    at.until_phase("Backup", "a", "InProgress")
-    at.place.release_storage()
-    at.until_idle()
-
-
 # ── backups, restores, storage ───────────────────────────────────────────────────────────────────────────────
 
 
@@ -311,7 +297,7 @@ STORIES = {
     "skip table, default false": Story(skip_table(False), 170),
     "skip table, default true": Story(skip_table(True), 170),
     "skip by default": Story(skip_by_default, 90, in_share=True),
-    "overlap": Story(overlap, 400),
+    "overlap": Story(overlap, 300),
     "invalid and fixed": Story(invalid_and_fixed, 110, in_share=True),
     "never fires": Story(never_fires, 130),
     "upgrade": Story(upgrade, 160),
@@ -319,7 +305,6 @@ STORIES = {
     "queue of 2": Story(queue(2), 30),
     "queue of 3": Story(queue(3), 30, in_share=True),
     "killed": Story(killed, 30, in_share=True),
-    "without a queue": Story(without_queue, 25),
     "restore and delete": Story(restore_and_delete, 30, in_share=True),
     "expiry": Story(expiry, 40),
     "storage goes and comes back": Story(storage_goes_and_comes_back, 150),
