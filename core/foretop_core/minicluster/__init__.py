@@ -8,6 +8,8 @@
   beat. The box does so at once.
 - An expression that never fires makes a real server submit one or two backups in the first second, and miss a look now
   and then. The box makes one at each look. All releases.
+- A schedule that is due when a server starts for the first time can be ahead of the first validation of its location;
+  its backup is then FailedValidation. The box validates first. 1.18.2 and 1.18.3.
 - The message of an Unavailable location is that of the plugin and its storage; the box has one for a missing bucket.
 """
 
