@@ -36,7 +36,7 @@ def start_on_beat(at: Hands, flags: ServerFlags | None = None) -> None:
 
 
 def validate_storage(at: Hands) -> None:
-    """Have the location validated once: a schedule that is due at a server's very first start may be too early for it."""
+    """Have the location validated once: a schedule that is due at a server's first start may come before that."""
     at.place.start(ServerFlags())
     until_available(at)
     at.place.kill()
@@ -113,6 +113,8 @@ def skip_by_default(at: Hands) -> None:
         elif kind == "paused":
             at.change(name, paused=False)
         elif kind == "running":
+            if not due:
+                at.until_phase("Schedule", name, "Enabled")
             at.change(name, paused=False, skipImmediately=None)
         at.place.until(lambda name=name: _skipped(at, name))
         at.place.delete("Schedule", name)
