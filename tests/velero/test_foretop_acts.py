@@ -18,7 +18,7 @@ from tests.velero.stories import EVERY_MINUTE, NOT_DUE, start_on_beat, until_ava
 
 SOON = 5.0
 AT_ONCE, SKIPPED, NOT_NOW = "one backup starts at once", "no backup now: skips the run", "no backup now: none is due"
-_ESCAPE = "\x1b"
+_DOWN = "\x1b[B"
 
 
 @pytest.fixture
@@ -118,12 +118,12 @@ def test_the_dashboard_unpauses_with_real_keys(
         terminal.shows(lambda lines: any("late" in line and "paused, due" in line for line in lines))
         terminal.press("u")
         terminal.shows("Do not skip")
-        terminal.press("j")
+        terminal.press(_DOWN)
         terminal.shows(lambda lines: any("▸ Do not skip" in line for line in lines))
         terminal.shows("one backup starts at once")
         told = datetime.now(UTC)
         assert at.runs("late") == []
-        terminal.press("\r")
+        terminal.press("\t\t\r")
         place.until(lambda: at.runs("late"))
         (made,) = at.runs("late")
         late = datetime.fromisoformat(made["metadata"]["creationTimestamp"]) - told
