@@ -25,6 +25,8 @@ from tests.velero.watch_log import Heard
 CLOSE = timedelta(seconds=2)
 LOOK = timedelta(seconds=62)
 """A due run is made at the next look, which comes once a minute."""
+STARTS_WITHIN = timedelta(seconds=5)
+"""While a server starts nobody can tell its beat, which is another one from then on."""
 _SCHEDULE = "velero.io/schedule-name"
 _HELD = ("", "New", "InProgress", "Queued", "ReadyToStart")
 _VOID_FOR_ALL = ("kill", "start")
@@ -99,7 +101,7 @@ def _judged(forecast: Forecast, heard: Sequence[Heard], deeds: Sequence[Deed], e
     made = next((made for seen, made in _made(heard, forecast.name) if seen >= forecast.told), None)
     latest = forecast.said + (CLOSE if forecast.field == "expectedStart" else LOOK)
     until = min(made or latest, latest)
-    if void := next((deed for deed in deeds if _voids(deed, forecast) and forecast.told <= deed.at <= until), None):
+    if void := next((deed for deed in deeds if _voids(deed, forecast) and _lasts(deed, forecast.told, until)), None):
         return Verdict(forecast, "void", f"{void.what} {void.name}".strip())
     if made is None and end <= latest:
         return Verdict(forecast, "open")
@@ -115,6 +117,12 @@ def _judged(forecast: Forecast, heard: Sequence[Heard], deeds: Sequence[Deed], e
 
 def _voids(deed: Deed, forecast: Forecast) -> bool:
     return deed.what in _VOID_FOR_ALL or (deed.kind == "Schedule" and deed.name == forecast.name)
+
+
+def _lasts(deed: Deed, told: datetime, until: datetime) -> bool:
+    """Whether a deed, or the start that it began, lay between the forecast and its end."""
+    end = deed.at + (STARTS_WITHIN if deed.what == "start" else timedelta())
+    return deed.at <= until and told <= end
 
 
 def _made(heard: Sequence[Heard], schedule: str) -> Iterator[tuple[datetime, datetime]]:

@@ -47,7 +47,11 @@ def test_a_forecast_is_kept_where_the_backup_came_in_time(
 @pytest.mark.share
 def test_a_deed_in_between_makes_a_forecast_void() -> None:
     told = Forecast(at("02:40:11"), "expectedStart", "hourly", at("02:41:33"))
-    for deed in (Deed(at("02:41:00"), "kill"), Deed(at("02:41:00"), "patch", "Schedule", "hourly")):
+    for deed in (
+        Deed(at("02:41:00"), "kill"),
+        Deed(at("02:40:10"), "start"),
+        Deed(at("02:41:00"), "patch", "Schedule", "hourly"),
+    ):
         (verdict,) = judge([told], [], [deed], END)
         assert verdict.outcome == "void"
     (verdict,) = judge([told], [], [Deed(at("02:41:00"), "patch", "Schedule", "other")], END)
