@@ -105,13 +105,14 @@ def _judged(forecast: Forecast, heard: Sequence[Heard], deeds: Sequence[Deed], e
         return Verdict(forecast, "void", f"{void.what} {void.name}".strip())
     if made is None and end <= latest:
         return Verdict(forecast, "open")
+    held = forecast.field == "nextRun" and _was_held(heard, forecast.name, forecast.said)
+    if held and (made is None or made > latest):
+        return Verdict(forecast, "kept", "due then, and held up by its own backup")
     if made is None:
         return Verdict(forecast, "broken", "no backup came")
     early, late = made < forecast.said - CLOSE, made > latest
     if not early and not late:
         return Verdict(forecast, "kept")
-    if late and forecast.field == "nextRun" and _was_held(heard, forecast.name, forecast.said):
-        return Verdict(forecast, "kept", "due then, and held up by its own backup")
     return Verdict(forecast, "broken", f"it came at {made:%H:%M:%S}, {'early' if early else 'late'}")
 
 

@@ -155,6 +155,7 @@ def overlap(at: Hands) -> None:
     at.until_second(BEAT + 10)
     at.place.release_storage()
     at.until_second(BEAT + 20)
+    at.until_second(BEAT + 20)
     at.until_idle()
 
 
@@ -310,7 +311,7 @@ STORIES = {
     "skip table, default false": Story(skip_table(False), 170),
     "skip table, default true": Story(skip_table(True), 170),
     "skip by default": Story(skip_by_default, 90, in_share=True),
-    "overlap": Story(overlap, 300),
+    "overlap": Story(overlap, 360),
     "invalid and fixed": Story(invalid_and_fixed, 110, in_share=True),
     "never fires": Story(never_fires, 130),
     "upgrade": Story(upgrade, 160),
