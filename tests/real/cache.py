@@ -17,13 +17,18 @@ def cache_home() -> Path:
     return Path(base, "foretop", "real")
 
 
+def place(name: str, recipe: str) -> Path:
+    """Where the folder of this recipe is, once it is made."""
+    return cache_home() / f"{name}-{hashlib.sha256(recipe.encode()).hexdigest()[:16]}"
+
+
 def kept(name: str, recipe: str, make: Callable[[Path], None], say: Callable[[str], None]) -> Path:
     """The folder that `make` fills, made now unless one of the very same recipe is there."""
-    home = cache_home()
-    home.mkdir(parents=True, exist_ok=True)
-    ready = home / f"{name}-{hashlib.sha256(recipe.encode()).hexdigest()[:16]}"
+    ready = place(name, recipe)
     if ready.is_dir():
         return ready
+    home = ready.parent
+    home.mkdir(parents=True, exist_ok=True)
     with (home / f"{ready.name}.lock").open("w") as lock:
         _take(lock.fileno(), f"Waiting for another process that makes {ready}", say)
         if not ready.is_dir():

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-KILL_GUARD = Path(__file__).with_name("kill_guard.py")
+from tests.real import kill_guard
+
 START_LIMIT_SECONDS = 300.0
 PAUSE_SECONDS = 0.05
 
@@ -34,11 +37,18 @@ def free_port() -> int:
 
 
 class Server:
-    """One server on a leash, with its log in a file."""
+    """One server under the kill guard, with its log in a file; `environ` is added to our own environment."""
 
-    def __init__(self, command: Sequence[str | Path], log: Path, is_ready: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        command: Sequence[str | Path],
+        log: Path,
+        is_ready: Callable[[], bool],
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
         self._command = [str(word) for word in command]
         self._log = log
+        self._environ = {**os.environ, **(environ or {})}
         self._is_ready = is_ready
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -52,10 +62,11 @@ class Server:
             raise RuntimeError(f"{self._command[0]} runs already")
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", str(KILL_GUARD), *self._command],
+                [sys.executable, "-I", kill_guard.__file__, *self._command],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
+                env=self._environ,
                 start_new_session=True,
             )
         self.wait_until_ready()
@@ -77,6 +88,18 @@ class Server:
         assert process.stdin is not None
         process.stdin.close()
         process.wait()
+
+    def freeze(self) -> None:
+        """Let it answer nobody until `thaw`; its port stays open, so its clients wait."""
+        self._tell(kill_guard.FREEZE)
+
+    def thaw(self) -> None:
+        self._tell(kill_guard.THAW)
+
+    def _tell(self, what: signal.Signals) -> None:
+        if self._process is None:
+            raise RuntimeError(f"{self._command[0]} is not running")
+        self._process.send_signal(what)
 
     def _give_up(self, what: str) -> None:
         last_lines = self._log.read_text(errors="replace").splitlines()[-15:]

@@ -18,11 +18,26 @@ from foretop_core.rules.sentences import Text, sentence
 PERIOD = timedelta(minutes=1)
 SILENT_PERIODS = 3
 _HALF_LIFE = timedelta(minutes=3)
-_SYNC, _VALIDATION = 1.5, 0.75
+_SYNC, _RUN, _VALIDATION = 1.5, 1.0, 0.5
+_CERTAIN = 2 / 3
+"""So much of the evidence must agree on a second: a start is told to the second, or not at all."""
 _STARTING = "during the server starting"
 
-Evidence = tuple[datetime, float]
-"""A moment of Velero's own doing, and how surely it was on the beat."""
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """A moment of Velero's own doing, and how surely it was on the beat.
+
+    A sync comes with the beat alone. A run may come with a change of its schedule, and a validation with a change of
+    its location: neither is enough by itself.
+    """
+
+    at: datetime
+    weight: float
+
+    @property
+    def is_enough(self) -> bool:
+        return self.weight >= _SYNC
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +80,10 @@ def heartbeat(
     signs = [sign for location, _ in watched for sign in _signs(location)]
     waiting = [made for location, _ in watched if not _signs(location) and (made := location.created)]
     runs = tuple(backups)
-    looks = [(at, 1.0) for at in _looks(tuple(schedules), _recent(runs))]
+    looks = [_Evidence(at, _RUN) for at in _looks(tuple(schedules), _recent(runs))]
     return Heartbeat(
         second=_beat([*signs, *looks], last_start(runs)),
-        pulse=max((at for at, _ in signs), default=max(waiting, default=None)),
+        pulse=max((sign.at for sign in signs), default=max(waiting, default=None)),
         period=max(PERIOD, min(period for _, period in watched)) if watched else None,
     )
 
@@ -93,12 +108,12 @@ def last_start(backups: Iterable[Backup]) -> datetime | None:
     return max((at for at in ended if at is not None), default=None)
 
 
-def _signs(location: BackupStorageLocation) -> list[Evidence]:
+def _signs(location: BackupStorageLocation) -> list[_Evidence]:
     """The sync keeps to the beat; the validation is asked every ten seconds and may have slipped."""
     synced, validated = location.status.last_synced_time, location.status.last_validation_time
-    signs = [(synced, _SYNC)] if synced else []
+    signs = [_Evidence(synced, _SYNC)] if synced else []
     if validated and not (synced and abs(validated - synced) <= timedelta(seconds=1)):
-        signs.append((validated, _VALIDATION))
+        signs.append(_Evidence(validated, _VALIDATION))
     return signs
 
 
@@ -136,15 +151,22 @@ def _named_time(backup: Backup) -> datetime | None:
     return created if scheduled else None
 
 
-def _beat(evidence: list[Evidence], restarted: datetime | None) -> int | None:
+def _beat(evidence: list[_Evidence], restarted: datetime | None) -> int | None:
     """The second on which the evidence agrees, the newer the heavier; what is older than a restart counts nothing."""
-    current = [(at, weight) for at, weight in evidence if restarted is None or at >= restarted]
-    newest = max((at for at, _ in current), default=None)
+    current = [entry for entry in evidence if restarted is None or entry.at >= restarted]
+    newest = max((entry.at for entry in current), default=None)
     if newest is None:
         return None
     weights = [0.0] * 60
-    for at, weight in current:
-        weights[at.second] += weight * math.pow(0.5, (newest - at) / _HALF_LIFE)
+    for entry in current:
+        weights[entry.at.second] += entry.weight * math.pow(0.5, (newest - entry.at) / _HALF_LIFE)
     together = [weights[second - 1] + weights[second] + weights[(second + 1) % 60] for second in range(60)]
     best = max(range(60), key=lambda second: (together[second], weights[second]))
-    return best if together[best] >= sum(weights) / 2 else None
+    agreeing = [entry for entry in current if (entry.at.second - best + 1) % 60 <= 2]
+    return best if together[best] >= _CERTAIN * sum(weights) and _is_confirmed(agreeing) else None
+
+
+def _is_confirmed(agreeing: list[_Evidence]) -> bool:
+    """By a sync, or by two looks of different minutes."""
+    moments = [entry.at for entry in agreeing]
+    return any(entry.is_enough for entry in agreeing) or max(moments) - min(moments) > PERIOD / 2

@@ -78,11 +78,30 @@ def test_a_failed_delete_request_has_errors_and_is_kept_for_a_day() -> None:
     box.pass_time(1)
     assert status(box, "DeleteBackupRequest", "of-running") == {
         "phase": "Processed",
-        "errors": ["backup is still in progress"],
+        "errors": ["backup deletion failed: backup is still in progress"],
     }
-    assert status(box, "DeleteBackupRequest", "of-nothing")["errors"] == ["backup not found"]
+    found = status(box, "DeleteBackupRequest", "of-nothing")["errors"]
+    assert found == ["backup deletion failed: backup not found"]
     box.pass_time(24 * 3600)
     assert box.all("DeleteBackupRequest") == []
+
+
+def test_before_1_18_3_a_delete_request_gives_its_error_alone() -> None:
+    box = ControllerBox(START, Flags(version="1.18.2"))
+    box.add_location()
+    box.velero.start()
+    box.create("DeleteBackupRequest", "velero", "of-nothing", {"backupName": "nowhere"})
+    box.pass_time(1)
+    assert status(box, "DeleteBackupRequest", "of-nothing")["errors"] == ["backup not found"]
+
+
+def test_a_restore_of_a_missing_backup_is_refused_in_the_words_of_velero() -> None:
+    box = opened()
+    box.create("Restore", "velero", "again", {"backupName": "nowhere"})
+    box.pass_time(1)
+    assert status(box, "Restore", "again")["validationErrors"] == [
+        'Error retrieving backup: can\'t find backup velero/nowhere: Backup.velero.io "nowhere" not found'
+    ]
 
 
 def test_a_deleted_backup_object_is_synced_back_while_its_data_exists() -> None:

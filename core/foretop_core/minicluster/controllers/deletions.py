@@ -9,11 +9,13 @@ from foretop_core.minicluster.change_log import Key
 from foretop_core.minicluster.controllers.controller_client import ControllerClient
 from foretop_core.minicluster.controllers.engine import Process, ProcessGroup
 from foretop_core.minicluster.controllers.object_storage import ObjectStorage
+from foretop_core.minicluster.controllers.variants import deletion_error
 from foretop_core.minicluster.kinds import Json
 from foretop_core.minicluster.reconcile.nab_delete import BACKUP_UID_LABEL
 from foretop_core.models import Backup, BackupStorageLocation, DeleteBackupRequest, Resource, Restore
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, RESTORE, STORAGE
 from foretop_core.models.velero import BACKUP_LABEL, GC_FAILURE_LABEL
+from foretop_core.rules.dialects import Release
 from foretop_core.rules.phases import HOLDS_SLOT
 
 _HOP = timedelta(milliseconds=8)
@@ -24,7 +26,10 @@ _KEPT = timedelta(hours=24)
 class DeletionController:
     """Sets the backup Deleting, removes its data, then the objects; a request with errors is kept for a day."""
 
-    def __init__(self, group: ProcessGroup, client: ControllerClient, namespace: str, storage: ObjectStorage) -> None:
+    def __init__(
+        self, group: ProcessGroup, client: ControllerClient, namespace: str, storage: ObjectStorage, release: Release
+    ) -> None:
+        self._release = release
         self._group = group
         self._client = client
         self._namespace = namespace
@@ -75,7 +80,8 @@ class DeletionController:
         backup = self._group.cache.get(BACKUP, (key[0], request.spec.backup_name), Backup)
         refused = self._refusal(request, backup)
         if refused or backup is None:
-            self._client.patch(DELETE_REQUEST, key, {"status": {"phase": "Processed", "errors": [refused]}})
+            errors = [deletion_error(self._release, refused)]
+            self._client.patch(DELETE_REQUEST, key, {"status": {"phase": "Processed", "errors": errors}})
             self._group.after(_KEPT, partial(self._drop, key))
             return
         self._client.patch(DELETE_REQUEST, key, {"status": {"phase": "InProgress"}})

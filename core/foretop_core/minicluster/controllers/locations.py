@@ -24,7 +24,7 @@ _MISSING = (
 
 
 class LocationController:
-    """Validates on change and once a minute, syncs once a minute; while storage hangs, neither ends."""
+    """Validates on change and when it is due, syncs once a minute; while storage hangs, neither ends."""
 
     def __init__(self, group: ProcessGroup, client: ControllerClient, namespace: str, storage: ObjectStorage) -> None:
         self._group = group
@@ -41,14 +41,19 @@ class LocationController:
         for location in self._mine():
             self._check((location.namespace, location.name))
 
-    def reconcile_all(self) -> None:
-        """The once-a-minute pass, for each location as often as its spec asks."""
+    def check_due(self) -> None:
+        """The pass of every ten seconds, for each location as often as its spec asks."""
         now = self._group.now()
         for location in self._mine():
             key = (location.namespace, location.name)
             if _due(location.spec.validation_frequency, self._next_check.get(key), now):
-                self._next_check[key] = now + _period(location.spec.validation_frequency)
                 self._check(key)
+
+    def sync_due(self) -> None:
+        """The once-a-minute pass, for each location as often as it asks to be synced."""
+        now = self._group.now()
+        for location in self._mine():
+            key = (location.namespace, location.name)
             if _due(location.spec.backup_sync_period, self._next_sync.get(key), now):
                 self._next_sync[key] = now + _period(location.spec.backup_sync_period)
                 self._sync(key)
@@ -66,6 +71,9 @@ class LocationController:
 
     def _check(self, key: Key) -> None:
         if key not in self._checking:
+            location = self._group.cache.get(STORAGE, key, BackupStorageLocation)
+            frequency = location.spec.validation_frequency if location is not None else ""
+            self._next_check[key] = self._group.now() + _period(frequency)
             self._checking.add(key)
             self._group.start(self._validate(key))
 

@@ -93,7 +93,10 @@ class RestoreController:
         name = restore.spec.backup_name
         backup = self._group.cache.get(BACKUP, (self._namespace, name), Backup)
         if backup is None:
-            return f'Error retrieving backup: Backup.velero.io "{name}" not found'
+            return (
+                f"Error retrieving backup: can't find backup {self._namespace}/{name}: "
+                f'Backup.velero.io "{name}" not found'
+            )
         if backup.phase not in USABLE:
             return f"the status of backup is {backup.phase or 'New'}. only completed or partially failed backups"
         return ""

@@ -18,6 +18,12 @@ def has_queue(release: Release) -> bool:
     return (release.major, release.minor) >= (1, 18)
 
 
+def deletion_error(release: Release, why: str) -> str:
+    """What a delete request says of its failure; since 1.18.3 that begins with what failed."""
+    names_it = (release.major, release.minor) > (1, 18) or (has_queue(release) and release.patch not in (0, 1, 2))
+    return f"backup deletion failed: {why}" if names_it else why
+
+
 def catalog_for(behaviour: Behaviour, version: str = NEWEST_KNOWN) -> Catalog:
     """The definitions of a release. The seed's NAB also has a forced delete and copies every phase of a Backup."""
     catalog = load_catalog()

@@ -27,7 +27,7 @@ from foretop_core.minicluster.reconcile.writes import wire_time
 from foretop_core.rules.dialects import NEWEST_KNOWN, Release, read_release
 
 MINUTE = timedelta(minutes=1)
-_COLLECT_EVERY = 60
+_CHECK_LOCATIONS = timedelta(seconds=10)
 _STATUS = "ServerStatusRequest"
 
 
@@ -40,6 +40,7 @@ class Flags:
     concurrent_backups: int = 1
     version: str = NEWEST_KNOWN
     behaviour: Behaviour = Behaviour.RELEASED
+    collects_every: timedelta = timedelta(hours=1)
 
     @property
     def release(self) -> Release:
@@ -78,7 +79,7 @@ class VeleroServer:
         movements = Movements(group, client)
         backups = BackupController(group, client, home, self._storage, self._workload, flags.queued, movements)
         restores = RestoreController(group, client, home, self._storage, self._workload)
-        deletions = DeletionController(group, client, home, self._storage)
+        deletions = DeletionController(group, client, home, self._storage, flags.release)
         locations = LocationController(group, client, home, self._storage)
         downloads = DownloadController(group, client, home, self._file_server)
         group.listen_raw(_STATUS, lambda change: self._report_version(group, client, change))
@@ -90,9 +91,10 @@ class VeleroServer:
         schedules.reconcile_all()
         if flags.queued:
             QueueController(group, client, home, flags.concurrent_backups).start()
-        group.start(
-            _every_minute_process((schedules.reconcile_all, locations.reconcile_all), deletions.collect_expired)
-        )
+        group.start(_every(MINUTE, schedules.reconcile_all, locations.sync_due))
+        group.start(_every(_CHECK_LOCATIONS, locations.check_due))
+        deletions.collect_expired()
+        group.start(_every(flags.collects_every, deletions.collect_expired))
 
     def kill(self) -> None:
         """Stop at once, with everything that is under way."""
@@ -124,12 +126,8 @@ def _report_and_delete(client: ControllerClient, key: Key, change: Json) -> Proc
     client.delete(_STATUS, key)
 
 
-def _every_minute_process(every_minute: tuple[Callable[[], None], ...], every_hour: Callable[[], None]) -> Process:
-    minutes = 0
+def _every(period: timedelta, *actions: Callable[[], None]) -> Process:
     while True:
-        yield MINUTE
-        minutes += 1
-        for action in every_minute:
+        yield period
+        for action in actions:
             action()
-        if minutes % _COLLECT_EVERY == 1:
-            every_hour()

@@ -1,0 +1,56 @@
+"""The beat of a Velero server: known only where what it left behind makes it certain."""
+
+from __future__ import annotations
+
+from foretop_core.cron import Dialect
+from foretop_core.rules.forecast import Choice, expected_start, unpause
+from foretop_core.rules.heartbeat import heartbeat
+from tests.objects import NOW, at, backup, location, schedule
+
+
+def test_a_validation_alone_shows_no_beat() -> None:
+    """A location is validated when it is made or changed, at any second; its first sync comes with the beat."""
+    found = heartbeat([location(checked="02:40:51", synced="")], [schedule(created="02:40:40")])
+    assert found.second is None
+    assert found.pulse == at("02:40:51"), "it is a sign of life all the same"
+
+
+def test_without_a_certain_beat_no_start_is_told_to_the_second() -> None:
+    beat = heartbeat([location(checked="02:40:51", synced="")], [])
+    hourly = schedule(cron="0 * * * *", last="02:00:03")
+    assert expected_start(hourly, NOW, Dialect.ROBFIG, beat) is None
+    paused = schedule(cron="0 * * * *", last="02:00:03", paused=True)
+    told = unpause(paused, NOW, Choice.DO_NOT_SKIP, dialect=Dialect.ROBFIG, beat=beat)
+    assert told.starts is None
+    assert "within a minute" in told.sentence
+
+
+def test_a_sync_shows_the_beat() -> None:
+    assert heartbeat([location(checked="02:40:51", synced="02:40:33")], []).second == 33
+
+
+def test_one_run_alone_shows_no_beat_and_a_second_one_does() -> None:
+    """One may have been made off the beat, when a person changed its schedule."""
+    first, second = schedule("first", last="02:39:33"), schedule("second", last="02:40:33")
+    assert heartbeat([], [first]).second is None
+    assert heartbeat([], [first, schedule("other", last="02:39:34")]).second is None, "both are of the same look"
+    assert heartbeat([], [first, second]).second == 33
+
+
+def test_a_run_and_a_validation_that_agree_show_the_beat() -> None:
+    assert heartbeat([location(checked="02:40:33", synced="")], [schedule(last="02:38:33")]).second == 33
+
+
+def test_a_run_off_the_beat_makes_it_uncertain_until_it_is_old() -> None:
+    """Storage that hung lets a sync end at any second, so a single sync does not outweigh a run of the same minute."""
+    synced = location(checked="02:40:33", synced="02:40:33")
+    assert heartbeat([synced], [schedule(last="02:40:10")]).second is None
+    assert heartbeat([synced], [schedule(last="02:35:10")]).second == 33
+
+
+def test_many_runs_outweigh_a_sync_that_storage_held_up() -> None:
+    late = location(checked="02:41:05", synced="02:41:05")
+    minutes = range(30, 41)
+    runs = [backup(f"hourly-2026111502{minute}33", of="hourly", created=f"02:{minute}:33") for minute in minutes]
+    assert heartbeat([late], [], runs).second == 33
+    assert heartbeat([late], [], runs[-1:]).second is None

@@ -1,0 +1,135 @@
+"""foretop at work on a real Velero: what it says an action will do is what Velero then does."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from tests.terminal import Terminal
+from tests.velero.forecasts import Forecast, Verdict
+from tests.velero.foretop_command import ForetopCommand
+from tests.velero.place import HOME, TEAMS, Hands, ServerFlags
+from tests.velero.real_place import RealPlace
+from tests.velero.stories import EVERY_MINUTE, NOT_DUE, start_on_beat, until_available
+
+SOON = 5.0
+AT_ONCE, SKIPPED, NOT_NOW = "one backup starts at once", "no backup now: skips the run", "no backup now: none is due"
+_DOWN = "\x1b[B"
+
+
+@pytest.fixture
+def foretop(place: RealPlace, tmp_path: Path) -> ForetopCommand:
+    return ForetopCommand(place.cluster.kubeconfig("admin", HOME), tmp_path)
+
+
+def test_unpausing_does_what_foretop_said(
+    place: RealPlace, foretop: ForetopCommand, verdicts: list[tuple[str, Verdict]]
+) -> None:
+    at = Hands(place)
+    at.until_second(50)
+    cases = tuple(product(("true", "false", ""), ((True, EVERY_MINUTE), (False, NOT_DUE))))
+    for skip, (due, cron) in cases:
+        at.schedule(_name(skip, due), cron, paused=True)
+    start_on_beat(at, ServerFlags(concurrent_backups=5))
+    until_available(at)
+    broken = []
+    for skip, (due, _) in cases:
+        name = _name(skip, due)
+        words = ("--skip-immediately", skip) if skip else ()
+        told = place.now()
+        (planned,) = foretop.items("schedule", "unpause", name, *words, "--yes", "--no-wait")
+        place.wait(SOON)
+        schedule = place.find("Schedule", name) or {}
+        skipped = "lastSkipped" in (schedule.get("status") or {})
+        did = SKIPPED if skipped and due else AT_ONCE if at.runs(name) else NOT_NOW
+        kept = planned["forecast"].startswith(did)
+        outcome = "kept" if kept else "broken"
+        why = "" if kept else f"{planned['forecast']!r}, and Velero did: {did}"
+        verdict = Verdict(Forecast(told, "unpause", name, told), outcome, why)
+        verdicts.append(("unpausing by foretop", verdict))
+        broken += [why] if why else []
+    assert broken == []
+
+
+def _name(skip: str, due: bool) -> str:
+    return f"{skip or 'left'}-{'due' if due else 'waits'}"
+
+
+def test_the_queue_is_told_in_the_order_in_which_velero_takes_it(
+    place: RealPlace, foretop: ForetopCommand, verdicts: list[tuple[str, Verdict]]
+) -> None:
+    at = Hands(place)
+    place.start(ServerFlags())
+    until_available(at)
+    place.hold_storage()
+    for name, team in zip("abcd", (TEAMS[0], TEAMS[0], TEAMS[1], TEAMS[2]), strict=True):
+        at.backup(name, team)
+        at.until_phase("Backup", name, "Queued", "InProgress")
+        place.wait(1.1)
+    at.until_phase("Backup", "a", "InProgress")
+    place.wait(1)
+    told = place.now()
+    items = foretop.items("get", "queue")
+    assert [item["name"] for item in items if item["phase"] == "InProgress"] == ["a"]
+    expected = [item["name"] for item in sorted(items, key=lambda item: item["position"] or 0)]
+    place.release_storage()
+    at.until_idle()
+    started = sorted(at.runs(), key=lambda item: _order(place, item["metadata"]["name"]))
+    actual = [item["metadata"]["name"] for item in started]
+    for name in expected:
+        kept = expected.index(name) == actual.index(name)
+        why = "" if kept else f"place {expected.index(name) + 1}, and Velero took it as number {actual.index(name) + 1}"
+        verdict = Verdict(Forecast(told, "queue order", name, told), "kept" if kept else "broken", why)
+        verdicts.append(("queue by foretop", verdict))
+    assert actual == expected
+
+
+def _order(place: RealPlace, name: str) -> datetime:
+    """When it was seen InProgress first."""
+    return next(
+        entry.at
+        for entry in place.heard
+        if entry.plural == "backups"
+        and entry.body["metadata"]["name"] == name
+        and (entry.body.get("status") or {}).get("phase") == "InProgress"
+    )
+
+
+def test_the_dashboard_unpauses_with_real_keys(
+    place: RealPlace, tmp_path: Path, verdicts: list[tuple[str, Verdict]]
+) -> None:
+    """In a terminal of 120 by 40: the dialog says that one backup starts at once, and one does."""
+    at = Hands(place)
+    at.until_second(50)
+    at.schedule("late", EVERY_MINUTE, paused=True)
+    start_on_beat(at)
+    until_available(at)
+    kubeconfig = place.cluster.kubeconfig("admin", HOME)
+    home = {"XDG_STATE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "foretop", "--kubeconfig", str(kubeconfig)]
+    with Terminal(command, environ=home) as terminal:
+        terminal.shows(lambda lines: "● live" in lines[0])
+        terminal.press("2")
+        terminal.shows("CRON")
+        terminal.shows(lambda lines: any("late" in line and "paused, due" in line for line in lines))
+        terminal.press("u")
+        terminal.shows("Do not skip")
+        terminal.press(_DOWN)
+        terminal.shows(lambda lines: any("▸ Do not skip" in line for line in lines))
+        terminal.shows("one backup starts at once")
+        told = datetime.now(UTC)
+        assert at.runs("late") == []
+        terminal.press("\t\t\r")
+        place.until(lambda: at.runs("late"))
+        (made,) = at.runs("late")
+        late = datetime.fromisoformat(made["metadata"]["creationTimestamp"]) - told
+        kept = late <= timedelta(seconds=SOON)
+        why = "" if kept else f"it came {late.total_seconds():.0f} s later"
+        verdict = Verdict(Forecast(told, "unpause", "late", told), "kept" if kept else "broken", why)
+        verdicts.append(("unpausing by keys", verdict))
+        assert kept
+        terminal.shows(lambda lines: any("late" in line and "paused" not in line for line in lines))

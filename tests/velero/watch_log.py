@@ -1,0 +1,73 @@
+"""What the watches of a real API server tell of Velero's kinds, with the moment at which each change was heard."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import urllib3
+
+from tests.real.cluster import RealCluster
+
+KINDS = ("schedules", "backups", "restores", "deletebackuprequests", "backupstoragelocations")
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One change of one object."""
+
+    at: datetime
+    plural: str
+    change: str
+    body: dict[str, Any]
+
+
+class WatchLog:
+    """Watches from the moment it is made until it is closed, one connection for each kind."""
+
+    def __init__(self, cluster: RealCluster, namespace: str) -> None:
+        self.heard: list[Heard] = []
+        self._cluster = cluster
+        self._pool = urllib3.PoolManager(ca_certs=str(cluster.ca), maxsize=len(KINDS), retries=False, timeout=600.0)
+        self._headers = {"Authorization": f"Bearer {cluster.token('admin')}"}
+        self._responses: list[urllib3.BaseHTTPResponse] = []
+        self._threads: list[threading.Thread] = []
+        self._closing = False
+        for plural in KINDS:
+            path = f"/apis/velero.io/v1/namespaces/{namespace}/{plural}"
+            version = cluster.admin.get(path).expect(200)["metadata"]["resourceVersion"]
+            url = f"{cluster.url}{path}?watch=true&resourceVersion={version}&timeoutSeconds=7200"
+            response = self._pool.request("GET", url, headers=self._headers, preload_content=False)
+            assert response.status == 200, f"the watch of {plural} was answered {response.status}"
+            self._responses.append(response)
+            thread = threading.Thread(target=self._listen, args=(plural, response), daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def close(self) -> None:
+        self._closing = True
+        for response in self._responses:
+            response.shutdown()
+        for thread in self._threads:
+            thread.join(10)
+        self._pool.clear()
+
+    def _listen(self, plural: str, response: urllib3.BaseHTTPResponse) -> None:
+        try:
+            for line in _lines(response):
+                event = json.loads(line)
+                self.heard.append(Heard(datetime.now(UTC), plural, event["type"], event["object"]))
+        except (urllib3.exceptions.HTTPError, OSError, ValueError):
+            if not self._closing:
+                raise
+
+
+def _lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+    held = b""
+    for piece in response.stream(65536, decode_content=True):
+        *whole, held = (held + piece).split(b"\n")
+        yield from (line for line in whole if line)
