@@ -5,6 +5,7 @@ from __future__ import annotations
 from foretop_core.cron import Dialect
 from foretop_core.rules.forecast import Choice, expected_start, unpause
 from foretop_core.rules.heartbeat import heartbeat
+from foretop_core.rules.sentences import render
 from tests.objects import NOW, at, backup, location, schedule
 
 
@@ -20,9 +21,9 @@ def test_without_a_certain_beat_no_start_is_told_to_the_second() -> None:
     hourly = schedule(cron="0 * * * *", last="02:00:03")
     assert expected_start(hourly, NOW, Dialect.ROBFIG, beat) is None
     paused = schedule(cron="0 * * * *", last="02:00:03", paused=True)
-    told = unpause(paused, NOW, Choice.DO_NOT_SKIP, dialect=Dialect.ROBFIG, beat=beat)
-    assert told.starts is None
-    assert "within a minute" in told.sentence
+    forecast = unpause(paused, NOW, Choice.DO_NOT_SKIP, dialect=Dialect.ROBFIG, beat=beat)
+    assert forecast.starts is None
+    assert "within a minute" in render(forecast.sentence, NOW)
 
 
 def test_a_sync_shows_the_beat() -> None:

@@ -35,6 +35,7 @@ EXAMPLES = {
     "backup results": "foretop backup results nightly-20261115010012",
     "restore create": "foretop restore create --from-backup nightly-20261115010012",
     "restore logs": "foretop restore logs shop-again",
+    "restore delete": "foretop restore delete shop-again",
     "restore results": "foretop restore results shop-again -o json",
     "nab delete": "foretop nab delete team-pay/ledger",
     "nab logs": "foretop nab logs team-pay/ledger",
