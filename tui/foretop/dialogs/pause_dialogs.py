@@ -97,7 +97,9 @@ class UnpauseDialog(ActionDialog):
 
     def outlook(self) -> None:
         schedules = self._paused()
-        self.query_one(RadioList).show([ChoiceRow(_LABELS[choice], _brief(schedules, choice)) for choice in _CHOICES])
+        self.query_one(RadioList).show(
+            [ChoiceRow(_LABELS[choice], choice_summary(schedules, choice)) for choice in _CHOICES]
+        )
 
     def _paused(self) -> list[PausedSchedule]:
         return [
@@ -169,7 +171,7 @@ class PauseDialog(ActionDialog):
         )
 
 
-def _brief(schedules: Sequence[PausedSchedule], choice: Choice) -> str:
+def choice_summary(schedules: Sequence[PausedSchedule], choice: Choice) -> str:
     """What a choice would do now, in half a line."""
     if len(schedules) == 1:
         snapshot, item, now = schedules[0]
@@ -187,6 +189,8 @@ def _brief(schedules: Sequence[PausedSchedule], choice: Choice) -> str:
 
 def _fate(forecast: UnpauseForecast, now: datetime, *, short: bool) -> str:
     if forecast.at_once:
+        if forecast.creates_only:
+            return "one created, stalled" if short else "one backup is created at once but stalls"
         when = "once Velero is back" if forecast.silence else "at once"
         return f"one {when}" if short else f"one backup starts {when}"
     run = forecast.starts or forecast.next_run

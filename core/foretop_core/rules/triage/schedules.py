@@ -26,7 +26,7 @@ from foretop_core.rules.sentences import Moment, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.dialects import refusal_by_upgrade, runaway_by_upgrade
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
-from foretop_core.rules.unpausing import count_unpause, forecast_unpause
+from foretop_core.rules.unpausing import count_unpause, forecast_choices
 
 
 def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -109,8 +109,9 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
         since = paused.since or next_run(schedule, readings[-1].dialect)
         if since is None or now - since < limits.forgotten_pause:
             continue
-        choices = [forecast_unpause(snapshot, schedule, choice, now) for choice in (Choice.LEAVE, Choice.SKIP)]
-        due = ", due at once" if choices[0].at_once else ""
+        (lead, unpausing), *others = forecast_choices(snapshot, schedule, now)
+        due = ", due at once" if unpausing.at_once else ""
+        rest = [sentence(f" {words}: ", told.sentence, ".") for words, told in others]
         who = f" {paused.who}" if paused.who else ""
         good = newest_good(snapshot.runs(schedule))
         kept = sentence(" Its newest good backup is ", now - good.started, " old.") if good and good.started else ""
@@ -120,8 +121,8 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
             snapshot.ref(schedule),
             since,
             sentence("paused for ", now - since, due),
-            sentence("Paused since ", since, f" at the latest{who}. Unpausing now: ", choices[0].sentence, ".", kept),
-            sentence("Unpause it if the work is done. With skip: ", choices[1].sentence, "."),
+            sentence("Paused since ", since, f" at the latest{who}. {lead}: ", unpausing.sentence, ".", kept),
+            sentence("Unpause it if the work is done.", *rest),
         )
 
 
