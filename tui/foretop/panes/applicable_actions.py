@@ -18,6 +18,7 @@ _SENTENCES = {
     "open": "open {}",
     "jump": "go to {}",
     "prime": "{} in the primer",
+    "results": "results of {}",
     **{one.id: one.hint for one in sorted(intents.INTENTS, key=lambda one: not one.fetches) if one.hint},
 }
 """In the order of telling: what only reads before what changes something.

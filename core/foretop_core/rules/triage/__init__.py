@@ -8,7 +8,7 @@ from datetime import datetime
 
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import dialects, nonadmin, outcomes, priming, schedules, stalled, storage
-from foretop_core.rules.triage.aggregate import aggregated
+from foretop_core.rules.triage.aggregate import aggregated, opened, ungathered
 from foretop_core.rules.triage.correlate import correlated, link_causes
 from foretop_core.rules.triage.debounce import Debounced, debounce
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
@@ -23,7 +23,9 @@ __all__ = [
     "Triage",
     "aggregated",
     "debounce",
+    "opened",
     "triage",
+    "ungathered",
 ]
 
 Rule = Callable[[ClusterSnapshot, datetime, Thresholds], Iterator[Finding]]

@@ -128,11 +128,21 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             f"Created, but Velero's {'backup' if isinstance(item, NonAdminBackup) else 'restore'} "
             f"{OUTCOMES[status.phase]}",
             f"The phase stays Created; {item.velero.name} {OUTCOMES[status.phase]}: {why}.",
-            "Read its logs, fix the cause, and ask the owner to create a new one.",
+            _after_failure(item, live, status.phase),
             (snapshot.ref(live),) if live is not None else (),
             status.phase,
             blamed_location(snapshot, live) if isinstance(live, Backup) else None,
         )
+
+
+def _after_failure(item: NonAdmin, live: Backup | Restore | None, phase: str) -> str:
+    """Velero writes no log for what it refuses, and none can be had of an object that is not known."""
+    anew = "and ask the owner to create a new one."
+    if phase == "FailedValidation":
+        return f"Fix the cause named in the message {anew}"
+    if live is None and not item.velero.name:
+        return f"Find the cause in the log of the Velero server {anew}"
+    return f"Read its results or logs, fix the cause, {anew}"
 
 
 def positions_off(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

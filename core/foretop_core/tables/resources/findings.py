@@ -65,6 +65,8 @@ def subject_text(finding: Finding) -> str:
     subject = finding.subject
     nobody = "velero" if finding.code.startswith("velero-") else "queue"
     word = _WORDS.get(subject.kind) or _SHORT.get(subject.kind) or subject.kind.lower() or nobody
+    if finding.members:
+        return f"{len(finding.members)} {word}s"
     place = "/".join(part for part in (subject.namespace, subject.name) if part)
     return f"{word} {place}".strip()
 
