@@ -16,11 +16,11 @@ from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause, read_end
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.dashboard.action_service import TrackedPlan
 from foretop_core.models import Schedule
-from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.forecast import Choice, UnpauseForecast
+from foretop_core.rules.pause_windows import pause_note
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -85,7 +85,11 @@ class UnpauseDialog(ActionDialog):
         said = []
         if paused and (len(self.keys) == 1 or self.targets.window):
             _, item, now = paused[0]
-            said.append(paragraph(pause_note(item, now), label="Window" if self.targets.window else "Paused"))
+            said.append(
+                paragraph(
+                    render(pause_note(pause_info(item)), now), label="Window" if self.targets.window else "Paused"
+                )
+            )
         if paused and not self.query_one(RadioList).display:
             said.append(paragraph("Nothing is due, so there is nothing to skip."))
         return said
@@ -210,20 +214,3 @@ def _field(schedule: Schedule, snapshot: ClusterSnapshot) -> str:
     default = snapshot.server(schedule.namespace).skip_immediately
     word = "unknown" if default is None else "yes" if default else "no"
     return f"field absent, server {word}"
-
-
-def pause_note(schedule: Schedule, now: datetime) -> str:
-    """Since when it is paused, by whom, why, and until when that was meant to last."""
-    paused = pause_info(schedule)
-    since = f"since {humanize.time(paused.since, now)}" if paused.since else "at an unknown time"
-    why = f": {paused.why}" if paused.why else ", no reason given"
-    until = f"; meant until {humanize.time(paused.until, now)}" if paused.until else ""
-    return f"{' '.join(filter(None, (since, paused.who)))}{why}{until}"
-
-
-def window_line(service: ActionService, batch: str, keys: Sequence[ObjectRef]) -> str:
-    """A window as its next shift knows it: how many, since when, by whom, and why."""
-    item = service.item(keys[0])
-    if not isinstance(item, Schedule):
-        return batch
-    return f"{batch}  {humanize.count(len(keys), 'schedule')} {pause_note(item, service.now(keys[0].context))}"

@@ -38,6 +38,7 @@ RULES: tuple[Rule, ...] = (
     dialects.stopped_schedules,
     schedules.overdue_schedules,
     schedules.forgotten_pauses,
+    schedules.overrun_windows,
     schedules.all_paused,
     schedules.protection_gaps,
     schedules.colliding_schedules,

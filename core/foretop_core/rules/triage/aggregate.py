@@ -66,7 +66,6 @@ def _gathered(members: list[Finding]) -> Finding:
         newest,
         subject=ObjectRef(newest.context, newest.subject.kind, "", ""),
         evidence=sentence(f"There are {len(members)} of these, the newest first: ", listed(told), "."),
-        remedy=sentence("Press enter to list them. For each: ", newest.remedy),
         related=tuple(one.subject for one in members),
         cause=str(newest.what),
         blames=None,
