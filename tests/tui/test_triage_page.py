@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from foretop.dialogs.choice_list import Choose
-from foretop_core.models import Deployment
-from tests.objects import backup, location, schedule
+from foretop_core.models import Deployment, NonAdminBackup
+from tests.objects import backup, location, nab, schedule
 from tests.tui.acting import stand
 from tests.tui.fake_source import FilledSource, calm
 from tests.tui.pilot import screen
@@ -95,3 +95,26 @@ async def test_with_the_only_schedule_paused_nothing_wrong_is_said_with_what_tha
     async with screen(FilledSource([location(), schedule(cron="0 * * * *", last="01:00:03", paused=True)])) as shown:
         assert "‖ No problems, but no upcoming run:" in shown.text
         assert "all schedules are paused (1, 1 due); 2 opens them" in shown.text
+
+
+def partly_failed(number: int) -> NonAdminBackup:
+    status = {"phase": "PartiallyFailed", "errors": 1, "completionTimestamp": f"2026-11-15T02:{number:02}:00Z"}
+    velero = {"nacuuid": f"u-{number}", "name": f"v-{number}", "namespace": "velero", "status": status}
+    return nab(f"copy-{number}", veleroBackup=velero)
+
+
+async def test_enter_opens_the_line_of_many_findings_and_closes_it_again() -> None:
+    async with screen(FilledSource([location(), *(partly_failed(number) for number in range(1, 6))])) as shown:
+        assert len(shown.names()) == 1
+        assert "5 nabs" in shown.text
+        assert "enter open all 5" in shown.pane
+        await shown.press("enter")
+        assert shown.names()[1:] == ["copy-5", "copy-4", "copy-3", "copy-2", "copy-1"]
+        assert "└ nab" in shown.text
+        await shown.press("down")
+        assert "e results of the NAB" in shown.pane
+        assert "Cause" not in shown.pane
+        await shown.press("up", "enter")
+        assert len(shown.names()) == 1
+        await shown.press("slash", *"copy-3", "enter")
+        assert shown.names() == ["copy-3"]

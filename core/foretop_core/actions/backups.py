@@ -127,8 +127,9 @@ def _from_schedule(
 
 def _start(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> str:
     """When a backup that is made now comes to its turn."""
-    if silence := snapshot.heartbeat(namespace).silence(now):
-        return f"one backup, once Velero is back: {render(silence, now)}"
+    beat = snapshot.heartbeat(namespace)
+    if silence := beat.silence(now):
+        return f"one backup is created but {beat.holds_back(now)}: {render(silence, now)}"
     ahead = [run for run in snapshot.backups_by_namespace.get(namespace, ()) if not has_ended(run)]
     holding = [run for run in ahead if run.phase in phases.HOLDS_SLOT]
     slots = snapshot.server(namespace).concurrency or 1

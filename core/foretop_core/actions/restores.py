@@ -150,9 +150,10 @@ def _step(
     )
     warnings = _warnings(backup, wish, places, present)
     command = _command(snapshot, backup, wish, name)
-    silence = snapshot.heartbeat(backup.namespace).silence(now)
+    beat = snapshot.heartbeat(backup.namespace)
+    silence = beat.silence(now)
     forecast = (
-        f"nothing is restored until Velero is back: {render(silence, now)}"
+        f"nothing is restored until {beat.awaited(now)}: {render(silence, now)}"
         if silence
         else "Velero starts it at once, or after the restores ahead of it"
     )

@@ -155,7 +155,7 @@ def _forecast(snapshot: ClusterSnapshot, wish: NewSchedule, parsed: CronSchedule
     beat = snapshot.heartbeat(wish.namespace)
     if silence := beat.silence(now):
         due = humanize.time(runs[0], now)
-        return f"first backup due {due}, but it does not start until Velero is back: {render(silence, now)}"
+        return f"first backup due {due}, {beat.outlook(now)}: {render(silence, now)}"
     start = beat.first_look(runs[0])
     starts = f", starts {humanize.time(start, now)}" if start else ", starts within a minute after that"
     return f"first backup {humanize.time(runs[0], now)}{starts}, in {humanize.duration((start or runs[0]) - now)}"

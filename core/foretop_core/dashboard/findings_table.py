@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from foretop_core.dashboard.related_objects import object_of
@@ -10,7 +11,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import FAULTS, TableModel
 from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.triage import Finding
+from foretop_core.rules.triage import Finding, opened, ungathered
 from foretop_core.tables.engine.columns import Cell, Row
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.filter_fields import NamedFields
@@ -32,7 +33,8 @@ class FindingsTableModel(TableModel):
         super().__init__(state, findings.COLUMNS, findings.FIELDS)
         self._findings = findings.FindingsTable()
         self._sorted_by, self._reversed = "severity", False
-        self._seen = -1
+        self._opened: frozenset[ObjectRef] = frozenset()
+        self._seen: tuple[object, ...] = ()
 
     @property
     def name(self) -> str:
@@ -54,10 +56,29 @@ class FindingsTableModel(TableModel):
         return self._reversed
 
     def pump(self) -> bool:
-        if self._seen == self.state.judgement:
+        seen = (self.state.judgement, self.state.focus, self.filter_text, self._opened)
+        if self._seen == seen:
             return False
-        self._seen = self.state.judgement
-        return self._findings.show(self.state.findings)
+        self._seen = seen
+        return self._findings.show(self._lines())
+
+    def _lines(self) -> Iterator[Finding]:
+        """What is narrowed to a namespace or filtered is shown one by one: a line of many could not be searched."""
+        if self.state.focus.namespace or self.filter_text:
+            yield from ungathered(self.state.findings)
+            return
+        for finding in self.state.findings:
+            yield finding
+            if findings.key_of(finding) in self._opened:
+                yield from opened(finding)
+
+    def narrow(self, text: str) -> None:
+        super().narrow(text)
+        self.pump()
+
+    def toggle(self, key: ObjectRef) -> None:
+        """Opens or closes the line of a finding that gathers others."""
+        self._opened ^= {key}
 
     def sort(self, column: str, *, reverse: bool) -> None:
         self._sorted_by, self._reversed = column, reverse

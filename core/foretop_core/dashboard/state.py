@@ -14,7 +14,16 @@ from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failures import Failure, problem_text
 from foretop_core.rules.snapshot import VisibilityGap
-from foretop_core.rules.triage import Debounced, Finding, Severity, aggregated, debounce, failure_finding, triage
+from foretop_core.rules.triage import (
+    Debounced,
+    Finding,
+    Severity,
+    aggregated,
+    debounce,
+    failure_finding,
+    triage,
+    ungathered,
+)
 from foretop_core.store import ContextHealth, Store
 from foretop_core.tables.engine.namespace_scope import NamespaceScope
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
@@ -135,7 +144,8 @@ class DashboardState:
 
     def severities(self) -> Mapping[Severity, int]:
         """How many of each, in the namespace and the cluster that are looked at."""
-        found = [one for one in self.findings if self.focus.keeps(one.context, one.subject.kind, one.subject.namespace)]
+        shown = ungathered(self.findings) if self.focus.namespace else self.findings
+        found = [one for one in shown if self.focus.keeps(one.context, one.subject.kind, one.subject.namespace)]
         return {grade: sum(finding.severity is grade for finding in found) for grade in Severity}
 
     def judge(self, *, at_once: bool = False) -> None:

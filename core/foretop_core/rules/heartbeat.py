@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 from foretop_core.models import Backup, BackupStorageLocation, Schedule
 from foretop_core.rules.go_durations import read_duration
+from foretop_core.rules.phases import WAITING
 from foretop_core.rules.sentences import Text, sentence
 
 PERIOD = timedelta(minutes=1)
@@ -50,6 +51,10 @@ class Heartbeat:
     """The newest sign of life from a storage location."""
     period: timedelta | None = None
     """How often a sign of life is due; None where none is to be expected."""
+    submitted: datetime | None = None
+    """When it last made a backup for a schedule."""
+    has_waiting: bool = False
+    """Backups wait in its queue: one that is created now does so too."""
 
     def silent_for(self, now: datetime) -> timedelta | None:
         """How long the pulse has been missing, where it has for three periods: server down, or storage hanging."""
@@ -63,6 +68,26 @@ class Heartbeat:
         if self.pulse is None or self.silent_for(now) is None:
             return ""
         return sentence("no sign of activity from Velero since ", self.pulse)
+
+    def still_submits(self, now: datetime) -> bool:
+        """Whether its storage hangs and not the server: backups are created, and none completes."""
+        silent = self.pulse is not None and self.silent_for(now) is not None
+        return silent and self.submitted is not None and self.pulse is not None and self.submitted > self.pulse
+
+    def awaited(self, now: datetime) -> str:
+        """What must happen before a silent server completes a backup."""
+        return "the storage responds" if self.still_submits(now) else "Velero is back"
+
+    def holds_back(self, now: datetime) -> str:
+        """What a backup that is created now does not do: `does not start until the storage responds`."""
+        runs = self.still_submits(now) and not self.has_waiting
+        return f"does not {'complete' if runs else 'start'} until {self.awaited(now)}"
+
+    def outlook(self, now: datetime) -> str:
+        """What becomes of a coming run of a silent server; reads on after the time that it is due."""
+        if self.still_submits(now):
+            return f"when it is created but {self.holds_back(now)}"
+        return f"but it is not created until {self.awaited(now)}"
 
     def first_look(self, at: datetime) -> datetime | None:
         """The first look at the schedules at or after a moment."""
@@ -79,12 +104,14 @@ def heartbeat(
     watched = [(location, period) for location in locations if (period := _period(location)) is not None]
     signs = [sign for location, _ in watched for sign in _signs(location)]
     waiting = [made for location, _ in watched if not _signs(location) and (made := location.created)]
-    runs = tuple(backups)
-    looks = [_Evidence(at, _RUN) for at in _looks(tuple(schedules), _recent(runs))]
+    runs, planned = tuple(backups), tuple(schedules)
+    looks = [_Evidence(at, _RUN) for at in _looks(planned, _recent(runs))]
     return Heartbeat(
         second=_beat([*signs, *looks], last_start(runs)),
         pulse=max((sign.at for sign in signs), default=max(waiting, default=None)),
         period=max(PERIOD, min(period for _, period in watched)) if watched else None,
+        submitted=max((at for item in planned if (at := item.status.last_backup)), default=None),
+        has_waiting=any(run.phase in WAITING for run in runs),
     )
 
 

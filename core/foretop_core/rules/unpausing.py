@@ -16,8 +16,10 @@ from foretop_core.rules.forecast import (
     next_run,
     unpause_as_read,
 )
+from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.snapshot import ClusterSnapshot
 
+_IN_ORDER = (Choice.LEAVE, Choice.SKIP, Choice.DO_NOT_SKIP)
 PausedSchedule = tuple[ClusterSnapshot, Schedule, datetime]
 """A schedule, the cluster that it is in, and the time there."""
 
@@ -39,17 +41,30 @@ class UnpauseCounts:
         return self.at_once + self.skipped + self.held
 
 
-def forecast_unpause(snapshot: ClusterSnapshot, schedule: Schedule, choice: Choice, now: datetime) -> UnpauseForecast:
-    """What unpausing this one does now."""
+def forecast_unpause(
+    snapshot: ClusterSnapshot, schedule: Schedule, choice: Choice, now: datetime, beat: Heartbeat | None = None
+) -> UnpauseForecast:
+    """What unpausing this one does now; a screen that has worked the beat out already passes it in."""
     return unpause_as_read(
         schedule,
         now,
         choice,
         snapshot.server(schedule.namespace).skip_immediately,
         snapshot.readings(schedule),
-        beat=snapshot.heartbeat(schedule.namespace),
+        beat=beat or snapshot.heartbeat(schedule.namespace),
         backups=snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ()),
     )
+
+
+def forecast_choices(
+    snapshot: ClusterSnapshot, schedule: Schedule, now: datetime, beat: Heartbeat | None = None
+) -> tuple[tuple[str, UnpauseForecast], ...]:
+    """What unpausing does as the schedule is, then each choice that leads to something else, with its words."""
+    leave, skip, run = (forecast_unpause(snapshot, schedule, choice, now, beat) for choice in _IN_ORDER)
+    if leave.sentence == skip.sentence == run.sentence:
+        return (("Unpausing now, with skip or without", leave),)
+    others = (("With skip", skip), ("Without skip", run))
+    return ("Unpausing now", leave), *(one for one in others if one[1].sentence != leave.sentence)
 
 
 def is_run_due(schedule: Schedule, readings: Readings, now: datetime) -> bool:

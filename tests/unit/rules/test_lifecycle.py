@@ -9,6 +9,9 @@ import pytest
 
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, from_builtins
 from foretop_core.rules.lifecycle import Path, StepState, lifecycle, transition
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+ALONE = ClusterSnapshot("prod")
 
 NOW = datetime(2026, 11, 15, 2, 41, 7, tzinfo=UTC)
 ACCEPTED = {"type": "Accepted", "status": "True", "reason": "BackupAccepted", "message": "backup accepted"}
@@ -35,7 +38,7 @@ def backup(**status: Any) -> Backup:
 @pytest.mark.parametrize("phase", ["Deleting", "Deletion"])
 def test_both_spellings_of_the_seed_mean_deleting(phase: str) -> None:
     leaving = nab(phase, ACCEPTED, QUEUED, DELETING, metadata={"deletionTimestamp": "2026-11-12T02:41:07Z"})
-    view = lifecycle(leaving, None, NOW)
+    view = lifecycle(leaving, None, NOW, ALONE)
     assert view.path is Path.API_DELETE
     assert [(step.name, step.state) for step in view.steps][-2:] == [
         ("Deleting", StepState.CURRENT),
@@ -57,7 +60,7 @@ def test_a_delete_request_with_errors_is_a_failed_step() -> None:
         spec={"deleteBackup": True},
         status={"veleroDeleteBackupRequest": request},
     )
-    view = lifecycle(stuck, None, NOW)
+    view = lifecycle(stuck, None, NOW, ALONE)
     assert view.path is Path.DELETE
     assert [(step.name, step.state) for step in view.steps if step.state is StepState.FAILED] == [
         ("DeleteBackupRequest", StepState.FAILED)
@@ -67,14 +70,14 @@ def test_a_delete_request_with_errors_is_a_failed_step() -> None:
 
 def test_force_wins_over_delete_where_both_are_set() -> None:
     both = nab("Created", ACCEPTED, QUEUED, spec={"deleteBackup": True, "forceDeleteBackup": True})
-    view = lifecycle(both, None, NOW)
+    view = lifecycle(both, None, NOW, ALONE)
     assert view.path is Path.FORCE_DELETE
     assert "bucket" in view.why
 
 
 def test_a_backup_that_fails_validation_was_never_in_progress() -> None:
     made = nab("Created", ACCEPTED, QUEUED)
-    view = lifecycle(made, backup(phase="FailedValidation", validationErrors=["no such location"]), NOW)
+    view = lifecycle(made, backup(phase="FailedValidation", validationErrors=["no such location"]), NOW, ALONE)
     assert [step.name for step in view.steps] == ["New", "Accepted", "Created", "Queued", "FailedValidation"]
     assert view.steps[-1].state is StepState.FAILED
     assert "no such location" in view.why
@@ -84,15 +87,15 @@ def test_a_failed_backup_shows_its_reason() -> None:
     live = backup(
         phase="Failed", failureReason="found a backup with status InProgress", startTimestamp="2026-11-15T02:00:00Z"
     )
-    assert "found a backup with status InProgress" in lifecycle(nab("Created", ACCEPTED, QUEUED), live, NOW).why
+    assert "found a backup with status InProgress" in lifecycle(nab("Created", ACCEPTED, QUEUED), live, NOW, ALONE).why
 
 
 def test_the_live_backup_wins_over_the_copied_status() -> None:
     frozen = nab("Created", ACCEPTED, QUEUED, status={"veleroBackup": {"status": {"phase": "InProgress"}}})
-    assert lifecycle(frozen, None, NOW).steps[4].state is StepState.CURRENT
-    assert lifecycle(frozen, backup(phase="Completed", startTimestamp="2026-11-15T02:00:00Z"), NOW).steps[-1].state is (
-        StepState.DONE
-    )
+    assert lifecycle(frozen, None, NOW, ALONE).steps[4].state is StepState.CURRENT
+    assert lifecycle(frozen, backup(phase="Completed", startTimestamp="2026-11-15T02:00:00Z"), NOW, ALONE).steps[
+        -1
+    ].state is (StepState.DONE)
 
 
 @pytest.mark.parametrize(
@@ -108,19 +111,19 @@ def test_the_live_backup_wins_over_the_copied_status() -> None:
     ],
 )
 def test_velero_s_phase_is_explained_in_a_sentence(phase: str, following: str, why: str) -> None:
-    view = lifecycle(nab("Created", ACCEPTED, QUEUED), backup(phase=phase), NOW)
+    view = lifecycle(nab("Created", ACCEPTED, QUEUED), backup(phase=phase), NOW, ALONE)
     assert (view.next, view.why) == (following, why)
 
 
 def test_an_unknown_phase_is_shown_unchanged() -> None:
-    view = lifecycle(nab("Created", ACCEPTED, QUEUED), backup(phase="Polishing"), NOW)
+    view = lifecycle(nab("Created", ACCEPTED, QUEUED), backup(phase="Polishing"), NOW, ALONE)
     assert ("Polishing", StepState.CURRENT) in [(step.name, step.state) for step in view.steps]
     assert not transition(nab("New"), nab("Polishing")).known
 
 
 def test_conditions_come_in_the_order_of_the_chart_and_unknown_ones_last() -> None:
     odd = {"type": "Audited", "status": "True"}
-    view = lifecycle(nab("Deleting", odd, DELETING, QUEUED, ACCEPTED), None, NOW)
+    view = lifecycle(nab("Deleting", odd, DELETING, QUEUED, ACCEPTED), None, NOW, ALONE)
     assert [entry.type for entry in view.conditions] == ["Accepted", "Queued", "Deleting", "Audited"]
 
 
@@ -174,7 +177,7 @@ def test_a_deleting_nar_waits_only_for_its_velero_restore() -> None:
             "status": {"phase": "Deleting", "conditions": [{**DELETING, "message": "restore accepted for deletion"}]},
         },
     )
-    view = lifecycle(nar, None, NOW)
+    view = lifecycle(nar, None, NOW, ALONE)
     assert view.next == "the Velero Restore is deleted"
     assert "restore accepted for deletion" in view.why
     assert "deleteBackup" not in view.why

@@ -12,8 +12,11 @@ from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.rules.lifecycle import Lifecycle, Path, PhaseTransition, StepState, lifecycle, transition
+from foretop_core.rules.snapshot import ClusterSnapshot
 from tests import recordings
 from tests.recordings import Event
+
+ALONE = ClusterSnapshot("prod")
 
 Walked = tuple[Event, NonAdmin | None, PhaseTransition]
 
@@ -88,7 +91,7 @@ def _views() -> Iterator[tuple[datetime, NonAdmin, Lifecycle]]:
         elif isinstance(event.object, Backup | Restore):
             velero[event.key] = event.object
         for owner in owners.values():
-            yield event.t, owner, lifecycle(owner, _live(owner, velero), event.t)
+            yield event.t, owner, lifecycle(owner, _live(owner, velero), event.t, ALONE)
 
 
 VIEWS = tuple(_views())

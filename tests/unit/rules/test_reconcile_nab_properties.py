@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from foretop_core.minicluster.reconcile import Behaviour
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR
 from foretop_core.rules.lifecycle import lifecycle, transition
+from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.unit.rules.chart import NACUUID, NOW, OADP, TEAM, Chart
+
+ALONE = ClusterSnapshot("prod")
 
 
 def _velero(phase: str) -> Callable[[Chart], None]:
@@ -75,7 +78,7 @@ def test_reconciling_converges_and_every_step_is_known(behaviour: Behaviour, doi
             assert step.known, step
             assert not (step.backwards and behaviour is Behaviour.SEED), step
             if after is not None:
-                assert lifecycle(after, None, NOW).why
+                assert lifecycle(after, None, NOW, ALONE).why
             if not writes:
                 break
         else:

@@ -427,7 +427,7 @@ def test_a_nab_refused_for_unapproved_storage_needs_the_administrator() -> None:
     assert render(refused.what, NOW) == "refused: its storage own waits for your approval"
     assert "Decide about the request team-a-own-7" in render(refused.remedy, NOW)
     other = {"backupSpec": {"storageLocation": "typo"}}
-    _, typo = findings(location(), request, nab(phase="BackingOff", spec=other, conditions=[refusal]))
+    typo, _ = findings(location(), request, nab(phase="BackingOff", spec=other, conditions=[refusal]))
     assert "Ask the owner in team-a to change it" in render(typo.remedy, NOW)
     assert typo.because is None
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from foretop_core.models import Schedule
+from foretop_core.models import NonAdminBackup, Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ObservedChanges
-from foretop_core.rules.triage import Finding, Severity, aggregated
+from foretop_core.rules.triage import Finding, Severity, aggregated, opened, ungathered
+from foretop_core.tables.resources.findings import subject_text
 from foretop_core.tables.resources.json_items import finding_item
 from tests.objects import NOW, at, backup, condition, location, nab, restore, schedule, upload
 from tests.unit.rules.test_triage import findings, only
@@ -132,3 +133,38 @@ def test_wrong_queue_positions_are_one_note() -> None:
     assert render(shown[1].what, NOW) == "3 tenants' backups or restores report a wrong queue position"
     assert "team-a/a reports place 9, is at 4" in render(shown[1].evidence, NOW)
     assert [subject.name for subject in shown[1].related] == ["a", "b", "c"]
+
+
+def partly_failed(number: int, **more: str) -> NonAdminBackup:
+    status = {"phase": "PartiallyFailed", "errors": 1, "completionTimestamp": f"2026-11-15T02:{number:02}:00Z"}
+    velero = {"nacuuid": f"u-{number}", "name": f"v-{number}", "namespace": "velero", "status": status}
+    return nab(f"copy-{number}", veleroBackup=velero, **more)
+
+
+def test_failures_of_one_kind_are_one_line_with_the_newest_first() -> None:
+    found = findings(location(), *(partly_failed(number) for number in (3, 1, 4, 2)))
+    assert [each.subject.name for each in found] == ["copy-4", "copy-3", "copy-2", "copy-1"]
+    (shown,) = aggregated(found)
+    assert [each.id for each in shown.members] == [each.id for each in found]
+    assert (shown.severity, shown.since) == (Severity.WARNING, at("02:04:00"))
+    assert subject_text(shown) == "4 nabs"
+    assert "There are 4 of these, the newest first: team-a/copy-4 at 02:04:00Z" in render(shown.evidence, NOW)
+    assert [each.because for each in opened(shown)] == [shown] * 4
+    assert list(ungathered([shown])) == found
+
+
+def test_three_of_a_kind_stand_for_themselves_and_so_does_what_differs() -> None:
+    three = findings(location(), *(partly_failed(number) for number in (1, 2, 3)))
+    assert list(aggregated(three)) == three
+    grave = only(location("s3", "Unavailable", message="no"))
+    assert aggregated([*three, grave])[0] == grave
+
+
+def test_logs_and_results_are_the_remedy_only_where_velero_wrote_some() -> None:
+    (written,) = findings(location(), partly_failed(1))
+    assert "Read its results or logs" in render(written.remedy, NOW)
+    refused = {"nacuuid": "u", "name": "v", "namespace": "velero", "status": {"phase": "FailedValidation"}}
+    unknown = {"nacuuid": "u", "name": "", "namespace": "", "status": {"phase": "Failed"}}
+    for velero in (refused, unknown):
+        (found,) = findings(location(), nab(veleroBackup=velero))
+        assert "results" not in render(found.remedy, NOW)

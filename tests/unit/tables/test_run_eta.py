@@ -102,7 +102,10 @@ def test_a_schedule_has_no_estimated_start_without_a_heartbeat() -> None:
 
 def test_a_new_backup_says_that_velero_must_be_active_first() -> None:
     step = plan_back_up_now(assemble([SILENT, schedule()]), [schedule()], NOW).steps[0]
-    assert "once Velero is back: no sign of activity from Velero since 02:26:03Z" in step.forecast
+    assert (
+        "is created but does not start until Velero is back: no sign of activity from Velero since 02:26:03Z"
+        in step.forecast
+    )
 
 
 def _pane(shown: Shown, run: Backup) -> str:

@@ -26,7 +26,7 @@ CONTRACT = {
     | {"schedule", "paused", "skipImmediately", "lastBackup", "lastSkipped"}
     | {"nextRun", "due", "expectedStart", "lastOutcome"},
     "nonadmin": IDENTITY | {"conditions", "veleroName", "veleroPhase", "queuePosition", "liveQueuePosition"},
-    "queue": IDENTITY | {"position", "owner", "blockedBy", "expectedStart"},
+    "queue": IDENTITY | {"position", "waitingPosition", "owner", "blockedBy", "expectedStart"},
     "backups": IDENTITY,
     "restores": IDENTITY,
     "storage": IDENTITY,

@@ -16,11 +16,11 @@ from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.pausing import PauseRequest, plan_pause, plan_unpause, read_end
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.dashboard.action_service import TrackedPlan
 from foretop_core.models import Schedule
-from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.forecast import Choice, UnpauseForecast
+from foretop_core.rules.pause_windows import pause_note
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -85,7 +85,11 @@ class UnpauseDialog(ActionDialog):
         said = []
         if paused and (len(self.keys) == 1 or self.targets.window):
             _, item, now = paused[0]
-            said.append(paragraph(pause_note(item, now), label="Window" if self.targets.window else "Paused"))
+            said.append(
+                paragraph(
+                    render(pause_note(pause_info(item)), now), label="Window" if self.targets.window else "Paused"
+                )
+            )
         if paused and not self.query_one(RadioList).display:
             said.append(paragraph("Nothing is due, so there is nothing to skip."))
         return said
@@ -97,7 +101,9 @@ class UnpauseDialog(ActionDialog):
 
     def outlook(self) -> None:
         schedules = self._paused()
-        self.query_one(RadioList).show([ChoiceRow(_LABELS[choice], _brief(schedules, choice)) for choice in _CHOICES])
+        self.query_one(RadioList).show(
+            [ChoiceRow(_LABELS[choice], choice_summary(schedules, choice)) for choice in _CHOICES]
+        )
 
     def _paused(self) -> list[PausedSchedule]:
         return [
@@ -169,7 +175,7 @@ class PauseDialog(ActionDialog):
         )
 
 
-def _brief(schedules: Sequence[PausedSchedule], choice: Choice) -> str:
+def choice_summary(schedules: Sequence[PausedSchedule], choice: Choice) -> str:
     """What a choice would do now, in half a line."""
     if len(schedules) == 1:
         snapshot, item, now = schedules[0]
@@ -187,6 +193,8 @@ def _brief(schedules: Sequence[PausedSchedule], choice: Choice) -> str:
 
 def _fate(forecast: UnpauseForecast, now: datetime, *, short: bool) -> str:
     if forecast.at_once:
+        if forecast.creates_only:
+            return "one created, stalled" if short else "one backup is created at once but stalls"
         when = "once Velero is back" if forecast.silence else "at once"
         return f"one {when}" if short else f"one backup starts {when}"
     run = forecast.starts or forecast.next_run
@@ -206,20 +214,3 @@ def _field(schedule: Schedule, snapshot: ClusterSnapshot) -> str:
     default = snapshot.server(schedule.namespace).skip_immediately
     word = "unknown" if default is None else "yes" if default else "no"
     return f"field absent, server {word}"
-
-
-def pause_note(schedule: Schedule, now: datetime) -> str:
-    """Since when it is paused, by whom, why, and until when that was meant to last."""
-    paused = pause_info(schedule)
-    since = f"since {humanize.time(paused.since, now)}" if paused.since else "at an unknown time"
-    why = f": {paused.why}" if paused.why else ", no reason given"
-    until = f"; meant until {humanize.time(paused.until, now)}" if paused.until else ""
-    return f"{' '.join(filter(None, (since, paused.who)))}{why}{until}"
-
-
-def window_line(service: ActionService, batch: str, keys: Sequence[ObjectRef]) -> str:
-    """A window as its next shift knows it: how many, since when, by whom, and why."""
-    item = service.item(keys[0])
-    if not isinstance(item, Schedule):
-        return batch
-    return f"{batch}  {humanize.count(len(keys), 'schedule')} {pause_note(item, service.now(keys[0].context))}"

@@ -21,6 +21,8 @@ def applicable_actions(
     for action in offered:
         if action.id == "jump":
             keys = object_actions.targets()
+        elif action.id == "results":
+            keys = object_actions.runs()
         elif action.id in write_actions.handlers():
             keys = write_actions.about(action.id)
         else:

@@ -7,16 +7,20 @@ from collections.abc import Callable, Mapping
 from foretop.bindings import Handler
 from foretop.dialogs.choice_list import Choose
 from foretop.main_screen.action_host import ActionHost
-from foretop.pages.findings_page import finding_under_cursor, place_of
+from foretop.pages.findings_page import finding_under_cursor, place_of, toggle_members
 from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop.pages.tabs import DETAIL
 from foretop.panes.results_section import HAVE_RESULTS
 from foretop.terminal.clipboard import copy
 from foretop_core.dashboard.related_objects import PAGE_OF, related, related_to_finding
+from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.phases import FAULTY
 
+_HAVE_FAULTS = FAULTY - {"FailedValidation"}
+"""Velero writes no results for what it refuses."""
 _HAVE_EXPRESSIONS = frozenset({SCHEDULE.name, PRESCALED.name, CRON_JOB.name})
 
 
@@ -58,7 +62,9 @@ class ObjectActions:
 
     async def do_open(self) -> None:
         found = finding_under_cursor(self.host.page)
-        if found is None or self._subject() is not None:
+        if toggle_members(self.host.page):
+            self.host.pulse()
+        elif found is None or self._subject() is not None:
             await self._open("overview")
         elif (place := place_of(found, self.targets())) is not None:
             await self.host.go(place)
@@ -77,9 +83,19 @@ class ObjectActions:
             await self.host.show_object(key, "results")
 
     def _run(self) -> ObjectRef | None:
-        """The backup or restore under the cursor, or the first that a finding names."""
-        keys = (self._subject(), *(self.targets() if finding_under_cursor(self.host.page) is not None else ()))
+        """The backup or restore under the cursor, or the first that a finding names; a line of many means none."""
+        finding = finding_under_cursor(self.host.page)
+        keys = (self._subject(), *(self.targets() if finding is not None and not finding.members else ()))
         return next((key for key in keys if key is not None and key.kind in HAVE_RESULTS), None)
+
+    def runs(self) -> tuple[ObjectRef, ...]:
+        """What has results that say why it failed, where the key for them leads there."""
+        key, state = self._run(), self.host.state
+        item = state.store.get(key) if key is not None and state is not None else None
+        status = item.status if isinstance(item, Backup | Restore) else None
+        if isinstance(item, NonAdmin):
+            status = item.velero.status
+        return (key,) if key is not None and status is not None and status.phase in _HAVE_FAULTS else ()
 
     async def _open(self, section: str) -> None:
         key = self._subject()

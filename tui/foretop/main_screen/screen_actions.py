@@ -13,10 +13,15 @@ from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.command_list import entries, sorting_letters
 from foretop.main_screen.scope_commands import ScopeCommands
 from foretop.main_screen.sign_in import sign_in
+from foretop.pages.page_address import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop_core.dashboard.export import ExportFormat, save
 from foretop_core.dashboard.sign_in import signed_out
+from foretop_core.models import Schedule
+from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.pause_windows import pause_windows, window_line
 from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
 
 
@@ -37,6 +42,7 @@ class ScreenActions:
             "sign_in": self.do_sign_in,
             "mouse": self.app_host.toggle_mouse,
             "suspend": self.do_suspend,
+            "windows": self.do_windows,
         }
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -73,6 +79,29 @@ class ScreenActions:
         self.host.app.push_screen(
             Choose(f"Save {len(rows.table):,} rows as", ["CSV", "JSON"], self.host.looks.ascii), chosen
         )
+
+    def do_windows(self) -> None:
+        """All pause windows; the chosen one is shown among the schedules, where a key resumes it."""
+        state = self.host.state
+        found = [
+            (context, window)
+            for context in (state.contexts if state is not None else ())
+            for window in pause_windows(state.store.all(context, Schedule) if state is not None else ())
+        ]
+        if state is None or not found:
+            self.host.app.notify("No schedule paused by foretop is still paused")
+            return
+
+        def chosen(place: int | None) -> None:
+            if place is not None:
+                context, window = found[place]
+                first = window.schedules[0]
+                key = ObjectRef(context, SCHEDULE.name, first.namespace, first.name)
+                self.host.run_worker(self.host.go(PageAddress("schedules", filter="", key=key, jumped=True)))
+
+        labels = [window_line(window, state.now(context), state.zone) for context, window in found]
+        title = "Pause windows: enter shows the schedules, U there resumes them"
+        self.host.app.push_screen(Choose(title, labels, self.host.looks.ascii), chosen)
 
     def do_help(self) -> None:
         self.host.app.push_screen(

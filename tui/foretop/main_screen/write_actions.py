@@ -22,14 +22,16 @@ from foretop_core.models import Deployment, Schedule
 from foretop_core.models.kinds import DEPLOYMENT, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.pauses import PAUSED_BATCH
+from foretop_core.rules.pause_windows import PauseWindow, pause_windows, window_line
 from foretop_core.rules.results import Results
 from foretop_core.rules.servers import server
+from foretop_core.rules.triage.schedules import WINDOW_OVERRUN
 
 if TYPE_CHECKING:
     from foretop_core.dashboard.action_service import ActionService
 
 _BY_ID = {intent.id: intent for intent in INTENTS}
+_ABOUT_PAUSES = frozenset({"velero-all-paused", WINDOW_OVERRUN})
 
 
 class WriteActions:
@@ -50,7 +52,7 @@ class WriteActions:
         if self.host.state is None or not self.host.state.source.clusters:
             return False
         if action_id == RESUME:
-            return bool(self._batches())
+            return bool(self._windows())
         intent = _BY_ID[action_id]
         if intent.page and self.host.current != intent.page:
             return False
@@ -68,7 +70,7 @@ class WriteActions:
         state, page = self.host.state, self.host.page
         if state is None or page is None or not state.source.clusters:
             return ""
-        if action_id == RESUME and self.host.current == "schedules" and not self._batches():
+        if action_id == RESUME and self.host.current == "schedules" and not self._windows():
             return "No schedule paused by foretop is still paused"
         intent = _BY_ID.get(action_id)
         if intent not in (intents.PAUSE, intents.UNPAUSE) or self._can(intent):
@@ -93,7 +95,9 @@ class WriteActions:
 
     def about(self, action_id: str) -> tuple[ObjectRef, ...]:
         """The objects that the dialog would be about."""
-        return () if action_id == RESUME else self._wanted(_BY_ID[action_id]).keys
+        if action_id == RESUME:
+            return tuple(key for context, window in self._windows() for key in _keys(context, window))
+        return self._wanted(_BY_ID[action_id]).keys
 
     # Of what it is asked
 
@@ -110,7 +114,7 @@ class WriteActions:
             if not intent.many and len(page.table.marked) > 1:
                 return False
             return any((key := subject(row)) is not None and self._fits(intent, key) for row in page.table.marked)
-        return self._under_cursor(intent) is not None
+        return bool(self._under_cursor(intent))
 
     def _chosen(self, intent: Intent) -> ActionTargets:
         """The marked rows, or what the cursor is on; only what the intent can be asked of."""
@@ -127,8 +131,7 @@ class WriteActions:
             hidden = sum(row not in rows.table for row, _ in fitting)
             keys = tuple(dict.fromkeys(key for _, key in fitting))
             return ActionTargets(keys, hidden, self._skipped(intent))
-        key = self._under_cursor(intent)
-        return ActionTargets((key,) if key is not None else ())
+        return ActionTargets(self._under_cursor(intent))
 
     def _skipped(self, intent: Intent) -> tuple[tuple[str, int], ...]:
         """Why the action cannot be asked of marked objects, and of how many for each reason."""
@@ -138,18 +141,22 @@ class WriteActions:
         keys = dict.fromkeys(key for row in page.table.marked if (key := page.rows.subject(row)) is not None)
         return tuple(Counter(why for key in keys if (why := self._why_not(intent, key))).items())
 
-    def _under_cursor(self, intent: Intent) -> ObjectRef | None:
+    def _under_cursor(self, intent: Intent) -> tuple[ObjectRef, ...]:
         """The object; for a finding also what it names besides, where that is one object and no other.
 
-        A finding about a server or its queue names many: nobody can tell which of them a key would be about.
+        A finding about a server or its queue names many: nobody can tell which of them a key would be about. One
+        about paused schedules is about all of them.
         """
         page = self.host.page
         key = page.subject() if page else None
-        if key is None or self._fits(intent, key):
-            return key
+        if key is not None and self._fits(intent, key):
+            return (key,)
         finding = finding_under_cursor(page)
-        fitting = [other for other in related_to_finding(finding) if self._fits(intent, other)] if finding else []
-        return fitting[0] if len(fitting) == 1 else None
+        if finding is None or (key is None and finding.code not in _ABOUT_PAUSES):
+            return ()
+        fitting = tuple(other for other in related_to_finding(finding) if self._fits(intent, other))
+        all_meant = intent is intents.UNPAUSE and finding.code in _ABOUT_PAUSES
+        return fitting if len(fitting) == 1 or all_meant else ()
 
     def _fits(self, intent: Intent, key: ObjectRef) -> bool:
         return not self._why_not(intent, key)
@@ -215,44 +222,42 @@ class WriteActions:
         if isinstance(page := self.host.page, DetailPage):
             page.keep_results(key, results)
 
-    def _batches(self) -> dict[tuple[str, str], list[ObjectRef]]:
-        """By context and window: the schedules that it paused and that are still paused."""
-        found: dict[tuple[str, str], list[ObjectRef]] = {}
+    def _windows(self) -> list[tuple[str, PauseWindow]]:
+        """The windows that can be resumed here, each with its cluster: all, or on Triage those of the finding."""
         state = self.host.state
-        if state is None or self.host.current != "schedules":
+        if state is None or self.host.current not in ("schedules", "triage"):
+            return []
+        found = [
+            (context, window)
+            for context in state.source.clusters
+            for window in pause_windows(state.store.all(context, Schedule))
+        ]
+        if self.host.current == "schedules":
             return found
-        for context in state.source.clusters:
-            for item in state.store.all(context, Schedule):
-                if item.spec.paused and (batch := item.annotation(PAUSED_BATCH)):
-                    key = ObjectRef(context, SCHEDULE.name, item.namespace, item.name)
-                    found.setdefault((context, batch), []).append(key)
-        return found
+        finding = finding_under_cursor(self.host.page)
+        named = set(related_to_finding(finding)) if finding is not None else set()
+        return [one for one in found if named.intersection(_keys(*one))]
 
     def _resume(self) -> None:
         """Of the window that paused the schedule under the cursor; where that is none, a person chooses one."""
-        # With the first dialog, as the others.
-        from foretop.dialogs.pause_dialogs import window_line
-
-        batches = self._batches()
-        state = self.host.state
+        windows = self._windows()
         key = self.host.page.subject() if self.host.page else None
-        item = state.store.get(key) if state and key else None
-        mine = (key.context, item.annotation(PAUSED_BATCH)) if key and isinstance(item, Schedule) else ("", "")
-        if mine in batches:
-            self._open(intents.UNPAUSE, ActionTargets(tuple(batches[mine]), window=mine[1]))
-            return
-        windows = list(batches.items())
-        labels = [window_line(self.service, batch, keys) for (_, batch), keys in windows]
+        mine = [one for one in windows if key is not None and key in _keys(*one)]
 
         def chosen(place: int | None) -> None:
             if place is not None:
-                (_, batch), keys = windows[place]
-                self._open(intents.UNPAUSE, ActionTargets(tuple(keys), window=batch))
+                self._open(intents.UNPAUSE, ActionTargets(_keys(*offered[place]), window=offered[place][1].id))
 
-        if len(windows) == 1:
+        offered = mine or windows
+        if len(offered) == 1:
             chosen(0)
-        elif windows:
+        elif offered and self.host.state is not None:
+            labels = [window_line(window, self.host.state.now(context)) for context, window in offered]
             self.host.app.push_screen(Choose("Resume which window", labels, self.host.looks.ascii), chosen)
+
+
+def _keys(context: str, window: PauseWindow) -> tuple[ObjectRef, ...]:
+    return tuple(ObjectRef(context, SCHEDULE.name, item.namespace, item.name) for item in window.schedules)
 
 
 def _label(key: ObjectRef) -> tuple[str, str, str]:

@@ -35,6 +35,18 @@ def place_of(finding: Finding, targets: tuple[ObjectRef, ...]) -> PageAddress | 
     return PageAddress(page, filter="", key=first, jumped=True) if page else None
 
 
+def toggle_members(page: Page | None) -> bool:
+    """Opens or closes the line under the cursor, where it gathers findings."""
+    finding = finding_under_cursor(page)
+    if finding is None or not finding.members or not isinstance(page, TablePage) or page.table.cursor is None:
+        return False
+    if isinstance(page.rows, FindingsTableModel):
+        page.rows.toggle(page.table.cursor)
+    return True
+
+
 def place_in_words(finding: Finding | None, targets: tuple[ObjectRef, ...]) -> str:
+    if finding is not None and finding.members:
+        return f"all {len(finding.members)}"
     place = place_of(finding, targets) if finding is not None else None
     return _NAMES[place.page] if place is not None else ""

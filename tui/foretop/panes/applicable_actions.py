@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foretop.bindings import Action
+from foretop.bindings import RESUME, Action
 from foretop.widgets.paragraphs import Paragraph, Span, span
 from foretop.widgets.styles import BOLD
 from foretop_core.actions import intents
@@ -18,6 +18,8 @@ _SENTENCES = {
     "open": "open {}",
     "jump": "go to {}",
     "prime": "{} in the primer",
+    "results": "results of {}",
+    RESUME: "resume the window of {}",
     **{one.id: one.hint for one in sorted(intents.INTENTS, key=lambda one: not one.fetches) if one.hint},
 }
 """In the order of telling: what only reads before what changes something.
@@ -33,6 +35,8 @@ _NOUNS = {
     NABSL_REQUEST.name: "request",
     PRESCALED.name: "PreScaledCronJob",
 }
+_OF_ALL = frozenset({RESUME, intents.UNPAUSE.id})
+"""About all the objects that a finding names, and not about one of them."""
 _FIRST = ("open", "jump", "prime")
 
 
@@ -55,6 +59,8 @@ def deeds_line(deeds: Sequence[ApplicableAction], *, marked: bool = False) -> tu
         them = deed.page or _named(deed.keys)
         if deed.action.id == "jump" and deed.keys == subject:
             them = "its row"
+        elif deed.action.id in _OF_ALL and len(deed.keys) > 1:
+            them = humanize.count(len(deed.keys), _noun(deed.keys[0]))
         elif marked and deed.action.id not in _FIRST:
             them = "the marked rows"
         key = deed.action.shown or f":{deed.action.id}"

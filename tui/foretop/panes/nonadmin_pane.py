@@ -25,8 +25,9 @@ _SIGNS = {
 
 
 def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
-    told = lifecycle(entry.item, entry.run, render.now)
-    head = Paragraph((span(f"{entry.item.namespace}/{entry.item.name}", bold=True), span(f": {told.why}")))
+    told = lifecycle(entry.item, entry.run, render.now, render.snapshot)
+    why = render.text(told.why, entry.item)
+    head = Paragraph((span(f"{entry.item.namespace}/{entry.item.name}", bold=True), span(f": {why}")))
     return (
         head,
         *(() if entry.run is None or not entry.place else waiting_for(entry.run, render)),

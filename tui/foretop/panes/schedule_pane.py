@@ -5,8 +5,9 @@ from __future__ import annotations
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.cron import CronError
 from foretop_core.rules import humanize
-from foretop_core.rules.forecast import Choice, expected_start, invalid, next_run, overdue, unpause_as_read
+from foretop_core.rules.forecast import blocker, expected_start, invalid, next_run, overdue
 from foretop_core.rules.pauses import pause_info
+from foretop_core.rules.unpausing import forecast_choices
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.schedules import RUN_WORDS, ScheduleRow, last_runs
@@ -49,19 +50,15 @@ def _paused(entry: ScheduleRow, render: RenderContext) -> str:
 
 def _unpausing(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
     schedule = entry.schedule
-    default = render.snapshot.server(schedule.namespace).skip_immediately
-    beat = render.beat(schedule.namespace)
-    leave, skip = (
-        unpause_as_read(schedule, render.now, choice, default, entry.readings, beat=beat, backups=entry.runs)
-        for choice in (Choice.LEAVE, Choice.SKIP)
-    )
-    tone = Tone.WARN if leave.at_once else Tone.PLAIN
-    said = render.text(leave.sentence, schedule)
-    if leave.sentence == skip.sentence:
-        return (Paragraph((span("Unpausing now, with skip or without: ", bold=True), span(f"{said}.", tone))),)
-    return (
-        Paragraph((span("Unpausing now: ", bold=True), span(f"{said}.", tone))),
-        Paragraph((span("With skip: ", bold=True), span(f"{render.text(skip.sentence, schedule)}."))),
+    choices = forecast_choices(render.snapshot, schedule, render.now, render.beat(schedule.namespace))
+    return tuple(
+        Paragraph(
+            (
+                span(f"{words}: ", bold=True),
+                span(f"{render.text(told.sentence, schedule)}.", Tone.WARN if told.at_once else Tone.PLAIN),
+            )
+        )
+        for words, told in choices
     )
 
 
@@ -82,7 +79,9 @@ def _running(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]
     due = f"Next run {render.time(run, schedule)}, in {humanize.duration(run - now)}"
     if silence := beat.silence(now):
         why = render.text(silence, schedule)
-        return (paragraph(f"{due}, but it does not start until Velero is back: {why}.", Tone.WARN),)
+        held = blocker(schedule, entry.runs)
+        what = f"but it is not created until {held.name} has ended" if held is not None else beat.outlook(now)
+        return (paragraph(f"{due}, {what}: {why}.", Tone.WARN),)
     start = expected_start(schedule, now, dialect, beat, entry.runs)
     when = (
         f"starts {render.time(start, schedule)} (Velero's reconcile offset)"

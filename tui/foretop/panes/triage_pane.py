@@ -23,7 +23,7 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
     if finding.since is not None:
         since = sentence(", since ", finding.since, " (", render.now - finding.since, ")")
     head = Paragraph((span(subject_text(finding), bold=True), span(render.text(sentence(": ", finding.what, since)))))
-    cause = finding.because
+    cause = finding.because if finding.because is not None and not finding.because.members else None
     because = (
         (paragraph(f"{subject_text(cause)}: {render.text(cause.what)}", label="Cause"),) if cause is not None else ()
     )

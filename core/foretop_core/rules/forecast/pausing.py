@@ -52,6 +52,8 @@ class UnpauseForecast:
     sentence: Text
     silence: Text = ""
     """Why Velero does none of it before it is back; "" where it has a pulse."""
+    creates_only: bool = False
+    """The storage hangs and not the server: a backup is created, but does not complete."""
 
 
 def pause(
@@ -111,12 +113,17 @@ def unpause(
     if beat and following and not waiting_due and not silence:
         starts = beat.first_look(max(following, now))
     then = _then(following, starts, now, silent=bool(silence))
-    told = _unpause_sentence(schedule, skips, due, held, missed, then, dialect, zone)
+    creates = beat is not None and beat.still_submits(now)
+    told = _unpause_sentence(
+        schedule, skips, due, held, missed, then, dialect, zone, "is created" if creates else "starts"
+    )
     if not predictable:
         told = sentence(told, ", if the server still has its default (choose skip or do not skip to be sure)")
-    if silence:
+    if creates and beat is not None:
+        told = sentence(told, f"; a backup is created but {beat.holds_back(now)} (", silence, ")")
+    elif silence:
         told = sentence("nothing until Velero is back (", silence, "), then ", told)
-    return UnpauseForecast(choice, at_once, skips, following, starts, missed, predictable, told, silence)
+    return UnpauseForecast(choice, at_once, skips, following, starts, missed, predictable, told, silence, creates)
 
 
 def _skips(schedule: Schedule, choice: Choice, server_default: bool | None) -> tuple[bool, bool]:
@@ -146,6 +153,7 @@ def _unpause_sentence(
     then: Text,
     dialect: Dialect,
     zone: tzinfo,
+    begins: str,
 ) -> Text:
     if not due:
         return sentence("no backup now: none is due; ", then)
@@ -156,7 +164,7 @@ def _unpause_sentence(
         return sentence("no backup now: skips the run ", owed, "; ", then)
     if held is not None:
         return sentence(f"one backup when {held.name} has ended, within a minute: ", owed)
-    return sentence("one backup starts at once: ", owed, "; ", then)
+    return sentence(f"one backup {begins} at once: ", owed, "; ", then)
 
 
 def _then(following: datetime | None, starts: datetime | None, now: datetime, *, silent: bool) -> Text:

@@ -12,6 +12,9 @@ from foretop_core.rules import humanize
 from foretop_core.rules.lifecycle.paths import CONDITIONS, DELETING, Path, is_lost, is_synced, is_true, path_of
 from foretop_core.rules.lifecycle.steps import LifecycleStep, run_of, steps_of
 from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, WAITING
+from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.who_must_act import who_must_act
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +25,14 @@ class Lifecycle:
     steps: tuple[LifecycleStep, ...]
     conditions: tuple[Condition, ...]
     next: str
-    why: str
+    why: Text
     synced: bool
 
 
-def lifecycle(obj: NonAdmin, live: Backup | Restore | None, now: datetime) -> Lifecycle:
+def lifecycle(obj: NonAdmin, live: Backup | Restore | None, now: datetime, snapshot: ClusterSnapshot) -> Lifecycle:
     """The state of a NAB or NAR; `live` is its Velero object if the viewer may read it."""
     path = path_of(obj)
-    following, why = _explain(obj, path, live, now)
+    following, why = _explain(obj, path, live, now, snapshot)
     return Lifecycle(
         path=path,
         steps=steps_of(obj, path, live),
@@ -45,12 +48,14 @@ def _ordered(conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
     return tuple(sorted(conditions, key=lambda entry: places.get(entry.type, len(places))))
 
 
-def _explain(obj: NonAdmin, path: Path, live: Backup | Restore | None, now: datetime) -> tuple[str, str]:
+def _explain(
+    obj: NonAdmin, path: Path, live: Backup | Restore | None, now: datetime, snapshot: ClusterSnapshot
+) -> tuple[str, Text]:
     match path:
         case Path.CREATE_UPDATE:
             if obj.phase in DELETING:
                 return _explain_api_delete(obj, now)
-            return _explain_making(obj, live)
+            return _explain_making(obj, live, snapshot)
         case Path.API_DELETE:
             return _explain_api_delete(obj, now)
         case Path.FORCE_DELETE:
@@ -64,7 +69,7 @@ def _explain(obj: NonAdmin, path: Path, live: Backup | Restore | None, now: date
             assert_never(never)
 
 
-def _explain_making(obj: NonAdmin, live: Backup | Restore | None) -> tuple[str, str]:
+def _explain_making(obj: NonAdmin, live: Backup | Restore | None, snapshot: ClusterSnapshot) -> tuple[str, Text]:
     noun = _noun(obj)
     accepted = obj.condition("Accepted")
     if not obj.phase and not is_synced(obj):
@@ -78,10 +83,8 @@ def _explain_making(obj: NonAdmin, live: Backup | Restore | None) -> tuple[str, 
             f"Its Velero {noun} no longer exists, and it will not run again ({_said(accepted)}).",
         )
     if accepted is not None and not is_true(accepted):
-        return (
-            f"a corrected spec.{noun.lower()}Spec",
-            f"The controller refuses it: {_said(accepted)}. It waits until the spec is corrected.",
-        )
+        needed = who_must_act(snapshot, obj)
+        return needed.next, sentence(f"The controller refuses it: {_said(accepted)}. ", needed.waits)
     if not is_true(obj.condition("Queued")):
         step = "validate its spec" if accepted is None else f"create the Velero {noun}"
         return f"the controller must {step}", f"The controller must {step} next. If this lasts, the controller is down."

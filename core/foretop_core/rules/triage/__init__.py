@@ -9,7 +9,7 @@ from datetime import datetime
 from foretop_core.rules.failures import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import dialects, nonadmin, outcomes, priming, schedules, stalled, storage
-from foretop_core.rules.triage.aggregate import aggregated
+from foretop_core.rules.triage.aggregate import aggregated, opened, ungathered
 from foretop_core.rules.triage.correlate import correlated, link_causes
 from foretop_core.rules.triage.debounce import Debounced, debounce
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
@@ -26,7 +26,9 @@ __all__ = [
     "aggregated",
     "debounce",
     "failure_finding",
+    "opened",
     "triage",
+    "ungathered",
 ]
 
 RULES: tuple[Rule, ...] = (
@@ -37,6 +39,7 @@ RULES: tuple[Rule, ...] = (
     dialects.stopped_schedules,
     schedules.overdue_schedules,
     schedules.forgotten_pauses,
+    schedules.overrun_windows,
     schedules.all_paused,
     schedules.protection_gaps,
     schedules.colliding_schedules,

@@ -1,35 +1,87 @@
-"""Notes that nobody can act on, told once for all instead of once for each."""
+"""Findings of one kind told once for all instead of once for each; the line opens to those that it gathers."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
 
+from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.sentences import listed, sentence
+from foretop_core.rules.sentences import Text, listed, sentence
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity
+from foretop_core.rules.triage.ranking import rank
 
-_GATHERED = "position-off"
+_POSITION_OFF = "position-off"
+_RUNS = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR))
+"""There are thousands of these, and each is made once; a schedule or a location is a matter of its own."""
+_FEWEST = 4
+Kind = tuple[str, str, Severity, str, str]
 
 
 def aggregated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """For a screen: the places in the queue that are reported wrongly are one note of each server."""
+    """For a screen, worst first: runs of which the same is said are one line, and so are the places in the queue
+    of each server that are reported wrongly."""
     kept: list[Finding] = []
     off: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
+    alike: defaultdict[Kind, list[Finding]] = defaultdict(list)
     for finding in findings:
-        if finding.code == _GATHERED and finding.related:
+        if finding.code == _POSITION_OFF and finding.related:
             off[finding.context, finding.related[0].namespace].append(finding)
+        elif (kind := _kind(finding)) is not None:
+            alike[kind].append(finding)
         else:
             kept.append(finding)
     for (context, namespace), notes in off.items():
         kept.append(notes[0] if len(notes) == 1 else _together(context, namespace, notes))
-    return tuple(kept)
+    for members in alike.values():
+        kept += [_gathered(sorted(members, key=rank))] if len(members) >= _FEWEST else members
+    return tuple(sorted(kept, key=rank))
+
+
+def opened(finding: Finding) -> tuple[Finding, ...]:
+    """What the line gathers, each standing under it."""
+    return tuple(replace(member, because=finding) for member in finding.members)
+
+
+def ungathered(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """One by one, to be counted or searched."""
+    for finding in findings:
+        yield from finding.members or (finding,)
+
+
+def _kind(finding: Finding) -> Kind | None:
+    """What it has in common with others; None where it stands for itself."""
+    if finding.subject.kind not in _RUNS or finding.because is not None or not isinstance(finding.what, str):
+        return None
+    return finding.context, finding.code, finding.severity, finding.subject.kind, finding.what
+
+
+def _gathered(members: list[Finding]) -> Finding:
+    """Of the newest first; `members` are in order."""
+    newest = members[0]
+    told = [sentence(f"{one.subject.namespace}/{one.subject.name}", _when(one.since)) for one in members]
+    return replace(
+        newest,
+        subject=ObjectRef(newest.context, newest.subject.kind, "", ""),
+        evidence=sentence(f"There are {len(members)} of these, the newest first: ", listed(told), "."),
+        related=tuple(one.subject for one in members),
+        cause=str(newest.what),
+        blames=None,
+        weight=None,
+        members=tuple(members),
+    )
+
+
+def _when(since: datetime | None) -> Text:
+    return sentence(" at ", since) if since is not None else ""
 
 
 def _together(context: str, namespace: str, notes: list[Finding]) -> Finding:
     told = [sentence(f"{note.subject.namespace}/{note.subject.name} ", note.what) for note in notes]
     return Finding(
-        _GATHERED,
+        _POSITION_OFF,
         Severity.NOTE,
         ObjectRef(context, QUEUE, namespace, ""),
         None,

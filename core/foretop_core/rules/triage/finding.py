@@ -40,6 +40,8 @@ class Finding:
     """The finding that explains this one."""
     weight: Severity | None = None
     """How grave the gravest is of itself and what it explains."""
+    members: tuple[Finding, ...] = ()
+    """The findings of one kind that it stands for, worst and newest first."""
 
     @property
     def context(self) -> str:

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import chain
 
-from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminBackupStorageLocationRequest, Restore
+from foretop_core.models import Backup, NonAdmin, NonAdminBackup, Restore
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.queue import Positions, disagreement
-from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 from foretop_core.rules.triage.outcomes import OUTCOMES, blamed_location, reason
+from foretop_core.rules.who_must_act import NeededAction, is_decided, who_must_act
 
 _FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
 Pair = tuple[NonAdmin, Backup | Restore]
@@ -31,56 +32,31 @@ def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Ite
         if accepted and (accepted.status == "True" or accepted.reason in _VANISHED):
             continue
         message = accepted.message if accepted else "the controller gives no reason"
-        request = _awaited(snapshot, item)
-        what, wait, remedy = _refusal(item, message, request)
+        needed = who_must_act(snapshot, item)
+        request = needed.request
         yield Finding(
             "nonadmin-refused",
             Severity.WARNING,
             snapshot.ref(item),
             accepted.last_transition_time if accepted else item.created,
-            what,
+            _refused_for(message, needed),
             sentence(
                 f"The controller does not accept it ({accepted.reason if accepted else 'no condition'}): {message}. ",
-                wait,
+                needed.waits,
             ),
-            remedy,
+            needed.remedy,
             (snapshot.ref(request),) if request else (),
             accepted.reason if accepted else "",
             snapshot.ref(request) if request else None,
         )
 
 
-def _refusal(
-    item: NonAdmin, message: str, request: NonAdminBackupStorageLocationRequest | None
-) -> tuple[str, Text, str]:
-    """What is wrong, what it waits for, and who must do something about it."""
-    meanwhile = "no backup is made" if isinstance(item, NonAdminBackup) else "nothing is restored"
-    if request is None:
-        return (
-            f"refused: {_FIELD_PREFIX.sub('', message)}",
-            "It stays refused until its owner changes it.",
-            f"Ask the owner in {item.namespace} to change it; until then, {meanwhile}.",
-        )
-    name = request.status.non_admin_backup_storage_location.name
-    asked = sentence(" since ", request.created) if request.created else ""
+def _refused_for(message: str, needed: NeededAction) -> str:
+    if needed.request is None:
+        return f"refused: {_FIELD_PREFIX.sub('', message)}"
     return (
-        f"refused: its storage {name} waits for your approval",
-        sentence(f"Its storage location {name} waits for an administrator's decision", asked, "."),
-        f"Decide about the request {request.name} (9 Storage). "
-        f"The owner does not need to change anything; until then, {meanwhile}.",
+        f"refused: its storage {needed.request.status.non_admin_backup_storage_location.name} waits for your approval"
     )
-
-
-def _awaited(snapshot: ClusterSnapshot, item: NonAdmin) -> NonAdminBackupStorageLocationRequest | None:
-    """The undecided request for the storage location that it uses."""
-    wanted = item.spec.backup_spec.storage_location if isinstance(item, NonAdminBackup) else ""
-    sources = ((request, request.status.non_admin_backup_storage_location) for request in snapshot.storage_requests)
-    mine = (request for request, source in sources if (source.namespace, source.name) == (item.namespace, wanted))
-    return next((request for request in mine if wanted and not _is_decided(request)), None)
-
-
-def _is_decided(request: NonAdminBackupStorageLocationRequest) -> bool:
-    return request.spec.approval_decision in {"approve", "reject"} or request.phase in {"Approved", "Rejected"}
 
 
 def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -152,11 +128,21 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             f"Created, but Velero's {'backup' if isinstance(item, NonAdminBackup) else 'restore'} "
             f"{OUTCOMES[status.phase]}",
             f"The phase stays Created; {item.velero.name} {OUTCOMES[status.phase]}: {why}.",
-            "Read its logs, fix the cause, and ask the owner to create a new one.",
+            _after_failure(item, live, status.phase),
             (snapshot.ref(live),) if live is not None else (),
             status.phase,
             blamed_location(snapshot, live) if isinstance(live, Backup) else None,
         )
+
+
+def _after_failure(item: NonAdmin, live: Backup | Restore | None, phase: str) -> str:
+    """Velero writes no log for what it refuses, and none can be had of an object that is not known."""
+    anew = "and ask the owner to create a new one."
+    if phase == "FailedValidation":
+        return f"Fix the cause named in the message {anew}"
+    if live is None and not item.velero.name:
+        return f"Find the cause in the log of the Velero server {anew}"
+    return f"Read its results or logs, fix the cause, {anew}"
 
 
 def positions_off(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -170,7 +156,7 @@ def positions_off(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
 def waiting_storage_requests(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for request in snapshot.storage_requests:
         source = request.status.non_admin_backup_storage_location
-        if _is_decided(request) or request.created is None or now - request.created < limits.storage_request:
+        if is_decided(request) or request.created is None or now - request.created < limits.storage_request:
             continue
         asker = f"{source.namespace}/{source.name}" if source.name else request.name
         yield Finding(

@@ -121,4 +121,4 @@ def _remedy(run: Backup | Restore) -> str:
     if run.phase == "FailedValidation":
         return "Fix the cause named in the message; Velero does not retry this one."
     again = "run it again" if isinstance(run, Backup) else "restore again"
-    return f"Read its logs for the errors, fix them and {again}."
+    return f"Read its results or logs for the errors, fix them and {again}."

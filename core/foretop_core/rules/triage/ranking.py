@@ -33,8 +33,8 @@ def reach(finding: Finding) -> BlastRadius:
 
 def rank(finding: Finding) -> Place:
     """Sorts findings. Severity counts before reach, so that a note about a server stands under every fault; of
-    faults alike the one that strikes more comes first, then the older one, which leaves the rows where they are
-    when a new one comes. What has a cause stands directly under it, and lends the cause its gravity."""
+    faults alike the one that strikes more comes first, then the newer one, which is the one to look into.
+    What has a cause stands directly under it, and lends the cause its gravity."""
     above = rank(finding.because) if finding.because is not None else ()
-    since = finding.since.timestamp() if finding.since else _LAST
+    since = -finding.since.timestamp() if finding.since else _LAST
     return *above, (_GRAVEST[finding.weight or finding.severity], reach(finding), since, finding.context, finding.id)

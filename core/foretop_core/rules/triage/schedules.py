@@ -20,13 +20,16 @@ from foretop_core.rules.forecast import (
     next_run,
     overdue,
 )
+from foretop_core.rules.pause_windows import PauseWindow, pause_note, pause_reason, pause_windows
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.schedule_history import newest_good
 from foretop_core.rules.sentences import Moment, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.dialects import refusal_by_upgrade, runaway_by_upgrade
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
-from foretop_core.rules.unpausing import count_unpause, forecast_unpause
+from foretop_core.rules.unpausing import count_unpause, forecast_choices
+
+WINDOW_OVERRUN = "window-overrun"
 
 
 def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -101,6 +104,7 @@ def overdue_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
 
 
 def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    windows = _windows_of(snapshot, now)
     for schedule in snapshot.schedules:
         readings = snapshot.readings(schedule)
         if not schedule.spec.paused or all(invalid(schedule, reading.dialect) for reading in readings):
@@ -109,9 +113,9 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
         since = paused.since or next_run(schedule, readings[-1].dialect)
         if since is None or now - since < limits.forgotten_pause:
             continue
-        choices = [forecast_unpause(snapshot, schedule, choice, now) for choice in (Choice.LEAVE, Choice.SKIP)]
-        due = ", due at once" if choices[0].at_once else ""
-        who = f" {paused.who}" if paused.who else ""
+        (lead, unpausing), *others = forecast_choices(snapshot, schedule, now)
+        due = ", due at once" if unpausing.at_once else ""
+        rest = [sentence(f" {words}: ", told.sentence, ".") for words, told in others]
         good = newest_good(snapshot.runs(schedule))
         kept = sentence(" Its newest good backup is ", now - good.started, " old.") if good and good.started else ""
         yield Finding(
@@ -120,23 +124,39 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
             snapshot.ref(schedule),
             since,
             sentence("paused for ", now - since, due),
-            sentence("Paused since ", since, f" at the latest{who}. Unpausing now: ", choices[0].sentence, ".", kept),
-            sentence("Unpause it if the work is done. With skip: ", choices[1].sentence, "."),
+            sentence(
+                "Paused since ",
+                since,
+                " at the latest",
+                pause_reason(paused),
+                f". {lead}: ",
+                unpausing.sentence,
+                ".",
+                kept,
+            ),
+            sentence("Unpause it if the work is done.", *rest),
+            blames=windows.get(snapshot.ref(schedule)),
         )
 
 
 def all_paused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """A maintenance window, or one that was never ended: nothing is broken, and nothing is backed up either."""
+    overrun = _windows_of(snapshot, now)
     for namespace, schedules in snapshot.schedules_by_namespace.items():
         paused = [schedule for schedule in schedules if schedule.spec.paused]
         if len(paused) < max(limits.fewest_paused, len(schedules)):
             continue
         counts = count_unpause(((snapshot, schedule, now) for schedule in paused), Choice.DO_NOT_SKIP)
-        owners = [owner for schedule in paused if (owner := schedule.paused_field_set) and owner.time]
-        since = max((owner.time for owner in owners if owner.time), default=None)
-        names = list(dict.fromkeys(owner.manager for owner in owners if owner.manager))
-        who = f" by {humanize.join(names)}" if names else ""
+        pauses = [pause_info(schedule) for schedule in paused]
+        since = max((one.since for one in pauses if one.since), default=None)
+        names = list(dict.fromkeys(one.who for one in pauses if one.who))
+        who = f" {humanize.join(names)}" if names else ""
         lasts = sentence(" The last of them was paused at ", since, f" at the latest{who}.") if since else ""
+        notes = [
+            sentence(f" Window {one.id}: {humanize.count(len(one.schedules), 'schedule')} ", one.note(now), ".")
+            for one in pause_windows(paused)
+        ]
+        blamed = {overrun.get(snapshot.ref(schedule)) for schedule in paused}
         started = humanize.count(counts.at_once, "backup")
         at_once = f" Unpaused without skip, {started} would start at once." if counts.at_once else ""
         yield Finding(
@@ -145,10 +165,46 @@ def all_paused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> 
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
             since,
             f"all {len(paused)} schedules are paused, {counts.due} due",
-            sentence(f"No schedule in {namespace} makes a backup.", lasts, at_once),
+            sentence(f"No schedule in {namespace} makes a backup.", lasts, *notes, at_once),
             "Unpause them when the work is done; choose skip if an immediate backup would be a problem.",
             tuple(snapshot.ref(schedule) for schedule in paused),
+            blames=blamed.pop() if len(blamed) == 1 else None,
         )
+
+
+def overrun_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Windows that should have ended: nothing resumes by itself."""
+    for window in pause_windows(snapshot.schedules):
+        late = window.overrun(now)
+        if late is None:
+            continue
+        count = humanize.count(len(window.schedules), "schedule")
+        counts = count_unpause(((snapshot, schedule, now) for schedule in window.schedules), Choice.LEAVE)
+        yield Finding(
+            WINDOW_OVERRUN,
+            Severity.WARNING,
+            _window_ref(snapshot, window),
+            window.pause.until,
+            sentence("overrun by ", late, f", {count} still paused"),
+            sentence(
+                f"{humanize.join([schedule.name for schedule in window.schedules])} paused ",
+                pause_note(window.pause),
+                f". {counts.due} of {len(window.schedules)} {'is' if counts.due == 1 else 'are'} due; resumed now, "
+                f"{humanize.count(counts.at_once, 'backup')} would start at once.",
+            ),
+            f"Resume the window if the work is done: foretop schedule unpause --batch {window.id}.",
+            tuple(snapshot.ref(schedule) for schedule in window.schedules),
+        )
+
+
+def _windows_of(snapshot: ClusterSnapshot, now: datetime) -> dict[ObjectRef, ObjectRef]:
+    """By schedule, the overrun window that paused it."""
+    late = (window for window in pause_windows(snapshot.schedules) if window.overrun(now) is not None)
+    return {snapshot.ref(item): _window_ref(snapshot, window) for window in late for item in window.schedules}
+
+
+def _window_ref(snapshot: ClusterSnapshot, window: PauseWindow) -> ObjectRef:
+    return ObjectRef(snapshot.context, QUEUE, window.schedules[0].namespace, window.id)
 
 
 def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

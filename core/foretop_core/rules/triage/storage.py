@@ -47,23 +47,16 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
         silence = beat.silent_for(now)
         if silence is None or beat.pulse is None:
             continue
-        newest = max(
-            (
-                schedule.status.last_backup
-                for schedule in snapshot.schedules
-                if schedule.namespace == namespace and schedule.status.last_backup
-            ),
-            default=None,
-        )
-        alive = newest is not None and newest > beat.pulse
+        alive = beat.still_submits(now)
         what = "storage hangs" if alive else "server down or storage hanging"
         also = (
             sentence(
-                " It still started a backup at ",
-                newest,
-                ", so the server is running: backups and restores are stalled until the storage responds.",
+                " It still created a backup at ",
+                beat.submitted,
+                f", so the server is running: a backup is created but {beat.holds_back(now)}. "
+                "Restores are stalled too.",
             )
-            if alive and newest
+            if alive and beat.submitted
             else " Nothing is backed up or restored until it is back."
         )
         yield Finding(

@@ -152,7 +152,8 @@ class RenderContextFactory:
                 for run in snapshot.backups
                 if run.created and now - run.created < _RECENT and run.namespace == namespace
             ]
-            self._beats[namespace] = heartbeat(storage, schedules, recent)
+            waiting = self._store.indexes.unfinished_backups.get(self._context, namespace)
+            self._beats[namespace] = heartbeat(storage, schedules, (*recent, *waiting))
         return self._beats[namespace]
 
     def _past(self, namespace: str) -> RunHistory:

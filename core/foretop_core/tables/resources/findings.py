@@ -20,6 +20,8 @@ from foretop_core.tables.text import times
 FIELDS = ("context", "namespace", "name", "kind", "severity", "code")
 _MARKS = {Severity.ERROR: StatusGlyph.BROKEN, Severity.WARNING: StatusGlyph.LOOK, Severity.NOTE: StatusGlyph.WAITING}
 _WORDS = {"BackupStorageLocation": "storage", "NonAdminBackupStorageLocationRequest": "request"}
+_NOBODY = {"velero-": "velero", "window-": "window"}
+"""What a finding is about that has no object, by how its code begins; the rest are about a queue."""
 _SHORT = {kind.name: kind.short[0] for kind in KINDS if kind.short}
 
 
@@ -63,8 +65,10 @@ def facets(finding: Finding, render: RenderContext | None = None) -> FilterableR
 def subject_text(finding: Finding) -> str:
     """`schedule velero/etcd-hourly`; the server and its queue have no name."""
     subject = finding.subject
-    nobody = "velero" if finding.code.startswith("velero-") else "queue"
+    nobody = next((word for prefix, word in _NOBODY.items() if finding.code.startswith(prefix)), "queue")
     word = _WORDS.get(subject.kind) or _SHORT.get(subject.kind) or subject.kind.lower() or nobody
+    if finding.members:
+        return f"{len(finding.members)} {word}s"
     place = "/".join(part for part in (subject.namespace, subject.name) if part)
     return f"{word} {place}".strip()
 

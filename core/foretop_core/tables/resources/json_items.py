@@ -77,15 +77,19 @@ def queue_items(snapshot: ClusterSnapshot, now: datetime) -> list[Item]:
             queue(restores, now=now, silence=silence),
         )
         for line in lines:
-            items += [queue_item(snapshot.context, entry, now) for entry in line.items]
+            running = sum(not entry.waits for entry in line.items)
+            for entry in line.items:
+                items.append(queue_item(snapshot.context, entry, now, entry.place - running if entry.waits else 0))
     return items
 
 
-def queue_item(context: str, entry: QueueItem, now: datetime) -> Item:
+def queue_item(context: str, entry: QueueItem, now: datetime, waiting_place: int) -> Item:
+    """`waiting_place` is its place among those that wait, as the table shows it; 0 for one at work."""
     return {
         **identity(context, entry.run),
         "phase": entry.phase or None,
         "position": entry.place,
+        "waitingPosition": waiting_place or None,
         "queuePosition": entry.position,
         "owner": str(entry.owner),
         "blockedBy": [run.name for run in entry.blocked_by],

@@ -125,7 +125,7 @@ class NonAdminView(View[NonAdminRow]):
 
     def explain(self, entry: NonAdminRow, render: RenderContext) -> str:
         """Why it stands where it stands, for the pane below."""
-        return lifecycle(entry.item, entry.run, render.now).why
+        return render.text(lifecycle(entry.item, entry.run, render.now, render.snapshot).why, entry.item)
 
 
 def _is_going(item: NonAdmin) -> bool:

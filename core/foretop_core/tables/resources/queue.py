@@ -53,8 +53,8 @@ class QueueView(View[Run]):
     def item(self, entry: Run, render: RenderContext) -> Item:
         found = render.queued(entry)
         if found is not None:
-            return queue_item(render.snapshot.context, found, render.now)
-        nothing = dict.fromkeys(("position", "owner", "blockedBy", "expectedStart"))
+            return queue_item(render.snapshot.context, found, render.now, render.waiting_place(entry))
+        nothing = dict.fromkeys(("position", "waitingPosition", "owner", "blockedBy", "expectedStart"))
         return {**identity(render.snapshot.context, entry), "phase": entry.phase or None, **nothing}
 
 

@@ -19,12 +19,11 @@ from foretop_core.rules.forecast import (
     never_fires,
     next_run,
     overdue,
-    unpause_as_read,
 )
 from foretop_core.rules.phases import FAULTY, WAITING
 from foretop_core.rules.schedule_history import began, history, last_outcome, was_synced
 from foretop_core.rules.snapshot import Verdicts
-from foretop_core.rules.unpausing import is_run_due
+from foretop_core.rules.unpausing import forecast_unpause, is_run_due
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
@@ -167,8 +166,7 @@ def _if_unpaused(entry: ScheduleRow, render: RenderContext) -> str:
     schedule = entry.schedule
     if entry.is_refused:
         return "paused"
-    default = render.snapshot.server(schedule.namespace).skip_immediately
-    told = unpause_as_read(schedule, render.now, Choice.LEAVE, default, entry.readings, backups=entry.runs)
+    told = forecast_unpause(render.snapshot, schedule, Choice.LEAVE, render.now, render.beat(schedule.namespace))
     if is_run_due(schedule, entry.readings, render.now):
         return "paused, due, skips" if told.skips else "paused, due"
     return f"paused, {times.until(told.next_run - render.now)}" if told.next_run else "paused"

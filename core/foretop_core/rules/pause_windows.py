@@ -1,0 +1,68 @@
+"""Pause windows: the schedules that one person paused together, why, and until when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from foretop_core.models import Schedule
+from foretop_core.rules import humanize
+from foretop_core.rules.pauses import PAUSED_BATCH, PauseInfo, pause_info
+from foretop_core.rules.sentences import Text, render, sentence
+
+
+@dataclass(frozen=True, slots=True)
+class PauseWindow:
+    """What one window paused and is still paused."""
+
+    id: str
+    schedules: tuple[Schedule, ...]
+
+    @property
+    def pause(self) -> PauseInfo:
+        """Who, why and until when: one request wrote the same on all of them."""
+        told = [pause_info(schedule) for schedule in self.schedules]
+        return next((one for one in told if one.until is not None), told[0])
+
+    def overrun(self, now: datetime) -> timedelta | None:
+        """How long ago it should have ended; None where it has time left, or no end."""
+        until = self.pause.until
+        return now - until if until is not None and now > until else None
+
+    def note(self, now: datetime) -> Text:
+        late = self.overrun(now)
+        return sentence(pause_note(self.pause), sentence(", overrun by ", late) if late is not None else "")
+
+
+def pause_windows(schedules: Iterable[Schedule]) -> tuple[PauseWindow, ...]:
+    """Of the schedules of one cluster, in the order of their ids."""
+    found: dict[str, list[Schedule]] = {}
+    for schedule in schedules:
+        if schedule.spec.paused and (window := schedule.annotation(PAUSED_BATCH)):
+            found.setdefault(window, []).append(schedule)
+    return tuple(
+        PauseWindow(window, tuple(sorted(items, key=lambda item: (item.namespace, item.name))))
+        for window, items in sorted(found.items())
+    )
+
+
+def pause_note(paused: PauseInfo) -> Text:
+    """Since when it is paused, by whom, why, and until when that was meant to last."""
+    since = sentence("since ", paused.since) if paused.since else "at an unknown time"
+    return sentence(since, pause_reason(paused))
+
+
+def pause_reason(paused: PauseInfo) -> Text:
+    """By whom, why, and until when; reads on after since when."""
+    who = f" {paused.who}" if paused.who else ""
+    why = f": {paused.why}" if paused.why else ", no reason given"
+    until = sentence("; meant until ", paused.until) if paused.until else ""
+    return sentence(who, why, until)
+
+
+def window_line(window: PauseWindow, now: datetime, zone: tzinfo = UTC) -> str:
+    """A window as the next shift knows it: what, since when, by whom, why and until when."""
+    names = humanize.join([schedule.name for schedule in window.schedules])
+    many = humanize.count(len(window.schedules), "schedule")
+    return f"{window.id}  {many} {render(window.note(now), now, zone)} ({names})"

@@ -1,0 +1,68 @@
+"""Who must do something about a NAB or NAR that the controller refuses: its owner, or an administrator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from foretop_core.models import NonAdmin, NonAdminBackup, NonAdminBackupStorageLocationRequest
+from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+
+class Actor(StrEnum):
+    OWNER = "owner"
+    ADMINISTRATOR = "administrator"
+
+
+@dataclass(frozen=True, slots=True)
+class NeededAction:
+    """Who must act on a refused object, and on what."""
+
+    who: Actor
+    waits: Text
+    """What it waits for, as a sentence."""
+    next: str
+    """The step that comes next, in a few words."""
+    remedy: str
+    request: NonAdminBackupStorageLocationRequest | None = None
+    """The administrator's decision that is missing."""
+
+
+def who_must_act(snapshot: ClusterSnapshot, item: NonAdmin) -> NeededAction:
+    """For an object that is refused; its storage location may only lack an approval, and then its spec is right."""
+    is_backup = isinstance(item, NonAdminBackup)
+    meanwhile = "no backup is made" if is_backup else "nothing is restored"
+    request = _awaited(snapshot, item)
+    if request is None:
+        return NeededAction(
+            Actor.OWNER,
+            "It stays refused until its owner changes it.",
+            f"the owner corrects spec.{'backup' if is_backup else 'restore'}Spec",
+            f"Ask the owner in {item.namespace} to change it; until then, {meanwhile}.",
+        )
+    name = request.status.non_admin_backup_storage_location.name
+    asked = sentence(" since ", request.created) if request.created else ""
+    return NeededAction(
+        Actor.ADMINISTRATOR,
+        sentence(
+            f"Its storage location {name} waits for an administrator's decision",
+            asked,
+            "; the owner does not need to change anything.",
+        ),
+        f"an administrator decides about the request {request.name} (9 Storage)",
+        f"Decide about the request {request.name} (9 Storage); until then, {meanwhile}.",
+        request,
+    )
+
+
+def _awaited(snapshot: ClusterSnapshot, item: NonAdmin) -> NonAdminBackupStorageLocationRequest | None:
+    """The undecided request for the storage location that it uses."""
+    wanted = item.spec.backup_spec.storage_location if isinstance(item, NonAdminBackup) else ""
+    sources = ((request, request.status.non_admin_backup_storage_location) for request in snapshot.storage_requests)
+    mine = (request for request, source in sources if (source.namespace, source.name) == (item.namespace, wanted))
+    return next((request for request in mine if wanted and not is_decided(request)), None)
+
+
+def is_decided(request: NonAdminBackupStorageLocationRequest) -> bool:
+    return request.spec.approval_decision in {"approve", "reject"} or request.phase in {"Approved", "Rejected"}

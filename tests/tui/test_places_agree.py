@@ -1,0 +1,212 @@
+"""What is said in several places is the same in all of them: in every scene of the demo, at several times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+
+import pytest
+
+from foretop.dialogs.pause_dialogs import choice_summary
+from foretop.panes.nonadmin_pane import nonadmin_pane
+from foretop.panes.queue_pane import queue_pane
+from foretop.panes.schedule_pane import schedule_pane
+from foretop.widgets.paragraphs import Paragraph
+from foretop_core.actions.pausing import plan_unpause
+from foretop_core.actions.schedules import NewSchedule, plan_create_schedules
+from foretop_core.minicluster.scenarios import SCENES, ScenarioOptions
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
+from foretop_core.models import Backup
+from foretop_core.models.wire import Resource
+from foretop_core.rules import humanize
+from foretop_core.rules.forecast import Choice
+from foretop_core.rules.sentences import render
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.triage import Finding, Thresholds, triage
+from foretop_core.rules.triage.nonadmin import refused
+from foretop_core.rules.triage.schedules import forgotten_pauses
+from foretop_core.rules.unpausing import count_unpause, forecast_unpause
+from foretop_core.rules.who_must_act import Actor, who_must_act
+from foretop_core.tables.engine.render_context import RenderContext
+from tests.unit.tables.test_views import Shown
+
+SCENE_NAMES = [name for name in SCENES if name != "large"]
+TIMES = (timedelta(minutes=2), timedelta(minutes=11))
+AT_ONCE = Thresholds(forgotten_pause=timedelta())
+"""Every pause counts as forgotten, so that Triage says its sentence about each."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    objects: tuple[Resource, ...]
+    now: datetime
+
+    def shown(self, view: str) -> Shown:
+        return Shown(view, self.objects, self.now)
+
+
+@cache
+def moment(name: str, passed: timedelta) -> Moment:
+    box = SimulatedCluster(SCENES[name], ScenarioOptions(seed=1), FIXED_START)
+    box.settle(passed)
+    return Moment(tuple(box.objects()), box.clock.now())
+
+
+def entries(shown: Shown) -> Iterator[tuple[Any, RenderContext]]:
+    for key, (_, entry) in shown.live.table:
+        yield entry, shown.render_context(key.context)
+
+
+def text_of(paragraphs: Sequence[Paragraph]) -> str:
+    return "\n".join("".join(span.text for span in one.spans) for one in paragraphs)
+
+
+def evidence(finding: Finding, now: datetime) -> str:
+    return f"{render(finding.evidence, now)} {render(finding.remedy, now)}"
+
+
+def compare_unpause_sentences(then: Moment) -> None:
+    now, shown = then.now, then.shown("schedules")
+    found = {one.subject.name: one for one in forgotten_pauses(shown.store.snapshot("prod"), now, AT_ONCE)}
+    for entry, context in entries(shown):
+        schedule = entry.schedule
+        if not schedule.spec.paused:
+            continue
+        snapshot, pane = context.snapshot, text_of(schedule_pane(entry, context))
+        for choice in Choice:
+            (step,) = plan_unpause(snapshot, [schedule], choice, now).steps
+            assert f"{step.forecast}." in pane, (schedule.name, choice)
+            brief = choice_summary([(snapshot, schedule, now)], choice)
+            starts = forecast_unpause(snapshot, schedule, choice, now).at_once
+            assert ("at once" in brief or "once Velero" in brief) is starts, (schedule.name, choice, brief)
+            if schedule.name in found:
+                assert f"{step.forecast}." in evidence(found[schedule.name], now), (schedule.name, choice)
+
+
+def test_a_schedule_that_skips_by_itself_says_that_it_runs_without_skip() -> None:
+    shown = moment("maintenance", TIMES[0]).shown("schedules")
+    (pane,) = (text_of(schedule_pane(entry, at)) for entry, at in entries(shown) if entry.schedule.name == "mail-30m")
+    assert "with skip or without" not in pane
+    assert "Without skip: one backup starts at once: due since 00:30:00Z" in pane
+
+
+def compare_due_counts(then: Moment) -> None:
+    shown = then.shown("schedules")
+    snapshot = shown.store.snapshot("prod")
+    paused = [(snapshot, item, then.now) for item in snapshot.schedules if item.spec.paused]
+    counts = {count_unpause(paused, choice).due for choice in Choice}
+    assert counts == {sum("paused, due" in row[1] for row in shown.text("next"))}
+    for finding in triage(snapshot, then.now).findings:
+        if finding.code == "velero-all-paused":
+            assert f", {counts.pop()} due" in render(finding.what, then.now)
+
+
+def test_a_run_that_is_due_while_the_storage_hangs_is_said_to_be_created() -> None:
+    before = moment("outage", timedelta(minutes=2))
+    shown = before.shown("schedules")
+    panes = {entry.schedule.name: text_of(schedule_pane(entry, at)) for entry, at in entries(shown)}
+    assert "is created but does not start until the storage responds" in panes["sessions-hourly"]
+    made = [item for item in moment("outage", timedelta(minutes=5)).objects if isinstance(item, Backup)]
+    (new,) = (item for item in made if item.name.startswith("sessions-hourly-2026111502"))
+    assert new.phase == "Queued"
+
+
+def compare_coming_runs(then: Moment) -> None:
+    for entry, context in entries(then.shown("schedules")):
+        schedule, beat = entry.schedule, context.beat(entry.schedule.namespace)
+        if schedule.spec.paused or not beat.silence(then.now):
+            continue
+        wish = NewSchedule(schedule.namespace, "new", "0 0 * * *", schedule.spec.template)
+        (step,) = plan_create_schedules(context.snapshot, [wish], then.now).steps
+        assert beat.outlook(then.now) in step.forecast
+        pane = text_of(schedule_pane(entry, context))
+        assert beat.outlook(then.now) in pane or "has ended" in pane or "Due since" in pane
+
+
+def compare_who_acts(then: Moment) -> None:
+    shown = then.shown("nonadmin")
+    snapshot = shown.store.snapshot("prod")
+    found = {one.subject: one for one in refused(snapshot, then.now, Thresholds())}
+    for entry, context in entries(shown):
+        finding = found.get(snapshot.ref(entry.item))
+        if finding is None:
+            continue
+        needed = who_must_act(snapshot, entry.item)
+        pane = text_of(nonadmin_pane(entry, context))
+        assert render(needed.waits, then.now) in pane
+        assert needed.next in pane
+        assert render(needed.waits, then.now) in evidence(finding, then.now)
+        assert ("waits for your approval" in render(finding.what, then.now)) is (needed.who is Actor.ADMINISTRATOR)
+        assert ("owner corrects" in pane) is (needed.who is Actor.OWNER)
+
+
+def test_an_approval_that_is_missing_is_the_administrator_s_to_give() -> None:
+    then = moment("default", TIMES[0])
+    shown = then.shown("nonadmin")
+    (pane,) = (text_of(nonadmin_pane(entry, at)) for entry, at in entries(shown) if entry.item.name == "own-bucket")
+    assert "waits for an administrator's decision" in pane
+    assert "the owner does not need to change anything" in pane
+    assert "corrected" not in pane
+
+
+def compare_queue_rows(then: Moment) -> None:
+    shown = then.shown("queue")
+    painted = shown.text("name", "position", "waits")
+    assert len(painted) == len(shown.items())
+    for (run, context), item, (_, _, position, waits) in zip(entries(shown), shown.items(), painted, strict=True):
+        queued = context.queued(run)
+        assert queued is not None
+        pane = text_of(queue_pane(run, context))
+        place = context.waiting_place(run)
+        assert position == (str(place) if place else "▶")
+        assert item["waitingPosition"] == (place or None)
+        assert item["position"] == queued.place
+        assert item["blockedWhy"] == (str(queued.hold) if queued.hold else None)
+        assert (f"It {queued.hold}" in pane) is (queued.hold is not None)
+        assert not waits or queued.hold is not None or "volume" in waits
+
+
+def compare_tenant_places(then: Moment) -> None:
+    shown = then.shown("nonadmin")
+    painted = shown.text("name", "queue")
+    for (entry, context), item, (_, _, queue) in zip(entries(shown), shown.items(), painted, strict=True):
+        if entry.run is None or not (place := context.waiting_place(entry.run)):
+            continue
+        assert f"{humanize.ordinal(place)} waiting" in text_of(nonadmin_pane(entry, context))
+        assert humanize.ordinal(place) in queue
+        assert item["liveQueuePosition"] == place + context.running_beside(entry.run)
+
+
+@pytest.mark.parametrize("passed", TIMES, ids=str)
+@pytest.mark.parametrize("name", SCENE_NAMES)
+def test_every_place_says_the_same(name: str, passed: timedelta) -> None:
+    """One test for a scene and a time, because making the scene is what takes long."""
+    then = moment(name, passed)
+    compare_unpause_sentences(then)
+    compare_due_counts(then)
+    compare_coming_runs(then)
+    compare_who_acts(then)
+    compare_queue_rows(then)
+    compare_tenant_places(then)
+
+
+def test_every_comparison_has_something_to_compare() -> None:
+    """A scene that loses what is compared here would make the comparisons above say nothing."""
+    snapshots: list[tuple[ClusterSnapshot, datetime]] = []
+    for name in SCENE_NAMES:
+        then = moment(name, TIMES[0])
+        snapshots.append((then.shown("schedules").store.snapshot("prod"), then.now))
+    paused = [item for snapshot, _ in snapshots for item in snapshot.schedules if item.spec.paused]
+    skips = {schedule.spec.skip_immediately for schedule in paused}
+    assert skips == {None, True, False}
+    owed = [
+        who_must_act(snapshot, item).who
+        for snapshot, now in snapshots
+        for finding in refused(snapshot, now, Thresholds())
+        for item in (*snapshot.nabs, *snapshot.nars)
+        if snapshot.ref(item) == finding.subject
+    ]
+    assert set(owed) == set(Actor)

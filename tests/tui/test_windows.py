@@ -1,0 +1,64 @@
+"""Pause windows on the screen: the list, the finding about one that has overrun, and the key that resumes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from foretop.dialogs.choice_list import Choose
+from foretop_core.minicluster.scenarios.scenario_builder import HOME
+from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
+from tests.objects import location, schedule
+from tests.tui.acting import Stand, stand
+from tests.tui.fake_source import FilledSource
+from tests.tui.pilot import screen
+
+NOTES = {
+    PAUSED_BY: "maria",
+    PAUSED_WHY: "CHG-4711",
+    PAUSED_UNTIL: "2026-11-14T04:30:00Z",
+    PAUSED_BATCH: "ab12cd",
+}
+
+
+def is_paused(at: Stand, name: str) -> bool:
+    return bool(at.object("Schedule", name)["spec"]["paused"])
+
+
+async def test_a_window_that_has_overrun_is_resumed_from_triage_with_one_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        schedules = at.box.storage.kind("Schedule")
+        for name in ("etcd", "mail"):
+            change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
+            at.box.storage.patch(schedules, HOME, name, change, "foretop")
+        at.patch("Schedule", "wiki", {"spec": {"paused": True}})
+        await at.see("overrun by", "by maria: CHG-4711; meant until 14 Nov 04:30Z")
+        assert "U resume the window of 2 schedules" in at.shown.pane
+        assert "u unpause 2 schedules" in at.shown.pane
+        await at.shown.press("U")
+        await at.see("Resume window ab12cd: unpause 2 schedules", "CHG-4711")
+        await at.send()
+        await at.shown.until(lambda: not is_paused(at, "etcd") and not is_paused(at, "mail"))
+        assert is_paused(at, "wiki")
+
+
+async def test_the_command_lists_the_windows_and_leads_to_the_schedules_of_one() -> None:
+    paused = [schedule(name, paused=True, annotations=NOTES) for name in ("etcd", "mail")]
+    async with screen(FilledSource([location(), schedule("audit"), *paused])) as shown:
+        await shown.press("colon", *"windows", "enter")
+        await shown.until(lambda: isinstance(shown.app.screen, Choose))
+        assert "ab12cd  2 schedules" in shown.text
+        assert "by maria: CHG-4711" in shown.text
+        await shown.press("enter")
+        await shown.until(lambda: shown.page == "schedules")
+        assert shown.table.cursor is not None
+        assert shown.table.cursor.name == "etcd"
+
+
+async def test_without_a_window_the_command_says_so() -> None:
+    async with screen(FilledSource([location(), schedule("audit", paused=True)])) as shown:
+        await shown.press("colon", *"windows", "enter")
+        await shown.until(lambda: "No schedule paused by foretop" in str(shown.app.told))

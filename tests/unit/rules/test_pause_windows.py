@@ -1,0 +1,84 @@
+"""Pause windows: who, why, until when, and what Triage says of one that should have ended."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from foretop_core.models import Schedule
+from foretop_core.rules.pause_windows import pause_windows, window_line
+from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
+from foretop_core.rules.sentences import render
+from foretop_core.rules.triage import Finding, Severity, triage
+from foretop_core.tables.resources.findings import subject_text
+from tests.objects import NOW, at, location, schedule
+from tests.unit.rules.test_triage import findings, snapshot
+
+
+def paused(name: str, window: str = "ab12cd", until: str = "2026-11-15T02:30:00Z", why: str = "CHG-4711") -> Schedule:
+    notes = {
+        PAUSED_BY: "maria",
+        PAUSED_AT: "2026-11-15T01:10:00Z",
+        PAUSED_WHY: why,
+        PAUSED_UNTIL: until,
+        PAUSED_BATCH: window,
+    }
+    return schedule(name, "0 * * * *", last="01:00:03", paused=True, skip=False, annotations=notes)
+
+
+def running() -> Schedule:
+    return schedule("running", "0 * * * *", last="02:00:03", created="02:30:00")
+
+
+def about_windows(found: list[Finding]) -> list[Finding]:
+    return [each for each in found if each.code == "window-overrun"]
+
+
+def test_schedules_that_were_paused_together_are_one_window() -> None:
+    first, second = pause_windows([paused("b"), paused("other", "ff"), paused("a"), running()])
+    assert (first.id, [item.name for item in first.schedules]) == ("ab12cd", ["a", "b"])
+    assert (second.id, [item.name for item in second.schedules]) == ("ff", ["other"])
+    assert window_line(first, NOW) == (
+        "ab12cd  2 schedules since 01:10:00Z by maria: CHG-4711; meant until 02:30:00Z, overrun by 11 minutes (a and b)"
+    )
+    assert first.overrun(at("02:30:00")) is None
+    assert first.overrun(at("02:31:00")) == timedelta(minutes=1)
+
+
+def test_a_window_without_an_end_never_overruns() -> None:
+    (window,) = pause_windows([paused("a", until="", why="")])
+    assert window.overrun(NOW + timedelta(days=9)) is None
+    assert "no reason given" in window_line(window, NOW)
+
+
+def test_an_overrun_window_is_a_warning_with_its_author_reason_and_end() -> None:
+    (found,) = about_windows(findings(location(), paused("a"), paused("b"), running()))
+    assert found.severity is Severity.WARNING
+    assert found.since == at("02:30:00")
+    assert subject_text(found) == "window velero/ab12cd"
+    assert render(found.what, NOW) == "overrun by 11 minutes, 2 schedules still paused"
+    evidence = render(found.evidence, NOW)
+    assert "a and b paused since 01:10:00Z by maria: CHG-4711; meant until 02:30:00Z." in evidence
+    assert "2 of 2 are due; resumed now, 2 backups would start at once." in evidence
+    assert "foretop schedule unpause --batch ab12cd" in render(found.remedy, NOW)
+    assert [ref.name for ref in found.related] == ["a", "b"]
+
+
+def test_a_window_that_has_time_left_is_no_finding() -> None:
+    assert not about_windows(findings(location(), paused("a", until="2026-11-15T04:30:00Z"), running()))
+
+
+def test_all_schedules_paused_stands_under_the_window_that_explains_it_and_has_its_reason() -> None:
+    found = findings(location(), *(paused(name) for name in "abc"))
+    assert [each.code for each in found] == ["window-overrun", "velero-all-paused"]
+    assert found[1].because == found[0]
+    assert "Window ab12cd: 3 schedules since 01:10:00Z by maria: CHG-4711" in render(found[1].evidence, NOW)
+    in_time = findings(location(), *(paused(name, until="2026-11-15T04:30:00Z") for name in "abc"))
+    assert [each.code for each in in_time] == ["velero-all-paused"]
+    assert "by maria: CHG-4711; meant until 04:30:00Z." in render(in_time[0].evidence, NOW)
+
+
+def test_a_schedule_paused_for_long_has_the_reason_and_the_end() -> None:
+    later = NOW + timedelta(days=3)
+    there = snapshot(location(), paused("a", until="2026-11-30T04:30:00Z"), running())
+    (found,) = [each for each in triage(there, later).findings if each.code == "schedule-paused-long"]
+    assert "by maria: CHG-4711; meant until 30 Nov 04:30Z" in render(found.evidence, later)
