@@ -85,7 +85,7 @@ async def test_the_pane_says_what_comes_next_and_who_starts_with_it() -> None:
         assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
         await shown.pilot.pause()
         assert "PreScaledCronJob orders in batch, 0 6 * * *, at 06:00 every day" in shown.pane
-        assert "in 3h 18m: 06:00  Mon 16 06:00" in shown.pane
+        assert "in 3h18m: 06:00  Mon 16 06:00" in shown.pane
         assert "06:00 together with etcd-hourly" in shown.pane
         assert "30 minutes before: 05:30 → 06:00" in shown.pane
         assert "by autogen-orders, 30 5 * * *" in shown.pane

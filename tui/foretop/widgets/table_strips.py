@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.segment import Segment
@@ -38,6 +38,7 @@ class RowState:
     cursor: bool
     marked: bool
     lit: frozenset[int]
+    shortened: Mapping[int, int] = field(default_factory=dict)
 
 
 def head_strip(
@@ -74,6 +75,7 @@ def _underlined(title: str, letter: str, style: Style) -> list[Segment]:
 def row_strip(
     columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], row: Row, how: RowState, cells: int, ascii: bool
 ) -> Strip:
+    """`how.shortened` says of columns whose cells are alike how often each of them was shortened."""
     on = CURSOR if how.cursor else PLAIN
     ellipsis = to_ascii("…", ascii)
     pieces = [
@@ -84,7 +86,14 @@ def row_strip(
     x = 0
     for slot in slots:
         cell, column = row.cells[slot.index], columns[slot.index]
-        text = to_ascii(pad(fit(cell, column, slot.width, ellipsis), slot.width, right=column.right), ascii)
+        text = to_ascii(
+            pad(
+                fit(cell, column, slot.width, ellipsis, how.shortened.get(slot.index, 0)),
+                slot.width,
+                right=column.right,
+            ),
+            ascii,
+        )
         style = (DIM if row.faded else style_of(cell.tone)) + on
         if slot.x > x:
             pieces.append(Segment(" " * (slot.x - x), on))
