@@ -138,7 +138,7 @@ ACTIONS: tuple[Action, ...] = (
         "filter",
         ("slash",),
         "/",
-        "filter: text, !text, -l label=x, -f fuzzy, and COLUMN:text for any column (phase:Failed)",
+        "filter: text (no regular expression; * in COLUMN:te*), !text, -l label=x, -f fuzzy, COLUMN:text (phase:Failed)",
         ActionGroup.TABLE,
         "filter",
         3,
