@@ -143,6 +143,16 @@ ACTIONS: tuple[Action, ...] = (
         "filter",
         3,
     ),
+    Action(
+        "search",
+        ("slash",),
+        "/",
+        "search the text; enter goes to the next match",
+        ActionGroup.PAGE,
+        "search",
+        3,
+        instead_of=("filter",),
+    ),
     Action("mark", ("space",), "space", "mark it and move to the next", ActionGroup.TABLE, "mark", 6),
     Action(
         "mark_range",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 
 from foretop.panes.nonadmin_pane import nonadmin_pane, path, tenant_facts
-from foretop.panes.results_section import known_results
+from foretop.panes.results_section import HAVE_RESULTS, known_results
 from foretop.panes.runs_pane import backup_pane, restore_pane
 from foretop.panes.schedule_pane import schedule_pane
 from foretop.panes.storage_pane import storage_pane
@@ -25,7 +25,7 @@ from foretop_core.models import (
     Restore,
     Schedule,
 )
-from foretop_core.models.kinds import by_name
+from foretop_core.models.kinds import NAB, NABSL, NAR, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.lifecycle import run_steps
@@ -35,8 +35,19 @@ from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.schedules import SchedulesView
 
 SECTIONS = ("overview", "conditions", "volumes", "results", "events", "changes", "describe", "yaml")
+_ONLY = {
+    "conditions": frozenset((NAB.name, NAR.name, NABSL.name)),
+    "volumes": HAVE_RESULTS,
+    "results": HAVE_RESULTS,
+}
+"""Sections that not every kind has."""
 _DATE = 20
 """Cells for `12 Nov 02:30Z`, or a longer name of a zone."""
+
+
+def sections_of(kind: str) -> tuple[str, ...]:
+    """The sections that an object of this kind has."""
+    return tuple(section for section in SECTIONS if kind in _ONLY.get(section, (kind,)))
 
 
 def heading(key: ObjectRef) -> str:
@@ -199,5 +210,7 @@ def describe(state: DashboardState, key: ObjectRef, resource: Resource) -> Seque
         ("Events", events),
         ("Changes", changes),
     ):
+        if title.lower() not in sections_of(key.kind):
+            continue
         said += [paragraph(""), paragraph(title, bold=True), *part(state, key, resource)]
     return said
