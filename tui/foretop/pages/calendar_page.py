@@ -170,6 +170,7 @@ class CalendarPage(FilterablePage):
         }
 
     def do_horizon(self) -> None:
+        self.lanes.hold_cursor()
         self.lanes.horizon = (self.lanes.horizon + 1) % len(HORIZONS)
         self.pulse()
 
@@ -198,7 +199,9 @@ class CalendarPage(FilterablePage):
         return True
 
     def hint(self) -> str:
-        return self._problem or (self.state.focus.words if self.state is not None else "")
+        if self._problem or self.state is None:
+            return self._problem
+        return ", ".join(part for part in (self.lanes.position, self.state.focus.words) if part)
 
     @property
     def has_problem(self) -> bool:

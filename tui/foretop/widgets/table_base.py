@@ -16,9 +16,18 @@ from foretop.widgets.line_widgets import explanation_strip
 from foretop.widgets.paragraphs import Line
 from foretop.widgets.row_selection import RowSelection
 from foretop.widgets.styles import PLAIN
-from foretop.widgets.table_strips import LEFT, HeaderState, RowState, group_strip, head_strip, row_strip
+from foretop.widgets.table_strips import (
+    LEFT,
+    HeaderState,
+    RowState,
+    group_strip,
+    has_room_for_count,
+    head_strip,
+    row_strip,
+)
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.tables.engine.columns import Row
 from foretop_core.tables.engine.layout import wording
 
@@ -193,10 +202,18 @@ class TableBase(Widget):
         if self.rows.groups is not None:
             return f"{marked}{len(table):,} in {self.rows.groups.groups:,}"
         if len(table) <= self.height:
-            return marked.rstrip(", ")
+            return f"{marked}{humanize.count(len(table), 'row')}"
         last = min(self._top + self.height, len(table))
         signs = f"{'↑' if self._top else ''}{'↓' if last < len(table) else ''}"
         return f"{marked}{self._top + 1:,}–{last:,} of {len(table):,} {signs}"
+
+    @property
+    def untold_count(self) -> str:
+        """How many rows there are, where the head has no room to say it."""
+        if self.rows is None or not self._window:
+            return ""
+        count = self._count()
+        return "" if has_room_for_count(self.rows.columns, self._slots, count, self.size.width) else count.rstrip("↑↓ ")
 
     def _row(self, row: Row) -> Strip:
         assert self.rows is not None

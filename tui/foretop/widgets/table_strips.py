@@ -47,7 +47,7 @@ def head_strip(
     """The titles; the letter that sorts by a column is underlined, the sorted one has an arrow."""
     by_place = {place: letter for letter, place in sort_keys(columns).items()}
     pieces: list[Segment] = [Segment(" " * LEFT, HEAD)]
-    x = told = 0
+    x = 0
     for slot in slots:
         column = columns[slot.index]
         pieces.append(Segment(" " * (slot.x - x), HEAD))
@@ -57,12 +57,21 @@ def head_strip(
         style = HEAD + CURSOR if column.name == heading.selected else HEAD
         pieces += _underlined(title, by_place.get(slot.index, ""), style)
         x = slot.x + slot.width
-        told = x if column.right else slot.x + len(words)
     strip = Strip(pieces).adjust_cell_length(cells, HEAD)
-    if not heading.count or len(heading.count) + 2 > cells - LEFT - told:
+    if not heading.count or not has_room_for_count(columns, slots, heading.count, cells):
         return strip
     tail = Strip([Segment(to_ascii(f" {heading.count} ", ascii), DIM)])
     return Strip.join([strip.crop(0, cells - tail.cell_length), tail])
+
+
+def has_room_for_count(columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], count: str, cells: int) -> bool:
+    """Whether the number of rows fits behind the last title and its arrow."""
+    if not slots:
+        return False
+    last = slots[-1]
+    column = columns[last.index]
+    told = last.x + (last.width if column.right else min(last.width, len(column.title) + 1))
+    return len(count) + 2 <= cells - LEFT - told
 
 
 def _underlined(title: str, letter: str, style: Style) -> list[Segment]:

@@ -207,19 +207,25 @@ class Timeline(Widget, can_focus=True):
             return []
         load = self._counted(ruler)
         shown = self.agenda.order[self._top : self._top + self.height]
-        lanes = len(self.agenda.order)
-        place = f"{self._place + 1} of {lanes:,}" if lanes > self.height else ""
         strip = Span(bars(load.peaks(self._now), ascii=self._ascii), style_of(Tone.RUNNING))
         return [
-            (Span(self._head(_horizon_word(HORIZONS[self.horizon]), ""), HEAD), Span(axis(ruler, self._zone), HEAD)),
-            (Span(self._head("load", place), DIM), strip),
+            (Span(self._head(_horizon_word(HORIZONS[self.horizon])), HEAD), Span(axis(ruler, self._zone), HEAD)),
+            (Span(self._head("load"), DIM), strip),
             *(self._lane(self.agenda[key], ruler) for key in shown),
         ]
 
-    def _head(self, word: str, place: str) -> str:
-        room = self._name_room + 1
-        text = f"{word:<{room - len(place)}}{place}" if len(word) + len(place) < room else place or word
-        return f" {pad(text, self._left - 1)}"
+    def _head(self, word: str) -> str:
+        return f" {pad(word, self._left - 1)}"
+
+    @property
+    def position(self) -> str:
+        """`lane 3 of 43`."""
+        lanes = len(self.agenda.order) if self.agenda is not None else 0
+        return f"lane {self._place + 1} of {lanes:,}" if lanes else ""
+
+    def hold_cursor(self) -> None:
+        """It stays on its schedule from now on, though another may start next."""
+        self._moved = self.cursor is not None
 
     def _counted(self, ruler: TimeAxis) -> StartLoad:
         """The load of all lanes: worked out anew when the ruler moves, or when something changed and it is time."""
@@ -264,7 +270,7 @@ class Timeline(Widget, can_focus=True):
 
 
 def _horizon_word(horizon: timedelta) -> str:
-    return f"next {horizon.days} d" if horizon.days > 1 else f"next {horizon // timedelta(hours=1)} h"
+    return f"next {horizon.days}d" if horizon.days > 1 else f"next {horizon // timedelta(hours=1)}h"
 
 
 def _next(item: TimelineItem, now: datetime) -> str:
