@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests of the screen wait for it half of their time: one more at once than there are cores.
 SPREAD = -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)") --dist worksteal
 
-.PHONY: help demo test test-real check format bench bench-quick screenshots snapshots tour clean
+.PHONY: help demo test test-real check format bench bench-quick screenshots snapshots tour chaos chaos-full bundle man clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -56,6 +56,19 @@ snapshots: $(READY) ## write anew the pictures and texts that the tests compare 
 
 tour: compiled   ## every key in the views and windows at three sizes, by pilot and as bytes
 	$(BIN)/python -m pytest $(SPREAD) tests/tour
+
+chaos: compiled  ## broken on purpose, from a seed: a share of the table in tests/README.md
+	$(BIN)/python -m tests.chaos --objects 20000
+
+chaos-full: compiled ## the whole table
+	$(BIN)/python -m tests.chaos --objects 100000
+	$(BIN)/python -m pytest $(SPREAD) tests/tui/test_hostile_bytes.py tests/tui/test_survives.py
+
+bundle: $(READY) ## foretop with an interpreter of its own, in one file under dist/
+	$(BIN)/python packaging/bundle.py $(BUNDLE)
+
+man: $(READY)    ## write the manual page to dist/foretop.1
+	@mkdir -p dist && $(BIN)/foretop explain --man > dist/foretop.1 && echo dist/foretop.1
 
 clean:           ## remove what make built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

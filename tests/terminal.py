@@ -109,6 +109,14 @@ class Terminal:
     def press(self, keys: str) -> None:
         os.write(self._terminal, keys.encode())
 
+    def press_bytes(self, keys: bytes) -> None:
+        """What a terminal sends that is no text."""
+        os.write(self._terminal, keys)
+
+    @property
+    def is_running(self) -> bool:
+        return self._program.poll() is None
+
     def signal(self, number: signal.Signals) -> None:
         self._program.send_signal(number)
 

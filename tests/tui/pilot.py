@@ -114,7 +114,7 @@ class Screen:
     @property
     def faults(self) -> list[str]:
         """What the screen had to say about itself; a good run has none."""
-        return [text for _, text in self.app.told if "could not be drawn" in text]
+        return list(self.app.survived)
 
     def names(self) -> list[str]:
         """The rows on the screen, by the names of their objects."""
@@ -130,9 +130,13 @@ class Screen:
 
 @asynccontextmanager
 async def screen(
-    source: FilledSource | None = None, size: tuple[int, int] = SMALL, looks: DisplayOptions | None = None
+    source: FilledSource | None = None,
+    size: tuple[int, int] = SMALL,
+    looks: DisplayOptions | None = None,
+    *,
+    may_fail: bool = False,
 ) -> AsyncIterator[Screen]:
-    """A dashboard with its facts on the screen."""
+    """A dashboard with its facts on the screen; what it survives is a failure of the test, unless that is wanted."""
     filled = source or FilledSource(troubled())
     app = Dashboard(lambda: filled, looks or DisplayOptions(flash=False))
     async with app.run_test(size=size) as pilot:
@@ -140,3 +144,4 @@ async def screen(
         await shown.until(lambda: app.main_screen.page is not None and app.main_screen.page.state is not None)
         await shown.tick()
         yield shown
+        assert may_fail or shown.faults == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 from foretop.commands.display_flags import DisplayFlags, show_dashboard
+from foretop_core.clock import ManualClock
 from foretop_core.models.kinds import BACKUP
 from tests.tui.fake_source import FilledSource, backup_dict, troubled
 
@@ -22,9 +23,16 @@ class Changing(FilledSource):
 
 
 class Failing(FilledSource):
+    """Its clock fails after the first reload, and without the time there is no screen."""
+
     def retry_now(self) -> None:
+        self.retries += 1
+
+    def clock(self, _context: str) -> ManualClock:
         token = TOKEN
-        raise ZeroDivisionError(f"a fault with {len(token)} letters in it")
+        if self.retries:
+            raise ZeroDivisionError(f"a fault with {len(token)} letters in it, not {token}")
+        return super().clock(_context)
 
 
 if __name__ == "__main__":

@@ -205,7 +205,7 @@ async def test_a_nar_is_deleted_with_its_velero_restore_once_its_name_is_typed(
         await at.shown.until(has_ended)
         await at.go("3", key)
         await at.shown.press("ctrl+d")
-        await at.see("Delete restore bring-it-back", "restored objects stay", "Type bring-it-back to confirm")
+        await at.see("Delete NAR bring-it-back", "restored objects stay", "Type bring-it-back to confirm")
         await left_by_enter(at)
         await at.shown.press("ctrl+d")
         await confirm_wrongly_then(at, name)

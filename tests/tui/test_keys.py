@@ -124,11 +124,11 @@ async def test_all_that_is_shown_is_marked_at_once_and_the_frame_counts_it() -> 
         assert "marked" not in shown.text
 
 
-async def test_a_terminal_without_our_signs_cuts_a_name_with_a_sign_that_means_nothing_else() -> None:
+async def test_a_terminal_without_our_signs_cuts_a_name_with_a_tilde() -> None:
     async with screen(looks=DisplayOptions(flash=False, ascii=True)) as shown:
         await shown.press("7")
-        assert any("$" in line[3:28] for line in shown.lines)
-        assert not any("~" in line[3:28] for line in shown.lines)
+        assert any("~" in line[3:28] for line in shown.lines)
+        assert not any("$" in line[3:28] for line in shown.lines)
 
 
 async def test_a_range_is_marked_from_the_last_mark_to_the_cursor() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import signal
 import subprocess
@@ -132,14 +133,56 @@ def _threads(pid: int) -> list[str]:
     return sorted(os.listdir(f"/proc/{pid}/task"))
 
 
-def test_a_crash_leaves_the_terminal_in_order_and_tells_no_values() -> None:
-    with Terminal([*_VISITED, "crash"]) as terminal:
+def test_a_crash_leaves_the_terminal_in_order_a_report_and_no_values(tmp_path: Path) -> None:
+    with Terminal([*_VISITED, "crash"], environ={"XDG_STATE_HOME": str(tmp_path)}) as terminal:
         terminal.shows("etcd-hourly")
         terminal.press(_CTRL_R)
         assert terminal.ended() == 1
         terminal.shows("ZeroDivisionError: a fault with 19 letters in it")
         assert TOKEN.encode() not in terminal.output
+        assert b"Traceback" not in terminal.output
         _is_left_as_found(terminal)
+    (report,) = (tmp_path / "foretop").glob("crash-*.txt")
+    assert report.stat().st_mode & 0o777 == 0o600
+    assert TOKEN not in report.read_text()
+    assert "in clock" in report.read_text()
+
+
+@pytest.mark.parametrize(
+    "bytes_in",
+    [
+        "\x1b[115:83;2;83u",
+        "\x1b[999999999999u",
+        "\x1b[<1;99999999999;1M",
+        "\x1b[;;;;;u",
+        "\x1b[1114112u",
+        "\x1b[?2026;9$y",
+        "\x1b[48;99999;99999;0;0t",
+    ],
+)
+def test_hostile_bytes_from_the_terminal_end_nothing(bytes_in: str) -> None:
+    with Terminal(_VISITED, 80, 24) as terminal:
+        terminal.shows("etcd-hourly")
+        terminal.press_bytes(bytes_in.encode() + b"\xff\xfe\xc3(\x80")
+        terminal.press("2")
+        terminal.shows("CRON")
+        terminal.press("q")
+        assert terminal.ended() == 0
+        _is_left_as_found(terminal)
+
+
+def test_noise_from_the_terminal_ends_nothing() -> None:
+    """Neither keys that quit nor those that stop or suspend are in it."""
+    dice = random.Random(14)
+    letters = [letter for letter in range(256) if chr(letter) not in "qQ\x03\x05\x1a\x1c\x11\x13"]
+    with Terminal(_VISITED, 80, 24) as terminal:
+        terminal.shows("etcd-hourly")
+        for _ in range(40):
+            noise = bytes(dice.choices([*letters, *b"\x1b[" * 40, *b"0123456789;:<u" * 6], k=200))
+            terminal.press_bytes(noise)
+        terminal.press_bytes(b"\x1b[200~\x1b[201~")
+        terminal.settled()
+        assert terminal.is_running
 
 
 @pytest.mark.parametrize(
@@ -226,7 +269,7 @@ def test_a_server_that_refuses_is_told_and_waited_for(tmp_path: Path) -> None:
     nobody = tmp_path / "kubeconfig"
     nobody.write_text(yaml.safe_dump(_kubeconfig("http://127.0.0.1:1", {"token": "t"})))
     with Terminal([*_FORETOP, "--kubeconfig", str(nobody)], 80, 24) as terminal:
-        terminal.shows(lambda lines: "▲ stale" in lines[0] and "refused" in "".join(lines))
+        terminal.shows(lambda lines: "▲ cannot connect" in lines[0] and "refused" in "".join(lines))
         terminal.shows("foretop retries in")
 
 

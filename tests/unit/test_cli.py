@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 
-from foretop.cli import run
+from foretop.cli import COMMANDS, foretop, run
+from foretop.commands.exit_codes import EXIT_CODES, exit_code_table
+from foretop.commands.help_examples import EXAMPLES, START_EXAMPLES
+from foretop_core.tables.text.explanations import EXPLANATIONS
 
 SCHEDULES = """
 apiVersion: velero.io/v1
@@ -334,3 +341,76 @@ def test_version_and_help_work(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("foretop ")
     assert run(["--help"]) == 0
     assert "primer" in capsys.readouterr().out
+
+
+def every_command() -> Iterator[tuple[str, click.Command]]:
+    """All commands and their subcommands, by the words that a person types."""
+    for name in COMMANDS:
+        command = foretop.get_command(click.Context(foretop), name)
+        assert command is not None
+        yield name, command
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {verb}", inner) for verb, inner in command.commands.items())
+
+
+def test_no_command_has_an_option_twice() -> None:
+    for name, command in every_command():
+        spellings = [word for param in command.params for word in (*param.opts, *param.secondary_opts)]
+        assert len(spellings) == len(set(spellings)), name
+        names = [param.name for param in command.params]
+        assert len(names) == len(set(names)), name
+
+
+def test_every_command_has_an_example_that_it_understands() -> None:
+    commands = {name: command for name, command in every_command() if not isinstance(command, click.Group)}
+    assert set(EXAMPLES) == set(commands)
+    for name, example in EXAMPLES.items():
+        typed = re.sub(r"^source <\((.*)\)$|\s+>.*$", r"\1", example)
+        words = shlex.split(typed)
+        assert words[: 1 + len(name.split())] == ["foretop", *name.split()]
+        commands[name].make_context(name, words[1 + len(name.split()) :])
+        assert example in commands[name].get_help(click.Context(commands[name], info_name=name))
+
+
+def test_the_help_begins_with_examples_that_are_understood(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    printed = capsys.readouterr().out
+    for example in START_EXAMPLES.values():
+        assert example in printed
+        foretop.make_context("foretop", shlex.split(example)[1:])
+
+
+@pytest.mark.parametrize("topic", list(EXPLANATIONS))
+def test_a_topic_is_explained_in_a_screenful(capsys: pytest.CaptureFixture[str], topic: str) -> None:
+    assert run(["explain", topic]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == EXPLANATIONS[topic].title
+    assert len(lines) <= 23
+    assert max(map(len, lines)) < 80
+    for command in re.findall(r"foretop ([a-z-]+)", EXPLANATIONS[topic].body.partition("See: ")[2]):
+        assert command in COMMANDS
+
+
+def test_the_topics_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]] == list(EXPLANATIONS)
+    assert "'wind' is not one of 'due'" in refusal(capsys, "explain", "wind")
+
+
+def test_the_manual_page_has_every_command_topic_and_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "--man"]) == 0
+    page = capsys.readouterr().out
+    plain = page.replace("\\-", "-")
+    assert page.startswith(".TH FORETOP 1")
+    for name, _ in every_command():
+        assert f".SS foretop {name}" in plain
+    for explanation in EXPLANATIONS.values():
+        assert f".SH {explanation.title.upper()}" in plain
+    assert all(re.match(r"\.(TH|SH|SS|PP|TP|B|nf|fi)\b", line) for line in page.splitlines() if line.startswith("."))
+
+
+def test_the_readme_has_the_exit_codes() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    assert "\n".join(exit_code_table()) in readme
+    named = {word for row in EXIT_CODES for word in row.commands.split(", ")}
+    assert named - {"every command"} == set(COMMANDS) - {"demo", "completion", "explain"}

@@ -15,10 +15,14 @@ _ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    return built("wheel", tmp_path_factory.mktemp("wheel"))
+
+
+def built(target: str, folder: Path) -> Path:
+    """A wheel or an sdist, made from the tree."""
+    build = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)]
     subprocess.run(build, cwd=_ROOT, check=True, capture_output=True)
-    (made,) = folder.glob("*.whl")
+    (made,) = folder.iterdir()
     return made
 
 

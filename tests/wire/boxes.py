@@ -30,10 +30,17 @@ def box_in_thread(objects: Sequence[dict[str, Any]] = (), users: Sequence[User] 
             ready.set()
             await done.wait()
 
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
+    def run() -> None:
+        try:
+            loop.run_until_complete(serve())
+        finally:
+            ready.set()
+
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     try:
         assert ready.wait(120), "the box did not open"
+        assert made, "the box did not take the objects"
         yield made[0]
     finally:
         loop.call_soon_threadsafe(done.set)

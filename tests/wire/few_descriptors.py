@@ -59,7 +59,7 @@ async def _look(tenant: str, admin: str, namespaces: int) -> dict[str, object]:
         meta = {"name": "new", "namespace": namespace}
         await writer.request("POST", api_paths.collection(NAB, namespace), body={**made, "metadata": meta})
         if looked_at:
-            session.look_into(namespace)
+            session.watch_namespace(namespace)
         key = ObjectRef(CONTEXT, "NonAdminBackup", namespace, "new")
         await _until(lambda key=key: session.store.get(key) is not None)  # type: ignore[misc]
     for owner in ("r-1999", "somebody-elses"):

@@ -218,10 +218,10 @@ def test_watching_prints_all_that_is_there_and_then_each_change(tmp_path: Path) 
             watching.terminate()
 
 
-def change(box: MiniCluster, folder: Path, patch: str) -> None:
+def change(box: MiniCluster, folder: Path, patch: str, name: str = "hourly") -> None:
     from urllib.request import Request, urlopen
 
-    url = f"{box.url}/apis/velero.io/v1/namespaces/velero/schedules/hourly"
+    url = f"{box.url}/apis/velero.io/v1/namespaces/velero/schedules/{name}"
     head = {"Authorization": f"Bearer {box.token()}", "Content-Type": "application/merge-patch+json"}
     with urlopen(Request(url, patch.encode(), head, method="PATCH"), timeout=120) as answer:
         assert answer.status == 200

@@ -27,7 +27,7 @@ from foretop_core.actions.nonadmin import plan_decide, plan_delete_nab, plan_del
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.plan_sender import MOST_TRIES, Outcome
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.actions.restores import RestoreRequest, plan_restore
+from foretop_core.actions.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.actions.run_files import RunFile, file_plan
 from foretop_core.actions.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
 from foretop_core.actions.server_default import plan_server_default
@@ -64,6 +64,7 @@ WORLD = [
     *(item for item in OBJECTS if item["kind"] == "NonAdminBackupStorageLocationRequest"),
     *TENANTS,
     a_schedule("old"),
+    obj("Restore", "done", {"backupName": "ended"}, status={"phase": "Completed"}),
     obj("Backup", "spare", {"ttl": "24h0m0s"}, status={**OBJECTS[7]["status"], "expiration": "2026-11-16T02:00:00Z"}),
 ]
 
@@ -84,6 +85,7 @@ WISHES: list[tuple[Select, Planner]] = [
     (by_name("spare", "backups"), lambda s, items, now: plan_extend(s, items, NewLifetime(ttl="720h"), now)),
     (by_name("orders", "nabs"), plan_delete_nab),
     (by_name("orders-back", "nars"), plan_delete_nar),
+    (by_name("done", "restores"), plan_delete_restore),
     (by_name("ask", "storage_requests"), lambda s, items, now: plan_decide(s, items, "reject", now)),
 ]
 

@@ -19,7 +19,7 @@ from foretop.main_screen.main_screen import MainScreen
 from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resume_only_after_suspend
 from foretop.terminal.key_queue import SerialKeyApp
-from foretop.terminal.textual_internals import has_driver, switch_mouse
+from foretop.terminal.textual_internals import guard_input, guard_messages, has_driver, switch_mouse
 from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError
 from foretop_core.tables.text.cell_text import clean, cut_end
@@ -27,6 +27,7 @@ from foretop_core.tables.text.cell_text import clean, cut_end
 if TYPE_CHECKING:
     from foretop.dialogs.too_small_screen import TooSmallScreen
     from foretop_core.dashboard.state import DashboardState
+    from foretop_core.models.wire import ObjectRef
 
 PACE = 1 / 15
 """The pump looks this often for changes; what did not change is not drawn."""
@@ -37,6 +38,7 @@ _LEAST_SIZE = Size(40, 10)
 """In less no table can be read."""
 _TOAST_FRAME = 4
 """Cells of the screen that a toast leaves free or takes for its edges."""
+_KEPT_FAILURES = 20
 
 
 class Dashboard(SerialKeyApp):
@@ -56,7 +58,11 @@ class Dashboard(SerialKeyApp):
         self._source: ClusterSession | None = None
         self._pumping: asyncio.Task[None] | None = None
         self._mouse = self.looks.mouse
-        self._last_fault = ""
+        self.survived: list[str] = []
+        """The failures that cost themselves only, the latest of them."""
+        self._is_up = False
+        guard_messages()
+        guard_input()
         self._again = asyncio.Event()
         self._canvas = CellDiff()
         self._cover: TooSmallScreen | None = None
@@ -100,6 +106,7 @@ class Dashboard(SerialKeyApp):
 
     def on_ready(self) -> None:
         """Ready is not painted yet, and what comes next takes the processor for itself."""
+        self._is_up = True
         self.main_screen.show_frame()
         self.call_after_refresh(self._begin)
 
@@ -173,10 +180,28 @@ class Dashboard(SerialKeyApp):
         try:
             self.main_screen.pulse()
         except Exception as problem:
-            text = f"The screen could not be drawn: {type(problem).__name__}: {problem}"
-            if text != self._last_fault:
-                self._last_fault = text
+            self.survives("drawing the screen", problem)
+
+    def survives(self, what: str, problem: Exception) -> bool:
+        """Told once, and listed in Triage; before the screen is there, a failure is the end."""
+        return self._is_up and self.note_failure(what, None, problem)
+
+    def note_failure(self, what: str, subject: ObjectRef | None, problem: Exception) -> bool:
+        """Something failed that was asked for or drawn; True, for it is dealt with."""
+        # Only a failure needs it, and the first paint is faster without.
+        from foretop_core.rules.failures import problem_text
+
+        text = f"{what} failed: {problem_text(problem)}"
+        known = text in self.survived
+        self.survived = [*self.survived[-_KEPT_FAILURES:], text]
+        # Whatever else fails on the way to telling it, it is dealt with.
+        with contextlib.suppress(Exception):
+            if self.main_screen.state is not None and self.main_screen.state.contexts:
+                self.main_screen.state.note_failure(what, subject, problem)
+        with contextlib.suppress(Exception):
+            if not known:
                 self.notify(text, severity="error")
+        return True
 
     def rewritten(self, update: RenderableType | None) -> RenderableType | None:
         """Textual writes the whole of every line that it touches; we write the cells that differ."""
@@ -207,7 +232,7 @@ class Dashboard(SerialKeyApp):
         # In order with the toasts that were asked for before: those are shown when their turn comes, not at once.
         self.call_later(self.clear_notifications)
         shown = cut_end(text, self.size.width - _TOAST_FRAME)
-        super().notify(shown, title=title, severity=severity, timeout=timeout, markup=False)
+        super().notify(shown, title=clean(title), severity=severity, timeout=timeout, markup=False)
 
     def action_leave(self) -> None:
         self.exit()

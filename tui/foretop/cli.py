@@ -6,12 +6,15 @@ import errno
 import importlib
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn, cast
 
 import click
 
+from foretop.commands.complete_words import REFRESH
 from foretop.commands.connection import connection_options
 from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, watch_clusters
+from foretop.commands.help_examples import EXAMPLES, START_EXAMPLES
 from foretop_core.kube.connection.config import SessionOptions
 
 COMMANDS = {
@@ -19,6 +22,8 @@ COMMANDS = {
     "next": ("foretop.commands.next_runs", "Show the next runs of an expression or of the schedules in a file."),
     "primer": ("foretop.commands.primer", "Compute expressions that warm up a cluster before a schedule runs."),
     "get": ("foretop.commands.get", "Print the rows of a view, once or as they change."),
+    "describe": ("foretop.commands.describe", "Print everything that foretop knows of one object."),
+    "watch": ("foretop.commands.watch", "Print each new finding, or run a command for it."),
     "doctor": ("foretop.commands.doctor", "Check a cluster: what foretop finds, what is missing, and how to fix it."),
     "upgrade-check": ("foretop.commands.upgrade_check", "Show which schedules a Velero upgrade changes, and how."),
     "schedule": ("foretop.commands.schedule", "Pause, unpause, create and delete schedules."),
@@ -29,12 +34,28 @@ COMMANDS = {
     "storage-request": ("foretop.commands.storage_request", "Approve or reject storage requested by tenants."),
     "server": ("foretop.commands.server", "Set Velero's default for skipImmediately."),
     "journal": ("foretop.commands.journal", "Show what foretop has written to which cluster."),
+    "explain": ("foretop.commands.explain", "Explain when schedules run, skips, the queue, phases, cron dialects."),
+    "completion": ("foretop.commands.completion", "Print the completion script of a shell."),
     "report": ("foretop.commands.report", "Report next runs, queue and findings of a cluster or of a file."),
 }
 
 
+HIDDEN = {REFRESH: "foretop.commands.completion_names"}
+"""Commands that foretop calls itself."""
+
+
 class _ReaderGone(Exception):
     """Standard output was closed: `foretop get backups | head`."""
+
+
+def with_examples(name: str, command: click.Command) -> click.Command:
+    """A command, or each of a group's, with its example at the end of its help."""
+    if isinstance(command, click.Group):
+        for verb, inner in command.commands.items():
+            with_examples(f"{name} {verb}", inner)
+    elif name in EXAMPLES:
+        command.epilog = f"\b\nExample:\n  {EXAMPLES[name]}"
+    return command
 
 
 class LazyCommands(click.Group):
@@ -44,10 +65,14 @@ class LazyCommands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        module = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else HIDDEN.get(cmd_name)
+        if module is None:
             return None
-        module, _ = COMMANDS[cmd_name]
-        return cast(click.Command, importlib.import_module(module).command)
+        return with_examples(cmd_name, cast(click.Command, importlib.import_module(module).command))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Examples"):
+            formatter.write_dl([(example, about) for about, example in START_EXAMPLES.items()], col_max=44)
 
     def make_context(self, *arguments: Any, **settings: Any) -> click.Context:
         """A reader that has gone is told apart here and in `invoke`: click itself would end with exit code 1."""
@@ -93,9 +118,9 @@ def foretop(ctx: click.Context, wishes: SessionOptions, tastes: DisplayFlags) ->
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """What `main` does, with the exit code as its answer; every refusal is one line on standard error."""
+    """Runs a command, with the exit code as its answer; every refusal is one line on standard error."""
     try:
-        answer = foretop.main(arguments, prog_name="foretop", standalone_mode=False)
+        answer = foretop.main(arguments, prog_name=_program(), standalone_mode=False)
         sys.stdout.flush()
     except click.UsageError as problem:
         where = problem.ctx.command_path if problem.ctx else "foretop"
@@ -115,9 +140,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as problem:
         from foretop_core.errors import ForetopError
 
-        if not isinstance(problem, ForetopError):
-            raise
-        return _refuse(str(problem))
+        return _refuse(str(problem)) if isinstance(problem, ForetopError) else _crash(problem)
     return answer if isinstance(answer, int) else 0
 
 
@@ -125,10 +148,26 @@ def main() -> NoReturn:
     sys.exit(run())
 
 
+def _program() -> str:
+    """How it was called: kubectl and oc start a plugin by the name of its file."""
+    called, dash, rest = Path(sys.argv[0]).name.partition("-")
+    return f"{called} {rest}" if dash and called in ("kubectl", "oc") else "foretop"
+
+
 def _refuse(line: str) -> int:
     from foretop_core.tables.text.cell_text import clean
 
     click.echo(f"foretop: {clean(' '.join(line.split()))}", err=True)
+    return 2
+
+
+def _crash(problem: Exception) -> int:
+    """A fault of foretop's own: nothing could be read, and the report says where it happened."""
+    import os
+
+    from foretop.terminal.crash_report import crash_lines
+
+    click.echo(crash_lines(problem, os.environ), err=True)
     return 2
 
 

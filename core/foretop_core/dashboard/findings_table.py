@@ -35,6 +35,13 @@ class FindingsTableModel(TableModel):
         self._seen = -1
 
     @property
+    def name(self) -> str:
+        return "findings"
+
+    def key_of(self, entry: Finding) -> ObjectRef:
+        return findings.key_of(entry)
+
+    @property
     def table(self) -> SortedRows[Finding]:
         return self._findings.table
 

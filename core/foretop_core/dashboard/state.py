@@ -7,16 +7,22 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from foretop_core.dashboard.cluster_session import ClusterSession
+from foretop_core.dashboard.failure_log import FailureLog
 from foretop_core.dashboard.related_objects import object_of
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.failures import Failure, problem_text
 from foretop_core.rules.snapshot import VisibilityGap
-from foretop_core.rules.triage import Debounced, Finding, Severity, aggregated, debounce, triage
+from foretop_core.rules.triage import Debounced, Finding, Severity, aggregated, debounce, failure_finding, triage
 from foretop_core.store import ContextHealth, Store
 from foretop_core.tables.engine.namespace_scope import NamespaceScope
 from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
-from foretop_core.tables.resources.visibility_findings import is_visibility_finding, visibility_findings
+from foretop_core.tables.resources.visibility_findings import (
+    is_visibility_finding,
+    unreadable_findings,
+    visibility_findings,
+)
 from foretop_core.tables.text.time_zones import TimeZoneSetting
 
 _LOOK_AGAIN = timedelta(seconds=10)
@@ -50,6 +56,10 @@ class DashboardState:
         self._places: tuple[int, tuple[str, ...]] = (-1, ())
         self._healths: tuple[int, dict[str, ContextHealth]] = (-1, {})
         self._settled: dict[str, Debounced] = {}
+        self._failed_rules: dict[str, tuple[Failure, ...]] = {}
+        self._failed_judging: dict[str, tuple[Failure, ...]] = {}
+        self._log = FailureLog(source.store)
+        self._gathered = 0
         self._first_look = set(source.contexts)
         self._judged: dict[str, tuple[datetime, tuple[int, int]]] = {}
         self._began = self._took = 0.0
@@ -130,6 +140,8 @@ class DashboardState:
 
     def judge(self, *, at_once: bool = False) -> None:
         """Looks for what is wrong, where something changed or time has passed."""
+        if self._gathered != self._log.revision:
+            self._gather()
         began = self._ticks()
         changed = any(self._judged.get(context, _NEVER)[1] != self._version(context) for context in self.contexts)
         rest = max(_SOONEST.total_seconds() / 2, self._took * (_SHARE if changed else _IDLE_SHARE))
@@ -137,10 +149,15 @@ class DashboardState:
             return
         due = [context for context in self.contexts if at_once or self._is_due(context)]
         for context in due:
-            self._judge(context)
+            self._judge_safely(context)
         if due:
             self._gather()
             self._began, self._took = began, self._ticks() - began
+
+    @property
+    def has_judged(self) -> bool:
+        """Whether every cluster was looked at once; before that nothing is known to be well."""
+        return all(context in self._judged for context in self.contexts)
 
     @property
     def version(self) -> tuple[object, ...]:
@@ -157,12 +174,32 @@ class DashboardState:
         passed = abs(self.clock(context) - at)
         return passed >= _LOOK_AGAIN or (passed >= _SOONEST and version != self._version(context))
 
+    def note_failure(self, what: str, subject: ObjectRef | None, problem: BaseException) -> Failure:
+        """A row, a pane or an action failed: Triage lists it from the next look on."""
+        context = subject.context if subject is not None and subject.context in self.contexts else self.contexts[0]
+        return self._log.note(what, context, subject, problem, self.clock(context))
+
+    def failures(self, context: str) -> tuple[Failure, ...]:
+        """What could not be judged or shown in one cluster."""
+        judging = (*self._failed_judging.get(context, ()), *self._failed_rules.get(context, ()))
+        return (*judging, *self._log.of(context, self.clock(context)))
+
+    def _judge_safely(self, context: str) -> None:
+        """What fails in one cluster leaves the others alone; its last findings stay, and the failure is named."""
+        try:
+            self._judge(context)
+        except Exception as problem:
+            self._failed_judging[context] = (Failure(context, "judging", None, problem_text(problem)),)
+        else:
+            self._failed_judging.pop(context, None)
+
     def _judge(self, context: str) -> None:
         now = self.now(context)
         self._judged[context] = (self.clock(context), self._version(context))
         if self._is_coming_in(context):
             return
         found = triage(self.store.snapshot(context), now)
+        self._failed_rules[context] = found.failures
         # What comes in with the first list has not just begun: it is shown at once.
         held = None if context in self._first_look else self._settled.get(context)
         self._settled[context] = debounce(held, found.findings, now)
@@ -176,14 +213,32 @@ class DashboardState:
         return self.health(context).state is WatchState.SYNCING
 
     def _gather(self) -> None:
+        self._gathered = self._log.revision
         shown = aggregated(
             finding for context in self.contexts for finding in self._settled.get(context, Debounced()).shown.values()
         )
-        shown = (*self._not_seen(some=bool(shown)), *shown)
-        unseen = tuple(gap for context in self.contexts for gap in self.store.snapshot(context).unseen)
+        not_judged = self._not_judged()
+        shown = (*self._not_seen(some=bool(shown or not_judged)), *not_judged, *shown)
+        unseen = tuple(gap for context in self.contexts for gap in self._unseen(context))
         if (shown, unseen) != (self.findings, self.unseen):
             self.findings, self.unseen = shown, unseen
             self.judgement += 1
+
+    def _unseen(self, context: str) -> tuple[VisibilityGap, ...]:
+        if context in self._failed_judging:
+            return tuple(failure.gap for failure in self._failed_judging[context])
+        return self.store.snapshot(context).unseen
+
+    def _not_judged(self) -> tuple[Finding, ...]:
+        """Shown at once and for as long as it lasts: without it, fewer findings would look like health."""
+        return tuple(
+            finding
+            for context in self.contexts
+            for finding in (
+                *(failure_finding(failure) for failure in self.failures(context)),
+                *unreadable_findings(context, self.store.unreadable),
+            )
+        )
 
     def _not_seen(self, *, some: bool) -> tuple[Finding, ...]:
         """Stands among the findings; where there are none, the calm page tells at length what was not seen."""

@@ -10,6 +10,7 @@ from typing import Any
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.failures import problem_text
 from foretop_core.tables.engine.columns import Cell, Column, Row, UnreadableRow, View
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
@@ -51,6 +52,14 @@ class TableModel(ABC):
         self._wanted = parse_filter("")
         self._renewed = 0
         self._short = short_names(state.contexts)
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The view that it is the model of."""
+
+    @abstractmethod
+    def key_of(self, entry: Any) -> ObjectRef: ...
 
     @property
     @abstractmethod
@@ -167,11 +176,16 @@ class TableModel(ABC):
         return bool(self.filter_text or self.faults_only or self._focus)
 
     def _keeps(self, entry: Any) -> bool:
+        """What cannot be put to the narrowing is shown: nothing is hidden by a failure."""
         if self._focus and not self._focus.keeps(*self.home(entry)):
             return False
-        if self._wanted and not self._wanted(self.facets(entry)):
-            return False
-        return not self.faults_only or self.is_fault(entry)
+        try:
+            if self._wanted and not self._wanted(self.facets(entry)):
+                return False
+            return not self.faults_only or self.is_fault(entry)
+        except Exception as problem:
+            self.state.note_failure(f"filtering {self.name}", self.subject(self.key_of(entry)), problem)
+            return True
 
     @abstractmethod
     def home(self, entry: Any) -> tuple[str, str, str]:
@@ -182,11 +196,14 @@ class TableModel(ABC):
 
     def _safely(self, key: ObjectRef, entry: Any) -> Row:
         try:
-            return self.paint_one(key, entry)
+            row = self.paint_one(key, entry)
         except Exception as problem:
             cells = [Cell("") for _ in self.columns[self.many :]]
-            cells[0] = Cell(f"{key.name}: cannot be shown ({type(problem).__name__}: {problem})".replace("\n", " "))
-            return Row(key, StatusGlyph.BROKEN, tuple(cells))
+            cells[0] = Cell(clean(f"{key.name}: cannot be shown: {problem_text(problem)}"))
+            row = Row(key, StatusGlyph.BROKEN, tuple(cells), fault=problem)
+        if row.fault is not None:
+            self.state.note_failure(f"a row of {self.name}", self.subject(key), row.fault)
+        return row
 
     def _told(self, row: Row) -> Row:
         """With its context where there are several, and faded where it may be other by now."""
@@ -207,6 +224,13 @@ class StoreTableModel(TableModel):
         self.live: LiveTable[Any] = LiveTable(view, state.store, state.contexts)
 
     @property
+    def name(self) -> str:
+        return self.view.name
+
+    def key_of(self, entry: tuple[ObjectRef, Any]) -> ObjectRef:
+        return entry[0]
+
+    @property
     def table(self) -> SortedRows[Any]:
         return self.live.table
 
@@ -224,7 +248,13 @@ class StoreTableModel(TableModel):
 
     def standing(self, entry: tuple[ObjectRef, Any]) -> StatusLabel | None:
         held = entry[1]
-        return (StatusGlyph.BROKEN, "unreadable") if isinstance(held, UnreadableRow) else self.view.standing(held)
+        if isinstance(held, UnreadableRow):
+            return StatusGlyph.BROKEN, "unreadable"
+        try:
+            return self.view.standing(held)
+        except Exception as problem:
+            self.state.note_failure(f"a group of {self.name}", entry[0], problem)
+            return StatusGlyph.BROKEN, "not judged"
 
     def pump(self) -> bool:
         return self.live.pump()

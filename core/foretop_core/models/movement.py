@@ -7,7 +7,7 @@ import hashlib
 import msgspec
 
 from foretop_core.models.velero import BACKUP_LABEL, RESTORE_LABEL
-from foretop_core.models.wire import Resource, Time, Wire
+from foretop_core.models.wire import Count, Resource, Time, Wire
 
 _LONGEST_LABEL = 63
 
@@ -37,8 +37,8 @@ class MovementSpec(Wire, frozen=True):
 
 
 class BytesProgress(Wire, frozen=True):
-    bytes_done: int = 0
-    total_bytes: int = 0
+    bytes_done: Count = 0
+    total_bytes: Count = 0
 
 
 class MovementStatus(Wire, frozen=True):

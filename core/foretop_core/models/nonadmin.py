@@ -11,7 +11,7 @@ from foretop_core.models.velero import (
     RestoreSpec,
     RestoreStatus,
 )
-from foretop_core.models.wire import Condition, Resource, Wire
+from foretop_core.models.wire import Condition, Count, Resource, Wire
 
 NAB_UUID_LABEL = "openshift.io/oadp-nab-origin-nacuuid"
 NAR_UUID_LABEL = "openshift.io/oadp-nar-origin-nacuuid"
@@ -24,19 +24,19 @@ NAR_FINALIZER = "nonadminrestore.oadp.openshift.io/finalizer"
 
 
 class QueueInfo(Wire, frozen=True):
-    estimated_queue_position: int = 0
+    estimated_queue_position: Count = 0
 
 
 class VolumeCounts(Wire, frozen=True):
-    total: int = 0
-    new: int = 0
-    accepted: int = 0
-    prepared: int = 0
-    in_progress: int = 0
-    canceling: int = 0
-    canceled: int = 0
-    completed: int = 0
-    failed: int = 0
+    total: Count = 0
+    new: Count = 0
+    accepted: Count = 0
+    prepared: Count = 0
+    in_progress: Count = 0
+    canceling: Count = 0
+    canceled: Count = 0
+    completed: Count = 0
+    failed: Count = 0
 
 
 class VeleroObject(Wire, frozen=True):

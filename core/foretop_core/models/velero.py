@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from foretop_core.models.wire import NONE, Metadata, Resource, Time, Wire
+from foretop_core.models.wire import NONE, Count, Metadata, Resource, Time, Wire
 
 SCHEDULE_LABEL = "velero.io/schedule-name"
 BACKUP_LABEL = "velero.io/backup-name"
@@ -134,9 +134,9 @@ def _latest(entries: Iterable[ManagedFields]) -> ManagedFields | None:
 
 
 class ItemProgress(Wire, frozen=True):
-    total_items: int = 0
-    items_backed_up: int = 0
-    items_restored: int = 0
+    total_items: Count = 0
+    items_backed_up: Count = 0
+    items_restored: Count = 0
 
     @property
     def done(self) -> int:
@@ -144,8 +144,8 @@ class ItemProgress(Wire, frozen=True):
 
 
 class HookStatus(Wire, frozen=True):
-    hooks_attempted: int = 0
-    hooks_failed: int = 0
+    hooks_attempted: Count = 0
+    hooks_failed: Count = 0
 
 
 class RunStatus(Wire, frozen=True):
@@ -154,8 +154,8 @@ class RunStatus(Wire, frozen=True):
     phase: str = ""
     start_timestamp: Time | None = None
     completion_timestamp: Time | None = None
-    errors: int = 0
-    warnings: int = 0
+    errors: Count = 0
+    warnings: Count = 0
     failure_reason: str = ""
     validation_errors: tuple[str, ...] = ()
     progress: ItemProgress | None = None
@@ -169,11 +169,11 @@ class RunStatus(Wire, frozen=True):
 
 class BackupStatus(RunStatus, frozen=True):
     expiration: Time | None = None
-    queue_position: int | None = None
+    queue_position: Count | None = None
     format_version: str = ""
-    version: int = 0
-    backup_item_operations_attempted: int = 0
-    backup_item_operations_failed: int = 0
+    version: Count = 0
+    backup_item_operations_attempted: Count = 0
+    backup_item_operations_failed: Count = 0
 
     @property
     def item_operations(self) -> tuple[int, int]:
@@ -198,8 +198,8 @@ class Backup(Resource, frozen=True):
 
 
 class RestoreStatus(RunStatus, frozen=True):
-    restore_item_operations_attempted: int = 0
-    restore_item_operations_failed: int = 0
+    restore_item_operations_attempted: Count = 0
+    restore_item_operations_failed: Count = 0
 
     @property
     def item_operations(self) -> tuple[int, int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import cache
 from types import MappingProxyType
@@ -14,6 +15,12 @@ from foretop_core.errors import Unreadable
 
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 """A time; one without a zone cannot be compared with others and makes its object unreadable."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+"""A number of things; below zero, or above what JSON carries exactly, it is not a count."""
+FIRST_YEAR, LAST_YEAR = 2, 9998
+"""Times outside of these years make their object unreadable: they cannot be moved to every zone."""
+_ODD_TIME = re.compile(rb'"(?:000[01]|9999)-|\\u003[0-9]')
+"""Bytes without a match have no time outside of those years, so only others are looked through."""
 
 
 NONE: Mapping[str, Any] = MappingProxyType({})
@@ -40,7 +47,7 @@ class Metadata(Wire, frozen=True):
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
-    generation: int = 0
+    generation: Count = 0
     creation_timestamp: Time | None = None
     deletion_timestamp: Time | None = None
     labels: dict[str, str] = {}
@@ -129,7 +136,7 @@ def decode(model: type[R], data: bytes | msgspec.Raw) -> R:
         raise _unreadable(model, msgspec.json.decode(raw), problem) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise Unreadable(f"{model.__name__} cannot be read", str(problem)) from None
-    return made
+    return _within_bounds(made) if _ODD_TIME.search(raw) else made
 
 
 def from_builtins(model: type[R], value: object) -> R:
@@ -142,7 +149,29 @@ def from_builtins(model: type[R], value: object) -> R:
         raise Unreadable(
             f"{model.__name__} {object_name(value)} cannot be read", "it is nested too deeply or contains itself"
         ) from None
+    return _within_bounds(made)
+
+
+def _within_bounds(made: R) -> R:
+    """The object, whose times lie in the years that can be reckoned with."""
+    for path, time in _times(made, ""):
+        if not FIRST_YEAR <= time.year <= LAST_YEAR:
+            name = f"{made.namespace}/{made.name}" if made.namespace else made.name
+            years = f"the year {time.year} is not within {FIRST_YEAR} to {LAST_YEAR}"
+            raise Unreadable(f"{type(made).__name__} {name} cannot be read", f"{path}: {years}")
     return made
+
+
+def _times(part: object, path: str) -> Iterator[tuple[str, datetime]]:
+    """All times of an object, each with the way to it as the API names it."""
+    if isinstance(part, datetime):
+        yield path, part
+    elif isinstance(part, tuple):
+        for place, each in enumerate(part):
+            yield from _times(each, f"{path}[{place}]")
+    elif isinstance(part, msgspec.Struct):
+        for name, field in zip(part.__struct_fields__, part.__struct_encode_fields__, strict=True):
+            yield from _times(getattr(part, name), f"{path}.{field}" if path else field)
 
 
 def to_builtins(part: Wire) -> dict[str, Any]:

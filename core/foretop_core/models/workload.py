@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
-from foretop_core.models.wire import NONE, Resource, Time, Wire
+from foretop_core.models.wire import NONE, Count, Resource, Time, Wire
+
+MOST_WARM_UP_MINUTES = 7 * 24 * 60
+"""Nobody keeps nodes warm for longer than a week before a run."""
 
 
 class CronJobSpec(Wire, frozen=True):
@@ -37,8 +40,11 @@ class CronJobTemplate(Wire, frozen=True):
     spec: PrimedSpec = PrimedSpec()
 
 
+WarmUpMinutes = Annotated[int, msgspec.Meta(ge=0, le=MOST_WARM_UP_MINUTES)]
+
+
 class PreScaledCronJobSpec(Wire, frozen=True):
-    warm_up_time_mins: int = 0
+    warm_up_time_mins: WarmUpMinutes = 0
     primer_schedule: str = ""
     cron_job: CronJobTemplate = CronJobTemplate()
 
@@ -59,7 +65,7 @@ class Event(Resource, frozen=True):
     type: str = ""
     reason: str = ""
     message: str = ""
-    count: int = 1
+    count: Count = 1
     first_timestamp: Time | None = None
     last_timestamp: Time | None = None
     event_time: Time | None = None

@@ -36,7 +36,7 @@ def _day(at: datetime, today: datetime) -> str:
 
 def rfc3339(at: datetime | None) -> str | None:
     """Whole seconds in UTC, as the API writes them."""
-    return None if at is None else at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return None if at is None else f"{at.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat()}Z"
 
 
 def duration(length: timedelta) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from foretop_core.models import Schedule
+from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR
 
 ANNOTATIONS = "foretop.io/"
 PAUSED_BY = f"{ANNOTATIONS}paused-by"
@@ -51,4 +52,4 @@ def _time(text: str) -> datetime | None:
         found = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found if found.tzinfo else None
+    return found if found.tzinfo and FIRST_YEAR <= found.year <= LAST_YEAR else None

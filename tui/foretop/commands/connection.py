@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,13 @@ _OPTIONS = (
     ),
     click.option("--as", "as_user", metavar="USER", help="Act as this user."),
     click.option("--as-group", "as_groups", multiple=True, metavar="GROUP", help="Act as this group; repeatable."),
+    click.option("--cluster", "kube_cluster", metavar="NAME", help="The cluster entry of the kubeconfig to use."),
+    click.option("--user", "kube_user", metavar="NAME", help="The user entry of the kubeconfig to use."),
+    click.option("-s", "--server", "kube_server", metavar="URL", help="The address of the API server."),
+    click.option("--token", "kube_token", metavar="TOKEN", help="The bearer token for the API server."),
+    click.option("--certificate-authority", metavar="FILE", help="The certificate authority of the API server."),
+    click.option("--insecure-skip-tls-verify", is_flag=True, help="Do not verify the server's certificate."),
+    click.option("--request-timeout", metavar="DURATION", help="The limit for one request, such as 10s; 0 for none."),
     click.option("--read-only", is_flag=True, help="Never write to the cluster (also FORETOP_READ_ONLY=1)."),
 )
 _NAMES = (
@@ -48,6 +56,13 @@ _NAMES = (
     "velero_versions",
     "as_user",
     "as_groups",
+    "kube_cluster",
+    "kube_user",
+    "kube_server",
+    "kube_token",
+    "certificate_authority",
+    "insecure_skip_tls_verify",
+    "request_timeout",
     "read_only",
 )
 _NO = frozenset({"", "0", "false", "no"})
@@ -58,12 +73,18 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def with_wishes(*arguments: Any, **options: Any) -> Any:
-        given = {name: options.pop(name) for name in _NAMES}
+        given = {name: options.pop(name, None) for name in _NAMES}
         return command(*arguments, wishes=_merge(wishes_of(click.get_current_context()), given), **options)
 
     for option in reversed(_OPTIONS):
         with_wishes = option(with_wishes)
     return with_wishes
+
+
+def without_option(command: Callable[..., Any], name: str) -> None:
+    """Takes an option from a command that has another of the same name; before the subcommand it is still taken."""
+    params: list[click.Parameter] = getattr(command, "__click_params__", [])
+    params[:] = [param for param in params if param.name != name]
 
 
 def wishes_of(context: click.Context) -> SessionOptions:
@@ -81,11 +102,33 @@ def _merge(before: SessionOptions, given: dict[str, Any]) -> SessionOptions:
         contexts=given["contexts"] or before.connect.contexts,
         as_user=given["as_user"] or before.connect.as_user,
         as_groups=given["as_groups"] or before.connect.as_groups,
+        cluster=given["kube_cluster"] or before.connect.cluster,
+        user=given["kube_user"] or before.connect.user,
+        server=given["kube_server"] or before.connect.server,
+        token=given["kube_token"] or before.connect.token,
+        certificate_authority=given["certificate_authority"] or before.connect.certificate_authority,
+        insecure_skip_tls_verify=given["insecure_skip_tls_verify"] or before.connect.insecure_skip_tls_verify,
+        request_timeout=_seconds(given["request_timeout"]) or before.connect.request_timeout,
     )
+    if connect.certificate_authority and connect.insecure_skip_tls_verify:
+        raise click.UsageError("give --certificate-authority or --insecure-skip-tls-verify, not both")
     namespaces = () if given["all_namespaces"] else given["namespaces"] or before.namespaces
     velero = given["velero_namespace"] or before.velero_namespace
     versions = _versions(given["velero_versions"]) or before.velero_versions
     return SessionOptions(connect, namespaces, before.read_only or given["read_only"], velero, velero_versions=versions)
+
+
+def _seconds(text: str | None) -> float | None:
+    """As kubectl reads it: a duration, or a number of seconds; 0 leaves the limits as they are."""
+    if not text:
+        return None
+    found = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?", text)
+    if text.isdigit():
+        return float(text) or None
+    if found is None:
+        raise click.UsageError(f"--request-timeout {text!r} is not a duration such as 10s, 2m or 1h")
+    hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    return hours * 3600 + minutes * 60 + seconds or None
 
 
 def _versions(texts: tuple[str, ...]) -> GivenVersions | None:

@@ -5,31 +5,28 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from foretop.commands.connection import connection_options
+from foretop.commands.finding_sentences import FindingSentences
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, say, table, warn
-from foretop_core.dashboard.state import DashboardState
+from foretop.commands.output_form import OutputForm, OutputFormType, SortOrder, object_names
+from foretop.commands.view_rows import FindingRows, ResourceRows, RowChange, row_changes
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAB, NAR, Kind
+from foretop_core.models.kinds import KINDS, NAB, NAR, Kind
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.triage import Finding
-from foretop_core.rules.triage.ranking import rank
 from foretop_core.session import WATCHED, Session
 from foretop_core.tables.engine.columns import Row, View
-from foretop_core.tables.engine.filter import parse_filter
-from foretop_core.tables.engine.live_table import LiveTable
-from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
+from foretop_core.tables.engine.field_selector import FieldSelector, parse_field_selector
 from foretop_core.tables.engine.view_registry import VIEWS
-from foretop_core.tables.resources import findings
-from foretop_core.tables.resources.json_items import Item, as_list, finding_item
+from foretop_core.tables.resources.json_items import Item, as_list
 
 _TABLES: dict[str, tuple[str, frozenset[str] | None]] = {
     "schedules": ("schedules", None),
@@ -43,8 +40,28 @@ _TABLES: dict[str, tuple[str, frozenset[str] | None]] = {
     "findings": ("findings", None),
 }
 _SAME = {"schedule": "schedules", "backup": "backups", "restore": "restores", "bsl": "storage"}
-_EACH = 0.1
-"""Changes are told at most ten times a second, findings looked for as often as something changed or a second passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedRows:
+    """Which rows are printed, in which order and form."""
+
+    form: OutputForm
+    headers: bool
+    fields: FieldSelector
+    order: SortOrder | None
+
+    def items(self, source: ResourceRows | FindingRows) -> dict[ObjectRef, Item]:
+        found = source.items()
+        for item in found.values():
+            self.fields.check(item)
+            break
+        kept = {key: item for key, item in found.items() if self.fields.keeps(item)}
+        if self.order is None:
+            return kept
+        self.order.check(list(kept.values()))
+        place = self.order.place
+        return dict(sorted(kept.items(), key=lambda pair: place(pair[1])))
 
 
 @click.command("get")
@@ -52,21 +69,56 @@ _EACH = 0.1
 @click.argument("wanted", nargs=-1, metavar="[FILTER]...")
 @connection_options
 @click.option(
-    "-o", "--output", "form", type=click.Choice(["text", "wide", "json", "yaml"]), default="text", show_default=True
+    "-o",
+    "--output",
+    "form",
+    type=OutputFormType(),
+    default="text",
+    show_default=True,
+    metavar="FORM",
+    help="text, wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=HEADER:PATH,…",
 )
 @click.option("-w", "--watch", is_flag=True, help="Watch for changes; with -o json, one event per line.")
-def command(what: str, wanted: tuple[str, ...], wishes: SessionOptions, form: str, watch: bool) -> int:
+@click.option("-l", "--selector", "labels", metavar="LABELS", help="Only objects with these labels.")
+@click.option("--field-selector", metavar="FIELD=VALUE", help="Only rows whose field has this value; also !=.")
+@click.option("--sort-by", metavar="PATH", help="Sort by a field of -o json, such as .name.")
+@click.option("--no-headers", is_flag=True, help="Print no line of column titles.")
+@click.option("--plain", is_flag=True, help="With findings: one sentence each, and with --watch one for each change.")
+def command(
+    what: str,
+    wanted: tuple[str, ...],
+    wishes: SessionOptions,
+    form: OutputForm,
+    watch: bool,
+    labels: str | None,
+    field_selector: str | None,
+    sort_by: str | None,
+    no_headers: bool,
+    plain: bool,
+) -> int:
     """The rows of a view: schedules, backups, restores, nab, nar, queue, storage or findings.
 
-    FILTER is what the screen takes: text, !text, phase:Failed, -l app=x (put -- before it), -f fuzzy.
+    FILTER is what the screen takes: text, !text, phase:Failed, -f fuzzy (put -- before it). Paths, templates and
+    field selectors read the fields that -o json prints.
     """
     name = _SAME.get(what, what)
-    if watch and form == "yaml":
+    if watch and form.name not in ("text", "wide", "json"):
         raise click.UsageError("--watch goes with text, wide and json")
-    return asyncio.run(_get(name, " ".join(wanted), wishes, form, watch))
+    if plain and (name != "findings" or form.name != "text"):
+        raise click.UsageError("--plain goes with findings, as text")
+    if watch and sort_by:
+        raise click.UsageError("--watch prints changes as they come; omit --sort-by")
+    chosen = PrintedRows(
+        form,
+        not no_headers,
+        parse_field_selector(field_selector or ""),
+        SortOrder.read(sort_by) if sort_by else None,
+    )
+    text = " ".join([*wanted, *([f"-l '{labels}'"] if labels else [])])
+    return asyncio.run(_get(name, text, wishes, chosen, watch, plain))
 
 
-async def _get(name: str, wanted: str, wishes: SessionOptions, form: str, watch: bool) -> int:
+async def _get(name: str, wanted: str, wishes: SessionOptions, chosen: PrintedRows, watch: bool, plain: bool) -> int:
     view_name, only = _TABLES[name]
     kinds = WATCHED if view_name == "findings" else _needed(VIEWS[view_name])
     async with running_session(wishes, kinds) as session:
@@ -74,16 +126,13 @@ async def _get(name: str, wanted: str, wishes: SessionOptions, form: str, watch:
             FindingRows(session, wanted) if view_name == "findings" else ResourceRows(session, view_name, wanted, only)
         )
         if watch:
-            await _watch(session, source, form)
+            await _watch(source, chosen, plain)
             return 0
         _, bad = await wait_synced(session)
         warn(bad)
         _refuse_missing(session)
         source.pump()
-        if form in ("json", "yaml"):
-            emit(as_list(source.items().values()), form)
-        else:
-            _print(source, form == "wide", len(session.contexts) > 1)
+        _print(source, chosen, session, plain)
         return 1 if bad else 0
 
 
@@ -100,132 +149,62 @@ def _needed(view: type[View[Any]]) -> tuple[Kind, ...]:
     return tuple(kind for kind in KINDS if kind.name in view.watched | view.beside and kind in WATCHED)
 
 
-class ResourceRows:
-    """The rows of a view of the store."""
-
-    def __init__(self, session: Session, name: str, wanted: str, only: frozenset[str] | None) -> None:
-        self.changed = asyncio.Event()
-        view = VIEWS[name]()
-        self._live: LiveTable[Any] = LiveTable(view, session.store, session.contexts, self.changed.set)
-        self._live.filter(wanted)
-        self._only = only
-        self._scene = _scenes(session)
-        self.titles = [(column.title, column.wide) for column in view.columns]
-        self._session = session
-        self._kinds = {kind for kind in KINDS if kind.name in (only or view.kinds)}
-
-    @property
-    def empty(self) -> str:
-        """What was not seen may be there all the same, and Velero's own objects are in no team's namespace."""
-        gaps = _not_seen(self._session, {"", *(kind.name for kind in self._kinds)})
-        if gaps:
-            return f"Nothing visible. Not visible: {gaps}."
-        places = ", ".join(self._session.namespaces)
-        if places and self._kinds <= BESIDE_VELERO:
-            return f"Nothing in {places}. Velero's objects are in its own namespace: name that one, or omit -n."
-        return f"Nothing in {places}." if places else "No resources found."
-
-    def pump(self) -> None:
-        self._live.pump()
-
-    def items(self) -> dict[ObjectRef, Item]:
-        view = self._live.view
-        return {
-            key: view.describe(key, entry, self._scene(key.context))
-            for key, (_, entry) in self._live.table.window(0, len(self._live.table))
-            if self._only is None or key.kind in self._only
-        }
-
-    def rows(self) -> list[Row]:
-        painted = self._live.paint(0, len(self._live.table), self._scene)
-        return [row for row in painted if self._only is None or row.key.kind in self._only]
+async def _watch(source: ResourceRows | FindingRows, chosen: PrintedRows, plain: bool) -> None:
+    sentences = FindingSentences()
+    async for changes in row_changes(source):
+        kept = [change for change in changes if chosen.fields.keeps(change.item)]
+        if plain:
+            for _, line in sentences.of(kept):
+                say(line)
+        else:
+            _tell(kept, source, chosen.form.name)
+        sys.stdout.flush()
 
 
-class FindingRows:
-    """The findings of all contexts exactly as Triage shows them: debounced, aggregated, with what cannot be seen."""
-
-    def __init__(self, session: Session, wanted: str) -> None:
-        self.changed = asyncio.Event()
-        self._session = session
-        self._state = DashboardState(session, time.monotonic)
-        self._feed = session.store.feed.subscribe(None, self.changed.set)
-        self._wanted = parse_filter(wanted, findings.FIELDS)
-        self.titles = [(column.title, column.wide) for column in findings.COLUMNS]
-
-    def pump(self) -> None:
-        self._feed.drain()
-        self._state.beat()
-        self._state.judge(at_once=True)
-
-    @property
-    def empty(self) -> str:
-        """What was not seen never counts as healthy."""
-        gaps = _not_seen(self._session)
-        return f"No problems in what is visible. Not visible: {gaps}." if gaps else "No problems."
-
-    def _shown(self) -> list[Finding]:
-        scene = self._state.render_context_of
-        wanted = [one for one in self._state.findings if self._wanted(findings.facets(one, scene(one)))]
-        return sorted(wanted, key=rank)
-
-    def items(self) -> dict[ObjectRef, Item]:
-        scene = self._state.render_context_of
-        return {findings.key_of(found): finding_item(found, scene(found).now) for found in self._shown()}
-
-    def rows(self) -> list[Row]:
-        return [findings.paint(found, self._state.render_context_of(found)) for found in self._shown()]
-
-
-def _not_seen(session: Session, kinds: Collection[str] | None = None) -> str:
-    unseen = [gap for context in session.contexts for gap in session.snapshot(context).unseen]
-    shown = [gap for gap in unseen if kinds is None or gap.kind in kinds]
-    return ", ".join(f"{gap.kind or gap.context} ({gap.reason})" for gap in shown)
-
-
-def _scenes(session: Session) -> Callable[[str], RenderContext]:
-    stages = {name: RenderContextFactory(session.store, name) for name in session.contexts}
-    return lambda context: stages[context].render_context(session.clock(context).now())
-
-
-async def _watch(session: Session, source: ResourceRows | FindingRows, form: str) -> None:
-    """First all that is there, then what changes, until it is interrupted; a lost API server is waited out."""
-    told: dict[ObjectRef, Item] = {}
-    while True:
-        source.pump()
-        items = source.items()
-        events = [
-            *(("ADDED", key, item) for key, item in items.items() if key not in told),
-            *(("MODIFIED", key, item) for key, item in items.items() if key in told and told[key] != item),
-            *(("DELETED", key, item) for key, item in told.items() if key not in items),
-        ]
-        _tell(events, source, form)
-        told = items
-        source.changed.clear()
-        await asyncio.wait({asyncio.ensure_future(source.changed.wait())}, timeout=1.0)
-        await asyncio.sleep(_EACH)
-
-
-def _tell(events: Iterable[tuple[str, ObjectRef, Item]], source: ResourceRows | FindingRows, form: str) -> None:
+def _tell(changes: Iterable[RowChange], source: ResourceRows | FindingRows, form: str) -> None:
     if form == "json":
-        for kind, _, item in events:
-            sys.stdout.write(
-                json.dumps({"type": kind, "object": item}, separators=(",", ":"), ensure_ascii=False) + "\n"
-            )
+        for change in changes:
+            event = {"type": change.type, "object": change.item}
+            sys.stdout.write(json.dumps(event, separators=(",", ":"), ensure_ascii=False) + "\n")
+        return
+    painted = {row.key: row for row in source.rows()}
+    for change in changes:
+        row = painted.get(change.key)
+        cells = [cell.text for cell in row.cells] if row else [change.item["namespace"], change.item["name"]]
+        say("  ".join([change.type.ljust(8), *cells]))
+
+
+def _print(source: ResourceRows | FindingRows, chosen: PrintedRows, session: Session, plain: bool) -> None:
+    items = chosen.items(source)
+    form = chosen.form
+    if plain:
+        for _, line in FindingSentences().of([RowChange("ADDED", key, item) for key, item in items.items()]):
+            say(line)
+        if not items:
+            say(source.empty)
+    elif form.name in ("json", "yaml"):
+        emit(as_list(items.values()), form.name)
+    elif form.name == "name":
+        for name in object_names(list(items.values())):
+            say(name)
+    elif form.template is not None:
+        click.echo(form.template.render(as_list(items.values())), nl=False)
+    elif form.columns is not None:
+        for line in form.columns.lines(items.values(), headers=chosen.headers):
+            say(line)
     else:
-        painted = {row.key: row for row in source.rows()}
-        for kind, key, item in events:
-            row = painted.get(key)
-            cells = [cell.text for cell in row.cells] if row else [item["namespace"], item["name"]]
-            say("  ".join([kind.ljust(8), *cells]))
-    sys.stdout.flush()
+        rows = {row.key: row for row in source.rows()}
+        _print_table(source, [rows[key] for key in items if key in rows], chosen, len(session.contexts) > 1)
 
 
-def _print(source: ResourceRows | FindingRows, wide: bool, several: bool) -> None:
-    rows = source.rows()
+def _print_table(source: ResourceRows | FindingRows, rows: list[Row], chosen: PrintedRows, several: bool) -> None:
+    wide = chosen.form.name == "wide"
     shown = [at for at, (_, only_wide) in enumerate(source.titles) if wide or not only_wide]
     head = [*(["CONTEXT"] if several else []), *(source.titles[at][0] for at in shown)]
     lines = [[*([row.key.context] if several else []), *(row.cells[at].text for at in shown)] for row in rows]
     if lines:
-        table(head, lines, indent="")
+        table(head, lines, indent="", headers=chosen.headers)
+    elif chosen.fields.requirements:
+        say("No resources found.")
     else:
         say(source.empty)

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from foretop.commands.connection import without_option
 from foretop.commands.output import say, say_to, warn
 from foretop.commands.write_command import DONE, REFUSED, CommandSession
 from foretop_core.actions.download import TlsTrust
@@ -38,6 +39,7 @@ def trust_options(command: Callable[..., Any]) -> Callable[..., Any]:
         trust.context()
         return command(*arguments, trust=trust, **options)
 
+    without_option(with_trust, "insecure_skip_tls_verify")
     for option in (
         click.option(
             "--insecure-skip-tls-verify", "blindly", is_flag=True, help="Do not verify the object store's certificate."

@@ -1,4 +1,4 @@
-"""The data movements of one backup, asked for once."""
+"""What belongs to one object and is not watched: its data movements and events, asked for once."""
 
 from __future__ import annotations
 
@@ -6,23 +6,31 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.kube.watching.list_watch_codec import read_object, read_page
-from foretop_core.models import Backup, DataMovement
-from foretop_core.models.kinds import DATA_UPLOAD, POD_VOLUME_BACKUP
+from foretop_core.models import Backup, DataMovement, Resource, Restore
+from foretop_core.models.kinds import DATA_DOWNLOAD, DATA_UPLOAD, EVENT, POD_VOLUME_BACKUP, POD_VOLUME_RESTORE, Kind
 from foretop_core.models.movement import label_value
-from foretop_core.models.velero import BACKUP_LABEL
+from foretop_core.models.velero import BACKUP_LABEL, RESTORE_LABEL
 
 
-async def movements_of(client: ApiClient, backup: Backup) -> tuple[DataMovement, ...]:
-    """A kind that is not installed has none."""
-    found: list[DataMovement] = []
-    params = {"labelSelector": f"{BACKUP_LABEL}={label_value(backup.name)}"}
-    for kind in (POD_VOLUME_BACKUP, DATA_UPLOAD):
-        try:
-            answer = await client.request("GET", api_paths.collection(kind, backup.namespace), params)
-        except ApiError as problem:
-            if problem.status == 404:
-                continue
-            raise
-        items = [read_object(kind, raw) for raw in read_page(answer.body).items or []]
-        found += [item for item in items if isinstance(item, DataMovement)]
-    return tuple(found)
+async def movements_of(client: ApiClient, run: Backup | Restore) -> tuple[DataMovement, ...]:
+    """Of a run that has ended too; a kind that is not installed has none."""
+    is_backup = isinstance(run, Backup)
+    selector = f"{BACKUP_LABEL if is_backup else RESTORE_LABEL}={label_value(run.name)}"
+    kinds = (POD_VOLUME_BACKUP, DATA_UPLOAD) if is_backup else (POD_VOLUME_RESTORE, DATA_DOWNLOAD)
+    found = [item for kind in kinds for item in await _listed(client, kind, run.namespace, {"labelSelector": selector})]
+    return tuple(item for item in found if isinstance(item, DataMovement))
+
+
+async def events_of(client: ApiClient, resource: Resource) -> tuple[Resource, ...]:
+    fields = {"fieldSelector": f"involvedObject.uid={resource.metadata.uid}"}
+    return tuple(await _listed(client, EVENT, resource.namespace, fields))
+
+
+async def _listed(client: ApiClient, kind: Kind, namespace: str, params: dict[str, str]) -> list[Resource]:
+    try:
+        answer = await client.request("GET", api_paths.collection(kind, namespace), params)
+    except ApiError as problem:
+        if problem.status == 404:
+            return []
+        raise
+    return [read_object(kind, raw) for raw in read_page(answer.body).items or []]

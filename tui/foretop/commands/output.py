@@ -61,9 +61,9 @@ def warn(problems: Iterable[ForetopError]) -> None:
         click.echo(f"foretop: {clean(str(problem))}", err=True)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ") -> None:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ", *, headers: bool = True) -> None:
     """Columns as wide as what is in them; the last one is not padded."""
-    lines = [tuple(head), *(tuple(clean(cell) for cell in row) for row in rows)]
+    lines = [*([tuple(head)] if headers else []), *(tuple(clean(cell) for cell in row) for row in rows)]
     widths = [max(width(line[column]) for line in lines) for column in range(len(head))]
     for line in lines:
         say(indent + "  ".join(pad(cell, cells) for cell, cells in zip(line, widths, strict=True)).rstrip())

@@ -13,16 +13,19 @@ import click
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
 from foretop.commands.live_session import running_session, unreadable, wait_synced
+from foretop.commands.metrics import metrics_text
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.dialects import NONE_GIVEN
+from foretop_core.rules.failures import Failure, problem_text
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import Severity, Triage, aggregated, triage
+from foretop_core.rules.triage import Severity, Triage, aggregated, failure_finding, triage
 from foretop_core.tables.resources.json_items import (
+    Item,
     finding_item,
     queue_items,
     schedule_item,
@@ -38,12 +41,16 @@ _SIGNS = {"error": "✗", "warning": "▲", "note": "·"}
 @click.option("-f", "--file", "source", metavar="FILE", help=f"Analyse this file instead of a cluster. {file_help}")
 @click.option("--at", "at", metavar="TIME", help="Analyse as of this time instead of now.")
 @output_option
-def command(wishes: SessionOptions, source: str | None, at: str | None, form: str) -> int:
+@click.option("--prometheus", is_flag=True, help="Print metrics for Prometheus' textfile collector.")
+def command(wishes: SessionOptions, source: str | None, at: str | None, form: str, prometheus: bool) -> int:
     """Report next runs, queue and findings of a cluster or of a file.
 
     Exit code: 0 nothing to do, 1 findings of severity error or an unreadable object, 2 nothing readable,
-    3 nothing found but not everything seen.
+    3 nothing found but not everything seen or judged.
     """
+    if prometheus and form != "text":
+        raise click.UsageError("give --prometheus or -o, not both")
+    form = "prometheus" if prometheus else form
     now = argument_values.moment(at)
     if source is None:
         return asyncio.run(_of_clusters(wishes, now if at else None, form))
@@ -72,41 +79,52 @@ def report_snapshots(
 ) -> int:
     """Prints the report on some clusters, and answers with its exit code."""
     now = snapshots[0][1]
-    found = [triage(snapshot, at) for snapshot, at in snapshots]
-    answer = report(snapshots, found, unreadable)
+    parts = [_on_cluster(snapshot, at) for snapshot, at in snapshots]
+    found = [judged for _, judged in parts]
+    answer = {
+        "at": rfc3339(now),
+        **{name: [item for part, _ in parts for item in part[name]] for name in ("schedules", "queue", "findings")},
+        "unreadable": [unreadable_item(problem) for problem in unreadable],
+        "notSeen": [unseen_item(gap) for each in found for gap in each.unseen],
+    }
     warn(unreadable)
     if form == "text":
         print_report(answer, now)
+    elif form == "prometheus":
+        click.echo(metrics_text(answer), nl=False)
     else:
         emit(answer, form)
     return exit_code(found, unreadable)
 
 
-def report(
-    snapshots: Sequence[tuple[ClusterSnapshot, datetime]], found: Sequence[Triage], unreadable: Sequence[Unreadable]
-) -> dict[str, Any]:
-    return {
-        "at": rfc3339(snapshots[0][1]),
-        "schedules": [
-            schedule_item(snapshot, schedule, at)
-            for snapshot, at in snapshots
-            for schedule in sorted(snapshot.schedules, key=lambda schedule: (schedule.namespace, schedule.name))
-        ],
-        "queue": [item for snapshot, at in snapshots for item in queue_items(snapshot, at)],
-        "findings": [
-            finding_item(finding, at)
-            for (_, at), each in zip(snapshots, found, strict=True)
-            for finding in aggregated(each.findings)
-        ],
-        "unreadable": [unreadable_item(problem) for problem in unreadable],
-        "notSeen": [unseen_item(gap) for each in found for gap in each.unseen],
-    }
+def _on_cluster(snapshot: ClusterSnapshot, at: datetime) -> tuple[dict[str, list[Item]], Triage]:
+    """The report on one cluster; a part that fails is left out, and is a finding instead."""
+    judged = triage(snapshot, at)
+    failures = list(judged.failures)
+    schedules: list[Item] = []
+    for schedule in sorted(snapshot.schedules, key=lambda schedule: (schedule.namespace, schedule.name)):
+        try:
+            schedules.append(schedule_item(snapshot, schedule, at))
+        except Exception as problem:
+            failures.append(Failure(snapshot.context, "its row", snapshot.ref(schedule), problem_text(problem)))
+    queue: list[Item] = []
+    try:
+        queue = queue_items(snapshot, at)
+    except Exception as problem:
+        failures.append(Failure(snapshot.context, "the queue", None, problem_text(problem)))
+    findings = [
+        finding_item(finding, at) for finding in (*map(failure_finding, failures), *aggregated(judged.findings))
+    ]
+    return (
+        {"schedules": schedules, "queue": queue, "findings": findings},
+        replace(judged, failures=tuple(failures)),
+    )
 
 
 def exit_code(found: Sequence[Triage], unreadable: Sequence[Unreadable]) -> int:
     if unreadable or any(finding.severity is Severity.ERROR for each in found for finding in each.findings):
         return 1
-    return 3 if any(each.unseen for each in found) else 0
+    return 3 if any(each.unseen or each.failures for each in found) else 0
 
 
 def print_report(answer: dict[str, Any], now: datetime) -> None:

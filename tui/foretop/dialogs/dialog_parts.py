@@ -97,7 +97,7 @@ class OptionCycler(Widget, can_focus=True):
     def render(self) -> Text:
         left, right = ("<", ">") if self._ascii else ("‹", "›")
         style = CURSOR if self.has_focus else PLAIN
-        return Text(f"{left} {to_ascii(self.value, self._ascii)} {right}", style=style, no_wrap=True)
+        return Text(f"{left} {to_ascii(clean(self.value), self._ascii)} {right}", style=style, no_wrap=True)
 
     def action_turn(self, by: int) -> None:
         self.at = (self.at + by) % len(self.values)

@@ -24,6 +24,7 @@ from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.models import Backup, BackupSpec, RestoreSpec
 from foretop_core.rules.dialects import differences
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.cell_text import clean
 
 _POLICIES = ("stay unchanged", "are overwritten")
 _VOLUMES = ("Velero's default", "restored", "not restored")
@@ -48,7 +49,7 @@ class RestoreDialog(ActionDialog):
         self._look_at_namespaces()
 
     def fields(self) -> Iterable[Widget]:
-        offered = ", ".join(f"{old}:{new}" for old, new in self._offer.items())
+        offered = clean(", ".join(f"{old}:{new}" for old, new in self._offer.items()))
         mapping = Prompt(placeholder="from:to, from:to; empty: original namespace", id="mapping")
         mapping.value, mapping.cursor_position = offered, len(offered)
         yield DialogField("Namespaces", Prompt(placeholder="all in the backup; or: orders, ledger", id="namespaces"))

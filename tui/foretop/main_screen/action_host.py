@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from foretop_core.dashboard.state import DashboardState
+    from foretop_core.models.wire import ObjectRef
 
 
 class ActionCarrier(Protocol):
@@ -42,6 +43,9 @@ class AppHost(Protocol):
         """Whatever waits before it is tried again is tried now."""
 
     def toggle_mouse(self) -> None: ...
+
+    def note_failure(self, what: str, subject: ObjectRef | None, problem: Exception) -> bool:
+        """Something failed that was asked for or drawn: it is told once, and listed in Triage."""
 
 
 class ActionHost(PageHost, Protocol):

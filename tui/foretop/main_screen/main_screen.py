@@ -154,13 +154,20 @@ class MainScreen(Screen[None]):
             self.state.beat()
             self.state.judge()
             if self.page is not None and self.page.state is not None:
-                self.page.pulse()
+                self._draw_page(self.page)
         version = self.state.version if self.state is not None else ()
         if version == self._version:
             self._show_top()
         else:
             self._version = version
             self.show_frame()
+
+    def _draw_page(self, page: Page) -> None:
+        """A page that cannot be drawn leaves the frame and the other pages alone."""
+        try:
+            page.pulse()
+        except Exception as problem:
+            self.app_host.note_failure(f"drawing page {page.page_id}", None, problem)
 
     def show_frame(self) -> None:
         """All lines of the frame; between two changes the clock is all that moves."""
@@ -320,10 +327,20 @@ class MainScreen(Screen[None]):
             if excuse := self.excuse(action_id):
                 self.app.notify(excuse)
             return
-        outcome = handler()
-        if outcome is not None:
-            await outcome
+        try:
+            outcome = handler()
+            if outcome is not None:
+                await outcome
+        except Exception as problem:
+            self.app_host.note_failure(f"action {action_id}", self._subject(), problem)
         self.show_frame()
+
+    def _subject(self) -> ObjectRef | None:
+        """What is under the cursor, as far as that can be told."""
+        try:
+            return self.page.subject() if self.page is not None else None
+        except Exception:
+            return None
 
     # What keys do here
 

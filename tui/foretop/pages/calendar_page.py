@@ -13,10 +13,11 @@ from foretop.bindings import Handler
 from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
+from foretop.pages.table_spec import safely
 from foretop.panes.calendar_pane import lane_pane, when
 from foretop.panes.empty_state import nothing_fits, why_empty
 from foretop.widgets.line_widgets import Divider, TextPane
-from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
+from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import DIM, style_of
 from foretop.widgets.timeline import Timeline
 from foretop_core.dashboard.cluster_session import DisplayOptions
@@ -118,11 +119,8 @@ class CalendarPage(FilterablePage):
         if self.state is None or self.agenda is None or key is None or self.agenda.place(key) is None:
             pane.show(())
             return
-        said: tuple[Paragraph, ...]
-        try:
-            said = lane_pane(self.agenda[key], self.lanes.load, self.state)
-        except Exception as problem:
-            said = (paragraph(f"{key.name} cannot be shown: {type(problem).__name__}: {problem}", Tone.BAD),)
+        state, lane, load = self.state, self.agenda[key], self.lanes.load
+        said = safely(lambda: lane_pane(lane, load, state), "the pane of the calendar", key, state)
         pane.show(said, keep_place=keep_place)
 
     def _show_crowds(self) -> None:

@@ -15,12 +15,13 @@ from foretop.bindings import Handler, KeyHints
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
+from foretop.pages.table_spec import safely
 from foretop.panes.detail_sections import SECTIONS, describe_object, heading, sections_of
 from foretop.panes.results_section import HAVE_RESULTS, FetchedResults, fetching, has_list, keep, status_of
 from foretop.panes.stale_notice import stale_paras
 from foretop.panes.yaml_section import as_yaml, read_part
 from foretop.widgets.line_widgets import Divider, StyledLine, TextPane
-from foretop.widgets.paragraphs import Paragraph, Span, paragraph
+from foretop.widgets.paragraphs import Paragraph, Span
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, CURSOR, PLAIN
 from foretop_core.dashboard.cluster_session import DisplayOptions
@@ -30,7 +31,6 @@ from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.results import Results
 from foretop_core.store import UnreadableObject
-from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.cell_text import cut
 
 
@@ -225,11 +225,13 @@ class DetailPage(Page, can_focus=True):
             title = section.upper() if section == "yaml" else section.title()
             sections += [Span(f" {title} ", CURSOR if section == self.section else PLAIN), Span("─")]
         self.query_one("#sections", Divider).show(sections)
-        try:
-            said = self._said(self.state, self.key)
-        except Exception as problem:
-            said = [paragraph(f"Cannot be shown: {type(problem).__name__}: {problem}", Tone.BAD)]
-        said = [*stale_paras(self.state, self.key, self.state.zone_of(self.key)), *said]
+        state, key = self.state, self.key
+        said = safely(
+            lambda: [*stale_paras(state, key, state.zone_of(key)), *self._said(state, key)],
+            f"the section {self.section}",
+            key,
+            state,
+        )
         self.query_one("#detail-body", TextPane).show(said, keep_place=keep_place)
 
     def _said(self, state: DashboardState, key: ObjectRef) -> Sequence[Paragraph]:
@@ -263,7 +265,7 @@ class DetailPage(Page, can_focus=True):
         assert self.state is not None
         assert self.key is not None
         resource = self.state.store.get(self.key)
-        if resource is None or isinstance(resource, UnreadableObject):
+        if resource is None:
             return describe_object(self.state, self.key, SECTIONS[0])
         wanted = (self.key, resource.metadata.resource_version)
         if self._asked != wanted:
@@ -275,6 +277,10 @@ class DetailPage(Page, can_focus=True):
         if self._yaml[0] != made_from:
             plain = self._whole or read_part(self.key, resource)
             self._yaml = (made_from, as_yaml(plain, whole=self._whole is not None, folded=self._folded))
+        if isinstance(resource, UnreadableObject):
+            # What could not be read is not known here, but the server has it.
+            why = describe_object(self.state, self.key, SECTIONS[0])
+            return [*why, *(self._yaml[1] if self._whole is not None else ())]
         return self._yaml[1]
 
     async def _fetch(self, state: DashboardState, key: ObjectRef) -> None:

@@ -115,7 +115,7 @@ class PrimerPage(Page, can_focus=True):
         self._dialect = Dialect.ROBFIG
         if isinstance(resource, Schedule):
             self._dialect = self.state.render_context(key.context).snapshot.readings(resource)[-1].dialect
-        text, minutes = found
+        text, minutes = clean(found[0]), found[1]
         self._expression.value = text
         if minutes is not None:
             self._minutes.value = str(minutes)

@@ -102,7 +102,9 @@ class TablePage(FilterablePage):
         has_pane = event.size.height >= _LEAST_WITH_PANE
         self.query_one("#divider").display = has_pane and not beside
         self.query_one("#pane").display = has_pane
-        self._size_pane(event.size, afresh=True)
+        # A page that comes back to the screen gets its old size again: nothing moves then.
+        self._size_pane(event.size, afresh=event.size != self._sized_for)
+        self._sized_for = event.size
 
     def _size_pane(self, size: Size, *, afresh: bool = False) -> None:
         """The pane takes what it needs, the table the rest; a few lines too many stay, so that little moves."""
@@ -116,6 +118,7 @@ class TablePage(FilterablePage):
             pane.styles.height = needed
 
     _pane_lines = 0
+    _sized_for = Size()
 
     @on(Table.CursorMoved)
     def _cursor_moved(self) -> None:
@@ -132,18 +135,20 @@ class TablePage(FilterablePage):
         moved = key != self._pane_key
         self._pane_key = key
         rows, state = self.rows, self.state
-        stale = stale_paras(state, key, state.zone_of(rows.subject(key))) if rows.is_stale(key) else ()
-        pane.show((*stale, *safely(lambda: self._said(rows, key, state), key)), keep_place=not moved)
+        subject = rows.subject(key) or key
+        said = safely(lambda: self._said(rows, key, state), f"the pane of {self.page_id}", subject, state)
+        pane.show(said, keep_place=not moved)
         if self.size.height:
             self._size_pane(self.size)
 
     _pane_key: ObjectRef | None = None
 
     def _said(self, rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[Paragraph, ...]:
+        stale = stale_paras(state, key, state.zone_of(rows.subject(key))) if rows.is_stale(key) else ()
         if (head := self.table.head) is not None:
-            return head_pane(head)
+            return (*stale, *head_pane(head))
         said = self.spec.pane(rows, key, state)
-        return (*said, *self._keys()) if self.spec.tells_keys and said else said
+        return (*stale, *said, *(self._keys() if self.spec.tells_keys and said else ()))
 
     def _keys(self) -> tuple[Paragraph, ...]:
         """Only while it is on the screen: what works is a question to the page that is."""

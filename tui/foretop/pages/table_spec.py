@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from foretop.widgets.column_layout import ColumnPriorities
@@ -27,9 +27,12 @@ class TableSpec:
     """Whether the pane ends with the keys that act on the row."""
 
 
-def safely(make: Callable[[], tuple[Paragraph, ...]], key: ObjectRef) -> tuple[Paragraph, ...]:
-    """A pane that cannot be made says so; the table goes on."""
+def safely(
+    make: Callable[[], Sequence[Paragraph]], what: str, key: ObjectRef, state: DashboardState
+) -> Sequence[Paragraph]:
+    """A pane that cannot be made says so and is listed in Triage; everything else goes on."""
     try:
         return make()
     except Exception as problem:
-        return (Paragraph((span(f"{key.name} cannot be shown: {type(problem).__name__}: {problem}", Tone.BAD),)),)
+        failure = state.note_failure(what, key, problem)
+        return (Paragraph((span(f"{key.name} cannot be shown: {failure.problem}", Tone.BAD),)),)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 
 from foretop.panes.nonadmin_pane import nonadmin_pane, path, tenant_facts
-from foretop.panes.results_section import HAVE_RESULTS, known_results
+from foretop.panes.results_section import HAVE_RESULTS, known_results, status_of
 from foretop.panes.runs_pane import backup_pane, restore_pane
 from foretop.panes.schedule_pane import schedule_pane
+from foretop.panes.spec_section import spec_section
 from foretop.panes.storage_pane import storage_pane
-from foretop.panes.volumes_section import volumes
+from foretop.panes.volumes_section import movements_of, volumes
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.dashboard.related_objects import related
@@ -121,6 +122,11 @@ def _relative(state: DashboardState, key: ObjectRef) -> str:
     return f"{heading(key)}{f'  {phase}' if phase else ''}"
 
 
+def relatives(state: DashboardState, key: ObjectRef) -> list[Paragraph]:
+    """All that belongs to it, a line each."""
+    return [paragraph(_relative(state, other)) for other in related(state.store, key)]
+
+
 def conditions(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
     return _conditions(state, key, resource) or [paragraph("It has no conditions.", Tone.DIM)]
 
@@ -189,8 +195,8 @@ def changes(state: DashboardState, key: ObjectRef, _resource: Resource) -> Seque
     ]
 
 
-def describe(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
-    """Everything in one piece, as kubectl would tell it."""
+def describe(state: DashboardState, key: ObjectRef, resource: Resource, *, once: bool = False) -> Sequence[Paragraph]:
+    """Everything in one piece, as kubectl would tell it; `once` leaves out what has nothing to tell."""
     meta, render = resource.metadata, state.render_context(key.context)
     said = [*_told(state, key, resource), paragraph("")]
     facts = (
@@ -204,13 +210,28 @@ def describe(state: DashboardState, key: ObjectRef, resource: Resource) -> Seque
     )
     said += [Paragraph((Span(f"{name:<11}", BOLD), span(value)), indent=11) for name, value in facts if value]
     for title, part in (
+        ("Spec", spec_section),
         ("Conditions", conditions),
         ("Volumes", volumes),
         ("Results", known_results),
         ("Events", events),
         ("Changes", changes),
     ):
-        if title.lower() not in sections_of(key.kind):
+        if title.lower() not in sections_of(key.kind) or (once and not _has_more(state, key, resource, title)):
             continue
         said += [paragraph(""), paragraph(title, bold=True), *part(state, key, resource)]
     return said
+
+
+def _has_more(state: DashboardState, key: ObjectRef, resource: Resource, title: str) -> bool:
+    match title:
+        case "Conditions":
+            return bool(_conditions(state, key, resource))
+        case "Volumes":
+            return bool(movements_of(state, key, resource))
+        case "Results":
+            return status_of(state, key, resource) is not None
+        case "Changes":
+            return bool(state.store.history.of(key))
+        case _:
+            return True

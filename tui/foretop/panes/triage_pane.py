@@ -42,6 +42,8 @@ def calm(state: DashboardState) -> list[Line]:
         return [line for lines in lost for line in lines]
     if coming := coming_in(state):
         return coming
+    if state.findings or not state.has_judged:
+        return []
     if state.unseen:
         alike: dict[str, list[str]] = {}
         for gap in state.unseen:

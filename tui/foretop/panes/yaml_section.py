@@ -12,6 +12,7 @@ from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models.kinds import by_name
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.cell_text import LONGEST
 
 
 def read_part(key: ObjectRef, resource: Resource) -> Mapping[str, Any]:
@@ -42,7 +43,20 @@ def _folded(name: str, value: Any, indent: str) -> list[str]:
 
 
 def _dumped(value: Any) -> list[str]:
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=1000).splitlines()
+    return yaml.safe_dump(_bounded(value), sort_keys=False, allow_unicode=True, width=1000).splitlines()
+
+
+def _bounded(value: Any) -> Any:
+    """With no more of a long text than is shown, for writing it as YAML takes time."""
+    match value:
+        case str() if len(value) > LONGEST:
+            return f"{value[:LONGEST]}… ({len(value) - LONGEST:,} more characters)"
+        case Mapping():
+            return {key: _bounded(held) for key, held in value.items()}
+        case list() | tuple():
+            return [_bounded(held) for held in value]
+        case _:
+            return value
 
 
 def _line(text: str) -> Paragraph:

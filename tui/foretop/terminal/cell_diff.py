@@ -1,7 +1,11 @@
-"""What the terminal shows, cell by cell, so that only the cells that differ are written: over SSH every byte counts."""
+"""What the terminal shows, cell by cell, so that only the cells that differ are written: over SSH every byte counts.
+
+It is also the last filter before the terminal: nothing that is drawn can move the cursor or set the title.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from rich.cells import cell_len
@@ -16,6 +20,12 @@ from foretop.terminal.textual_internals import painted_by
 Cell = tuple[str, Style | None]
 _WORTH_A_JUMP = 7
 """So many equal cells in between are cheaper passed over than written again."""
+
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+"""C0, DEL, C1, and what reorders or hides letters. Text that is made with `clean` has none of them left."""
 
 
 class CellDiff:
@@ -34,6 +44,7 @@ class CellDiff:
 
     def paint(self, y: int, x: int, strip: Strip, console: Console) -> Iterator[str]:
         """What must be written for these cells to look like this."""
+        strip = drawable(strip)
         wanted = _cells(strip)
         if wanted is None:
             self._keep(y, x, [None] * strip.cell_length)
@@ -95,3 +106,20 @@ def _segments(cells: list[Cell]) -> list[Segment]:
 
 def _at(x: int, y: int) -> str:
     return Control.move_to(x, y).segment.text
+
+
+def drawable(strip: Strip) -> Strip:
+    """The strip without such characters, which take no cell; the toolkit's own sequences are control segments."""
+    if all(_is_harmless(segment) for segment in strip):
+        return strip
+    segments = [
+        segment if _is_harmless(segment) else Segment(_UNSAFE.sub("", segment.text), segment.style) for segment in strip
+    ]
+    return Strip(segments).adjust_cell_length(strip.cell_length)
+
+
+def _is_harmless(segment: Segment) -> bool:
+    text = segment.text
+    if segment.control:
+        return True
+    return text.isprintable() if text.isascii() else _UNSAFE.search(text) is None

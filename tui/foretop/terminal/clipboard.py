@@ -14,7 +14,11 @@ from foretop_core.tables.text.cell_text import clean
 
 
 def copy(app: App[Any], text: str) -> None:
-    """OSC 52 reaches the terminal in front of the person; tmux keeps its own buffer besides."""
+    """OSC 52 reaches the terminal in front of the person; tmux keeps its own buffer besides.
+
+    What is pasted into a shell must not hold control characters, so none is copied.
+    """
+    text = "\n".join(clean(line) for line in text.split("\n"))
     app.copy_to_clipboard(text)
     tried = "OSC 52"
     if os.environ.get("STY"):

@@ -6,14 +6,23 @@ what it does by itself: it writes whole lines, drops what was typed before it re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import codecs
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Protocol
 
 from rich.console import Console, RenderableType
+from rich.text import Text
 from textual.app import App
+from textual.events import Resize
 from textual.message import Message
+from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.strip import Strip
+
+_LARGEST = 2000
+"""Columns or lines of a terminal."""
 
 
 class Painter(Protocol):
@@ -86,6 +95,17 @@ else:
         return update
 
 
+def _forgiving_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
+    return partial(codecs.getincrementaldecoder(encoding), errors="replace")
+
+
+def _is_possible(event: Message) -> bool:
+    """Not a size that no terminal has: laying out so many cells would take all memory."""
+    if not isinstance(event, Resize):
+        return True
+    return 0 < event.size.width <= _LARGEST and 0 < event.size.height <= _LARGEST
+
+
 try:
     from textual._xterm_parser import XTermParser
 except ImportError:
@@ -94,11 +114,38 @@ except ImportError:
         """What a terminal's bytes mean: keys, mostly."""
         return ()
 
+    def guard_input() -> None:
+        """There is no parser to be guarded."""
+
 else:
+
+    class _PatientParser(XTermParser):
+        """Passes over a sequence that it cannot read; Textual's own parser would end the app with it."""
+
+        def feed(self, data: str) -> Iterable[Message]:
+            if not data:
+                yield from super().feed(data)
+                return
+            # Letter by letter: what comes after a sequence that cannot be read is not lost.
+            for letter in data:
+                try:
+                    yield from filter(_is_possible, super().feed(letter))
+                except (ValueError, IndexError, KeyError, OverflowError, TypeError):
+                    self.__init__()  # type: ignore[misc]
 
     def parse_keys(typed: str) -> Iterable[Message]:
         """What a terminal's bytes mean: keys, mostly."""
-        return XTermParser().feed(typed)
+        return _PatientParser().feed(typed)
+
+    def guard_input() -> None:
+        """From now on no byte that comes in ends the app: not an unknown sequence, nor one that is not UTF-8."""
+        try:
+            from textual.drivers import linux_driver
+        except ImportError:
+            return
+        for name, better in (("XTermParser", _PatientParser), ("getincrementaldecoder", _forgiving_decoder)):
+            if hasattr(linux_driver, name):
+                setattr(linux_driver, name, better)
 
 
 def has_driver(app: App[Any]) -> bool:
@@ -130,6 +177,16 @@ class InternalsApp(App[int]):
         """What is written in the place of an update of the screen."""
         return update
 
+    def survives(self, what: str, problem: Exception) -> bool:
+        """Whether the app goes on although handling something has failed; it tells what was lost then."""
+        return False
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Where Textual would end: a timer, a worker or an idle moment has failed."""
+        if self.survives("background work", getattr(error, "error", error)):
+            return
+        super()._handle_exception(error)
+
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         super()._display(screen, self.rewritten(renderable))
 
@@ -146,10 +203,30 @@ class InternalsApp(App[int]):
         self._tell_fault(getattr(self, "_exception", None) or RuntimeError("no exception"))
 
     def _tell_fault(self, problem: BaseException) -> None:
-        """The way to the fault, without the values on it: one of them may be a token."""
+        """Two lines: the fault, and where the report of it is. Values are in neither: one of them may be a token."""
         # Only a fault needs it, and the first paint is faster without.
-        from rich.traceback import Traceback
+        from foretop.terminal.crash_report import crash_lines
 
-        self.panic(
-            Traceback.from_exception(type(problem), problem, problem.__traceback__, width=None, show_locals=False)
-        )
+        self.panic(Text(crash_lines(problem, os.environ), overflow="fold"))
+
+
+def guard_messages() -> None:
+    """From now on a message whose handler fails costs itself only, where the app survives it.
+
+    Without this, Textual ends the message loop of the widget, and with it the app.
+    """
+    plain = getattr(MessagePump, "_dispatch_message", None)
+    if plain is None or hasattr(plain, "is_guarded"):
+        return
+
+    async def guarded(self: MessagePump, message: Message) -> None:
+        try:
+            await plain(self, message)
+        except Exception as problem:
+            app = self.app
+            what = f"{type(message).__name__} in {type(self).__name__}"
+            if not (isinstance(app, InternalsApp) and app.survives(what, problem)):
+                raise
+
+    guarded.is_guarded = True  # type: ignore[attr-defined]  # so that it is put in place once
+    MessagePump._dispatch_message = guarded  # type: ignore[method-assign]

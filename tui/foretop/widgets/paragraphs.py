@@ -97,10 +97,11 @@ def _fold(paragraph: Paragraph, cells: int) -> list[Line]:
             if used > indent:
                 lines.append([Span(" " * indent)] if indent else [])
                 used = indent
-            while size > room:
-                head, word = _split(word, room)
-                lines[-1] += [Span(text, style) for text, style in head]
-                lines.append([Span(" " * indent)] if indent else [])
+            if size > room:
+                *full, word = _pieces(word, room)
+                for piece in full:
+                    lines[-1] += [Span(text, style) for text, style in piece]
+                    lines.append([Span(" " * indent)] if indent else [])
                 size = sum(width(text) for text, _ in word)
         if blank and used + size > indent + room:
             continue
@@ -149,27 +150,22 @@ def _as_one(words: list[_Word], room: int) -> list[_Word]:
     return [whole] if whole and sum(width(text) for text, _ in whole) <= room else words
 
 
-def _split(word: _Word, cells: int) -> tuple[_Word, _Word]:
-    """As much of a word as a line has room for, and the rest."""
-    head: _Word = []
-    for place, (text, style) in enumerate(word):
-        size = width(text)
-        if size > cells:
-            taken = _head(text, cells) if cells else ""
-            rest = [(text[len(taken) :], style), *word[place + 1 :]]
-            return ([*head, (taken, style)] if taken else head), rest
-        head.append((text, style))
-        cells -= size
-    return head, []
-
-
-def _head(text: str, cells: int) -> str:
+def _pieces(word: _Word, cells: int) -> list[_Word]:
+    """A word in pieces of at most so many cells, in one pass; a letter that is wider stands alone."""
+    pieces: list[_Word] = [[]]
     taken = 0
-    for at, letter in enumerate(text):
-        taken += width(letter)
-        if taken > cells:
-            return text[: max(1, at)]
-    return text
+    for text, style in word:
+        start = 0
+        for at, letter in enumerate(text):
+            size = width(letter)
+            if taken and taken + size > cells:
+                if at > start:
+                    pieces[-1].append((text[start:at], style))
+                pieces.append([])
+                start, taken = at, 0
+            taken += size
+        pieces[-1].append((text[start:], style))
+    return pieces
 
 
 def _joined(pieces: Sequence[Span]) -> Line:

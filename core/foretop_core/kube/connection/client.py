@@ -116,9 +116,10 @@ class ApiClient:
         limit: float = ANSWER_LIMIT,
     ) -> Response:
         """One request; an answer of 400 or above is raised as ApiError, none at all as Unreachable."""
+        silence = self.config.request_timeout or limit
         async with (
             self._requests,
-            self._open(method.upper(), path, params, body, content_type, limit) as response,
+            self._open(method.upper(), path, params, body, content_type, silence) as response,
         ):
             content = await self._read(response)
             return Response(response.status, response.headers, content)
@@ -195,7 +196,11 @@ class ApiClient:
                     address,
                     headers=self._headers(credentials, content_type),
                     data=None if body is None else msgspec.json.encode(body),
-                    timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_LIMIT, sock_read=silence),
+                    timeout=aiohttp.ClientTimeout(
+                        total=None,
+                        sock_connect=min(CONNECT_LIMIT, self.config.request_timeout or CONNECT_LIMIT),
+                        sock_read=silence,
+                    ),
                     server_hostname=self.config.tls_server_name or None,
                     allow_redirects=False,
                 )

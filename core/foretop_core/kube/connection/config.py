@@ -84,6 +84,8 @@ class ContextConfig:
     proxy: str = ""
     identity: AuthInfo = AuthInfo()
     impersonation: Impersonation = Impersonation()
+    request_timeout: float | None = None
+    """Seconds, where a person gave a limit for one request (`--request-timeout`)."""
 
     @property
     def address(self) -> str:
@@ -100,6 +102,13 @@ class ConnectionOptions:
     contexts: tuple[str, ...] = ()
     as_user: str = ""
     as_groups: tuple[str, ...] = ()
+    server: str = ""
+    token: str = field(default="", repr=False)
+    certificate_authority: str = ""
+    insecure_skip_tls_verify: bool = False
+    cluster: str = ""
+    user: str = ""
+    request_timeout: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,4 +49,5 @@ def read_service_account(
         ca=ca,
         identity=AuthInfo(token_file=str(place / "token")),
         impersonation=Impersonation(options.as_user, options.as_groups),
+        request_timeout=options.request_timeout,
     )

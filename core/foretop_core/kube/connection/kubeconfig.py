@@ -12,6 +12,7 @@ import yaml
 
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig, Reload
+from foretop_core.kube.connection.flag_overrides import override_cluster, override_user, server_name
 from foretop_core.kube.connection.incluster import SERVICE_ACCOUNT, in_cluster, read_service_account
 from foretop_core.kube.connection.kubeconfig_entries import KubeconfigEntry, read_context
 from foretop_core.yaml_guard import check_yaml
@@ -47,6 +48,8 @@ class Kubeconfig:
 def choose_contexts(options: ConnectionOptions, environ: Mapping[str, str]) -> tuple[ContextConfig, ...]:
     """The contexts named on the command line, else the current one, else the pod's own service account."""
     kubeconfig = read_kubeconfig(options, environ)
+    if options.server and not options.contexts and kubeconfig.current not in kubeconfig.contexts:
+        return (_server_alone(kubeconfig, options, environ),)
     if not kubeconfig.contexts and not options.contexts and not options.kubeconfig and in_cluster(environ):
         return (read_service_account(environ, options),)
     names = tuple(dict.fromkeys(options.contexts)) or (_current(kubeconfig),)
@@ -58,8 +61,11 @@ def reloading(context: ContextConfig, options: ConnectionOptions, environ: Mappi
 
     def reload() -> ContextConfig:
         kubeconfig = read_kubeconfig(options, environ)
-        if context.name == SERVICE_ACCOUNT and SERVICE_ACCOUNT not in kubeconfig.contexts:
-            return read_service_account(environ, options)
+        if context.name not in kubeconfig.contexts:
+            if options.server and not options.contexts:
+                return _server_alone(kubeconfig, options, environ)
+            if context.name == SERVICE_ACCOUNT:
+                return read_service_account(environ, options)
         return _context(kubeconfig, context.name, options, environ)
 
     return reload
@@ -151,16 +157,32 @@ def _context(
     if entry is None:
         known = f"it has {_listed(kubeconfig.contexts)}" if kubeconfig.contexts else "it has none"
         raise BadInput(f"Context {name!r} does not exist", f"looked in {kubeconfig.place}", known)
-    cluster = _referred(entry, "cluster", kubeconfig.clusters, kubeconfig)
-    user = _referred(entry, "user", kubeconfig.users, kubeconfig) if entry.text("user") else None
-    return read_context(entry, cluster, user, options, environ)
+    cluster = _referred(entry, "cluster", kubeconfig.clusters, kubeconfig, options.cluster)
+    named = options.user or entry.text("user")
+    user = _referred(entry, "user", kubeconfig.users, kubeconfig, options.user) if named else None
+    return read_context(entry, override_cluster(cluster, options), override_user(user, options), options, environ)
+
+
+def _server_alone(kubeconfig: Kubeconfig, options: ConnectionOptions, environ: Mapping[str, str]) -> ContextConfig:
+    """The server of `--server` where no context is selected, with the user of `--user` where one is named."""
+    entry = KubeconfigEntry(server_name(options), {}, Path())
+    user = _referred(entry, "user", kubeconfig.users, kubeconfig, options.user) if options.user else None
+    return read_context(entry, override_cluster(entry, options), override_user(user, options), options, environ)
 
 
 def _referred(
-    context: KubeconfigEntry, key: str, entries: Mapping[str, KubeconfigEntry], kubeconfig: Kubeconfig
+    context: KubeconfigEntry,
+    key: str,
+    entries: Mapping[str, KubeconfigEntry],
+    kubeconfig: Kubeconfig,
+    given: str = "",
 ) -> KubeconfigEntry:
-    name = context.text(key)
+    """The cluster or user that a flag gives, else the one that the context names."""
+    name = given or context.text(key)
     found = entries.get(name)
+    if found is None and given:
+        known = f"it has {_listed(entries)}" if entries else "it has none"
+        raise BadInput(f"--{key} {name!r} does not exist", f"looked in {kubeconfig.place}", known)
     if found is None:
         why = f"its {key} {name!r} is not in {kubeconfig.place}" if name else f"it does not name a {key}"
         raise BadInput(f"The context {context.name!r} cannot be used", why, "see kubectl config view")

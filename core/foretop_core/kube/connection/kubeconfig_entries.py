@@ -102,6 +102,7 @@ def read_context(
         proxy=proxy_for(server, cluster.text("proxy-url"), environ),
         identity=_identity(user, cluster, environ) if user else AuthInfo(),
         impersonation=_impersonation(user, options),
+        request_timeout=options.request_timeout,
     )
 
 

@@ -3,7 +3,7 @@
 from foretop_core.rules.lifecycle.paths import Path, is_synced, path_of
 from foretop_core.rules.lifecycle.steps import LifecycleStep, StepState, run_steps
 from foretop_core.rules.lifecycle.transition import PhaseTransition, transition
-from foretop_core.rules.lifecycle.view import Lifecycle, lifecycle
+from foretop_core.rules.lifecycle.view import Lifecycle, lifecycle, reason
 
 __all__ = [
     "Lifecycle",
@@ -14,6 +14,7 @@ __all__ = [
     "is_synced",
     "lifecycle",
     "path_of",
+    "reason",
     "run_steps",
     "transition",
 ]

@@ -145,6 +145,18 @@ def _explain_delete(obj: NonAdmin, now: datetime) -> tuple[str, str]:
     )
 
 
+def reason(obj: NonAdmin, live: Backup | Restore | None) -> str:
+    """Why it does not get on, in the words of whoever refused or failed it; empty where it does."""
+    accepted = obj.condition("Accepted")
+    if is_lost(obj) or (accepted is not None and not is_true(accepted)):
+        return _said(accepted)
+    request = obj.status.velero_delete_backup_request if isinstance(obj, NonAdminBackup) else None
+    if request is not None and request.status is not None and request.status.errors:
+        return "; ".join(request.status.errors)
+    run = run_of(obj, live)
+    return _fault(run).removeprefix(":").strip() if run is not None and run.phase in FAULTY else ""
+
+
 def _noun(obj: NonAdmin) -> str:
     return "Backup" if isinstance(obj, NonAdminBackup) else "Restore"
 

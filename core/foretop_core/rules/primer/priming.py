@@ -9,12 +9,13 @@ from itertools import islice
 from foretop_core.cron import CronError, CronSchedule, Dialect, parse
 from foretop_core.cron.fields import HOUR
 from foretop_core.cron.zones import has_daylight_saving
+from foretop_core.models.workload import MOST_WARM_UP_MINUTES
 from foretop_core.rules.primer.cron_text import time_fields
 from foretop_core.rules.primer.eight_years import FIRST_DAY, LAST_DAY, MINUTES_A_DAY, minutes_of_day, missed_and_extra
 from foretop_core.rules.primer.errors import PrimerError
 from foretop_core.rules.primer.moved_days import moved_days
 
-MOST_MINUTES = 10_080
+MOST_MINUTES = MOST_WARM_UP_MINUTES
 _CHECK_FROM = datetime(2024, 1, 1, tzinfo=UTC)
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from foretop_core.rules.failures import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import dialects, nonadmin, outcomes, priming, schedules, stalled, storage
 from foretop_core.rules.triage.aggregate import aggregated
 from foretop_core.rules.triage.correlate import correlated, link_causes
 from foretop_core.rules.triage.debounce import Debounced, debounce
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
+from foretop_core.rules.triage.guarded import Rule, apply_rule, failure_finding
 from foretop_core.rules.triage.ranking import rank
 
 __all__ = [
@@ -23,10 +25,9 @@ __all__ = [
     "Triage",
     "aggregated",
     "debounce",
+    "failure_finding",
     "triage",
 ]
-
-Rule = Callable[[ClusterSnapshot, datetime, Thresholds], Iterator[Finding]]
 
 RULES: tuple[Rule, ...] = (
     storage.silent_servers,
@@ -64,19 +65,33 @@ RULES: tuple[Rule, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Triage:
-    """The findings, worst first and each under what explains it, and what could not be looked at."""
+    """The findings, worst first and each under what explains it, and what could not be looked at or judged."""
 
     findings: tuple[Finding, ...]
     unseen: tuple[VisibilityGap, ...]
+    failures: tuple[Failure, ...] = ()
 
     @property
     def calm(self) -> bool:
-        """Nothing to do, and nothing that was not seen: what was not seen never counts as healthy."""
-        return not self.unseen and all(finding.severity is Severity.NOTE for finding in self.findings)
+        """Nothing to do, and nothing that was not seen or judged: what was not seen never counts as healthy."""
+        blind = self.unseen or self.failures
+        return not blind and all(finding.severity is Severity.NOTE for finding in self.findings)
 
 
-def triage(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds | None = None) -> Triage:
-    """Everything that is wrong in one context now."""
+def triage(
+    snapshot: ClusterSnapshot, now: datetime, limits: Thresholds | None = None, rules: Sequence[Rule] | None = None
+) -> Triage:
+    """Everything that is wrong in one context now; a rule that fails costs only what it was looking at."""
     limits = limits or Thresholds()
-    found = (finding for rule in RULES for finding in rule(snapshot, now, limits))
-    return Triage(tuple(sorted(link_causes(correlated(found)), key=rank)), snapshot.unseen)
+    found: list[Finding] = []
+    failures: list[Failure] = []
+    for rule in RULES if rules is None else rules:
+        findings, failed = apply_rule(rule, snapshot, now, limits)
+        found += findings
+        failures += failed
+    ordered = tuple(found)
+    try:
+        ordered = tuple(sorted(link_causes(correlated(found)), key=rank))
+    except Exception as problem:
+        failures.append(Failure(snapshot.context, "ordering the findings", None, problem_text(problem)))
+    return Triage(ordered, snapshot.unseen, tuple(failures))

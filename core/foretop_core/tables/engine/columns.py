@@ -9,12 +9,16 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules.failures import problem_text
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, run_standing
 from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.text.cell_text import clean
+
+LONGEST_CELL = 1024
+"""So many characters of a text stand in a row at most: a cell is measured and cut with every paint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class Row:
     cells: tuple[Cell, ...]
     faded: bool = field(default=False, kw_only=True)
     """Nothing new comes in of it."""
+    fault: Exception | None = field(default=None, kw_only=True, compare=False)
+    """What kept it from being painted."""
 
     @property
     def outline(self) -> tuple[object, ...]:
@@ -84,8 +90,12 @@ class Column(Generic[Shown]):
     alike: bool = False
 
     def cell(self, entry: Shown, render: RenderContext) -> Cell:
-        briefs = () if self.briefs is _no_briefs else tuple(map(clean, self.briefs(entry, render)))
-        return Cell(clean(self.text(entry, render)), self.tone(entry, render), briefs)
+        briefs = (
+            ()
+            if self.briefs is _no_briefs
+            else tuple(clean(text[:LONGEST_CELL]) for text in self.briefs(entry, render))
+        )
+        return Cell(clean(self.text(entry, render)[:LONGEST_CELL]), self.tone(entry, render), briefs)
 
 
 def plain(
@@ -123,10 +133,12 @@ def find_column(columns: Sequence[Column[Shown]], name: str, view: str) -> Colum
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRow:
-    """The entry of an object that could not be read."""
+    """The entry of an object that could not be read, or of which no row could be made."""
 
     key: ObjectRef
     problem: str
+    fault: Exception | None = field(default=None, compare=False)
+    """The failure of foretop's own, where it was one."""
 
 
 class View(ABC, Generic[E]):
@@ -206,7 +218,10 @@ class View(ABC, Generic[E]):
             return None
         if isinstance(resource, UnreadableObject):
             return UnreadableRow(key, resource.problem)
-        return self.entry(store, key, resource)
+        try:
+            return self.entry(store, key, resource)
+        except Exception as fault:
+            return UnreadableRow(key, f"no row can be made: {problem_text(fault)}", fault)
 
     def all(self, store: Store, context: str) -> Iterator[tuple[ObjectRef, E | UnreadableRow]]:
         for kind in sorted(self.kinds):
@@ -216,14 +231,22 @@ class View(ABC, Generic[E]):
                     yield key, entry
 
     def paint(self, key: ObjectRef, entry: E | UnreadableRow, render: RenderContext) -> Row:
+        """A row that cannot be painted says so and costs itself only."""
         if isinstance(entry, UnreadableRow):
-            return Row(key, StatusGlyph.BROKEN, self._spoiled(entry))
-        return Row(key, self.mark(entry, render), tuple(column.cell(entry, render) for column in self.columns))
+            return Row(key, StatusGlyph.BROKEN, self._spoiled(entry), fault=entry.fault)
+        try:
+            return Row(key, self.mark(entry, render), tuple(column.cell(entry, render) for column in self.columns))
+        except Exception as fault:
+            spoiled = UnreadableRow(key, f"cannot be shown: {problem_text(fault)}")
+            return Row(key, StatusGlyph.BROKEN, self._spoiled(spoiled), fault=fault)
 
     def describe(self, key: ObjectRef, entry: E | UnreadableRow, render: RenderContext) -> Item:
-        """The item of a row; an object that cannot be read says so in its own."""
+        """The item of a row; an object that cannot be read or shown says so in its own."""
         if not isinstance(entry, UnreadableRow):
-            return self.item(entry, render)
+            try:
+                return self.item(entry, render)
+            except Exception as fault:
+                entry = UnreadableRow(key, f"cannot be shown: {problem_text(fault)}", fault)
         names = {"context": key.context, "kind": key.kind}
         return {**names, "namespace": key.namespace, "name": key.name, "unreadable": entry.problem}
 
@@ -235,11 +258,13 @@ class View(ABC, Generic[E]):
         for column in self.columns:
             text = known.get(column.name, "")
             if not text and not told and any(cell.text for cell in cells):
-                text, told = f"unreadable: {entry.problem}", True
+                told = True
+                text = entry.problem if entry.problem.startswith(_OUR_FAULT) else f"unreadable: {entry.problem}"
             cells.append(Cell(clean(text), Tone.BAD))
         return tuple(cells)
 
 
+_OUR_FAULT = ("no row can be made", "cannot be shown")
 _KEY_FIELDS = {"context": 0, "namespace": 2, "name": 3}
 
 

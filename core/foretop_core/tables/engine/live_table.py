@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
 from foretop_core.models.wire import ObjectRef
-from foretop_core.store import Store
+from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Row, UnreadableRow, View
-from foretop_core.tables.engine.filter import parse_filter
+from foretop_core.tables.engine.filter import Filter, parse_filter
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.sorted_rows import SortedRows
 
@@ -50,7 +50,7 @@ class LiveTable(Generic[E]):
         changes = self._changes.drain()
         touched = self._based_anew() if changes else {}
         for key, change in changes.items():
-            touched.update(dict.fromkeys(self.view.touched(self._store, key, change)))
+            touched.update(dict.fromkeys(self._touched(key, change)))
         rows: dict[ObjectRef, tuple[ObjectRef, E | UnreadableRow] | None] = {}
         for key in touched:
             if key.context not in self._contexts:
@@ -59,6 +59,13 @@ class LiveTable(Generic[E]):
             entry = self.view.derive(self._store, key)
             rows[key] = None if entry is None else (key, entry)
         return self.table.update(rows)
+
+    def _touched(self, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
+        """Where it fails to say whom a change concerns, it concerns all."""
+        try:
+            return tuple(self.view.touched(self._store, key, change))
+        except Exception:
+            return (row for kind in self.view.kinds for row, _ in self._store.items(key.context, kind))
 
     def _based_anew(self) -> dict[ObjectRef, None]:
         """Every row of the clusters in which what all rows are made from has changed."""
@@ -72,13 +79,20 @@ class LiveTable(Generic[E]):
         }
 
     def _known_bases(self) -> dict[str, Any]:
-        return {context: self.view.basis(self._store, context) for context in self._contexts}
+        return {context: self._basis(context) for context in self._contexts}
+
+    def _basis(self, context: str) -> object:
+        """A basis that cannot be had is another one each time, so that no row stays as it was."""
+        try:
+            return self.view.basis(self._store, context)
+        except Exception:
+            return object()
 
     def filter(self, text: str) -> None:
         """Shows what fits only; a filter that cannot be read is refused, and the old one stays."""
         wanted = parse_filter(text, self.view.fields)
         self.filter_text = text
-        self.table.filter(lambda held: wanted(self.view.facets(*held)) if wanted else True)
+        self.table.filter(lambda held: _keeps(wanted, self.view, held) if wanted else True)
 
     def sort(self, column: str, *, reverse: bool = False) -> None:
         self._column = self.view.column(column)
@@ -93,5 +107,19 @@ class LiveTable(Generic[E]):
         ]
 
     def _sort_value(self, held: tuple[ObjectRef, E | UnreadableRow]) -> Any:
+        """What has no value, or fails to have one, comes last."""
         entry = held[1]
-        return None if isinstance(entry, UnreadableRow) else self._column.sort(entry)
+        if isinstance(entry, UnreadableRow):
+            return None
+        try:
+            return self._column.sort(entry)
+        except Exception:
+            return None
+
+
+def _keeps(wanted: Filter, view: View[Any], held: tuple[ObjectRef, Any]) -> bool:
+    """What cannot be put to the filter is shown: nothing is hidden by a failure."""
+    try:
+        return wanted(view.facets(*held))
+    except Exception:
+        return True

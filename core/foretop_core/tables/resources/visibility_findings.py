@@ -1,22 +1,26 @@
-"""Findings about what is not visible: an unreachable cluster, kinds that are stale or not allowed."""
+"""Findings about what is not visible: an unreachable cluster, kinds that are not allowed, unreadable objects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.models.kinds import by_name
+from foretop_core.models.kinds import EVENT, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.triage import Finding, Severity
-from foretop_core.store import ContextHealth
+from foretop_core.store import ContextHealth, UnreadableObject
 from foretop_core.tables.engine.namespace_scope import A_CONTEXT
 
+_FIX_FIELD = "Correct the field that is named, or delete the object."
 _PATIENCE = timedelta(seconds=5)
 """A watch that is broken off and comes back at once is nobody's business."""
+
+_MOST_UNREADABLE = 20
+"""More of them are told as a number: a tenant can make thousands."""
 
 
 def is_visibility_finding(finding: Finding) -> bool:
@@ -31,6 +35,42 @@ def visibility_findings(
     if health.lost_at is None:
         return tuple(_gaps(context, health, now))
     return (_lost(context, health, health.lost_at, seen_before),) if now - health.lost_at >= _PATIENCE else ()
+
+
+def unreadable_findings(context: str, objects: Mapping[ObjectRef, UnreadableObject]) -> tuple[Finding, ...]:
+    """The objects of one cluster that no rule could judge, each with the field that is wrong."""
+    mine = sorted(
+        (key for key in objects if key.context == context and key.kind != EVENT.name),
+    )
+    named = [_unreadable(key, objects[key].problem) for key in mine[:_MOST_UNREADABLE]]
+    more = len(mine) - len(named)
+    if more:
+        count = humanize.count(more, "more object")
+        named.append(
+            _finding(
+                "objects-unreadable",
+                Severity.WARNING,
+                context,
+                None,
+                f"{count} cannot be read",
+                f"{count} cannot be read and are not judged. foretop report lists all of them.",
+                _FIX_FIELD,
+            )
+        )
+    return tuple(named)
+
+
+def _unreadable(key: ObjectRef, problem: str) -> Finding:
+    told = problem.rpartition("cannot be read: ")[2]
+    return Finding(
+        "object-unreadable",
+        Severity.WARNING,
+        key,
+        None,
+        f"not judged: {told.partition(': ')[0]} cannot be read",
+        f"It cannot be read: {told}. No rule can judge this object, and no page can show more of it than its name.",
+        _FIX_FIELD,
+    )
 
 
 def _lost(context: str, health: ContextHealth, since: datetime, seen_before: bool) -> Finding:

@@ -11,6 +11,10 @@ _SHOWN = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _MARKS = frozenset({"Mn", "Me", "Mc"})
 _MOST_MARKS = 4
+LONGEST = 32 * 1024
+"""So many characters of one text are shown: nobody reads more, and folding them takes time."""
+_LONGEST_KEPT = 256
+"""Longer texts are measured each time: thousands of them would take much memory."""
 ELLIPSIS = "…"
 _UUID = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _TOLD_APART = 4
@@ -26,7 +30,12 @@ _ZERO_FOR_CONTROLS = dict.fromkeys((*range(1, 0x20), *range(0x7F, 0xA0)), "\u200
 
 
 def clean(text: str) -> str:
-    """The text in one line with every invisible or controlling character spelt out, as `\\x1b` or `\\u202e`."""
+    """The text in one line with every invisible or controlling character spelt out, as `\\x1b` or `\\u202e`.
+
+    Of a text of more than `LONGEST` characters the beginning, and how many more there are.
+    """
+    if len(text) > LONGEST:
+        return f"{clean(text[:LONGEST])}… ({len(text) - LONGEST:,} more characters)"
     if text.isascii() and text.isprintable():
         return text
     shown: list[str] = []
@@ -62,10 +71,16 @@ def width(text: str) -> int:
     """How many terminal cells clean text takes, as Rich and Textual draw it."""
     if text.isascii():
         return len(text)
-    return len(text) if _SURELY_ONE_CELL.issuperset(text) else _measured(text)
+    if _SURELY_ONE_CELL.issuperset(text):
+        return len(text)
+    return _kept(text) if len(text) <= _LONGEST_KEPT else _measured(text)
 
 
 @lru_cache(maxsize=4096)
+def _kept(text: str) -> int:
+    return _measured(text)
+
+
 def _measured(text: str) -> int:
     # Loaded by the first text that needs it: its tables cost more than the first paint may.
     from wcwidth import wcswidth, wcwidth

@@ -53,7 +53,7 @@ def time_of_day(at: datetime | None, now: datetime, zone: tzinfo = UTC, *, named
     shown, today = at.astimezone(zone), now.astimezone(zone)
     if abs(now - at) < timedelta(days=1):
         return f"{shown:%H:%M:%S}{zone_name(shown) if named else ''}"
-    return f"{shown.day} {shown:%b}" if shown.year == today.year else f"{shown:%Y-%m-%d}"
+    return f"{shown.day} {shown:%b}" if shown.year == today.year else shown.date().isoformat()
 
 
 def _pair(large: int, large_unit: str, small: int, small_unit: str) -> str:

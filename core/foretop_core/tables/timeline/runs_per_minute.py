@@ -109,13 +109,16 @@ class MinuteCounter:
 
 
 def _delayed(every: timedelta, base: datetime, start: datetime, minutes: int) -> int:
-    """Velero looks once a minute, so that a shorter delay is a run in each."""
+    """Velero looks once a minute, so that a shorter delay is a run in each.
+
+    Reckoned from the start, for a run may lie beyond the last year that a time can have.
+    """
     if every <= _MINUTE:
         return (1 << minutes) - 1
-    run = base + max(1, -(-(start - base) // every)) * every
+    run = base - start + max(1, -(-(start - base) // every)) * every
     found = []
-    while run < start + minutes * _MINUTE:
-        found.append((run - start) // _MINUTE)
+    while run < minutes * _MINUTE:
+        found.append(run // _MINUTE)
         run += every
     return _set(found)
 

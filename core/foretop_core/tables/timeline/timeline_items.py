@@ -17,6 +17,7 @@ from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.models.workload import CronJobSpec
 from foretop_core.rules.dialects import Reading, expression
+from foretop_core.rules.failures import problem_text
 from foretop_core.rules.forecast import base_time, invalid
 from foretop_core.store import Store
 from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits, warm_bits
@@ -59,7 +60,14 @@ ReadingsOf = Callable[[str, Schedule], tuple[Reading, ...]]
 
 
 def timeline_item(key: ObjectRef, resource: Resource | None, readings_of: ReadingsOf) -> TimelineItem | None:
-    """None for what has no schedule of its own."""
+    """None for what has no schedule of its own; a lane that cannot be made says so, and costs itself only."""
+    try:
+        return _made(key, resource, readings_of)
+    except Exception as problem:
+        return TimelineItem(key, "", Dialect.ROBFIG, problem=f"cannot be shown: {problem_text(problem)}")
+
+
+def _made(key: ObjectRef, resource: Resource | None, readings_of: ReadingsOf) -> TimelineItem | None:
     match resource:
         case Schedule():
             found = readings_of(key.context, resource)
@@ -69,7 +77,7 @@ def timeline_item(key: ObjectRef, resource: Resource | None, readings_of: Readin
             return TimelineItem(key, text, dialect, 0, resource.spec.paused, base, problem)
         case PreScaledCronJob():
             spec = resource.spec.cron_job.spec
-            return _job(key, spec, max(0, resource.spec.warm_up_time_mins), resource.created)
+            return _job(key, spec, resource.spec.warm_up_time_mins, resource.created)
         case CronJob():
             return _job(key, resource.spec, 0, resource.status.last_schedule_time or resource.created)
         case _:

@@ -1,0 +1,62 @@
+"""Failures of foretop itself at an object: each costs itself only, and is named, for it left something unjudged."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields, replace
+from types import TracebackType
+from typing import Any
+
+from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
+
+LONGEST_PROBLEM = 300
+_MAY_BE_SECRET = re.compile(r"[A-Za-z0-9+/=_.~%-]{16,}|(?<=://)[^\s@/]+@")
+"""What a token, a signature or a password in an address looks like; long names look so too, and are named elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A rule, row, pane or action that failed; `subject` is the object at which it did, where that is known."""
+
+    context: str
+    what: str
+    """Such as `rule expired_backups`."""
+    subject: ObjectRef | None
+    problem: str
+
+    def __str__(self) -> str:
+        at = f" for {self.subject}" if self.subject else ""
+        return f"{self.what} failed{at}: {self.problem}"
+
+    @property
+    def gap(self) -> VisibilityGap:
+        """What a list of the things that were not seen says of it."""
+        return VisibilityGap(self.context, self.subject.kind if self.subject else "", str(self))
+
+
+def problem_text(problem: BaseException) -> str:
+    """An exception in one line of bounded length, without the way to it and without what could be a secret."""
+    told = _MAY_BE_SECRET.sub("…", " ".join(str(problem).split()))
+    text = f"{type(problem).__name__}: {told}" if told else type(problem).__name__
+    return text if len(text) <= LONGEST_PROBLEM else f"{text[: LONGEST_PROBLEM - 1]}…"
+
+
+def failing_object(way: TracebackType | None) -> Resource | None:
+    """The object that a rule was looking at when it failed: the first one in the outermost function that has one."""
+    while way is not None:
+        found = next((value for value in way.tb_frame.f_locals.values() if isinstance(value, Resource)), None)
+        if found is not None:
+            return found
+        way = way.tb_next
+    return None
+
+
+def without(snapshot: ClusterSnapshot, item: Resource) -> ClusterSnapshot | None:
+    """The snapshot with one object fewer; None where it does not hold that object."""
+    for field in fields(snapshot):
+        held = getattr(snapshot, field.name)
+        if isinstance(held, tuple) and any(each is item for each in held):
+            rest: dict[str, Any] = {field.name: tuple(each for each in held if each is not item)}
+            return replace(snapshot, **rest)
+    return None

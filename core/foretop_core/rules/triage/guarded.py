@@ -1,0 +1,54 @@
+"""A guard around each rule: where it fails, the object is named and left out, and all others are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.failures import Failure, failing_object, problem_text, without
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
+
+Rule = Callable[[ClusterSnapshot, datetime, Thresholds], Iterator[Finding]]
+
+_MOST_LEFT_OUT = 5
+"""After so many objects the rule itself is broken, and each further attempt costs a look at everything."""
+FAILED = "judging-failed"
+
+
+def apply_rule(
+    rule: Rule, snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
+) -> tuple[list[Finding], list[Failure]]:
+    """What the rule finds, and where it failed."""
+    failures: list[Failure] = []
+    while True:
+        found: list[Finding] = []
+        try:
+            for finding in rule(snapshot, now, limits):
+                found.append(finding)
+        except Exception as problem:
+            item = failing_object(problem.__traceback__)
+            subject = snapshot.ref(item) if item is not None else None
+            failures.append(Failure(snapshot.context, f"rule {rule.__name__}", subject, problem_text(problem)))
+            rest = without(snapshot, item) if item is not None else None
+            if rest is None or len(failures) > _MOST_LEFT_OUT:
+                return found, failures
+            snapshot = rest
+        else:
+            return found, failures
+
+
+def failure_finding(failure: Failure) -> Finding:
+    """A failure as Triage lists it. It is no error of the cluster, but nobody may take it for health."""
+    subject = failure.subject or ObjectRef(failure.context, QUEUE, "", "")
+    return Finding(
+        FAILED,
+        Severity.WARNING,
+        subject,
+        None,
+        f"not judged: {failure.what} failed",
+        f"{failure}. This is a fault in foretop: what it would have found here is not known.",
+        "Check the object yourself, for example with kubectl. Report the fault with this text.",
+        cause=failure.what,
+    )

@@ -1,0 +1,162 @@
+"""What a person must know to read the screens, a screenful a topic: for `foretop explain` and the manual page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One topic. A line of `body` that begins with spaces is kept as it is; the others are folded."""
+
+    topic: str
+    title: str
+    body: str
+
+
+EXPLANATIONS = {
+    one.topic: one
+    for one in (
+        Explanation(
+            "due",
+            "When a schedule runs",
+            """\
+Velero does not ask cron for the next run after now. It counts from a base: the last backup, or the creation if
+there is none, or the last skip if that is later. A schedule is due when the first run after its base is past.
+
+  base 02:00, cron 0 * * * *, now 05:20   next run 03:00: due since 03:00
+
+So the next run can be in the past. While a schedule is paused the base stands still, and the schedule becomes due
+at the first run that it misses. When it is unpaused, one backup starts at once, however many runs were missed.
+
+A due run waits while a backup of the same schedule is New or InProgress. A queued or finishing backup does not
+hold it up.
+
+An expression that never fires, such as 0 0 31 2 *, is valid, and Velero takes it for always due: it makes a backup
+every minute.
+
+See: foretop explain skip, foretop explain beat, foretop next EXPRESSION""",
+        ),
+        Explanation(
+            "skip",
+            "Unpausing without a surprise backup",
+            """\
+spec.skipImmediately decides what happens to a run that is due when Velero next looks at the schedule:
+
+  true     the run is skipped, and Velero sets the field back to false
+  false    the run starts at once
+  absent   the server's --schedule-skip-immediately decides (default false)
+
+The field is used up once. Releases up to mid-2026 also turn the server's default to false after its first use, so an
+absent field cannot be relied on: send true or false in the same change that unpauses.
+
+foretop offers three choices, and shows for each whether a backup starts at once and when the next run is:
+
+  skip     skipImmediately: true, nothing starts now
+  run      skipImmediately: false, a due run starts within a minute
+  leave    the field is not touched
+
+See: foretop schedule unpause NAME --dry-run""",
+        ),
+        Explanation(
+            "queue",
+            "What Velero works on, and what waits",
+            """\
+Velero 1.18 and later queue backups. As many run at once as --concurrent-backups says, 1 unless it was set. Earlier
+releases work off one backup at a time, oldest first, and have no phase Queued.
+
+A backup waits for a slot, and also for every backup ahead of it that has a namespace in common with it. One behind it
+without such a namespace may overtake it: the position in the queue is not the order of starts.
+
+Restores have a line of their own, one at a time.
+
+A backup that is finishing (WaitingForPluginOperations, Finalizing) holds no slot any more.
+
+The queue position in a NAB's status is an estimate of the controller: it counts unfinished backups that were created
+earlier, counts refused ones for ever, and is refreshed when some backup ends. foretop counts the live objects and
+marks a position that differs with ≠.
+
+See: foretop get queue""",
+        ),
+        Explanation(
+            "phases",
+            "The phases of a backup, and of a NAB",
+            """\
+  New, Queued                    Velero has not begun
+  ReadyToStart, InProgress       it holds a slot
+  WaitingForPluginOperations     all items are saved, volumes are still moving
+  Finalizing                     the last files are written
+  Completed                      all is saved
+  PartiallyFailed                some items are missing; it can be restored
+  Failed                         it ended early
+  FailedValidation               refused before it began; see the reason
+  Deleting                       backup and data are being removed
+
+Restores have the same phases without Queued, ReadyToStart and Deleting.
+
+A NAB or NAR has phases of its own: New, BackingOff (refused: correct the spec), Created (the Velero object exists)
+and Deleting. What happens after Created is in the Velero object. The NAB's copy of its phase can be out of date;
+foretop shows the object itself where you may read it.
+
+See: foretop describe backup NAME, foretop get nab""",
+        ),
+        Explanation(
+            "beat",
+            "The second at which Velero starts backups",
+            """\
+Velero looks at its schedules once a minute, at the second at which the server was started. A schedule that is due at
+02:00:00 therefore starts up to a minute later, and all schedules of one server start at the same second.
+
+foretop calls this second the reconcile offset. It learns it from the times that Velero writes anyway: those of its
+backups and, once a minute, those of its storage locations. No further permission is needed.
+
+The same times show that the server is alive. When none of them has moved for three periods, Velero is down or its
+storage hangs: no backup starts until it is back.
+
+A backup that was made by hand does not count, and neither does one that was synced from another cluster.
+
+A run is called late two minutes after it was due.
+
+See: foretop explain due, foretop get schedules""",
+        ),
+        Explanation(
+            "dialects",
+            "Velero releases read cron differently",
+            """\
+  Velero up to 1.14                    the oldest: no time zones
+  Velero 1.15 to 1.18.2, CronJobs      time zones; day 7 and 22-2 are refused
+  Velero 1.18.3 and later              day 7 is Sunday, 22-2 wraps around
+
+What changes most often in an upgrade to 1.18.3:
+
+  0 2 1 * 1     before: each 1st and each Monday; after: a 1st on a Monday
+  0 */24 * * *  before: midnight; after: refused
+  30 2 * * *    on a day without 02:30: before: no run; after: one at 03:30
+
+foretop finds the release by the image of the server, the schema of its resources, or what it has accepted and done.
+Where that does not tell, it shows every answer with its releases; --velero-version settles it.
+
+See: foretop upgrade-check --to 1.18.3, foretop next EXPRESSION --velero-version 1.18.2""",
+        ),
+        Explanation(
+            "primer",
+            "Expressions that warm up a cluster before a schedule",
+            """\
+A primer runs some minutes before a schedule, so that nodes are there when its backup starts. To subtract the warm-up
+from each field is not enough: before midnight it is the day before, before the 1st the last day of a month whose
+length differs.
+
+  foretop primer '0 0 1 * *' --warmup 10
+    50 23 31 1,3,5,7,8,10,12 *
+    50 23 30 4,6,9,11 *
+    50 23 28,29 2 *           in leap years it also fires on the 28th
+
+foretop gives as many expressions as it takes to be exact, or says how many warm-ups are missed or not needed over
+eight years. It also shows what the prescaler operator would make of the same expression, and where that is wrong.
+
+With a time zone, the warm-up is exact except around changes of daylight saving.
+
+See: foretop primer --help, page 6 of the dashboard""",
+        ),
+    )
+}

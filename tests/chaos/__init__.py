@@ -1,0 +1,1 @@
+"""Foretop broken on purpose, with a seed: what was tried, what survived, what was lost."""

@@ -1,0 +1,178 @@
+"""Every way an object can take through foretop without a terminal: rules, rows, panes, calendar, JSON, report."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from foretop.commands.report import report_snapshots
+from foretop.pages import page_factories
+from foretop.panes.calendar_pane import lane_pane
+from foretop.panes.detail_sections import SECTIONS, describe_object
+from foretop.panes.yaml_section import as_yaml, read_part
+from foretop.widgets.paragraphs import wrap
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.errors import Unreadable
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.minicluster.simulated_cluster import FIXED_START
+from foretop_core.models.kinds import KINDS, Kind
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.failures import failing_object, problem_text
+from foretop_core.store import UnreadableObject
+from foretop_core.tables.engine.columns import UnreadableRow
+from foretop_core.tables.text.time_zones import TimeZoneSetting
+from foretop_core.tables.timeline.time_axis import ruler_over
+from foretop_core.tables.timeline.timeline_items import HORIZONS, StartLoad, lane
+from foretop_core.tables.timeline.timeline_model import TimelineModel
+from tests.chaos.mutated_objects import mutated, read, templates
+from tests.tui.fake_source import CONTEXT, FilledSource
+
+_SPECS = (
+    page_factories.TRIAGE,
+    page_factories.SCHEDULES,
+    page_factories.NONADMIN,
+    page_factories.QUEUE,
+    page_factories.BACKUPS,
+    page_factories.RESTORES,
+    page_factories.STORAGE_PAGE,
+)
+_MOST_ROWS = 10_000
+_CELLS = 78
+_YAML_OF_EACH = 5
+"""Writing YAML takes half of the time."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of some mutated objects."""
+
+    tried: int = 0
+    unreadable: int = 0
+    escaped: list[str] = field(default_factory=list)
+    """Exceptions that no guard caught."""
+    caught: Counter[str] = field(default_factory=Counter)
+    """What the guards caught: named gaps, each of which is a fault to look into."""
+    false_calm: int = 0
+    """How often "No problems" was said although something was not judged."""
+
+    def add(self, other: Outcome) -> None:
+        self.tried += other.tried
+        self.unreadable += other.unreadable
+        self.escaped += other.escaped
+        self.caught += other.caught
+        self.false_calm += other.false_calm
+
+
+def try_objects(number: int, seed: int, outcome: Outcome) -> None:
+    """So many mutated objects beside the good ones of one cluster, at every entry point."""
+    dice = random.Random(seed)
+    good = templates()
+    source = FilledSource(
+        [item for kind, plain in good if not isinstance(item := read(kind, plain), Unreadable)], at=FIXED_START
+    )
+    for kind in KINDS:
+        source.store.sink(WatchScope(CONTEXT, kind), source.manual).health(
+            WatchHealth(WatchState.LIVE, source.manual.now())
+        )
+    keys = [_send(source, *dice.choice(good), f"odd-{seed}-{place}", dice, outcome) for place in range(number)]
+    tries = _Tries(outcome, seed)
+    state = DashboardState(source, lambda: 0.0)
+    if dice.random() < 0.5:
+        state.zoning = TimeZoneSetting().following(ZoneInfo("Pacific/Kiritimati"))
+    tries.do("judge", lambda: state.judge(at_once=True))
+    for spec in _SPECS:
+        tries.do("rows", lambda spec=spec: _rows(state, spec, tries))  # type: ignore[misc]
+    for place, key in enumerate(keys):
+        for section in SECTIONS[:-1]:
+            tries.do(section, lambda key=key, section=section: wrap(describe_object(state, key, section), _CELLS))  # type: ignore[misc]
+        if place % _YAML_OF_EACH == 0:
+            tries.do("yaml", lambda key=key: _yaml(state, key))  # type: ignore[misc]
+    tries.do("calendar", lambda: _calendar(state))
+    tries.do("report", lambda: _report(state))
+    state.judge(at_once=True)
+    for failure in state.failures(CONTEXT):
+        outcome.caught[f"{failure.what}: {failure.problem}"] += 1
+    unjudged = bool(state.failures(CONTEXT) or source.store.unreadable)
+    outcome.false_calm += unjudged and not state.findings
+
+
+class _Tries:
+    """Counts what escapes, with the seed and the object that it takes to see it again."""
+
+    def __init__(self, outcome: Outcome, seed: int) -> None:
+        self._outcome = outcome
+        self._seed = seed
+
+    def do(self, what: str, call: Callable[[], object]) -> None:
+        try:
+            call()
+        except Exception as problem:
+            item = failing_object(problem.__traceback__)
+            name = item.name if item is not None else "?"
+            self._outcome.escaped.append(f"seed {self._seed}, {what}, {name}: {problem_text(problem)}")
+
+
+def _send(
+    source: FilledSource, kind: Kind, good: dict[str, object], name: str, dice: random.Random, outcome: Outcome
+) -> ObjectRef:
+    made = read(kind, plain := mutated(good, name, dice))
+    sink = source.store.sink(WatchScope(CONTEXT, kind), source.manual)
+    outcome.tried += 1
+    namespace = plain["metadata"].get("namespace")
+    namespace = namespace if isinstance(namespace, str) else ""
+    if isinstance(made, Unreadable):
+        outcome.unreadable += 1
+        sink.unreadable(namespace, name, str(made))
+    else:
+        sink.apply("ADDED", made)
+        namespace = made.namespace
+    return ObjectRef(CONTEXT, kind.name, namespace, name)
+
+
+def _rows(state: DashboardState, spec: page_factories.TableSpec, tries: _Tries) -> None:
+    rows = spec.rows(state)
+    rows.pump()
+    for row in rows.paint(0, _MOST_ROWS):
+        tries.do("pane", lambda key=row.key: wrap(spec.pane(rows, key, state), _CELLS, 9))  # type: ignore[misc]
+        tries.do("json", lambda key=row.key: json.dumps(rows.item(key)))  # type: ignore[misc]
+    for column in rows.columns:
+        rows.sort(column.name, reverse=True)
+        rows.narrow(f"{column.name}:in")
+    rows.narrow("")
+    rows.faults_only = True
+    rows.renew()
+    if rows.can_group:
+        rows.toggle_groups()
+        rows.paint(0, _MOST_ROWS)
+
+
+def _yaml(state: DashboardState, key: ObjectRef) -> None:
+    resource = state.store.get(key)
+    if resource is not None and not isinstance(resource, UnreadableObject | UnreadableRow):
+        wrap(as_yaml(read_part(key, resource), whole=False, folded=False), _CELLS)
+
+
+def _calendar(state: DashboardState) -> None:
+    model = TimelineModel(state.store, state.contexts)
+    now: datetime = state.now()
+    model.pump(now)
+    for horizon in HORIZONS:
+        ruler = ruler_over(now, horizon, 60, state.zone)
+        load = StartLoad(model.items, ruler)
+        load.peaks(now)
+        for key in model.order:
+            lane(model[key], ruler, now)
+            wrap(lane_pane(model[key], load, state), _CELLS)
+
+
+def _report(state: DashboardState) -> None:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        for form in ("text", "json"):
+            report_snapshots([(state.store.snapshot(CONTEXT), state.now())], (), form)

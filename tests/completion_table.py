@@ -1,0 +1,94 @@
+"""Writes the table of words that the shell completes; `python -m tests.completion_table` after commands changed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from foretop.cli import COMMANDS, foretop
+from foretop.commands.complete_words import TABLE
+from foretop.commands.output_form import OutputFormType
+
+_BY_NAME = {
+    "contexts": "context",
+    "namespaces": "namespace",
+    "velero_namespace": "namespace",
+    "kube_cluster": "cluster",
+    "kube_user": "user",
+    "kubeconfig": "file",
+    "certificate_authority": "file",
+    "cacert": "file",
+}
+_BY_METAVAR = {"FILE": "file", "SCHEDULE": "object:schedule", "BACKUP": "object:backup"}
+_NAMED = ("name", "names")
+
+
+def table() -> dict[str, Any]:
+    """All commands with their words, options and arguments; options that are alike are kept once."""
+    options: list[dict[str, Any]] = []
+    return {"commands": dict(_commands("", foretop, options)), "options": options}
+
+
+def _commands(path: str, command: click.Command, options: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    inner: dict[str, click.Command] = {}
+    about: dict[str, str] = {}
+    if command is foretop:
+        for name, (_, line) in COMMANDS.items():
+            found = foretop.get_command(click.Context(foretop), name)
+            assert found is not None
+            inner[name], about[name] = found, line
+    elif isinstance(command, click.Group):
+        inner = {name: one for name, one in command.commands.items() if not one.hidden}
+        about = {name: one.get_short_help_str(80) for name, one in inner.items()}
+    taken = [param for param in command.params if isinstance(param, click.Argument)]
+    entry = {
+        "commands": about,
+        "options": {
+            word: _place(options, param)
+            for param in command.params
+            if isinstance(param, click.Option) and not param.hidden
+            for word in (*param.opts, *param.secondary_opts)
+        },
+        "arguments": [_value(param, path) for param in taken],
+        "repeats": any(param.nargs < 0 for param in taken),
+    }
+    further = [pair for name, one in inner.items() for pair in _commands(f"{path} {name}".strip(), one, options)]
+    return [(path, entry), *further]
+
+
+def _place(options: list[dict[str, Any]], param: click.Option) -> int:
+    about = (param.help or "").split(". ")[0].strip()
+    spec = {"help": about, "value": None if param.is_flag or param.count else _value(param, "")}
+    if spec not in options:
+        options.append(spec)
+    return options.index(spec)
+
+
+def _value(param: click.Parameter, path: str) -> Any:
+    """What completes it: a list of words, a kind of name, `file`, or nothing."""
+    if isinstance(param.type, click.Choice):
+        return list(param.type.choices)
+    if isinstance(param.type, OutputFormType):
+        return [item.value for item in param.type.shell_complete(click.Context(foretop), param, "")]
+    if param.name in _BY_NAME:
+        return _BY_NAME[param.name]
+    if isinstance(param, click.Option):
+        return _BY_METAVAR.get(param.metavar or "", "")
+    if param.name not in _NAMED or path.endswith(" create"):
+        return ""
+    return "object:?" if path == "describe" else f"object:{path.partition(' ')[0]}"
+
+
+def text() -> str:
+    made = table()
+    lines = [
+        f"    {json.dumps(path)}: {json.dumps(entry, ensure_ascii=False)}" for path, entry in made["commands"].items()
+    ]
+    kept = [f"    {json.dumps(spec, ensure_ascii=False)}" for spec in made["options"]]
+    return '{\n  "commands": {\n' + ",\n".join(lines) + '\n  },\n  "options": [\n' + ",\n".join(kept) + "\n  ]\n}\n"
+
+
+if __name__ == "__main__":
+    TABLE.write_text(text(), encoding="utf-8")

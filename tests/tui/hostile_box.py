@@ -1,0 +1,46 @@
+"""`python -m tests.tui.hostile_box`: the dashboard before a box in which all text of owners is hostile."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from foretop.commands.demo import _look
+from foretop.commands.display_flags import DisplayFlags
+from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
+from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
+from foretop_core.models.kinds import KINDS
+
+MARK = "own"
+HOSTILE = (
+    f"a\x1b[2J\x1b]0;{MARK}\x07\x1b]52;c;{MARK}\x1b\\\x9b31m\u202e\u2066\x07\x0e[bold red]x[/]\r\n\u200bé\u0301漢字"
+)
+_KEPT = ("name", "namespace", "uid", "resourceVersion", "apiVersion", "kind", "nacuuid", "controller-uid")
+_SLOW = 0.001
+"""The controllers of the box hardly move, so that what was made hostile stays so."""
+
+
+def hostile_box() -> SimulatedCluster:
+    """The default scene, with every text changed behind the back of its API server; times and names stay."""
+    box = SimulatedCluster(find_scene("default"), ScenarioOptions(seed=1), FIXED_START, _SLOW)
+    for kind in KINDS:
+        for place, body in enumerate(box.storage.list(box.storage.kind(kind.name))):
+            _spoil(body.get("spec"))
+            _spoil(body.get("status"), keep_phase=place % 3 > 0)
+            body["metadata"].setdefault("annotations", {})["example.com/note"] = HOSTILE
+            body["metadata"].setdefault("labels", {})["example.com/note"] = HOSTILE
+    return box
+
+
+def _spoil(part: Any, *, keep_phase: bool = True) -> None:
+    kept = (*_KEPT, "phase") if keep_phase else _KEPT
+    steps = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    for place, held in list(steps):
+        if isinstance(held, dict | list):
+            _spoil(held, keep_phase=keep_phase)
+        elif isinstance(held, str) and place not in kept and not held[:4].isdigit():
+            part[place] = f"{held}{HOSTILE}"
+
+
+if __name__ == "__main__":
+    sys.exit(_look(hostile_box, 0, DisplayFlags(), False, 1.0))

@@ -1,0 +1,79 @@
+"""What reaches the terminal, byte by byte, before a box full of hostile text: nothing but foretop's own sequences."""
+
+from __future__ import annotations
+
+import base64
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from rich.segment import Segment
+from textual.strip import Strip
+
+from foretop.dialogs.dialog_parts import OptionCycler
+from foretop.terminal.cell_diff import drawable
+from tests.terminal import Terminal
+from tests.tui.hostile_box import MARK
+
+_BOX = (sys.executable, "-m", "tests.tui.hostile_box")
+_ESCAPE = "\x1b[27u"
+_KEYS = [
+    *("\r", "J", "y", "d", "e", "p", "z", "\t", "o", "/", "*", "O", "b", "?", "Z", "0", "-", ":", " ", "h", "S"),
+    *("s", "u", "U", "r", "D", "x", "l", "B", "n", "c", "a", "t", "E", "i", "X", "L", "P", "N", "T", "C", "m"),
+    *("\x17", "\x04", "\x0b", "\x12", "\x07"),
+]
+_ALLOWED = re.compile(
+    r"\x1b\[[0-9;]*[ABCDGHJKmnr]"
+    r"|\x1b\[\?[0-9;]+(?:[hl]|\$p)"
+    r"|\x1b\[[<>=?]?[0-9;]*[uctq]"
+    r"|\x1b\]22;[a-z-]*\x07"
+    r"|\x1b\]52;c;(?P<copied>[A-Za-z0-9+/=]*)\x07"
+    r"|[\r\n]"
+)
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+
+
+def foreign(output: bytes) -> list[str]:
+    """What is neither text nor a sequence that foretop or its toolkit writes."""
+    rest = _ALLOWED.sub("", output.decode("utf-8", errors="replace"))
+    return [rest[max(0, found.start() - 30) : found.end() + 30] for found in _UNSAFE.finditer(rest)]
+
+
+def test_the_grammar_notices_what_is_not_ours() -> None:
+    for sent in ("\x1b]0;own\x07", "\x1b]52;c;o!\x07", "\x9b31m", "\u202e", "\x07", "\x1bP", "\x1b[2J\x1bc", "\x0e"):
+        assert foreign(f"before {sent} after".encode()) != [], sent
+    assert foreign("\x1b[1;31mplain é 漢字\x1b[0m\x1b[?25l\r\n".encode()) == []
+
+
+@pytest.mark.parametrize("pages", ["123", "456", "789"])
+def test_no_key_on_any_page_lets_a_sequence_of_an_object_through(pages: str, tmp_path: Path) -> None:
+    with Terminal(_BOX, 120, 40, {"XDG_STATE_HOME": str(tmp_path)}, tmp_path) as terminal:
+        terminal.shows("live")
+        for page in pages:
+            for key in _KEYS:
+                terminal.press(f"{page}{key}")
+                terminal.changed(0.05)
+                terminal.press(f"{_ESCAPE}{_ESCAPE}{_ESCAPE}")
+            terminal.settled()
+            assert terminal.is_running, str(terminal)
+        terminal.press("2")
+        terminal.shows("CRON")
+        output = bytes(terminal.output)
+    assert foreign(output) == []
+    assert MARK not in terminal.title
+    copied = [found["copied"] for found in _ALLOWED.finditer(output.decode(errors="replace")) if found["copied"]]
+    assert all(not _UNSAFE.search(base64.b64decode(text).decode()) for text in copied)
+    assert len(output) > 100_000
+    assert list(tmp_path.glob("foretop/crash-*")) == []
+
+
+def test_a_choice_is_shown_without_its_sequences() -> None:
+    choice = OptionCycler(("\x1b]0;own\x07",), "storage", False)
+    assert choice.render().plain == "‹ \\x1b]0;own\\x07 ›"
+
+
+def test_the_last_filter_drops_what_takes_no_cell_and_keeps_the_width() -> None:
+    strip = Strip([Segment("a\x1b]0;own\x07é漢\u202eb")])
+    assert drawable(strip).text.rstrip() == "a]0;owné漢b"
+    assert drawable(strip).cell_length == strip.cell_length

@@ -1,0 +1,90 @@
+"""Objects out of range: refused where they are decoded; whatever is let through breaks nothing at any entry point."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from foretop.widgets.paragraphs import paragraph, wrap
+from foretop_core.cron import Dialect, parse
+from foretop_core.errors import Unreadable
+from foretop_core.models import Backup, PreScaledCronJob, Resource, decode, from_builtins
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.tables.text.cell_text import LONGEST, clean, width
+from foretop_core.tables.text.progress_bar import bar
+from foretop_core.tables.timeline.runs_per_minute import run_bits
+from tests.chaos.every_entry import Outcome, try_objects
+
+_META = {"name": "odd", "namespace": "velero"}
+_REFUSED: list[tuple[type[Resource], dict[str, Any], str]] = [
+    (Backup, {"status": {"expiration": "0001-01-01T00:00:00+14:00"}}, "status.expiration"),
+    (Backup, {"status": {"expiration": "9999-12-31T23:59:59-14:00"}}, "status.expiration"),
+    (Backup, {"metadata": {**_META, "creationTimestamp": "0001-01-01T00:00:00Z"}}, "metadata.creationTimestamp"),
+    (Backup, {"status": {"progress": {"totalItems": -1}}}, "status.progress.totalItems"),
+    (Backup, {"status": {"errors": 2**63 - 1}}, "status.errors"),
+    (PreScaledCronJob, {"spec": {"warmUpTimeMins": 99999999999}}, "spec.warmUpTimeMins"),
+    (PreScaledCronJob, {"spec": {"warmUpTimeMins": -5}}, "spec.warmUpTimeMins"),
+]
+
+
+@pytest.mark.parametrize(("model", "part", "field"), _REFUSED)
+def test_a_value_out_of_range_makes_its_object_unreadable_and_names_the_field(
+    model: type[Resource], part: dict[str, Any], field: str
+) -> None:
+    plain = {"metadata": _META, **part}
+    for attempt in (lambda: decode(model, json.dumps(plain).encode()), lambda: from_builtins(model, plain)):
+        with pytest.raises(Unreadable) as refused:
+            attempt()
+        assert refused.value.what == f"{model.__name__} velero/odd cannot be read"
+        assert refused.value.why.startswith(f"{field}: ")
+
+
+def test_a_time_written_with_escapes_is_no_way_around() -> None:
+    raw = b'{"metadata": {"name": "odd", "creationTimestamp": "\\u0030001-01-01T00:00:00Z"}}'
+    with pytest.raises(Unreadable):
+        decode(Backup, raw)
+
+
+@pytest.mark.parametrize("time", ["0002-01-01T00:00:00+14:00", "9998-12-31T23:59:59-14:00"])
+def test_the_first_and_the_last_year_can_be_read(time: str) -> None:
+    found = decode(Backup, json.dumps({"metadata": {**_META, "creationTimestamp": time}}).encode())
+    assert found.created is not None
+    assert len(rfc3339(found.created) or "") == len("2026-11-15T02:41:07Z")
+
+
+def test_long_text_is_shown_in_part() -> None:
+    shown = clean("x" * 300_000)
+    assert shown.endswith("… (267,232 more characters)")
+    assert len(shown) < LONGEST + 40
+    assert len(clean("\x1b" * 300_000)) < 4 * LONGEST + 40
+
+
+@pytest.mark.parametrize(("done", "total"), [(20_000_000, -1), (-5, 10), (2**62, 3), (3, 2**62), (-1, -1), (0, 0)])
+def test_a_bar_is_as_wide_as_it_is_whatever_the_numbers(done: int, total: int) -> None:
+    assert len(bar(done, total, 8)) == 8
+
+
+def test_a_delay_that_ends_after_the_last_year_has_no_runs_on_the_calendar() -> None:
+    base = datetime(9998, 12, 31, tzinfo=UTC)
+    assert run_bits(parse("@every 2562047h", Dialect.ROBFIG), datetime(2026, 11, 15, tzinfo=UTC), 1440, base) == 0
+
+
+@pytest.mark.parametrize("seed", range(101, 109))
+def test_no_mutated_object_breaks_anything_at_any_entry_point(seed: int) -> None:
+    outcome = Outcome()
+    try_objects(250, seed, outcome)
+    assert outcome.tried == 250
+    assert 0 < outcome.unreadable < 250
+    assert outcome.escaped == []
+    assert dict(outcome.caught) == {}
+    assert outcome.false_calm == 0
+
+
+def test_a_word_of_any_length_is_folded_without_a_letter_lost() -> None:
+    word = "漢x" * 10_000
+    lines = ["".join(piece.text for piece in line) for line in wrap([paragraph(word)], 78)]
+    assert "".join(lines) == word
+    assert {width(line) for line in lines[:-1]} <= {77, 78}

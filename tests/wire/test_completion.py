@@ -1,0 +1,158 @@
+"""What the tab key gives: from the table, from the kubeconfig, from the cluster, and in the shells themselves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from foretop.commands.complete_words import PATIENCE, TABLE, complete, completions
+from foretop.commands.completion import SCRIPTS
+from foretop_core.minicluster.box import MiniCluster
+from tests import completion_table
+from tests.wire.boxes import box_in_thread, kubeconfig
+from tests.wire.test_commands import OBJECTS
+
+SECONDS = 120
+
+
+@pytest.fixture(scope="module")
+def box() -> Iterator[MiniCluster]:
+    with box_in_thread(OBJECTS) as made:
+        yield made
+
+
+@pytest.fixture
+def environ(box: MiniCluster, tmp_path: Path) -> dict[str, str]:
+    config = kubeconfig(box, tmp_path)
+    folders = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+    return {**os.environ, **folders, "KUBECONFIG": config, PATIENCE: str(SECONDS)}
+
+
+def words(environ: dict[str, str], *typed: str) -> list[str]:
+    return [word for word, _ in completions(typed[:-1], typed[-1], environ)[0]]
+
+
+def test_the_table_has_what_the_commands_have() -> None:
+    assert TABLE.read_text(encoding="utf-8") == completion_table.text(), "run python -m tests.completion_table"
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        (("des",), ["describe"]),
+        (("schedule", "un"), ["unpause"]),
+        (("get", "sch"), ["schedules", "schedule"]),
+        (("get", "schedules", "-o", "js"), ["json", "jsonpath="]),
+        (("get", "schedules", "--output=js"), ["--output=json", "--output=jsonpath="]),
+        (("get", "--field"), ["--field-selector"]),
+        (("-n", "velero", "get", "--no-h"), ["--no-headers"]),
+        (("completion", ""), list(SCRIPTS)),
+        (("--kubeconfig", "x", "--context", ""), []),
+        (("journal", "-o", "y"), ["yaml"]),
+    ],
+)
+def test_words_and_options_come_from_the_table(
+    tmp_path: Path, typed: tuple[str, ...], found: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    assert words({"HOME": str(tmp_path)}, *typed) == found
+
+
+def test_contexts_and_users_come_from_the_kubeconfig(environ: dict[str, str]) -> None:
+    assert words(environ, "get", "schedules", "--context", "") == ["minicluster"]
+    assert words(environ, "--user", "") != []
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        (("get", "schedules", "-n", "ve"), ["velero"]),
+        (("schedule", "pause", ""), ["broken", "hourly"]),
+        (("schedule", "pause", "hourly", "b"), ["broken"]),
+        (("describe", "nab", ""), ["orders"]),
+        (("backup", "create", "--from-schedule", "h"), ["hourly"]),
+        (("-n", "velero", "restore", "logs", ""), ["back"]),
+        (("-n", "nowhere", "restore", "logs", ""), []),
+    ],
+)
+def test_names_come_from_the_cluster(environ: dict[str, str], typed: tuple[str, ...], found: list[str]) -> None:
+    assert words(environ, *typed) == found
+
+
+def test_names_are_kept_for_the_next_time(environ: dict[str, str], tmp_path: Path) -> None:
+    assert words(environ, "schedule", "pause", "") == ["broken", "hourly"]
+    (kept,) = (tmp_path / "cache" / "foretop" / "completion").iterdir()
+    kept.write_text('["kept"]')
+    assert words(environ, "schedule", "pause", "") == ["kept"]
+    assert kept.parent.stat().st_mode & 0o077 == 0
+
+
+def test_a_cluster_that_is_gone_gives_no_words_and_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with box_in_thread() as made:
+        gone = kubeconfig(made, tmp_path)
+    environ = {**os.environ, "KUBECONFIG": gone, "XDG_CACHE_HOME": str(tmp_path), PATIENCE: str(SECONDS)}
+    assert complete(["schedule", "pause", ""], environ) == 0
+    assert capsys.readouterr().out == ":0\n"
+
+
+def test_a_file_name_fits_where_a_file_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    complete(["report", "-f", ""])
+    assert capsys.readouterr().out == ":0\n"
+
+
+BASH = """
+source <(foretop completion bash)
+try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _foretop_complete 2>/dev/null; echo "${COMPREPLY[*]}"; }
+try foretop des
+try foretop schedule pause ho
+try foretop --context min
+try foretop get schedules --output = js
+"""
+ZSH = """
+autoload -Uz compinit; compinit -u
+source <(foretop completion zsh)
+_describe() { shift 2; print -l -- ${(P)1%%:*}; }
+compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- $@; }
+try() { words=("$@"); CURRENT=$#; _foretop; }
+try foretop des
+try foretop schedule pause ho
+try foretop --context min
+"""
+FISH = """
+foretop completion fish | source
+complete -C 'foretop des'
+complete -C 'foretop schedule pause ho'
+complete -C 'foretop --context min'
+"""
+
+
+@pytest.mark.parametrize(
+    ("shell", "script", "found"),
+    [
+        ("bash", BASH, ["describe", "hourly", "minicluster", "json jsonpath="]),
+        ("zsh", ZSH, ["describe", "hourly", "minicluster"]),
+        ("fish", FISH, ["describe", "hourly", "minicluster"]),
+    ],
+)
+def test_a_shell_completes(shell: str, script: str, found: list[str], environ: dict[str, str], tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    program = tmp_path / "bin" / "foretop"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m foretop "$@"\n')
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{environ['PATH']}"
+    plain = {"bash": ("--norc",), "zsh": ("-f",), "fish": ("--no-config",)}[shell]
+    command = [shell, *plain, "-c", script]
+    done = subprocess.run(
+        command, env={**environ, "PATH": path}, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    said = [line.partition("\t")[0] for line in done.stdout.splitlines()]
+    assert said == found, done.stderr

@@ -1,0 +1,231 @@
+"""What scripts read: kubectl's output forms, selections, descriptions, metrics and hooks, against the box."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from foretop.cli import run
+from foretop_core.minicluster.box import MiniCluster
+from tests.wire.boxes import box_in_thread, kubeconfig
+from tests.wire.test_commands import OBJECTS, change, obj
+
+HOOK = {
+    "name": "freeze",
+    "includedNamespaces": ["shop"],
+    "labelSelector": {"matchLabels": {"app": "db"}},
+    "pre": [{"exec": {"container": "db", "command": ["/bin/sync"], "onError": "Fail", "timeout": "30s"}}],
+}
+TEMPLATE = {
+    "includedNamespaces": ["shop", "pay"],
+    "excludedNamespaces": ["tmp"],
+    "ttl": "240h0m0s",
+    "storageLocation": "offsite",
+    "labelSelector": {"matchExpressions": [{"key": "tier", "operator": "In", "values": ["gold", "silver"]}]},
+    "hooks": {"resources": [HOOK]},
+    "snapshotMoveData": True,
+}
+DONE = {
+    "phase": "Completed",
+    "startTimestamp": "2026-11-15T01:00:00Z",
+    "completionTimestamp": "2026-11-15T01:10:00Z",
+    "hookStatus": {"hooksAttempted": 2, "hooksFailed": 0},
+}
+MOVED = {
+    "apiVersion": "velero.io/v1",
+    "kind": "PodVolumeBackup",
+    "metadata": {"name": "done-1", "namespace": "velero", "labels": {"velero.io/backup-name": "done"}},
+    "spec": {
+        "volume": "pgdata",
+        "node": "worker-7",
+        "backupStorageLocation": "offsite",
+        "pod": {"name": "db-0", "namespace": "shop"},
+        "repoIdentifier": "repo",
+    },
+    "status": {"phase": "Completed", "progress": {"bytesDone": 5_000_000, "totalBytes": 5_000_000}},
+}
+REFUSED = {
+    "type": "Accepted",
+    "status": "False",
+    "reason": "InvalidBackupSpec",
+    "message": "no such location",
+    "lastTransitionTime": "2026-11-15T02:00:00Z",
+}
+MORE = [
+    obj("Schedule", "whole", {"schedule": "0 1 * * *", "template": TEMPLATE}, status={"phase": "Enabled"}),
+    obj("Backup", "done", TEMPLATE, status=DONE),
+    MOVED,
+    obj("NonAdminBackup", "no", {"backupSpec": {}}),
+    obj("Restore", "running", {"backupName": "done"}, status={"phase": "InProgress"}),
+]
+
+
+@pytest.fixture(scope="module")
+def box() -> Iterator[MiniCluster]:
+    with box_in_thread([*OBJECTS, *MORE]) as made:
+        url = f"{made.url}/apis/oadp.openshift.io/v1alpha1/namespaces/velero/nonadminbackups/no/status"
+        patch = json.dumps({"status": {"phase": "BackingOff", "conditions": [REFUSED]}}).encode()
+        head = {"Authorization": f"Bearer {made.token()}", "Content-Type": "application/merge-patch+json"}
+        with urlopen(Request(url, patch, head, method="PATCH"), timeout=120) as answer:
+            assert answer.status == 200
+        yield made
+
+
+@pytest.fixture
+def config(box: MiniCluster, tmp_path: Path) -> str:
+    return kubeconfig(box, tmp_path)
+
+
+def printed(config: str, capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    assert run([*arguments, "--kubeconfig", config]) == code
+    captured = capsys.readouterr()
+    return captured.err if code == 2 else captured.out
+
+
+def test_names_are_those_that_kubectl_takes(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(config, capsys, "get", "schedules", "-o", "name").splitlines() == [
+        "schedule.velero.io/broken",
+        "schedule.velero.io/hourly",
+        "schedule.velero.io/whole",
+    ]
+    assert "nonadminbackup.oadp.openshift.io/orders" in printed(config, capsys, "get", "nab", "-o", "name")
+    assert "schedule.velero.io/broken" in printed(config, capsys, "get", "findings", "-o", "name")
+
+
+def test_jsonpath_reads_what_json_prints(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    template = '{range .items[?(@.phase=="Enabled")]}{.name}={.schedule}{"\\n"}{end}'
+    found = printed(config, capsys, "get", "schedules", "-o", f"jsonpath={template}")
+    assert found == "hourly=0 * * * *\nwhole=0 1 * * *\n"
+
+
+def test_columns_are_chosen_sorted_and_printed_without_headers(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("get", "backups", "--sort-by", ".started", "-o", "custom-columns=NAME:.name,PHASE:.phase")
+    assert printed(config, capsys, *asked).splitlines() == [
+        "NAME   PHASE",
+        "done   Completed",
+        "one    InProgress",
+        "two    Queued",
+    ]
+    assert printed(config, capsys, *asked, "--no-headers").splitlines()[0] == "done   Completed"
+
+
+def test_a_field_selector_keeps_rows_of_every_form(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for form in ("text", "wide"):
+        found = printed(
+            config, capsys, "get", "backups", "--field-selector", "phase=Queued", "--no-headers", "-o", form
+        )
+        (line,) = found.splitlines()
+        assert {"two", "Queued"} <= set(line.split())
+    none = printed(config, capsys, "get", "backups", "--field-selector", "status.phase=Failed")
+    assert none == "No resources found.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("get", "backups", "-o", "go-template={{.}}"), "go-template is not supported"),
+        (("get", "backups", "-o", "jsonpath={..name}"), "the recursive .. is not supported"),
+        (("get", "backups", "-o", "jsonpath"), "jsonpath needs a template"),
+        (("get", "backups", "-o", "custom-columns=NAME"), "'NAME' is not HEADER:PATH"),
+        (("get", "backups", "-o", "table"), "'table' is not one of text, wide"),
+        (("get", "backups", "--field-selector", "wind=north"), "'wind' is not a field here"),
+        (("get", "backups", "--sort-by", "wind"), "no item has the field {.wind}"),
+        (("get", "backups", "--plain"), "--plain goes with findings"),
+        (("get", "backups", "--watch", "-o", "name"), "--watch goes with text, wide and json"),
+        (("report", "--prometheus", "-o", "json"), "give --prometheus or -o, not both"),
+        (("describe", "schedule", "nothing"), "Schedule nothing not found"),
+        (("describe", "pod", "x"), "'pod' is not one of"),
+    ],
+)
+def test_what_cannot_be_printed_is_one_line(
+    config: str, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
+) -> None:
+    (line,) = printed(config, capsys, *arguments, code=2).splitlines()
+    assert words in line
+
+
+def test_a_name_has_no_sign_where_a_script_reads_it(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for view in ("nar", "queue"):
+        found = printed(config, capsys, "get", view)
+        assert "orders-back" in found or "running" in found
+        assert "↺" not in found
+
+
+def test_the_reason_of_a_refused_backup_is_a_column(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    head, *rows = printed(config, capsys, "get", "nab").splitlines()
+    assert head.split()[-1] == "REASON"
+    refused = next(row for row in rows if row.split()[1] == "no")
+    assert refused.endswith("InvalidBackupSpec: no such location")
+
+
+def test_a_schedule_is_described_with_its_template(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = printed(config, capsys, "describe", "schedule", "velero/whole")
+    for label, text in (
+        ("Cron", "0 1 * * *"),
+        ("Namespaces", "shop, pay, without tmp"),
+        ("TTL", "240h0m0s"),
+        ("Storage location", "offsite"),
+        ("Selector", "tier in (gold, silver)"),
+        ("Hooks", "freeze: before, in shop, app=db: /bin/sync in container db, on error Fail, timeout 30s"),
+        ("snapshotMoveData", "true"),
+    ):
+        assert f"{label:<20} {text}\n" in told
+    assert "Conditions" not in told
+
+
+def test_a_finished_backup_is_described_with_its_volumes_and_hooks(
+    config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = printed(config, capsys, "describe", "backup", "done")
+    assert "pgdata  Completed on worker-7, 5.0 MB of 5.0 MB (100 %)" in told
+    assert f"{'Hooks run':<20} 2 hooks, 0 failed\n" in told
+    assert "restore velero/running  InProgress" in told
+
+
+def test_a_description_has_the_findings(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = printed(config, capsys, "describe", "schedule", "broken")
+    assert "Findings\nerror: invalid cron" in told
+
+
+def test_a_report_has_metrics_with_the_same_exit_code(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(config, capsys, "report", "--prometheus", code=1)
+    samples = dict(line.rsplit(" ", 1) for line in found.splitlines() if not line.startswith("#"))
+    assert samples['foretop_findings{context="minicluster",severity="error",code="schedule-invalid"}'] == "1"
+    place = 'context="minicluster",namespace="velero"'
+    assert samples[f'foretop_schedule_paused{{{place},name="hourly"}}'] == "0"
+    assert samples[f'foretop_queue{{{place},kind="Backup",phase="Queued"}}'] == "1"
+    for line in found.splitlines():
+        if not line.startswith("#"):
+            assert f"# TYPE {line.partition('{')[0].partition(' ')[0]} gauge" in found
+
+
+def test_findings_are_one_sentence_each(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(config, capsys, "get", "findings", "--plain").splitlines()
+    assert any(line.startswith("New error: Schedule velero/broken: invalid cron") for line in lines)
+    assert all(line.endswith(".") for line in lines)
+
+
+def test_each_change_of_a_finding_is_a_sentence_and_runs_the_hook(tmp_path: Path) -> None:
+    """In processes of their own, with a schedule that is fixed while they watch."""
+    with box_in_thread(OBJECTS) as made:
+        base = [sys.executable, "-m", "foretop", "--kubeconfig", kubeconfig(made, tmp_path)]
+        sink = tmp_path / "seen"
+        hook = f'echo "$FORETOP_EVENT $FORETOP_CODE $FORETOP_NAME" >> {sink}; cat >> {sink}.json'
+        watch = [*base, "watch", "--existing", "--once", "--severity", "error", "--exec", hook]
+        subprocess.run(watch, check=True, timeout=120)
+        assert sink.read_text() == "new schedule-invalid broken\n"
+        assert json.loads(Path(f"{sink}.json").read_text())["finding"]["code"] == "schedule-invalid"
+        told = [*base, "get", "findings", "--watch", "--plain", "code:schedule-invalid"]
+        with subprocess.Popen(told, stdout=subprocess.PIPE, text=True) as watching:
+            assert watching.stdout is not None
+            assert watching.stdout.readline().startswith("New error: Schedule velero/broken: invalid cron")
+            fixed = '{"spec":{"schedule":"0 3 * * *"},"status":{"phase":"Enabled"}}'
+            change(made, tmp_path, fixed, "broken")
+            assert watching.stdout.readline() == "Resolved: Schedule velero/broken: invalid cron, makes no backups.\n"
+            watching.terminate()

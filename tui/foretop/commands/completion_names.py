@@ -1,0 +1,82 @@
+"""Asks a cluster for the names that the shell completes, and keeps them for the next tab key."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from foretop.commands.connection import connection_options
+from foretop_core.clock import SystemClock
+from foretop_core.kube.connection import api_paths
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.kube.connection.open_connections import connect
+from foretop_core.kube.watching.list_watch_codec import read_page
+from foretop_core.models.kinds import BACKUP, NAB, NABSL, NABSL_REQUEST, NAR, RESTORE, SCHEDULE, STORAGE, Kind
+from foretop_core.models.wire import Resource, decode
+
+_MOST = 500
+_KINDS = {
+    "schedule": SCHEDULE,
+    "schedules": SCHEDULE,
+    "backup": BACKUP,
+    "backups": BACKUP,
+    "restore": RESTORE,
+    "restores": RESTORE,
+    "nab": NAB,
+    "nar": NAR,
+    "bsl": STORAGE,
+    "storage": STORAGE,
+    "nabsl": NABSL,
+    "storage-request": NABSL_REQUEST,
+}
+
+
+@click.command("__complete-refresh", hidden=True)
+@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("kind")
+@connection_options
+def command(path: Path, kind: str, wishes: SessionOptions) -> int:
+    """Write the names of objects for the shell's completion."""
+    names = asyncio.run(_names(kind, wishes))
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as draft:
+        json.dump(names, draft, ensure_ascii=False)
+    os.replace(draft.name, path)
+    return 0
+
+
+async def _names(kind: str, wishes: SessionOptions) -> list[str]:
+    found: set[str] = set()
+    for client in connect(wishes.connect, os.environ, SystemClock(), read_only=True).clients.values():
+        try:
+            if kind == "namespace":
+                found |= await _listed(client, "/api/v1/namespaces", with_namespace=False)
+                continue
+            wanted = _KINDS[kind.removeprefix("object:")]
+            found |= await _of_kind(client, wanted, wishes.namespaces)
+        finally:
+            await client.close()
+    return sorted(found)
+
+
+async def _of_kind(client: ApiClient, kind: Kind, namespaces: Sequence[str]) -> set[str]:
+    """Plain names within a namespace; else each with its own, where several have the same name."""
+    if namespaces:
+        lists = [await _listed(client, api_paths.collection(kind, place), with_namespace=False) for place in namespaces]
+        return set().union(*lists)
+    return await _listed(client, api_paths.collection(kind), with_namespace=True)
+
+
+async def _listed(client: ApiClient, path: str, *, with_namespace: bool) -> set[str]:
+    answer = await client.request("GET", path, {"limit": str(_MOST)})
+    items = [decode(Resource, raw) for raw in read_page(answer.body).items or []]
+    names = [item.name for item in items]
+    twice = {name for name in names if names.count(name) > 1} if with_namespace else set()
+    return {f"{item.namespace}/{item.name}" if item.name in twice else item.name for item in items}

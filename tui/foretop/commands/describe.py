@@ -1,0 +1,125 @@
+"""`foretop describe`: everything that foretop knows of one object, as text."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import click
+
+from foretop.commands.connection import connection_options
+from foretop.commands.live_session import running_session, wait_synced
+from foretop.commands.movements import events_of, movements_of
+from foretop.commands.object_selection import select_one
+from foretop.commands.output import say, warn
+from foretop.panes.detail_sections import describe, relatives
+from foretop.widgets.paragraphs import Paragraph, paragraph, wrap
+from foretop_core.actions.run_files import velero_run
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.errors import ForetopError
+from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.kube.connection.failures import ApiError
+from foretop_core.models import Backup, NonAdmin, Resource, Restore
+from foretop_core.models.kinds import BACKUP, NAB, NABSL, NABSL_REQUEST, NAR, RESTORE, SCHEDULE, STORAGE, Kind
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.sentences import render
+from foretop_core.rules.triage import Finding
+from foretop_core.session import Session
+
+_KINDS = {
+    "schedule": SCHEDULE,
+    "backup": BACKUP,
+    "restore": RESTORE,
+    "nab": NAB,
+    "nar": NAR,
+    "bsl": STORAGE,
+    "nabsl": NABSL,
+    "storage-request": NABSL_REQUEST,
+}
+_SAME = {"schedules": "schedule", "backups": "backup", "restores": "restore", "storage": "bsl"}
+_NO_END = 100_000
+
+
+@click.command("describe")
+@click.argument("what", metavar="KIND", type=click.Choice([*_KINDS, *_SAME]))
+@click.argument("name")
+@connection_options
+def command(what: str, name: str, wishes: SessionOptions) -> int:
+    """Everything that foretop knows of one object: state, spec, conditions, volumes, results, events, findings.
+
+    KIND is schedule, backup, restore, nab, nar, bsl, nabsl or storage-request; NAME may be NAMESPACE/NAME.
+    """
+    return asyncio.run(_describe(_KINDS[_SAME.get(what, what)], name, wishes))
+
+
+async def _describe(kind: Kind, name: str, wishes: SessionOptions) -> int:
+    async with running_session(wishes) as session:
+        good, bad = await wait_synced(session)
+        warn(bad)
+        context, resource = _find(session, good, kind, name)
+        key = ObjectRef(context, kind.name, resource.namespace, resource.name)
+        missing = await _fetch_more(session, context, resource)
+        state = DashboardState(session, time.monotonic)
+        state.judge(at_once=True)
+        findings = _findings(state.findings, key, state.now(context))
+        _print([*describe(state, key, resource, once=True), *_related(state, key), *findings])
+        warn(missing)
+        return 1 if bad or missing else 0
+
+
+def _find(session: Session, contexts: Sequence[str], kind: Kind, name: str) -> tuple[str, Resource]:
+    """In the first of the contexts that has it."""
+    refusal: ForetopError | None = None
+    for context in contexts:
+        items = [item for _, item in session.store.items(context, kind.name) if isinstance(item, kind.model)]
+        try:
+            return context, select_one(session.snapshot(context), kind, items, name)
+        except ForetopError as problem:
+            refusal = refusal or problem
+    assert refusal is not None
+    raise refusal
+
+
+async def _fetch_more(session: Session, context: str, resource: Resource) -> list[ForetopError]:
+    """What is not watched comes into the store beside the rest; what cannot be had is told at the end."""
+    client = session.clusters[context].client
+    run = velero_run(session.snapshot(context), resource) if isinstance(resource, NonAdmin) else resource
+    problems: list[ForetopError] = []
+    found: list[Resource] = []
+    try:
+        if isinstance(run, Backup | Restore):
+            found += await movements_of(client, run)
+    except ApiError as problem:
+        problems.append(ForetopError("Volumes are not shown", str(problem)))
+    try:
+        found += await events_of(client, resource)
+    except ApiError as problem:
+        problems.append(ForetopError("Events are not shown", str(problem)))
+    session.store.fill(context, found, session.clock(context))
+    return problems
+
+
+def _related(state: DashboardState, key: ObjectRef) -> list[Paragraph]:
+    near = relatives(state, key)
+    return [paragraph(""), paragraph("Related", bold=True), *near] if near else []
+
+
+def _findings(findings: Iterable[Finding], key: ObjectRef, now: datetime) -> list[Paragraph]:
+    mine = [found for found in findings if key in (found.subject, *found.related)]
+    said = [
+        paragraph(line)
+        for found in mine
+        for line in (f"{found.severity.value}: {render(found.what, now)}", f"  Do: {render(found.remedy, now)}")
+    ]
+    return [paragraph(""), paragraph("Findings", bold=True), *said] if said else []
+
+
+def _print(paragraphs: Sequence[Paragraph]) -> None:
+    """Folded to a terminal; a pipe gets each paragraph on one line."""
+    cells = shutil.get_terminal_size().columns if sys.stdout.isatty() else _NO_END
+    for line in wrap(paragraphs, cells):
+        say("".join(piece.text for piece in line).rstrip())

@@ -1,0 +1,46 @@
+"""Findings as sentences, one for each change: for screen readers and logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from foretop.commands.view_rows import RowChange
+from foretop_core.tables.resources.json_items import Item
+
+_GONE = "DELETED"
+
+
+class FindingSentences:
+    """Remembers what was said of each finding: only another severity or another sentence is a change."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, tuple[str, str]] = {}
+
+    def of(self, changes: Iterable[RowChange]) -> list[tuple[RowChange, str]]:
+        """The changes that are worth a sentence, each with it."""
+        found = []
+        for change in changes:
+            item = change.item
+            before = self._said.pop(item["id"], None)
+            if change.type == _GONE:
+                found.append((change, f"Resolved: {place(item)}: {item['what']}."))
+                continue
+            self._said[item["id"]] = said = (item["severity"], item["what"])
+            if before != said:
+                found.append((change, sentence(item, "Changed" if before else "New")))
+        return found
+
+
+def sentence(item: Item, word: str) -> str:
+    since = f", since {item['since']}" if item["since"] else ""
+    return f"{word} {item['severity']}: {place(item)}: {item['what']}{since}. {_ended(item['remedy'])}".rstrip()
+
+
+def place(item: Item) -> str:
+    """`Schedule velero/daily` where it is about an object, else its cluster."""
+    named = "/".join(part for part in (item["namespace"], item["name"]) if part)
+    return f"{item['kind']} {named}".strip() or item["context"]
+
+
+def _ended(text: str) -> str:
+    return text if not text or text.endswith((".", "!", "?")) else f"{text}."

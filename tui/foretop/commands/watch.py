@@ -1,0 +1,84 @@
+"""`foretop watch`: a sentence, or a command, for every finding that comes, changes or goes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from dataclasses import replace
+
+import click
+
+from foretop.commands.connection import connection_options
+from foretop.commands.finding_sentences import FindingSentences
+from foretop.commands.live_session import running_session
+from foretop.commands.output import say, warn
+from foretop.commands.view_rows import FindingRows, RowChange, row_changes
+from foretop_core.errors import ForetopError
+from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.rules.triage import Severity
+from foretop_core.tables.resources.json_items import Item
+
+_EVENTS = {"ADDED": "new", "MODIFIED": "changed", "DELETED": "resolved"}
+_LEVELS = {severity.value: tuple(Severity)[: at + 1] for at, severity in enumerate(Severity)}
+
+
+@click.command("watch")
+@click.option("--exec", "hook", metavar="CMD", help="Run this shell command for each change instead of printing it.")
+@click.option(
+    "--severity",
+    type=click.Choice(list(_LEVELS)),
+    default="warning",
+    show_default=True,
+    help="The least severity that counts.",
+)
+@click.option("--existing", is_flag=True, help="Also what is found at the start; otherwise only what is new after it.")
+@click.option("--once", is_flag=True, help="End after the first change.")
+@connection_options
+def command(wishes: SessionOptions, hook: str | None, severity: str, existing: bool, once: bool) -> int:
+    """Watch for findings until interrupted: print a sentence for each change, or run a command.
+
+    CMD gets the finding as JSON on standard input and in FORETOP_EVENT (new, changed, resolved), FORETOP_SEVERITY,
+    FORETOP_CODE, FORETOP_CONTEXT, FORETOP_KIND, FORETOP_NAMESPACE, FORETOP_NAME and FORETOP_WHAT. One runs at a time.
+    """
+    levels = frozenset(level.value for level in _LEVELS[severity])
+    return asyncio.run(_watch(wishes, hook, levels, existing, once))
+
+
+async def _watch(wishes: SessionOptions, hook: str | None, levels: frozenset[str], existing: bool, once: bool) -> int:
+    async with running_session(replace(wishes, with_velero=True)) as session:
+        await asyncio.gather(*(session.settled(name) for name in session.contexts), return_exceptions=True)
+        sentences = FindingSentences()
+        counts = existing
+        async for changes in row_changes(FindingRows(session, "")):
+            told = sentences.of(change for change in changes if change.item["severity"] in levels)
+            for change, line in told if counts else ():
+                if hook is None:
+                    say(line)
+                    sys.stdout.flush()
+                else:
+                    await _run(hook, change)
+            if once and counts and told:
+                return 0
+            counts = True
+    return 0
+
+
+async def _run(hook: str, change: RowChange) -> None:
+    """One failure costs itself only: it is named, and the watch goes on."""
+    process = await asyncio.create_subprocess_shell(
+        hook, stdin=asyncio.subprocess.PIPE, env={**os.environ, **_environment(change.type, change.item)}
+    )
+    body = json.dumps({"event": _EVENTS[change.type], "finding": change.item}, ensure_ascii=False)
+    await process.communicate(f"{body}\n".encode())
+    if process.returncode:
+        warn([ForetopError("The command of --exec failed", f"exit code {process.returncode}")])
+
+
+def _environment(event: str, item: Item) -> dict[str, str]:
+    names = ("severity", "code", "context", "kind", "namespace", "name", "what")
+    return {
+        "FORETOP_EVENT": _EVENTS[event],
+        **{f"FORETOP_{name.upper()}": str(item[name]).replace("\0", "") for name in names},
+    }

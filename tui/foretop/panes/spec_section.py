@@ -1,0 +1,171 @@
+"""What an object asks for: the spec of a schedule, backup, restore or storage location, in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
+from foretop.widgets.styles import BOLD
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.models import (
+    Backup,
+    BackupStorageLocation,
+    NonAdminBackup,
+    NonAdminRestore,
+    Resource,
+    Restore,
+    Schedule,
+)
+from foretop_core.models.velero import BackupSpec, RestoreSpec, RunStatus
+from foretop_core.models.wire import ObjectRef, Wire, as_json
+from foretop_core.rules import humanize
+from foretop_core.tables.engine.status_glyphs import Tone
+
+_LABEL = 20
+_OPERATORS = {"In": "in", "NotIn": "notin"}
+_TOLD = frozenset(
+    {
+        "includedNamespaces",
+        "excludedNamespaces",
+        "includedResources",
+        "excludedResources",
+        "includedNamespaceScopedResources",
+        "excludedNamespaceScopedResources",
+        "includedClusterScopedResources",
+        "excludedClusterScopedResources",
+        "labelSelector",
+        "orLabelSelectors",
+        "storageLocation",
+        "ttl",
+        "hooks",
+        "backupName",
+        "scheduleName",
+        "namespaceMapping",
+        "metadata",
+    }
+)
+"""The fields that have words of their own here; the others are shown as they are written."""
+
+
+def spec_section(_state: DashboardState, _key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
+    told = [_line(label, text) for label, text in _spec(resource) if text]
+    return told or [paragraph("It has no spec that foretop reads.", Tone.DIM)]
+
+
+def _spec(resource: Resource) -> Iterator[tuple[str, str]]:
+    match resource:
+        case Schedule():
+            spec = resource.spec
+            yield "Cron", spec.schedule
+            yield "Paused", "yes" if spec.paused else "no"
+            yield "Skip immediately", "" if spec.skip_immediately is None else str(spec.skip_immediately).lower()
+            yield "Backups owned by it", "yes" if spec.use_owner_references_in_backup else ""
+            yield from _backup(spec.template)
+        case Backup():
+            yield from _backup(resource.spec)
+            yield from _hooks_run(resource.status)
+        case Restore():
+            yield from _restore(resource.spec)
+            yield from _hooks_run(resource.status)
+        case NonAdminBackup():
+            yield from _backup(resource.spec.backup_spec)
+            yield from _hooks_run(resource.velero.status)
+        case NonAdminRestore():
+            yield from _restore(resource.spec.restore_spec)
+            yield from _hooks_run(resource.velero.status)
+        case BackupStorageLocation():
+            yield "Provider", resource.spec.provider
+            yield "Bucket", resource.spec.object_storage.bucket
+            yield "Prefix", resource.spec.object_storage.prefix
+            yield "Default", "yes" if resource.spec.default else "no"
+            yield "Access", resource.spec.access_mode
+            yield "Checked every", resource.spec.validation_frequency
+            yield "Config", ", ".join(f"{key}={value}" for key, value in sorted(resource.spec.config.items()))
+        case _:
+            return
+
+
+def _backup(spec: BackupSpec) -> Iterator[tuple[str, str]]:
+    yield "Storage location", spec.storage_location or "the default location"
+    yield "TTL", spec.ttl or "the server's default"
+    yield from _chosen(spec)
+    yield (
+        "Namespaced resources",
+        _kept(spec.included_namespace_scoped_resources, spec.excluded_namespace_scoped_resources, ""),
+    )
+    yield "Cluster resources", _kept(spec.included_cluster_scoped_resources, spec.excluded_cluster_scoped_resources, "")
+    yield from _rest(spec)
+
+
+def _restore(spec: RestoreSpec) -> Iterator[tuple[str, str]]:
+    yield "From backup", spec.backup_name
+    yield "From schedule", spec.schedule_name
+    yield from _chosen(spec)
+    yield "Namespaces renamed", ", ".join(f"{old} to {new}" for old, new in sorted(spec.namespace_mapping.items()))
+    yield from _rest(spec)
+
+
+def _chosen(spec: BackupSpec | RestoreSpec) -> Iterator[tuple[str, str]]:
+    yield "Namespaces", _kept(spec.included_namespaces, spec.excluded_namespaces, "all")
+    yield "Resources", _kept(spec.included_resources, spec.excluded_resources, "all")
+    yield "Selector", selector_text(spec.label_selector)
+    yield "Or selectors", " or ".join(selector_text(one) for one in spec.or_label_selectors)
+    for number, hook in enumerate(_hooks(spec.hooks)):
+        yield "Hooks" if not number else "", hook
+
+
+def _kept(included: Sequence[str], excluded: Sequence[str], everything: str) -> str:
+    taken = everything if not included or "*" in included else ", ".join(included)
+    return f"{taken or 'all'}, without {', '.join(excluded)}" if excluded else taken
+
+
+def selector_text(selector: Mapping[str, Any]) -> str:
+    """A label selector as `-l` takes it."""
+    parts = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
+    for one in selector.get("matchExpressions") or ():
+        key, sign = one.get("key", ""), one.get("operator", "")
+        if sign in _OPERATORS:
+            parts.append(f"{key} {_OPERATORS[sign]} ({', '.join(one.get('values') or ())})")
+        else:
+            parts.append(f"!{key}" if sign == "DoesNotExist" else key)
+    return ",".join(parts)
+
+
+def _hooks(hooks: Mapping[str, Any]) -> Iterator[str]:
+    for hook in hooks.get("resources") or ():
+        where = ", ".join(hook.get("includedNamespaces") or ()) or "all namespaces"
+        labels = selector_text(hook.get("labelSelector") or {})
+        chosen = f"{where}, {labels}" if labels else where
+        for when, key in (("before", "pre"), ("after", "post"), ("after", "postHooks")):
+            for step in hook.get(key) or ():
+                yield f"{hook.get('name', '')}: {when}, in {chosen}: {_hook_step(step)}"
+
+
+def _hook_step(step: Mapping[str, Any]) -> str:
+    run = step.get("exec")
+    if not isinstance(run, Mapping):
+        return "init containers" if "init" in step else json.dumps(step, sort_keys=True)
+    container = f" in container {run['container']}" if run.get("container") else ""
+    failing = run.get("onError")
+    limit = run.get("timeout") or run.get("execTimeout")
+    more = [f"on error {failing}" if failing else "", f"timeout {limit}" if limit else ""]
+    return ", ".join([f"{' '.join(map(str, run.get('command') or ()))}{container}", *filter(None, more)])
+
+
+def _hooks_run(status: RunStatus | None) -> Iterator[tuple[str, str]]:
+    hooks = status.hook_status if status is not None else None
+    if hooks is not None and hooks.hooks_attempted:
+        yield "Hooks run", f"{humanize.count(hooks.hooks_attempted, 'hook')}, {hooks.hooks_failed} failed"
+
+
+def _rest(spec: Wire) -> Iterator[tuple[str, str]]:
+    for name, value in as_json(spec).items():
+        if name not in _TOLD:
+            yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _line(label: str, text: str) -> Paragraph:
+    lead = f"{label:<{_LABEL}} " if label else " " * (_LABEL + 1)
+    return Paragraph((Span(lead, BOLD), span(text)), indent=_LABEL + 1)

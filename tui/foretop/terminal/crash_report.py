@@ -1,0 +1,57 @@
+"""The report that a crash leaves: the way to the fault, and no value on it that could be a secret."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import traceback
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from foretop_core.rules.failures import problem_text
+from foretop_core.tables.text.cell_text import clean
+
+_PACKAGES = ("foretop", "textual", "rich", "msgspec", "aiohttp")
+
+
+def write_crash_report(problem: BaseException, environ: Mapping[str, str]) -> Path | None:
+    """Writes a new file that only its owner can read; None where that is not possible."""
+    state = environ.get("XDG_STATE_HOME", "")
+    base = Path(state) if state.startswith("/") else Path(environ.get("HOME", "/")) / ".local" / "state"
+    path = base / "foretop" / f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}.txt"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
+            out.write("\n".join(_report(problem)) + "\n")
+    except OSError:
+        return None
+    return path
+
+
+def crash_lines(problem: BaseException, environ: Mapping[str, str]) -> str:
+    """What a person is told at the end, with the place of the report."""
+    path = write_crash_report(problem, environ)
+    where = f"Report: {path}" if path else "The report could not be written."
+    return f"foretop: stopped by a fault of its own: {clean(problem_text(problem))}\n{where}"
+
+
+def _report(problem: BaseException) -> list[str]:
+    lines = [clean(problem_text(problem)), "", f"Python {platform.python_version()} on {sys.platform}"]
+    lines += [f"{name} {_version(name)}" for name in _PACKAGES]
+    seen: BaseException | None = problem
+    while seen is not None:
+        lines += ["", clean(problem_text(seen))]
+        frames = traceback.extract_tb(seen.__traceback__)
+        lines += [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
+        seen = seen.__cause__ or seen.__context__
+    return lines
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
