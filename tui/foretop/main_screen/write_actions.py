@@ -102,7 +102,7 @@ class WriteActions:
         if isinstance(page, TablePage) and len(page.table.marked) > 1 and mine and not mine[0].many:
             return f"{mine[0].title}: only one at a time, {len(page.table.marked)} are marked"
         if key is not None and mine and (why := self._why_not(mine[0], key)):
-            return f"{mine[0].title}: {key.name}: {why}"
+            return f"{mine[0].title}: {why}"
         if mine and mine[0].page:
             return f"{mine[0].title}: on the page {mine[0].page}"
         kinds = list(dict.fromkeys(kind.name for other in rivals for kind in other.kinds))

@@ -48,7 +48,11 @@ _DATE = 20
 
 def sections_of(kind: str) -> tuple[str, ...]:
     """The sections that an object of this kind has."""
-    return tuple(section for section in SECTIONS if kind in _ONLY.get(section, (kind,)))
+    return tuple(section for section in SECTIONS if _has_section(kind, section))
+
+
+def _has_section(kind: str, section: str) -> bool:
+    return kind in _ONLY.get(section, (kind,))
 
 
 def heading(key: ObjectRef) -> str:
@@ -217,7 +221,7 @@ def describe(state: DashboardState, key: ObjectRef, resource: Resource, *, once:
         ("Events", events),
         ("Changes", changes),
     ):
-        if title.lower() not in sections_of(key.kind) or (once and not _has_more(state, key, resource, title)):
+        if not _has_section(key.kind, title.lower()) or (once and not _has_more(state, key, resource, title)):
             continue
         said += [paragraph(""), paragraph(title, bold=True), *part(state, key, resource)]
     return said
