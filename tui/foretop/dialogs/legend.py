@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone
 from foretop_core.tables.resources.schedules import RUN_WORDS
-from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP
+from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP, WORK
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ SIGNS: Mapping[str, tuple[Sign, ...]] = {
         Sign("~17:15", "STARTS/ENDS: expected to start at 17:15"),
     ),
     "calendar": (
-        Sign(RUN, "a run"),
+        Sign(f"{RUN}{WORK}{WORK}", "a run, and how long it usually takes where that is more than one cell"),
         Sign(PAUSED_RUN, "a run that a pause prevents"),
         Sign(WARM_UP, "a warm-up"),
         Sign("▂▃▄", "load: how many start in that cell, one step for each"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.text.cell_text import clean, cut, cut_end, pad, width
-from foretop_core.tables.timeline.time_axis import TimeAxis, axis, bars, ruler_over
+from foretop_core.tables.timeline.time_axis import TimeAxis, axis, bars, ruler_over, with_lengths
 from foretop_core.tables.timeline.timeline_items import HORIZONS, StartLoad, TimelineItem, lane, next_runs
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
@@ -57,6 +57,8 @@ class Timeline(Widget, can_focus=True):
         self.cursor: ObjectRef | None = None
         self.names: dict[str, str] = {}
         """What goes before a name to tell clusters apart."""
+        self.length_of: Callable[[ObjectRef], timedelta | None] = lambda _: None
+        """How long the runs of a schedule usually take."""
         self._moved = False
         self._place = 0
         self._top = 0
@@ -255,6 +257,8 @@ class Timeline(Widget, can_focus=True):
             said = pad(cut_end(clean(item.problem), ruler.cells, ellipsis), ruler.cells)
             return (*head, span(said, Tone.BAD) if not on else Span(said, style_of(Tone.BAD) + on))
         cells = lane(item, ruler, self._now)
+        if (length := self.length_of(item.key)) is not None:
+            cells = with_lengths(cells, length, ruler.step)
         return (*head, Span(cells, style_of(tone) + on) if item.paused else Span(cells, on))
 
     def render_line(self, y: int) -> Strip:
