@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 
 from foretop.bindings import WRITE_ACTIONS
 from foretop.pages.tabs import TABS
-from foretop.panes.detail_sections import SECTIONS
+from foretop.panes.detail_sections import SECTIONS, sections_of
 from tests.tour.expected_effects import Doing, Step, letter_step, own_step, registered_step
 from tests.tour.seen import Seen, changes, closes, hides, leaves_the_field, tells, types_into
 from tests.tour.touring import Where
 
 EVERYTHING = None
+_OF_A_BACKUP = sections_of("Backup")
 _WISHED = frozenset(action.id for action in WRITE_ACTIONS)
 
 
@@ -177,13 +178,13 @@ def _detail(name: str, base: tuple[str, ...]) -> Place:
     return Place(f"detail of {name}", "detail", base, ("enter",), _reading("Overview"), without=frozenset({"fold"}))
 
 
-def _section(section: str, name: str, base: tuple[str, ...]) -> Place:
+def _section(section: str, name: str, base: tuple[str, ...], sections: tuple[str, ...] = SECTIONS) -> Place:
     """What works in every section is tried in the first."""
     return Place(
         f"{section} of {name}",
         "detail",
         base,
-        ("enter", *["right"] * SECTIONS.index(section)),
+        ("enter", *["right"] * sections.index(section)),
         lambda seen: f"section='{section}'" in seen.where.place,
         _ANEW,
         without=frozenset() if section == "yaml" else frozenset({"fold"}),
@@ -319,7 +320,7 @@ _OF_A_BACKUP = (
         really=_reading(" matches"),
     ),
     _detail("a backup", _FAILED),
-    *(_section(section, "a backup", _FAILED) for section in SECTIONS[1:]),
+    *(_section(section, "a backup", _FAILED, _OF_A_BACKUP) for section in _OF_A_BACKUP[1:]),
     Place("asking for results", "fetching", _FAILED, ("e", "e"), _window("ResultsViewer", "[ Fetch ]", focus="cancel")),
 )
 _OF_OTHERS = (

@@ -66,7 +66,7 @@ def lane_of(shown: Screen, name: str) -> str:
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
 async def test_the_night_of_the_sketch_is_drawn_under_its_hours(size: tuple[int, int]) -> None:
     async with calendar(size=size) as (shown, _):
-        head = next(line for line in shown.lines if "next 6 h" in line)
+        head = next(line for line in shown.lines if "next 6h" in line)
         etcd = lane_of(shown, "etcd-hourly")
         hours = [head.index(f"{hour:02}:00") for hour in range(3, 9)]
         assert [place for place, sign in enumerate(etcd) if sign == "|"] == hours
@@ -85,7 +85,7 @@ async def test_the_pane_says_what_comes_next_and_who_starts_with_it() -> None:
         assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
         await shown.pilot.pause()
         assert "PreScaledCronJob orders in batch, 0 6 * * *, at 06:00 every day" in shown.pane
-        assert "in 3h 18m: 06:00  Mon 16 06:00" in shown.pane
+        assert "in 3h18m: 06:00  Mon 16 06:00" in shown.pane
         assert "06:00 together with etcd-hourly" in shown.pane
         assert "30 minutes before: 05:30 → 06:00" in shown.pane
         assert "by autogen-orders, 30 5 * * *" in shown.pane
@@ -104,7 +104,7 @@ async def test_a_paused_one_says_when_it_would_run_and_a_broken_one_why_not() ->
 
 async def test_z_goes_through_six_hours_a_day_and_a_week() -> None:
     async with calendar() as (shown, _):
-        for words in ("next 24 h", "next 7 d", "next 6 h"):
+        for words in ("next 24h", "next 7d", "next 6h"):
             await shown.press("z")
             assert words in shown.text
         await shown.press("z", "z")
@@ -162,7 +162,7 @@ async def test_time_passes_and_what_has_run_leaves_the_lane() -> None:
         before = lane_of(shown, "etcd-hourly").count("|")
         shown.source.manual.advance(timedelta(minutes=35))
         await shown.tick()
-        assert "03:00" not in next(line for line in shown.lines if "next 6 h" in line)
+        assert "03:00" not in next(line for line in shown.lines if "next 6h" in line)
         assert lane_of(shown, "etcd-hourly").count("|") == before
         assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "etcd-hourly"))
         await shown.pilot.pause()
@@ -270,7 +270,7 @@ async def test_the_hours_are_those_of_the_zone_that_was_asked_for(monkeypatch: p
     monkeypatch.setattr(Dashboard, "my_zone", ZoneInfo("Asia/Tokyo"))
     async with calendar() as (shown, _):
         await shown.press("Z")
-        head = next(line for line in shown.lines if "next 6 h" in line)
+        head = next(line for line in shown.lines if "next 6h" in line)
         assert "12:00" in head
         assert lane_of(shown, "etcd-hourly").index("|") == head.index("12:00")
 
@@ -320,3 +320,14 @@ async def test_what_starts_next_comes_first_and_the_screen_stays_with_it_until_s
         shown.source.manual.advance(timedelta(minutes=5))
         await shown.tick()
         assert lanes.cursor == shown.source.key(SCHEDULE, "velero", "a-later")
+
+
+async def test_z_keeps_the_schedule_under_the_cursor_and_the_rule_says_where_it_is() -> None:
+    async with calendar() as (shown, lanes):
+        before = lanes.cursor
+        assert lanes.agenda is not None
+        assert f"lane 1 of {len(lanes.agenda.order)}" in shown.text
+        await shown.press("z")
+        shown.source.manual.advance(timedelta(minutes=35))
+        await shown.tick()
+        assert lanes.cursor == before

@@ -125,7 +125,7 @@ async def test_an_open_object_is_told_anew_as_it_changes() -> None:
         shown.source.change(BACKUP, changed)
         await shown.tick()
         assert "990 of 1,000 items" in shown.text
-        await shown.press("right", "right", "right", "right", "right")
+        await shown.press("right", "right", "right", "right")
         assert "phase: InProgress → Finalizing" in shown.text
 
 

@@ -256,3 +256,11 @@ PROXIES = [
 @pytest.mark.parametrize(("server", "env", "expected"), PROXIES)
 def test_the_environments_proxy_is_used_as_go_uses_it(server: str, env: dict[str, str], expected: str) -> None:
     assert proxy_for(server, "", env) == expected
+
+
+def test_a_path_in_kubeconfig_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    missing = tmp_path / "typo"
+    with pytest.raises(BadInput, match=f"{missing} does not exist"):
+        choose_contexts(ConnectionOptions(), environ(missing))
+    with pytest.raises(BadInput, match=f"none of these exists: {missing}, {tmp_path / 'other'}"):
+        choose_contexts(ConnectionOptions(), environ(missing, tmp_path / "other"))

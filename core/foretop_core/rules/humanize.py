@@ -40,13 +40,13 @@ def rfc3339(at: datetime | None) -> str | None:
 
 
 def duration(length: timedelta) -> str:
-    """`41 minutes`, `2 h 10 min`, `3 days`: as exact as a decision needs."""
+    """`41 minutes`, `2h10m`, `3 days`: as exact as a decision needs; what needs two units is as in a column."""
     seconds = int(as_shown(length).total_seconds())
     if seconds >= _DAYS_FROM:
         return _plural(seconds // 86400, "day")
     if seconds >= _HOURS_FROM:
         hours, minutes = divmod(seconds // 60, 60)
-        return f"{hours} h {minutes} min" if minutes else f"{hours} hours"
+        return f"{hours}h{minutes}m" if minutes else f"{hours} hours"
     if seconds >= _MINUTES_FROM:
         return _plural(seconds // 60, "minute")
     return _plural(seconds, "second")

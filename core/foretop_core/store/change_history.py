@@ -16,7 +16,7 @@ OVERALL = 1000
 
 @dataclass(frozen=True, slots=True)
 class ObservedTransition:
-    """One observed change; `what` is `phase`, `paused` or the name of a condition."""
+    """One observed change; `what` is `phase`, `Velero phase`, `paused` or the name of a condition."""
 
     at: datetime
     key: ObjectRef
@@ -111,6 +111,8 @@ def _tracked_values(resource: Resource) -> dict[str, str]:
         facts["paused"] = "true" if resource.spec.paused else "false"
     elif isinstance(resource, NonAdmin):
         facts |= {entry.type: entry.status for entry in resource.state.conditions}
+        if (velero := resource.velero.status) is not None and velero.phase:
+            facts["Velero phase"] = velero.phase
     elif isinstance(resource, NonAdminBackupStorageLocation):
         facts |= {entry.type: entry.status for entry in resource.status.conditions}
     return facts

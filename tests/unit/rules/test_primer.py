@@ -176,3 +176,21 @@ def test_a_constant_delay_has_warm_ups_too() -> None:
 
 def test_a_schedule_that_never_fires_has_no_warm_ups() -> None:
     assert warmups("0 0 31 2 *", 10, Dialect.ROBFIG, datetime(2026, 1, 1, tzinfo=UTC), 3) == ()
+
+
+def test_a_schedule_that_never_fires_is_run_by_velero_all_the_time() -> None:
+    with pytest.raises(PrimerError, match="starts a backup almost every minute"):
+        prime("0 0 31 2 *", 10, Dialect.NETRESEARCH)
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes", "primed"),
+    [
+        ("*/5 * * * *", 10, "*/5 * * * *"),
+        ("*/5 * * * *", 3, "2-59/5 * * * *"),
+        ("0 */2 * * *", 60, "0 1-23/2 * * *"),
+        ("*/15 * * * *", 10, "5,20,35,50 * * * *"),
+    ],
+)
+def test_even_distances_stay_a_step(text: str, minutes: int, primed: str) -> None:
+    assert prime(text, minutes, Dialect.ROBFIG).expressions == (primed,)

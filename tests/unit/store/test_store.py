@@ -238,6 +238,18 @@ def test_conditions_are_recorded() -> None:
     assert [(step.what, step.after) for step in seen.store.history.recent()] == [("Accepted", "False")]
 
 
+def test_the_way_of_a_tenants_backup_goes_on_after_created() -> None:
+    seen = Watched(NAB)
+    seen.list(nab("ledger", "team-pay", 1, phase="Created"))
+    for version, phase in enumerate(("InProgress", "Completed"), 2):
+        copy = {"status": {"phase": phase}}
+        seen.sink.apply("MODIFIED", nab("ledger", "team-pay", version, phase="Created", veleroBackup=copy))
+    assert [(step.what, step.before, step.after) for step in seen.store.history.recent()] == [
+        ("Velero phase", "", "InProgress"),
+        ("Velero phase", "InProgress", "Completed"),
+    ]
+
+
 def test_unchanged_items_are_timed_from_their_last_change() -> None:
     seen = Watched()
     running = {"phase": "InProgress", "startTimestamp": "2026-11-15T02:00:00Z"}

@@ -76,9 +76,9 @@ def test_schedules_show_their_next_run_or_why_there_is_none() -> None:
     )
     assert shown.text("name", "next", "last", "runs", "skip") == [
         ["✗", "a-late", "overdue 41m", "1h41m running", "~_", "no"],
-        ["●", "b-good", "in 23h 48m", "11m good", ".", "no"],
+        ["●", "b-good", "in 23h48m", "11m good", ".", "no"],
         ["‖", "c-held", "paused, due", "3d", "", "server: ?"],
-        ["‖", "d-held", "paused, in 1d 3h", "5d", "", "yes, once"],
+        ["‖", "d-held", "paused, in 1d3h", "5d", "", "yes, once"],
         ["✗", "e-wrong", "invalid cron", "never", "", "server: ?"],
         ["✗", "f-never", "never fires", "never", "", "server: ?"],
         ["○", "g-waits", "in 58m", "1m waiting", "~", "no"],

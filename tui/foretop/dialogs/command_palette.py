@@ -29,6 +29,8 @@ class PaletteEntry:
     names: tuple[str, ...]
     title: str
     shown: str = ""
+    works: bool = True
+    """Whether it would do something here; otherwise it says why not."""
 
 
 class CommandPalette(BaseModal[str]):
@@ -107,10 +109,13 @@ class CommandPalette(BaseModal[str]):
 
 
 def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
-    """Names that begin so first, then names and titles that have it in them."""
+    """Names that begin so first, then names and titles that have it in them; the command of a word that is typed."""
     wanted = text.strip().lower()
     if not wanted:
         return list(entries)
+    verb, space, _ = text.lstrip().lower().partition(" ")
+    if space and (taking := [entry for entry in entries if f"{verb} " in entry.names]):
+        return taking
     first = [entry for entry in entries if any(name.strip() == wanted for name in entry.names)]
     begins = [entry for entry in entries if any(name.startswith(wanted) for name in entry.names)]
     has = [entry for entry in entries if wanted in entry.title.lower() or any(wanted in n for n in entry.names)]
@@ -118,7 +123,7 @@ def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
 
 
 def _line(entry: PaletteEntry) -> Text:
-    key = f"  {entry.shown}" if entry.shown else ""
+    key = f"  {entry.shown}" if entry.shown else "  not here" if not entry.works else ""
     line = Text(no_wrap=True)
     line.append(f"{cut_end(' '.join(name.strip() for name in entry.names[:3]), 21):<22} ", style="bold")
     line.append(cut_end(clean(entry.title), _LINE - 23 - len(key)))

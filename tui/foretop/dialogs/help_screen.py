@@ -11,10 +11,10 @@ from textual.containers import Vertical
 
 from foretop.bindings import UNLISTED, Action, ActionGroup
 from foretop.dialogs.base_modal import BaseModal
+from foretop.dialogs.legend import Sign
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph
-from foretop.widgets.styles import BOLD, DIM
-from foretop_core.tables.resources.schedules import RUN_WORDS
+from foretop.widgets.styles import BOLD, DIM, style_of
 
 _KEY = 16
 
@@ -28,26 +28,31 @@ class HelpScreen(BaseModal[None]):
         Binding("up,k", "scroll_by(-1)", show=False),
         Binding("pagedown,space", "scroll_by(12)", show=False),
         Binding("pageup", "scroll_by(-12)", show=False),
+        Binding("end,G", "scroll_by(1000000)", show=False),
+        Binding("home,g", "scroll_by(-1000000)", show=False),
     ]
 
-    def __init__(self, actions: Sequence[Action], letters: Mapping[str, str], ascii: bool) -> None:
+    def __init__(
+        self, actions: Sequence[Action], letters: Mapping[str, str], ascii: bool, signs: Sequence[Sign] = ()
+    ) -> None:
         super().__init__(ascii)
         self._actions = actions
         self._letters = letters
+        self._signs = signs
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="window -tall"):
             yield TextPane(ascii=self.ascii, id="help")
 
     def on_mount(self) -> None:
-        self.query_one(TextPane).show(help_text(self._actions, self._letters))
+        self.query_one(TextPane).show(help_text(self._actions, self._letters, self._signs))
 
     def action_scroll_by(self, by: int) -> None:
         self.query_one(TextPane).scroll_lines(by)
 
 
-def help_text(actions: Sequence[Action], letters: Mapping[str, str]) -> list[Paragraph]:
-    """`letters` are the columns of the table by the capital that sorts by them."""
+def help_text(actions: Sequence[Action], letters: Mapping[str, str], signs: Sequence[Sign] = ()) -> list[Paragraph]:
+    """`letters` are the columns of the table by the capital that sorts by them; `signs` are those of the page."""
     sorting = ", ".join(f"{letter} {name}" for letter, name in letters.items())
     said = [Paragraph((Span("Keys", BOLD), Span("   up/down scroll, esc/q close", DIM)))]
     for group in ActionGroup:
@@ -59,8 +64,14 @@ def help_text(actions: Sequence[Action], letters: Mapping[str, str]) -> list[Par
         if group is ActionGroup.TABLE:
             said += [_key(keys, title) for keys, title in UNLISTED]
             said += [_key("shift+letter", f"sort, press again to reverse: {sorting}")] if sorting else []
-    signs = "  ".join(f"{sign} {word}" for sign, word in RUN_WORDS.items())
-    return [*said, paragraph(""), paragraph("The runs of a schedule, oldest first", bold=True), paragraph(f"  {signs}")]
+    if signs:
+        said += [paragraph(""), paragraph("The signs of this page", bold=True)]
+        said += [_sign(sign) for sign in signs]
+    return said
+
+
+def _sign(sign: Sign) -> Paragraph:
+    return Paragraph((Span(f"  {sign.text:<{_KEY - 3}} ", style_of(sign.tone)), Span(sign.meaning)), indent=_KEY)
 
 
 def _key(keys: str, title: str) -> Paragraph:

@@ -30,6 +30,7 @@ class LogViewer(DownloadScreen):
     """Where the whole log cannot be had, it shows what Velero's pod has of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "step_back", show=False),
         Binding("slash", "search", show=False),
         Binding("n", "next(1)", show=False),
         Binding("N", "next(-1)", show=False),
@@ -99,6 +100,16 @@ class LogViewer(DownloadScreen):
     @on(Prompt.Dropped)
     def _dropped(self, event: Prompt.Dropped) -> None:
         event.stop()
+        self._end_search()
+
+    def action_step_back(self) -> None:
+        """Out of the search, then out of the log."""
+        if self.has_class("-searching"):
+            self._end_search()
+        else:
+            self.action_leave()
+
+    def _end_search(self) -> None:
         self.query_one(Prompt).value = ""
         self.remove_class("-searching")
         self.query_one(LogLines).focus()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from foretop.bindings import COMMANDS, Action
+from foretop.bindings import COMMANDS, WRITE_ACTIONS, Action
 from foretop.dialogs.command_palette import PaletteEntry
 from foretop.pages.page import Page
 from foretop.pages.table_page import TablePage
@@ -13,7 +13,7 @@ from foretop.widgets.column_layout import sort_keys
 
 
 def entries(available: Iterable[Action]) -> list[PaletteEntry]:
-    """The pages, the commands that take a name, and what can be done here."""
+    """The pages, the commands that take a name, what can be done here, and what can be done to other objects."""
     titles = {tab.id: tab.title for tab in TABS}
     pages = [PaletteEntry(f"go {page}", names, titles[page]) for page, names in COMMANDS.items() if page in titles]
     others = [
@@ -21,12 +21,14 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
         PaletteEntry("ctx", ("ctx ",), "show one context: ctx prod; ctx alone lists all"),
         PaletteEntry("q", ("q", "quit"), "quit foretop"),
     ]
-    actions = [
-        PaletteEntry(f"do {action.id}", (action.id.replace("_", "-"), *action.words), action.title, action.shown)
-        for action in available
-        if action.id not in ("palette", "escape", "back")
-    ]
-    return [*pages, *others, *actions]
+    here = [action for action in available if action.id not in ("palette", "escape", "back")]
+    elsewhere = [action for action in WRITE_ACTIONS if action not in here]
+    return [*pages, *others, *(_entry(action) for action in here), *(_entry(one, works=False) for one in elsewhere)]
+
+
+def _entry(action: Action, *, works: bool = True) -> PaletteEntry:
+    names = (action.id.replace("_", "-"), *action.words)
+    return PaletteEntry(f"do {action.id}", names, action.title, action.shown if works else "", works)
 
 
 def sorting_letters(page: Page | None) -> dict[str, str]:

@@ -17,7 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.screen import Screen
 
-from foretop.bindings import ACTIONS, Action, Handler, KeyHints
+from foretop.bindings import ACTIONS, BY_ID, Action, Handler, KeyHints
 from foretop.main_screen import header_footer
 from foretop.main_screen.key_hints import IN_A_WINDOW, footer_hints
 from foretop.main_screen.navigation import NavigationHistory
@@ -309,14 +309,22 @@ class MainScreen(Screen[None]):
         if action != "do" or self.page is None:
             return True
         wanted = str(parameters[0])
-        return self.handler(wanted) is not None or bool(self.write_actions.excuse(wanted))
+        return self.handler(wanted) is not None or bool(self.excuse(wanted))
+
+    def excuse(self, action_id: str) -> str:
+        """Why its key does nothing here; "" where another action has the key, or there is nothing to explain."""
+        action = BY_ID[action_id]
+        sharing = [other for other in ACTIONS if set(other.keys) & set(action.keys)]
+        if self.state is None or any(self.handler(other.id) is not None for other in sharing):
+            return ""
+        return self.write_actions.excuse(action_id) or action.excuse
 
     async def action_do(self, action_id: str) -> None:
         if self.page is None:
             await self._enter()
         handler = self.handler(action_id)
         if handler is None:
-            if excuse := self.write_actions.excuse(action_id):
+            if excuse := self.excuse(action_id):
                 self.app.notify(excuse)
             return
         try:

@@ -121,7 +121,9 @@ class ObjectActions:
         if len(targets) == 1:
             self.host.run_worker(self._jump(targets[0]))
         elif targets:
-            labels = [f"{key.kind.lower()} {key.namespace}/{key.name}" for key in targets]
+            kinds = [key.kind.lower() for key in targets]
+            size = max(map(len, kinds))
+            labels = [f"{kind:<{size}}  {key.namespace}/{key.name}" for kind, key in zip(kinds, targets, strict=True)]
             self.host.app.push_screen(Choose("Jump to", labels, self.host.looks.ascii), self._jumped(targets))
 
     def _jumped(self, targets: tuple[ObjectRef, ...]) -> Callable[[int | None], None]:

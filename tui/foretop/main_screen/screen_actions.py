@@ -8,6 +8,7 @@ from foretop.bindings import Handler
 from foretop.dialogs.choice_list import Choose
 from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.help_screen import HelpScreen
+from foretop.dialogs.legend import SIGNS
 from foretop.dialogs.messages_screen import MessagesScreen
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.command_list import entries, sorting_letters
@@ -105,7 +106,12 @@ class ScreenActions:
 
     def do_help(self) -> None:
         self.host.app.push_screen(
-            HelpScreen(self.host.available(), sorting_letters(self.host.page), self.host.looks.ascii)
+            HelpScreen(
+                self.host.available(),
+                sorting_letters(self.host.page),
+                self.host.looks.ascii,
+                SIGNS.get(self.host.current, ()),
+            )
         )
 
     def do_messages(self) -> None:

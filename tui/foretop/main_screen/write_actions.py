@@ -22,6 +22,7 @@ from foretop_core.models import Deployment, Schedule
 from foretop_core.models.kinds import DEPLOYMENT, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.rules.pause_windows import PauseWindow, pause_windows, window_line
 from foretop_core.rules.results import Results
 from foretop_core.rules.servers import server
@@ -73,7 +74,11 @@ class WriteActions:
         if action_id == RESUME and self.host.current == "schedules" and not self._windows():
             return "No schedule paused by foretop is still paused"
         intent = _BY_ID.get(action_id)
-        if intent not in (intents.PAUSE, intents.UNPAUSE) or self._can(intent):
+        if intent is None:
+            return ""
+        if intent not in (intents.PAUSE, intents.UNPAUSE):
+            return self._why_not_here(intent)
+        if self._can(intent):
             return ""
         pauses = intent is intents.PAUSE
         if isinstance(page, TablePage) and page.table.marked:
@@ -85,10 +90,25 @@ class WriteActions:
         key = page.subject()
         item = state.store.get(key) if key is not None else None
         if not isinstance(item, Schedule):
-            return ""
+            return self._why_not_here(intent)
         if pauses:
             return f"{item.name} is already paused; {intents.UNPAUSE.key} unpauses it"
         return f"{item.name} is not paused"
+
+    def _why_not_here(self, intent: Intent) -> str:
+        """Of those on its key the one for the kind under the cursor says what is missing; else what it is for."""
+        page = self.host.page
+        key = page.subject() if page is not None else None
+        rivals = [other for other in INTENTS if other is intent or (intent.key and other.key == intent.key)]
+        mine = [other for other in rivals if key is not None and any(kind.name == key.kind for kind in other.kinds)]
+        if isinstance(page, TablePage) and len(page.table.marked) > 1 and mine and not mine[0].many:
+            return f"{mine[0].title}: only one at a time, {len(page.table.marked)} are marked"
+        if key is not None and mine and (why := self._why_not(mine[0], key)):
+            return f"{mine[0].title}: {why}"
+        if mine and mine[0].page:
+            return f"{mine[0].title}: on the page {mine[0].page}"
+        kinds = list(dict.fromkeys(kind.name for other in rivals for kind in other.kinds))
+        return f"{intent.title}: only for {humanize.join(kinds, 4)}"
 
     def _ask(self, intent: Intent) -> None:
         self._open(intent, self._wanted(intent))

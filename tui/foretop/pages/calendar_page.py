@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import ClassVar
 
 from textual import events, on
@@ -23,17 +24,19 @@ from foretop.widgets.timeline import Timeline
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
+from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.humanize import join
+from foretop_core.rules.queue.usual_lengths import usual_length
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.cell_text import clean, width
-from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP
+from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP, WORK
 from foretop_core.tables.timeline.timeline_items import HORIZONS, MinuteCollision
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
-_LEGEND = f"{WARM_UP} warm-up  {RUN} run  {PAUSED_RUN} paused"
+_LEGEND = f"{WARM_UP} warm-up  {RUN}{WORK} run  {PAUSED_RUN} paused"
 _MOST_CROWDS = 3
 
 
@@ -49,6 +52,8 @@ class CalendarPage(FilterablePage):
         super().__init__(page_id, looks, host)
         self.agenda: TimelineModel | None = None
         self._problem = ""
+        self._lengths: dict[ObjectRef, tuple[int, Backup | None, timedelta | None]] = {}
+        """Of each schedule how many backups it has, the newest, and how long they usually take."""
 
     def compose(self) -> ComposeResult:
         yield filter_line("text  !text  -l label=value  -f fuzzy  paused:true", ascii=self.looks.ascii)
@@ -63,6 +68,7 @@ class CalendarPage(FilterablePage):
     def attach(self, state: DashboardState) -> None:
         super().attach(state)
         self.agenda = self.lanes.agenda = TimelineModel(state.store, state.contexts)
+        self.lanes.length_of = self._length_of
         self.lanes.names = short_names(state.contexts) if len(state.contexts) > 1 else {}
         self.narrow_to(self.prompt.value)
 
@@ -123,6 +129,17 @@ class CalendarPage(FilterablePage):
         said = safely(lambda: lane_pane(lane, load, state), "the pane of the calendar", key, state)
         pane.show(said, keep_place=keep_place)
 
+    def _length_of(self, key: ObjectRef) -> timedelta | None:
+        """Worked out again when the schedule has another backup."""
+        schedule = self.state.store.get(key) if self.state is not None else None
+        if self.state is None or not isinstance(schedule, Schedule) or schedule.spec.paused:
+            return None
+        runs = self.state.store.snapshot(key.context).runs(schedule)
+        known = self._lengths.get(key)
+        if known is None or known[0] != len(runs) or (runs and known[1] is not runs[0]):
+            known = self._lengths[key] = (len(runs), runs[0] if runs else None, usual_length(runs))
+        return known[2]
+
     def _show_crowds(self) -> None:
         assert self.state is not None
         load = self.lanes.load
@@ -168,6 +185,7 @@ class CalendarPage(FilterablePage):
         }
 
     def do_horizon(self) -> None:
+        self.lanes.hold_cursor()
         self.lanes.horizon = (self.lanes.horizon + 1) % len(HORIZONS)
         self.pulse()
 
@@ -196,7 +214,9 @@ class CalendarPage(FilterablePage):
         return True
 
     def hint(self) -> str:
-        return self._problem or (self.state.focus.words if self.state is not None else "")
+        if self._problem or self.state is None:
+            return self._problem
+        return ", ".join(part for part in (self.lanes.position, self.state.focus.words) if part)
 
     @property
     def has_problem(self) -> bool:

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.widgets import Input, Label
 
-from foretop.bindings import Handler
+from foretop.bindings import Handler, KeyHints
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
 from foretop.pages.table_spec import safely
-from foretop.panes.detail_sections import SECTIONS, describe_object, heading
+from foretop.panes.detail_sections import SECTIONS, describe_object, heading, sections_of
 from foretop.panes.results_section import HAVE_RESULTS, FetchedResults, fetching, has_list, keep, status_of
 from foretop.panes.stale_notice import stale_paras
 from foretop.panes.yaml_section import as_yaml, read_part
 from foretop.widgets.line_widgets import Divider, StyledLine, TextPane
 from foretop.widgets.paragraphs import Paragraph, Span
+from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, CURSOR, PLAIN
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.object_access import fetch_object, may_fetch_results, unwatch_events, watch_events
@@ -63,6 +67,9 @@ class DetailPage(Page, can_focus=True):
         yield StyledLine(ascii=self.looks.ascii, id="detail-head")
         yield Divider(ascii=self.looks.ascii, id="sections")
         yield TextPane(ascii=self.looks.ascii, id="detail-body")
+        with Horizontal(classes="filter"):
+            yield Label("/", markup=False)
+            yield Prompt(placeholder="search; enter goes to the next match", id="search")
 
     def place(self) -> PageAddress:
         return PageAddress(self.page_id, key=self.key, section=self.section)
@@ -77,6 +84,7 @@ class DetailPage(Page, can_focus=True):
             self._draw(keep_place=False)
 
     def left(self) -> None:
+        self.go_back()
         if self.state is not None and self.key is not None:
             unwatch_events(self.state, self.key)
         self._forget()
@@ -102,13 +110,16 @@ class DetailPage(Page, can_focus=True):
         self.query_one(TextPane).scroll_lines(by)
 
     def action_section(self, by: int) -> None:
-        self.section = SECTIONS[(SECTIONS.index(self.section) + by) % len(SECTIONS)]
+        sections = self._sections
+        at = sections.index(self.section) if self.section in sections else 0
+        self.section = sections[(at + by) % len(sections)]
         self._draw(keep_place=False)
 
     def handlers(self) -> Mapping[str, Handler]:
         return {
             **super().handlers(),
             "section": self.do_section,
+            "search": self.do_search,
             "yaml": self.do_yaml,
             "describe": self.do_describe,
             "results": self.do_results,
@@ -116,6 +127,49 @@ class DetailPage(Page, can_focus=True):
 
     def do_section(self) -> None:
         self.action_section(1)
+
+    def do_search(self) -> None:
+        self.add_class("-filtering")
+        self.screen.set_focus(self._prompt, scroll_visible=False)
+
+    @property
+    def _prompt(self) -> Prompt:
+        return self.query_one("#search", Prompt)
+
+    def ways_of_typing(self) -> KeyHints:
+        return (("enter", "next match"), ("esc", "close"), ("up down", "scroll")) if self._prompt.has_focus else ()
+
+    def can_go_back(self) -> bool:
+        return self.has_class("-filtering")
+
+    def go_back(self) -> bool:
+        """A search is closed before the page is."""
+        if not self.can_go_back():
+            return False
+        self.remove_class("-filtering")
+        self._prompt.value = ""
+        self.screen.set_focus(self, scroll_visible=False)
+        return True
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.query_one("#detail-body", TextPane).search(event.value)
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.query_one("#detail-body", TextPane).search(event.value, onwards=True)
+
+    @on(Prompt.Dropped)
+    def _dropped(self, event: Prompt.Dropped) -> None:
+        event.stop()
+        self.go_back()
+
+    @on(Prompt.Passed)
+    def _passed(self, event: Prompt.Passed) -> None:
+        event.stop()
+        self.action_scroll_by(event.by)
 
     def action_fold(self) -> None:
         self._folded = not self._folded
@@ -154,6 +208,10 @@ class DetailPage(Page, can_focus=True):
         self.section = SECTIONS[0] if self.section == section else section
         self._draw(keep_place=False)
 
+    @property
+    def _sections(self) -> tuple[str, ...]:
+        return sections_of(self.key.kind) if self.key is not None else SECTIONS
+
     def _title(self) -> str:
         assert self.key is not None
         return cut(heading(self.key), self.app.size.width - 2)
@@ -163,7 +221,7 @@ class DetailPage(Page, can_focus=True):
             return
         self.query_one("#detail-head", StyledLine).show([Span(f" {self._title()}", BOLD)])
         sections = [Span("─")]
-        for section in SECTIONS:
+        for section in self._sections:
             title = section.upper() if section == "yaml" else section.title()
             sections += [Span(f" {title} ", CURSOR if section == self.section else PLAIN), Span("─")]
         self.query_one("#sections", Divider).show(sections)

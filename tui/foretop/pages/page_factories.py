@@ -85,35 +85,40 @@ def _finding(rows: TableModel, key: ObjectRef, state: DashboardState) -> tuple[P
 
 
 TRIAGE = TableSpec(
-    FindingsTableModel, _finding, frozenset(), ColumnPriorities(("severity", "what", "since")), calm, tells_keys=True
+    FindingsTableModel,
+    _finding,
+    frozenset(),
+    ColumnPriorities(("what", "since", "severity"), least={"what": 42}),
+    calm,
+    tells_keys=True,
 )
 SCHEDULES = _live(
     SchedulesView,
     schedule_pane,
-    ("next", "runs", "cron", "skip", "last", "meaning"),
+    ("next", "last", "cron", "runs", "skip", "meaning"),
     "No schedules.",
     {"last": 6, "cron": 12, "next": 12},
 )
 NONADMIN = _live(
     NonAdminView,
     nonadmin_pane,
-    ("namespace", "phase", "velero", "queue", "conditions", "progress", "age"),
+    ("namespace", "velero", "phase", "queue", "age", "progress", "conditions"),
     "No non-admin backups or restores.",
-    {"name": 10},
+    {"name": 20, "queue": 7},
 )
 QUEUE = _live(
     QueueView,
     queue_pane,
     ("position", "phase", "when", "items", "from", "waits"),
     "The queue is empty.",
-    {"name": 20, "from": 12, "when": 11, "waits": 16},
+    {"name": 20, "from": 8, "when": 11, "waits": 16},
 )
 BACKUPS = _live(
     BackupsView,
     backup_pane,
     ("phase", "started", "errors", "warnings", "took", "expires", "from", "storage"),
     "No backups.",
-    {"name": 24, "expires": 7, "storage": 8},
+    {"name": 22, "expires": 7, "storage": 8},
 )
 RESTORES = _live(
     RestoresView,

@@ -137,7 +137,7 @@ class PrimerPage(Page, can_focus=True):
 
     def _answer(self, shown: Preview, state: DashboardState, pane: TextPane) -> tuple[Paragraph, ...]:
         try:
-            return primer_pane(shown, state.now(), state.zone, pane.size.width - 2)
+            return primer_pane(shown, state.now(), state.zone, pane.size.width - 2, pane.size.height)
         except Exception as problem:
             return (paragraph(f"Cannot be shown: {type(problem).__name__}: {problem}", Tone.BAD),)
 
@@ -213,7 +213,9 @@ class PrimerPage(Page, can_focus=True):
 
     def do_take(self) -> None:
         sources = self._sources()
-        labels = [f"{self._where(key)}  {text}" for key, text in sources]
+        places = [self._where(key) for key, _ in sources]
+        size = max(map(width, places), default=0)
+        labels = [f"{pad(place, size)}  {text}" for place, (_, text) in zip(places, sources, strict=True)]
         title = f"Use the expression of one of {humanize.count(len(sources), 'object')}"
 
         def chosen(place: int | None) -> None:
@@ -237,7 +239,7 @@ class PrimerPage(Page, can_focus=True):
     def _where(self, key: ObjectRef) -> str:
         place = f"{key.namespace}/{key.name}"
         context = f" {key.context}" if self.state is not None and len(self.state.contexts) > 1 else ""
-        return f"{key.kind:<16} {place:<32}{context}"
+        return f"{key.kind:<16} {clean(place)}{context}"
 
     def action_scroll_by(self, by: int) -> None:
         self.query_one("#pane", TextPane).scroll_lines(by)

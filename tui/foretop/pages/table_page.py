@@ -277,9 +277,10 @@ class TablePage(FilterablePage):
         if self.rows is None:
             return ""
         parts = [
+            self.table.untold_count,
             self.rows.state.focus.words,
             "only problems" if self.rows.faults_only else "",
-            f"{len(self.table.marked)} marked (ctrl+\\ clears)" if self.table.marked else "",
+            _marked(len(self.table.marked), counted=bool(self.table.untold_count)),
             f"hidden: {', '.join(self.table.given_up)} (ctrl+w shows)" if self.table.given_up else "",
             how_far(self.rows.state, self.spec.kinds),
             not_allowed(self.rows.state) if not self.spec.kinds else "",
@@ -311,6 +312,13 @@ class TablePage(FilterablePage):
             self.table.rearranged(to_first=to_first)
             self.pulse()
             self.post_message(self.Altered())
+
+
+def _marked(number: int, *, counted: bool) -> str:
+    """Where the number of rows is told here as well, that one has the number of marks in it."""
+    if not number:
+        return ""
+    return "ctrl+\\ clears the marks" if counted else f"{number} marked (ctrl+\\ clears)"
 
 
 _NONE: Line = (span("None.", Tone.DIM),)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 
 from foretop.panes.nonadmin_pane import nonadmin_pane, path, tenant_facts
-from foretop.panes.results_section import known_results, status_of
+from foretop.panes.results_section import HAVE_RESULTS, known_results, status_of
 from foretop.panes.runs_pane import backup_pane, restore_pane
 from foretop.panes.schedule_pane import schedule_pane
 from foretop.panes.spec_section import spec_section
@@ -26,7 +26,7 @@ from foretop_core.models import (
     Restore,
     Schedule,
 )
-from foretop_core.models.kinds import by_name
+from foretop_core.models.kinds import NAB, NABSL, NAR, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.lifecycle import run_steps
@@ -36,8 +36,23 @@ from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.schedules import SchedulesView
 
 SECTIONS = ("overview", "conditions", "volumes", "results", "events", "changes", "describe", "yaml")
+_ONLY = {
+    "conditions": frozenset((NAB.name, NAR.name, NABSL.name)),
+    "volumes": HAVE_RESULTS,
+    "results": HAVE_RESULTS,
+}
+"""Sections that not every kind has."""
 _DATE = 20
 """Cells for `12 Nov 02:30Z`, or a longer name of a zone."""
+
+
+def sections_of(kind: str) -> tuple[str, ...]:
+    """The sections that an object of this kind has."""
+    return tuple(section for section in SECTIONS if _has_section(kind, section))
+
+
+def _has_section(kind: str, section: str) -> bool:
+    return kind in _ONLY.get(section, (kind,))
 
 
 def heading(key: ObjectRef) -> str:
@@ -206,7 +221,7 @@ def describe(state: DashboardState, key: ObjectRef, resource: Resource, *, once:
         ("Events", events),
         ("Changes", changes),
     ):
-        if once and not _has_more(state, key, resource, title):
+        if not _has_section(key.kind, title.lower()) or (once and not _has_more(state, key, resource, title)):
             continue
         said += [paragraph(""), paragraph(title, bold=True), *part(state, key, resource)]
     return said

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from foretop.panes.calendar_pane import when
-from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
+from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span, wrap
 from foretop.widgets.styles import BOLD, DIM, HEAD, style_of
 from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.timeline.primer_preview import Preview, coming, pair_cells, pair_ruler
-from foretop_core.tables.timeline.time_axis import axis
+from foretop_core.tables.text.cell_text import cut_end
+from foretop_core.tables.text.times import until
+from foretop_core.tables.timeline.primer_preview import MOST_PAIRS, Preview, coming, pair_cells, pair_ruler
+from foretop_core.tables.timeline.time_axis import axis, ruler_over
 
 INDENT = 12
+_DAY = timedelta(days=1)
+_WEEK = 7 * _DAY
+_WEEK_LINES = 4
+_LEAST_ROWS, _MOST_ROWS = 3, 20
+_TIME = 20
+"""Cells for `Mon 16 Nov 02:50` and what stands between two columns."""
 _INTRO = (
     "A warm-up is a cron job of its own that runs some minutes before another one, so that nodes are ready when "
     "the work begins. This page computes its expressions exactly."
@@ -29,20 +37,57 @@ def introduction() -> tuple[Paragraph, ...]:
     )
 
 
-def primer_pane(shown: Preview, now: datetime, zone: tzinfo, cells: int) -> tuple[Paragraph, ...]:
-    """`zone` is that of the times where the expression names none."""
+def primer_pane(shown: Preview, now: datetime, zone: tzinfo, cells: int, lines: int = 0) -> tuple[Paragraph, ...]:
+    """`zone` is that of the times where the expression names none; what `lines` are left show the week and a table."""
     if shown.problem:
         return (_labelled("Cannot", (span(shown.problem, Tone.BAD),)),)
     assert shown.primed is not None
     assert shown.verdict is not None
     own = shown.zone or zone
     pairs = coming(shown, now)
-    return (
+    said = (
         *_primed(shown.primed),
         *_next(pairs, now, own, cells - INDENT),
         *_ruler(pairs, shown.minutes, own, cells - INDENT),
         *_prescaler(shown.verdict),
     )
+    left = lines - len(wrap(said, cells))
+    week = _week(pairs, now, own, cells - INDENT) if left >= _WEEK_LINES else ()
+    return (*said, *week, *_table(pairs, now, own, left - len(week)))
+
+
+def _week(pairs: tuple[Pair, ...], now: datetime, zone: tzinfo, room: int) -> tuple[Paragraph, ...]:
+    """The lane of the coming week, or of the days that are worked out where there are very many runs."""
+    if not pairs or room < 30:
+        return ()
+    days = min(_WEEK, (pairs[-1].run - now) // _DAY * _DAY if len(pairs) >= MOST_PAIRS else _WEEK)
+    if not days:
+        return ()
+    ruler = ruler_over(now, days, room, zone)
+    title = "Next week" if days == _WEEK else f"Next {days.days}d"
+    return (
+        paragraph(""),
+        _labelled(title, (Span(axis(ruler, zone).rstrip(), HEAD),)),
+        _labelled("", (Span(pair_cells(pairs, ruler).rstrip()),)),
+    )
+
+
+def _table(pairs: tuple[Pair, ...], now: datetime, zone: tzinfo, lines: int) -> tuple[Paragraph, ...]:
+    """The next pairs, a line each."""
+    rows = min(len(pairs), _MOST_ROWS, lines - 2)
+    if rows < _LEAST_ROWS:
+        return ()
+    head = Paragraph((Span(f"{'':<{INDENT}}{'WARM-UP':<{_TIME}}{'RUN':<{_TIME}}STARTS", HEAD),))
+    body = [
+        Paragraph((Span(f"{'':<{INDENT}}{_day(pair.warmup, zone)}{_day(pair.run, zone)}{until(pair.warmup - now)}"),))
+        for pair in pairs[:rows]
+    ]
+    return (paragraph(""), head, *body)
+
+
+def _day(at: datetime, zone: tzinfo) -> str:
+    local = at.astimezone(zone)
+    return f"{f'{local:%a} {local.day} {local:%b %H:%M}':<{_TIME}}"
 
 
 def _primed(primed: Primed) -> tuple[Paragraph, ...]:
@@ -64,8 +109,7 @@ def _next(pairs: tuple[Pair, ...], now: datetime, zone: tzinfo, room: int) -> tu
     told = now.astimezone(zone).date()
     for pair in pairs:
         text = _pair(pair, told, now, zone)
-        if shown and len("   ".join([*shown, text])) > room - 4:
-            shown.append("…")
+        if shown and len("   ".join([*shown, text])) > room:
             break
         shown.append(text)
         told = pair.run.astimezone(zone).date()
@@ -85,7 +129,7 @@ def _ruler(pairs: tuple[Pair, ...], minutes: int, zone: tzinfo, room: int) -> tu
     if not pairs or room < 10:
         return ()
     ruler = pair_ruler(pairs, minutes, room, zone)
-    name = "UTC" if zone is UTC else str(zone)
+    name = "UTC" if zone is UTC else str(zone).rpartition("/")[2]
     return (
         _labelled("", (Span(axis(ruler, zone).rstrip(), HEAD),), name),
         _labelled("", (Span(pair_cells(pairs, ruler).rstrip()),)),
@@ -105,5 +149,5 @@ def _prescaler(verdict: PrescalerVerdict) -> tuple[Paragraph, ...]:
 
 
 def _labelled(label: str, spans: Line, aside: str = "") -> Paragraph:
-    head = Span(f"{label:<{INDENT}}", BOLD) if label else Span(f"{aside[: INDENT - 1]:<{INDENT}}", DIM)
+    head = Span(f"{label:<{INDENT}}", BOLD) if label else Span(f"{cut_end(aside, INDENT - 1):<{INDENT}}", DIM)
     return Paragraph((head, *spans), indent=INDENT)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _PLAIN = frozenset({"linux", "dumb", "vt100", "vt220", "cons25"})
+_C_LOCALES = frozenset({"C", "POSIX"})
 _ANSWER = re.compile(rb"\x1b\[\d+;(\d+)R")
 _PATIENCE = 0.25
 _SAMPLE = "●"
@@ -22,7 +23,15 @@ def needs_ascii(environ: Mapping[str, str], encoding: str | None) -> bool:
         utf8 = codecs.lookup(encoding or "ascii").name == "utf-8"
     except LookupError:
         utf8 = False
-    return not utf8 or environ.get("TERM", "") in _PLAIN
+    return not utf8 or _is_c_locale(environ) or environ.get("TERM", "") in _PLAIN
+
+
+def _is_c_locale(environ: Mapping[str, str]) -> bool:
+    """Asked for by name; Python itself then takes UTF-8, and sets LC_CTYPE to C.UTF-8 where only LANG says C."""
+    if every := environ.get("LC_ALL"):
+        return every in _C_LOCALES
+    letters, language = environ.get("LC_CTYPE", ""), environ.get("LANG", "")
+    return letters in _C_LOCALES or (letters in ("", "C.UTF-8") and language in _C_LOCALES)
 
 
 def is_ssh(environ: Mapping[str, str]) -> bool:

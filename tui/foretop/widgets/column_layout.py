@@ -15,6 +15,8 @@ _LEAST = 12
 _LEAST_OF = {"subject": 24, "what": 20, "phase": 11, "velero": 11, "from": 5, "backup": 16}
 """A column that may be cut keeps at least this much."""
 _ALWAYS = ("name", "subject", "context")
+_ESSENTIAL = 3
+"""So many of the first in rank stay when further columns are asked for."""
 _NAME = 26
 """Up to here a name is served before the others are."""
 K9S_LETTERS = {
@@ -114,9 +116,11 @@ def _rank(columns: Sequence[Column[Any]], place: int, wishes: ColumnPriorities) 
     if column.name == wishes.selected:
         return 0, 1, place
     listed = wishes.rank.index(column.name) if column.name in wishes.rank else len(wishes.rank)
+    if wishes.wide and listed < _ESSENTIAL:
+        return 1, listed, place
     if column.wide:
-        return (1 if wishes.wide else 3), listed, place
-    return 2, listed, place
+        return (2 if wishes.wide else 4), listed, place
+    return 3, listed, place
 
 
 def _total(sizes: Sequence[int]) -> int:

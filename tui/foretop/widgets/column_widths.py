@@ -23,8 +23,10 @@ class ColumnWidths:
         self._top = 0
 
     def forget(self, rows: TableModel) -> None:
-        """Starts from the titles; the sorted column has room for its arrow."""
-        self._common = [width(column.title) + (column.name == rows.sorted_by) for column in rows.columns]
+        """Starts from the titles and what the texts will come to; the sorted column has room for its arrow."""
+        self._common = [
+            max(column.cells, width(column.title) + (column.name == rows.sorted_by)) for column in rows.columns
+        ]
         self._shown = list(self._common)
         self._sampled = 0
 

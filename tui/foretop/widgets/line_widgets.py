@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from rich.segment import Segment
 from textual import events
@@ -11,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from foretop.widgets.paragraphs import Line, Paragraph, Span, wrap
-from foretop.widgets.styles import PLAIN, to_ascii
+from foretop.widgets.styles import CURSOR, PLAIN, to_ascii
 from foretop_core.tables.text.cell_text import width
 
 
@@ -38,6 +39,27 @@ def explanation_strip(lines: Sequence[Line], y: int, size: Size, ascii: bool) ->
     folded = [part for line in lines for part in wrap([Paragraph(line, indent=2)], size.width - 4)]
     at = y - max(1, (size.height - len(folded)) // 3)
     return strip_of((Span("  "), *_at(folded, at)), size.width, ascii)
+
+
+def highlighted(line: Line, wanted: str) -> Line:
+    """The line with every place of the text, given in lower case, lit."""
+    text = "".join(piece.text for piece in line)
+    folded = text.casefold()
+    if not wanted or wanted not in folded or len(folded) != len(text):
+        return line
+    lit: set[int] = set()
+    start = folded.find(wanted)
+    while start >= 0:
+        lit.update(range(start, start + len(wanted)))
+        start = folded.find(wanted, start + len(wanted))
+    pieces: list[Span] = []
+    at = 0
+    for piece in line:
+        for is_lit, letters in groupby(range(at, at + len(piece.text)), lit.__contains__):
+            part = "".join(text[place] for place in letters)
+            pieces.append(Span(part, CURSOR if is_lit else piece.style))
+        at += len(piece.text)
+    return tuple(pieces)
 
 
 class StyledLine(Widget):
@@ -87,7 +109,19 @@ class TextPane(Widget):
         self._whole = whole
         self._paragraphs: tuple[Paragraph, ...] = ()
         self._lines: list[Line] = []
+        self._wanted = ""
         self.top = 0
+
+    def search(self, text: str, *, onwards: bool = False) -> None:
+        """Lights the text and goes to its first place at or after the top line; `onwards`, to the next one below."""
+        self._wanted = text.casefold()
+        found = [at for at, line in enumerate(self._lines) if self._wanted and self._wanted in _text(line).casefold()]
+        if found:
+            below = (at for at in found if at >= self.top + onwards)
+            at = next(below, found[0])
+            is_at_end = onwards and self.top >= len(self._lines) - self.size.height
+            self.scroll_lines((found[0] if is_at_end else at) - self.top)
+        self.refresh()
 
     @property
     def paragraphs(self) -> tuple[Paragraph, ...]:
@@ -95,7 +129,7 @@ class TextPane(Widget):
 
     @property
     def text(self) -> str:
-        return "\n".join("".join(piece.text for piece in line) for line in self._lines)
+        return "\n".join(map(_text, self._lines))
 
     def lines_wanted(self, cells: int) -> int:
         """How many lines would show all of it in this width."""
@@ -139,13 +173,17 @@ class TextPane(Widget):
         return len(lines) > top + self.size.height
 
     def render_line(self, y: int) -> Strip:
-        line = _at(self._lines, self.top + y)
+        line = highlighted(_at(self._lines, self.top + y), self._wanted)
         more = y == self.size.height - 1 and self._goes_on(self._lines, self.top)
         strip = strip_of((Span(" "), *line), self.size.width, self._ascii)
         if not more:
             return strip
         sign = strip_of((Span("↓"),), 1, self._ascii)
         return Strip.join([strip.crop(0, self.size.width - 1), sign])
+
+
+def _text(line: Line) -> str:
+    return "".join(piece.text for piece in line)
 
 
 def _at(lines: Sequence[Line], place: int) -> Line:

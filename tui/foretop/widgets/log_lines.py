@@ -10,9 +10,9 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from foretop.widgets.line_widgets import strip_of
+from foretop.widgets.line_widgets import highlighted, strip_of
 from foretop.widgets.paragraphs import Line, Span
-from foretop.widgets.styles import CURSOR, PLAIN, style_of
+from foretop.widgets.styles import PLAIN, style_of
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.cell_text import clean
 
@@ -103,11 +103,4 @@ class LogLines(Widget, can_focus=True):
     def _lit(self, text: str, whole: str) -> Line:
         tone = next((tone for word, tone in _LEVELS if word in whole), Tone.PLAIN)
         style = style_of(tone)
-        if not self._wanted:
-            return (Span(text, style),)
-        pieces: list[Span] = []
-        folded, start = text.casefold(), 0
-        while len(folded) == len(text) and (at := folded.find(self._wanted, start)) >= 0:
-            pieces += [Span(text[start:at], style), Span(text[at : at + len(self._wanted)], CURSOR)]
-            start = at + len(self._wanted)
-        return (*pieces, Span(text[start:], style))
+        return highlighted((Span(text, style),), self._wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.cell_text import clean, width
 
 LABEL = 9
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LEAST_LINES = 2
 
 
@@ -78,6 +80,8 @@ def _with_ellipsis(line: Line, cells: int) -> Line:
         before, space, _ = last.text.rstrip().rpartition(" ")
         if space:
             pieces.append(Span(before, last.style))
+    if pieces and pieces[-1].text.rstrip().endswith("…"):
+        return tuple(pieces)
     return (*pieces, Span(" …"))
 
 
@@ -98,7 +102,7 @@ def _fold(paragraph: Paragraph, cells: int) -> list[Line]:
                 lines.append([Span(" " * indent)] if indent else [])
                 used = indent
             if size > room:
-                *full, word = _pieces(word, room)
+                *full, word = _at_joint(word, room) or _pieces(word, room)
                 for piece in full:
                     lines[-1] += [Span(text, style) for text, style in piece]
                     lines.append([Span(" " * indent)] if indent else [])
@@ -148,6 +152,17 @@ def _items(spans: Sequence[Span], room: int) -> Iterable[_Word]:
 def _as_one(words: list[_Word], room: int) -> list[_Word]:
     whole = [part for word in words for part in word]
     return [whole] if whole and sum(width(text) for text, _ in whole) <= room else words
+
+
+def _at_joint(word: _Word, cells: int) -> list[_Word]:
+    """A long name in two lines, parted before its UUID or behind a slash; nothing where that does not do."""
+    text = "".join(part for part, _ in word)
+    if len(word) > 1 or not text.isascii():
+        return []
+    uuid = _UUID.search(text)
+    joints = (uuid.start() if uuid else 0, text.rfind("/", 0, cells) + 1)
+    at = next((place for place in joints if 0 < place <= cells and len(text) - place <= cells), 0)
+    return [[(text[:at], word[0][1])], [(text[at:], word[0][1])]] if at else []
 
 
 def _pieces(word: _Word, cells: int) -> list[_Word]:

@@ -11,7 +11,8 @@ BOLD = Style(bold=True)
 DIM = Style(dim=True)
 UNDERLINE = Style(underline=True)
 CURSOR = Style(reverse=True)
-FLASH = Style(reverse=True, bold=True)
+FLASH = Style(bold=True, underline=True)
+"""Not reversed: that is the cursor."""
 HEAD = Style(bold=True, dim=True)
 
 _STYLES = {

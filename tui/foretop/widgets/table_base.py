@@ -16,10 +16,20 @@ from foretop.widgets.line_widgets import explanation_strip
 from foretop.widgets.paragraphs import Line
 from foretop.widgets.row_selection import RowSelection
 from foretop.widgets.styles import PLAIN
-from foretop.widgets.table_strips import LEFT, HeaderState, RowState, group_strip, head_strip, row_strip
+from foretop.widgets.table_strips import (
+    LEFT,
+    HeaderState,
+    RowState,
+    group_strip,
+    has_room_for_count,
+    head_strip,
+    row_strip,
+)
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.tables.engine.columns import Row
+from foretop_core.tables.engine.layout import wording
 
 _FLASHED = 0.6
 _TELLS_TIME = frozenset({"age", "since", "last", "next", "took", "expires", "checked", "synced", "when"})
@@ -43,11 +53,14 @@ class TableBase(Widget):
         self.wide = False
         self.strips_made = 0
         self._selected = ""
+        self._usual_order = ""
+        """A column that it is sorted by from the start needs no room of its own."""
         self._place = 0
         self._top = 0
         self._window: list[Row] = []
         self._widths = ColumnWidths()
         self._slots: tuple[ColumnSlot, ...] = ()
+        self._shortened: dict[int, int] = {}
         self._lit: dict[ObjectRef, frozenset[int]] = {}
         self._empty: tuple[Line, ...] = ()
         self._counted = ""
@@ -103,13 +116,22 @@ class TableBase(Widget):
 
     def _arrange(self) -> bool:
         """Places the columns; True where they moved."""
+        assert self.rows is not None
         slots = self._placed(wide=self.wide)
-        moved, self._slots = slots != self._slots, slots
+        rows = [row for row in self._window if row.cells]
+        shortened = {
+            slot.index: wording((row.cells[slot.index] for row in rows), slot.width)
+            for slot in slots
+            if self.rows.columns[slot.index].alike
+        }
+        moved = (slots, shortened) != (self._slots, self._shortened)
+        self._slots, self._shortened = slots, shortened
         return moved
 
     def _placed(self, *, wide: bool) -> tuple[ColumnSlot, ...]:
         assert self.rows is not None
-        wishes = replace(self._wishes, wide=wide, selected=self._selected, without=self.rows.told_above)
+        selected = "" if self._selected == self._usual_order == self.rows.sorted_by else self._selected
+        wishes = replace(self._wishes, wide=wide, selected=selected, without=self.rows.told_above)
         natural = self._widths.of(self.rows, self._window, self._top)
         return arrange(self.rows.columns, natural, self.size.width - LEFT - 1, wishes)
 
@@ -180,14 +202,23 @@ class TableBase(Widget):
         if self.rows.groups is not None:
             return f"{marked}{len(table):,} in {self.rows.groups.groups:,}"
         if len(table) <= self.height:
-            return marked.rstrip(", ")
+            return f"{marked}{humanize.count(len(table), 'row')}"
         last = min(self._top + self.height, len(table))
         signs = f"{'↑' if self._top else ''}{'↓' if last < len(table) else ''}"
         return f"{marked}{self._top + 1:,}–{last:,} of {len(table):,} {signs}"
 
+    @property
+    def untold_count(self) -> str:
+        """How many rows there are, where the head has no room to say it."""
+        if self.rows is None or not self._window:
+            return ""
+        count = self._count()
+        return "" if has_room_for_count(self.rows.columns, self._slots, count, self.size.width) else count.rstrip("↑↓ ")
+
     def _row(self, row: Row) -> Strip:
         assert self.rows is not None
-        how = RowState(row.key == self.cursor, row.key in self.marked, self._lit.get(row.key, frozenset()))
+        lit = self._lit.get(row.key, frozenset())
+        how = RowState(row.key == self.cursor, row.key in self.marked, lit, self._shortened)
         if isinstance(row, GroupHeaderRow):
             return group_strip(row, how, self.size.width, self._ascii)
         return row_strip(self.rows.columns, self._slots, row, how, self.size.width, self._ascii)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.segment import Segment
@@ -38,6 +38,7 @@ class RowState:
     cursor: bool
     marked: bool
     lit: frozenset[int]
+    shortened: Mapping[int, int] = field(default_factory=dict)
 
 
 def head_strip(
@@ -46,7 +47,7 @@ def head_strip(
     """The titles; the letter that sorts by a column is underlined, the sorted one has an arrow."""
     by_place = {place: letter for letter, place in sort_keys(columns).items()}
     pieces: list[Segment] = [Segment(" " * LEFT, HEAD)]
-    x = told = 0
+    x = 0
     for slot in slots:
         column = columns[slot.index]
         pieces.append(Segment(" " * (slot.x - x), HEAD))
@@ -56,12 +57,21 @@ def head_strip(
         style = HEAD + CURSOR if column.name == heading.selected else HEAD
         pieces += _underlined(title, by_place.get(slot.index, ""), style)
         x = slot.x + slot.width
-        told = x if column.right else slot.x + len(words)
     strip = Strip(pieces).adjust_cell_length(cells, HEAD)
-    if not heading.count or len(heading.count) + 2 > cells - LEFT - told:
+    if not heading.count or not has_room_for_count(columns, slots, heading.count, cells):
         return strip
     tail = Strip([Segment(to_ascii(f" {heading.count} ", ascii), DIM)])
     return Strip.join([strip.crop(0, cells - tail.cell_length), tail])
+
+
+def has_room_for_count(columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], count: str, cells: int) -> bool:
+    """Whether the number of rows fits behind the last title and its arrow."""
+    if not slots:
+        return False
+    last = slots[-1]
+    column = columns[last.index]
+    told = last.x + (last.width if column.right else min(last.width, len(column.title) + 1))
+    return len(count) + 2 <= cells - LEFT - told
 
 
 def _underlined(title: str, letter: str, style: Style) -> list[Segment]:
@@ -74,6 +84,7 @@ def _underlined(title: str, letter: str, style: Style) -> list[Segment]:
 def row_strip(
     columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], row: Row, how: RowState, cells: int, ascii: bool
 ) -> Strip:
+    """`how.shortened` says of columns whose cells are alike how often each of them was shortened."""
     on = CURSOR if how.cursor else PLAIN
     ellipsis = to_ascii("…", ascii)
     pieces = [
@@ -84,7 +95,14 @@ def row_strip(
     x = 0
     for slot in slots:
         cell, column = row.cells[slot.index], columns[slot.index]
-        text = to_ascii(pad(fit(cell, column, slot.width, ellipsis), slot.width, right=column.right), ascii)
+        text = to_ascii(
+            pad(
+                fit(cell, column, slot.width, ellipsis, how.shortened.get(slot.index, 0)),
+                slot.width,
+                right=column.right,
+            ),
+            ascii,
+        )
         style = (DIM if row.faded else style_of(cell.tone)) + on
         if slot.x > x:
             pieces.append(Segment(" " * (slot.x - x), on))

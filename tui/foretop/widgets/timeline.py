@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.text.cell_text import clean, cut, cut_end, pad, width
-from foretop_core.tables.timeline.time_axis import TimeAxis, axis, bars, ruler_over
+from foretop_core.tables.timeline.time_axis import TimeAxis, axis, bars, ruler_over, with_lengths
 from foretop_core.tables.timeline.timeline_items import HORIZONS, StartLoad, TimelineItem, lane, next_runs
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
@@ -57,6 +57,8 @@ class Timeline(Widget, can_focus=True):
         self.cursor: ObjectRef | None = None
         self.names: dict[str, str] = {}
         """What goes before a name to tell clusters apart."""
+        self.length_of: Callable[[ObjectRef], timedelta | None] = lambda _: None
+        """How long the runs of a schedule usually take."""
         self._moved = False
         self._place = 0
         self._top = 0
@@ -207,19 +209,25 @@ class Timeline(Widget, can_focus=True):
             return []
         load = self._counted(ruler)
         shown = self.agenda.order[self._top : self._top + self.height]
-        lanes = len(self.agenda.order)
-        place = f"{self._place + 1} of {lanes:,}" if lanes > self.height else ""
         strip = Span(bars(load.peaks(self._now), ascii=self._ascii), style_of(Tone.RUNNING))
         return [
-            (Span(self._head(_horizon_word(HORIZONS[self.horizon]), ""), HEAD), Span(axis(ruler, self._zone), HEAD)),
-            (Span(self._head("load", place), DIM), strip),
+            (Span(self._head(_horizon_word(HORIZONS[self.horizon])), HEAD), Span(axis(ruler, self._zone), HEAD)),
+            (Span(self._head("load"), DIM), strip),
             *(self._lane(self.agenda[key], ruler) for key in shown),
         ]
 
-    def _head(self, word: str, place: str) -> str:
-        room = self._name_room + 1
-        text = f"{word:<{room - len(place)}}{place}" if len(word) + len(place) < room else place or word
-        return f" {pad(text, self._left - 1)}"
+    def _head(self, word: str) -> str:
+        return f" {pad(word, self._left - 1)}"
+
+    @property
+    def position(self) -> str:
+        """`lane 3 of 43`."""
+        lanes = len(self.agenda.order) if self.agenda is not None else 0
+        return f"lane {self._place + 1} of {lanes:,}" if lanes else ""
+
+    def hold_cursor(self) -> None:
+        """It stays on its schedule from now on, though another may start next."""
+        self._moved = self.cursor is not None
 
     def _counted(self, ruler: TimeAxis) -> StartLoad:
         """The load of all lanes: worked out anew when the ruler moves, or when something changed and it is time."""
@@ -249,6 +257,8 @@ class Timeline(Widget, can_focus=True):
             said = pad(cut_end(clean(item.problem), ruler.cells, ellipsis), ruler.cells)
             return (*head, span(said, Tone.BAD) if not on else Span(said, style_of(Tone.BAD) + on))
         cells = lane(item, ruler, self._now)
+        if (length := self.length_of(item.key)) is not None:
+            cells = with_lengths(cells, length, ruler.step)
         return (*head, Span(cells, style_of(tone) + on) if item.paused else Span(cells, on))
 
     def render_line(self, y: int) -> Strip:
@@ -264,7 +274,7 @@ class Timeline(Widget, can_focus=True):
 
 
 def _horizon_word(horizon: timedelta) -> str:
-    return f"next {horizon.days} d" if horizon.days > 1 else f"next {horizon // timedelta(hours=1)} h"
+    return f"next {horizon.days}d" if horizon.days > 1 else f"next {horizon // timedelta(hours=1)}h"
 
 
 def _next(item: TimelineItem, now: datetime) -> str:

@@ -30,10 +30,19 @@ class Kubeconfig:
     clusters: Mapping[str, KubeconfigEntry] = field(repr=False)
     users: Mapping[str, KubeconfigEntry] = field(repr=False)
     contexts: Mapping[str, KubeconfigEntry] = field(repr=False)
+    missing: tuple[Path, ...] = ()
+    """Those that were to be read and do not exist."""
 
     @property
     def place(self) -> str:
         return ", ".join(str(path) for path in self.files) or "any kubeconfig file"
+
+    @property
+    def why_empty(self) -> str:
+        if self.files or not self.missing:
+            return f"{self.place} has no contexts"
+        names = ", ".join(str(path) for path in self.missing)
+        return f"{names} does not exist" if len(self.missing) == 1 else f"none of these exists: {names}"
 
 
 def choose_contexts(options: ConnectionOptions, environ: Mapping[str, str]) -> tuple[ContextConfig, ...]:
@@ -66,17 +75,18 @@ def read_kubeconfig(options: ConnectionOptions, environ: Mapping[str, str]) -> K
     """Every file that kubectl would read; of those in KUBECONFIG, missing ones are passed over."""
     merged: dict[str, dict[str, KubeconfigEntry]] = {section: {} for section in _SECTIONS}
     current = ""
-    files = []
+    files, missing = [], []
     for path in _paths(options, environ):
         content = _read(path, required=bool(options.kubeconfig))
         if content is None:
+            missing.append(path)
             continue
         files.append(path)
         current = current or _text(content.get("current-context"))
         for section in _SECTIONS:
             for name, body in _named(content.get(section), section, path):
                 merged[section].setdefault(name, KubeconfigEntry(name, body, path))
-    return Kubeconfig(tuple(files), current, merged["clusters"], merged["users"], merged["contexts"])
+    return Kubeconfig(tuple(files), current, merged["clusters"], merged["users"], merged["contexts"], tuple(missing))
 
 
 def _paths(options: ConnectionOptions, environ: Mapping[str, str]) -> list[Path]:
@@ -130,7 +140,7 @@ def _current(kubeconfig: Kubeconfig) -> str:
     if not kubeconfig.contexts:
         raise BadInput(
             "No cluster to connect to",
-            f"{kubeconfig.place} has no contexts",
+            kubeconfig.why_empty,
             "set KUBECONFIG or give --kubeconfig",
         )
     raise BadInput(

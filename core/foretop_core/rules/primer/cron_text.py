@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from foretop_core.cron.fields import HOUR, MINUTE, Bounds
 
+_MANY = 6
+"""Fewer values are easier to read as a list."""
+
 
 def listed(bits: int, bounds: Bounds) -> str:
     """`*`, or numbers with three or more in a row as a range."""
@@ -38,4 +41,13 @@ def time_fields(minutes_of_day: int) -> list[str]:
         pairs = [(minutes, hours) for hours, minutes in minutes_with_hours.items()]
     else:
         pairs = list(hours_with_minutes.items())
-    return [f"{listed(minutes, MINUTE)} {listed(hours, HOUR)}" for minutes, hours in pairs]
+    return [f"{_stepped(minutes, MINUTE)} {_stepped(hours, HOUR)}" for minutes, hours in pairs]
+
+
+def _stepped(bits: int, bounds: Bounds) -> str:
+    """`*/5` or `2-59/5` for many values at even distances; not for days, of which a star says more than the values."""
+    values = [value for value in range(bounds.high + 1) if bits >> value & 1]
+    step = values[1] - values[0] if len(values) >= _MANY else 1
+    if step == 1 or step * len(values) != bounds.high + 1 or values != list(range(values[0], bounds.high + 1, step)):
+        return listed(bits, bounds)
+    return f"*/{step}" if not values[0] else f"{values[0]}-{bounds.high}/{step}"

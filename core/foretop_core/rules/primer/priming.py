@@ -95,7 +95,11 @@ def _primable(text: str, minutes: int, dialect: Dialect) -> CronSchedule:
     if schedule.every is not None:
         raise PrimerError(f"cannot prime {text}", "it counts from its last run, which a cron expression cannot express")
     if schedule.never_fires:
-        raise PrimerError(f"cannot prime {text}", "it never fires, so there is no run to warm up for")
+        raise PrimerError(
+            f"cannot prime {text}",
+            "it never fires, so there is no run to warm up for; Velero takes a schedule like that for always due and "
+            "starts a backup almost every minute",
+        )
     return schedule
 
 

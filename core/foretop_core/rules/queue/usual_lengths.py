@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -117,6 +117,12 @@ def learn(runs: Iterable[Run], wanted: Iterable[Run] | None = None) -> RunHistor
         for key in _keys(owner_of(run)):
             seen[key].append((started, completed - started))
     return RunHistory({key: tuple(length for _, length in nlargest(LAST_RUNS, found)) for key, found in seen.items()})
+
+
+def usual_length(runs: Sequence[Run]) -> timedelta | None:
+    """How long the runs of one owner take, from the last of them; None where they are too few to say."""
+    known = learn(runs).of(owner_of(runs[0])) if runs else ()
+    return timedelta(seconds=median(length.total_seconds() for length in known)) if len(known) >= FEWEST_RUNS else None
 
 
 def _mark(run: Run) -> tuple[str | None, str | None, str | None]:

@@ -71,7 +71,9 @@ class Column(Generic[Shown]):
 
     `wide` columns need a large terminal; `from_middle` ones keep their end when there is no room; `briefs` say
     the same shorter and shorter, so that words are left out before letters are. Of those that `fall` what stands
-    there runs downwards in their usual order: the newest start, the greatest age comes first.
+    there runs downwards in their usual order: the newest start, the greatest age comes first. `cells` is what its
+    texts come to sooner or later, kept free from the start so that no column goes when one of them grows. In a
+    column whose cells are `alike` all of them are shortened where one of them has to be.
     """
 
     name: str
@@ -84,6 +86,8 @@ class Column(Generic[Shown]):
     from_middle: bool = False
     falls: bool = False
     briefs: Callable[[Shown, RenderContext], tuple[str, ...]] = _no_briefs
+    cells: int = 0
+    alike: bool = False
 
     def cell(self, entry: Shown, render: RenderContext) -> Cell:
         briefs = (
@@ -102,6 +106,8 @@ def plain(
     tone: Callable[[Shown, RenderContext], Tone] = _untoned,
     wide: bool = False,
     from_middle: bool = False,
+    cells: int = 0,
+    briefs: Callable[[Shown], tuple[str, ...]] | None = None,
 ) -> Column[Shown]:
     """A column whose text does not depend on the time, and sorts as it reads."""
     return Column(
@@ -112,6 +118,8 @@ def plain(
         tone,
         wide=wide,
         from_middle=from_middle,
+        briefs=(lambda entry, _: briefs(entry)) if briefs is not None else _no_briefs,
+        cells=cells,
     )
 
 

@@ -51,6 +51,14 @@ _TONES = {
     StatusGlyph.UNSET: Tone.DIM,
 }
 
+_SHORT_PHASES = {
+    "WaitingForPluginOperations": ("PluginOps",),
+    "WaitingForPluginOperationsPartiallyFailed": ("PluginOps, partly failed", "PluginOps ✗"),
+    "FinalizingPartiallyFailed": ("Finalizing, partly failed", "Finaliz. ✗"),
+    "PartiallyFailed": ("PartFailed",),
+    "FailedValidation": ("Invalid",),
+}
+
 StatusLabel = tuple[StatusGlyph, str]
 """What is worth telling of a row where many are told together, in a word: `refused`."""
 
@@ -79,6 +87,11 @@ def phase_tone(phase: str) -> Tone:
     """The colour of a phase in words: what went well is muted, so that the rest stands out."""
     mark = run_mark(phase)
     return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
+
+
+def phase_briefs(phase: str) -> tuple[str, ...]:
+    """The phases that are longer than a narrow column, in fewer letters."""
+    return _SHORT_PHASES.get(phase, ())
 
 
 def run_standing(phase: str) -> StatusLabel | None:

@@ -91,6 +91,7 @@ COLUMNS: tuple[Column[Finding], ...] = (
         lambda found: found.since,
         right=True,
         falls=True,
+        cells=6,
     ),
     Column("subject", "SUBJECT", lambda found, _: subject_text(found), subject_text, from_middle=True),
     Column("what", "WHAT", lambda found, render: render.text(found.what), lambda found: sort_key(found.what)),

@@ -21,12 +21,13 @@ from foretop_core.tables.engine.status_glyphs import (
     StatusGlyph,
     StatusLabel,
     Tone,
+    phase_briefs,
     phase_tone,
     run_mark,
     run_standing,
 )
 from foretop_core.tables.resources.json_items import Item, nonadmin_item
-from foretop_core.tables.resources.runs import items_bar, percent, run_progress
+from foretop_core.tables.resources.runs import items_bar, percent, progress_tone, run_progress
 from foretop_core.tables.text import times
 
 _CONDITIONS = ("Accepted", "Queued", "Deleting")
@@ -214,6 +215,11 @@ def _progress(entry: NonAdminRow, render: RenderContext) -> str:
     return items_bar(status.progress if status is not None else None, _BAR)
 
 
+def _progress_tone(entry: NonAdminRow, _: RenderContext) -> Tone:
+    status = entry.run.status if entry.run is not None else entry.item.velero.status
+    return progress_tone(status.progress if status is not None else None)
+
+
 def _done(entry: NonAdminRow) -> float | None:
     status = entry.run.status if entry.run is not None else entry.item.velero.status
     progress = status.progress if status is not None else None
@@ -223,22 +229,25 @@ def _done(entry: NonAdminRow) -> float | None:
 _COLUMNS: tuple[Column[NonAdminRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.item.namespace, from_middle=True),
     Column("name", "NAME", lambda entry, _: _name(entry), lambda entry: entry.item.name, from_middle=True),
-    plain("phase", "PHASE", lambda entry: entry.item.phase or "New", tone=lambda entry, _: _tone(entry.item)),
+    plain("phase", "PHASE", lambda entry: entry.item.phase or "New", tone=lambda entry, _: _tone(entry.item), cells=10),
     plain("conditions", "A Q D", _conditions),
     plain(
         "velero",
         "VELERO",
         lambda entry: entry.velero_phase or "–",
         tone=lambda entry, _: phase_tone(entry.velero_phase) if entry.velero_phase else Tone.DIM,
+        cells=11,
+        briefs=lambda entry: phase_briefs(entry.velero_phase),
     ),
-    Column("queue", "QUEUE", _queue, lambda entry: entry.place or None, briefs=_queue_briefs),
-    Column("progress", "PROGRESS", _progress, _done),
+    Column("queue", "QUEUE", _queue, lambda entry: entry.place or None, briefs=_queue_briefs, cells=7),
+    Column("progress", "PROGRESS", _progress, _done, _progress_tone, cells=10),
     Column(
         "age",
         "AGE",
         lambda entry, render: times.age(entry.item.created, render.now),
         lambda entry: -entry.item.created.timestamp() if entry.item.created else None,
         right=True,
+        cells=6,
     ),
     plain("object", "VELERO OBJECT", lambda entry: entry.item.velero.name, wide=True, from_middle=True),
 )

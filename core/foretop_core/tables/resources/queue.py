@@ -12,10 +12,10 @@ from foretop_core.rules.queue.positions import order
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, phase_tone, run_mark
+from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, run_mark
 from foretop_core.tables.resources.json_items import Item, identity, queue_item
 from foretop_core.tables.resources.run_eta import outlook
-from foretop_core.tables.resources.runs import FROM, percent, run_progress
+from foretop_core.tables.resources.runs import FROM, PHASE, percent, run_progress
 
 _RUNS = "▶"
 _BAR = 3
@@ -88,8 +88,8 @@ _COLUMNS: tuple[Column[Run], ...] = (
     plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True),
     Column("name", "BACKUP/RESTORE", lambda run, _: _name(run), lambda run: run.name, from_middle=True),
     FROM,
-    plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run.phase)),
-    Column("items", "PROGRESS", lambda run, render: run_progress(run, render, _BAR), _share, right=True),
+    PHASE,
+    Column("items", "PROGRESS", lambda run, render: run_progress(run, render, _BAR), _share, right=True, cells=10),
     Column("when", "STARTS/ENDS", lambda run, render: outlook(run, render).short, _kind_first, briefs=_end_alone),
     Column("waits", "WAITS FOR", lambda run, render: outlook(run, render).waits_for, _kind_first),
 )

@@ -8,7 +8,6 @@ from typing import assert_never
 
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
-from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
 from foretop_core.models.velero import ItemProgress
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.humanize import rfc3339
@@ -17,7 +16,7 @@ from foretop_core.rules.queue import OwnerKind, Run, has_ended, owner_of, waitin
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, phase_tone, run_mark
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, phase_briefs, phase_tone, run_mark
 from foretop_core.tables.resources.json_items import Item, identity
 from foretop_core.tables.text import times
 from foretop_core.tables.text.progress_bar import bar
@@ -46,7 +45,7 @@ class BackupsView(View[Backup]):
         return entry.phase or "New"
 
     def searched(self, entry: Backup) -> Iterable[str]:
-        return entry.schedule_name, entry.annotation(NAB_NAMESPACE_ANNOTATION), entry.annotation(NAB_NAME_ANNOTATION)
+        return (str(owner_of(entry)),)
 
     def mark(self, entry: Backup, render: RenderContext) -> StatusGlyph:
         return run_mark(entry.phase)
@@ -141,6 +140,12 @@ def run_progress(run: Run, render: RenderContext, cells: int) -> str:
     return items_bar(progress, cells)
 
 
+def progress_tone(progress: ItemProgress | None) -> Tone:
+    """A full bar is muted: what is done is not what one looks for."""
+    full = progress is not None and 0 < progress.total_items <= progress.done
+    return Tone.DIM if full else Tone.PLAIN
+
+
 def items_bar(progress: ItemProgress | None, cells: int) -> str:
     if progress is None or not progress.total_items:
         return ""
@@ -182,16 +187,16 @@ def _counted(number: int, run: Run) -> str:
 
 
 def owner_texts(run: Run) -> tuple[str, ...]:
-    """Whom it was made for, in fewer and fewer words: a column says as much as it has room for."""
+    """Whom it was made for, in fewer and fewer words: owner, team, kind alone."""
     owner = owner_of(run)
     match owner.kind:
         case OwnerKind.HAND:
-            return "by hand", "hand"
+            return "by hand", "by hand", "hand"
         case OwnerKind.SCHEDULE:
             return f"schedule {owner.name}", "schedule", "sched"
         case OwnerKind.NAB | OwnerKind.NAR:
             team = f"{owner.kind} {owner.namespace}"
-            return f"{team}/{owner.name}", team, owner.namespace, str(owner.kind)
+            return f"{team}/{owner.name}", team, str(owner.kind)
     assert_never(owner.kind)
 
 
@@ -214,16 +219,25 @@ FROM: Column[Run] = Column(
     lambda run, _: owner_texts(run)[0],
     lambda run: owner_texts(run)[0],
     briefs=lambda run, _: owner_texts(run)[1:],
+    alike=True,
 )
 _NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)
-_TOOK: Column[Run] = Column("took", "TOOK", lambda run, render: _took(run, render.now), _length, right=True)
+_TOOK: Column[Run] = Column("took", "TOOK", lambda run, render: _took(run, render.now), _length, right=True, cells=6)
+PHASE: Column[Run] = plain(
+    "phase",
+    "PHASE",
+    lambda run: run.phase or "New",
+    tone=lambda run, _: phase_tone(run.phase),
+    cells=11,
+    briefs=lambda run: phase_briefs(run.phase),
+)
 _STATE: tuple[Column[Run], ...] = (
-    plain("phase", "PHASE", lambda run: run.phase or "New", tone=lambda run, _: phase_tone(run.phase)),
+    PHASE,
     Column("errors", "E", lambda run, _: _counted(run.status.errors, run), lambda run: run.status.errors, right=True),
     Column(
         "warnings", "W", lambda run, _: _counted(run.status.warnings, run), lambda run: run.status.warnings, right=True
     ),
-    Column("started", "STARTED", _started, newest_first, right=True, falls=True),
+    Column("started", "STARTED", _started, newest_first, right=True, falls=True, cells=8),
 )
 
 _BACKUPS: tuple[Column[Backup], ...] = (
@@ -236,7 +250,9 @@ _BACKUPS: tuple[Column[Backup], ...] = (
         "EXPIRES",
         lambda run, render: _expires(run, render.now),
         expiration,
-        briefs=lambda run, render: (_expires(run, render.now).removeprefix("in ").replace(" ", ""),),
+        briefs=lambda run, render: (_expires(run, render.now).removeprefix("in "),),
+        cells=9,
+        alike=True,
     ),
     FROM,
     plain("storage", "LOCATION", lambda run: run.spec.storage_location, from_middle=True),
@@ -248,7 +264,7 @@ _RESTORES: tuple[Column[Restore], ...] = (
     plain("name", "RESTORE", lambda run: run.name, from_middle=True),
     plain("backup", "BACKUP", lambda run: run.spec.backup_name or run.spec.schedule_name, from_middle=True),
     *_STATE,
-    Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True),
+    Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True, cells=9),
     _TOOK,
     FROM,
 )

@@ -27,7 +27,7 @@ from foretop_core.rules.unpausing import forecast_unpause, is_run_due
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, run_mark
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, phase_briefs, run_mark
 from foretop_core.tables.resources.json_items import Item, schedule_item
 from foretop_core.tables.text import times
 
@@ -282,7 +282,13 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
     ),
     Column("runs", f"LAST {SHOWN_RUNS} RUNS", last_runs, lambda entry: entry.letters),
     Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),
-    plain("phase", "PHASE", lambda entry: entry.schedule.phase or "New", wide=True),
+    plain(
+        "phase",
+        "PHASE",
+        lambda entry: entry.schedule.phase or "New",
+        wide=True,
+        briefs=lambda entry: phase_briefs(entry.schedule.phase),
+    ),
     plain(
         "outcome",
         "LAST OUTCOME",

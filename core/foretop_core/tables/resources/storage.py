@@ -205,6 +205,7 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
         lambda place: place.checked,
         right=True,
         falls=True,
+        cells=6,
     ),
     Column(
         "synced",
@@ -213,6 +214,7 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
         lambda place: place.synced,
         right=True,
         falls=True,
+        cells=6,
     ),
     Column(
         "mode",

@@ -11,7 +11,16 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 def short(length: timedelta) -> str:
     """`20s`, `41m`, `1h41m`, `1d3h`, `3d`: never more than a column wants to know; nothing is negative."""
-    return _joined(length, "")
+    seconds = max(0, int(length.total_seconds()))
+    if seconds < _MINUTE:
+        return f"{seconds}s"
+    if seconds < _HOUR:
+        return f"{seconds // _MINUTE}m"
+    if seconds < _DAY:
+        return _pair(seconds // _HOUR, "h", seconds % _HOUR // _MINUTE, "m")
+    if seconds < 2 * _DAY:
+        return _pair(1, "d", seconds % _DAY // _HOUR, "h")
+    return f"{seconds // _DAY}d"
 
 
 def took(length: timedelta) -> str:
@@ -23,8 +32,8 @@ def took(length: timedelta) -> str:
 
 
 def until(length: timedelta) -> str:
-    """`in 23h 48m`."""
-    return f"in {_joined(length, ' ')}"
+    """`in 23h48m`."""
+    return f"in {short(length)}"
 
 
 def age(since: datetime | None, now: datetime) -> str:
@@ -47,18 +56,5 @@ def time_of_day(at: datetime | None, now: datetime, zone: tzinfo = UTC, *, named
     return f"{shown.day} {shown:%b}" if shown.year == today.year else shown.date().isoformat()
 
 
-def _joined(length: timedelta, gap: str) -> str:
-    seconds = max(0, int(length.total_seconds()))
-    if seconds < _MINUTE:
-        return f"{seconds}s"
-    if seconds < _HOUR:
-        return f"{seconds // _MINUTE}m"
-    if seconds < _DAY:
-        return _pair(seconds // _HOUR, "h", seconds % _HOUR // _MINUTE, "m", gap)
-    if seconds < 2 * _DAY:
-        return _pair(1, "d", seconds % _DAY // _HOUR, "h", gap)
-    return f"{seconds // _DAY}d"
-
-
-def _pair(large: int, large_unit: str, small: int, small_unit: str, gap: str) -> str:
-    return f"{large}{large_unit}{gap}{small}{small_unit}" if small else f"{large}{large_unit}"
+def _pair(large: int, large_unit: str, small: int, small_unit: str) -> str:
+    return f"{large}{large_unit}{small}{small_unit}" if small else f"{large}{large_unit}"

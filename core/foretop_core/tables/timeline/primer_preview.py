@@ -15,7 +15,7 @@ from foretop_core.rules.primer.priming import MOST_MINUTES
 from foretop_core.tables.timeline.time_axis import MINUTE, RUN, WARM_UP, TimeAxis, time_axis
 from foretop_core.tables.timeline.timeline_items import zoned
 
-_MOST_PAIRS = 240
+MOST_PAIRS = 240
 _ON_A_RULER = 4
 
 
@@ -70,7 +70,7 @@ def coming(shown: Preview, now: datetime) -> tuple[Pair, ...]:
 
 @lru_cache(maxsize=16)
 def _coming(text: str, minutes: int, dialect: Dialect, after: datetime) -> tuple[Pair, ...]:
-    return warmups(text, minutes, dialect, after, _MOST_PAIRS)
+    return warmups(text, minutes, dialect, after, MOST_PAIRS)
 
 
 def pair_ruler(pairs: Sequence[Pair], minutes: int, room: int, zone: tzinfo) -> TimeAxis:

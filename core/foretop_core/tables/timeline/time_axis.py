@@ -12,7 +12,7 @@ _STEPS = (*(size for size in range(1, _DAY + 1) if _DAY % size == 0), *(_DAY * d
 _INTERVALS = (10, 15, 30, 60, 120, 180, 240, 360, 720, *(_DAY * days for days in (1, 2, 7, 14, 28, 91, 182, 364)))
 _LABEL_ROOM = 8
 
-WARM_UP, RUN, PAUSED_RUN = "░", "|", ":"
+WARM_UP, RUN, PAUSED_RUN, WORK = "░", "|", ":", "="
 _BARS, _BARS_ASCII = "▂▃▄▅▆▇█", "123456789#"
 
 
@@ -88,6 +88,18 @@ def axis(ruler: TimeAxis, zone: tzinfo = UTC) -> str:
         if (cell == 0 or cell > len(line)) and cell + len(label) <= ruler.cells:
             line = f"{line:<{cell}}{label}"
     return f"{line:<{ruler.cells}}"
+
+
+def with_lengths(lane: str, length: timedelta, step: int) -> str:
+    """The lane with as many cells behind each run as it usually takes; one that fits in its own cell has none."""
+    behind = int(length / MINUTE / step)
+    signs = list(lane)
+    for cell, sign in enumerate(lane):
+        for other in range(cell + 1, min(cell + 1 + behind, len(signs))) if sign == RUN else ():
+            if signs[other] != " ":
+                break
+            signs[other] = WORK
+    return "".join(signs)
 
 
 def bars(counts: tuple[int, ...], *, ascii: bool = False) -> str:

@@ -1,0 +1,110 @@
+"""Which columns stay where there is no room for all, and how their cells are shortened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foretop.pages.page_factories import NONADMIN, TRIAGE
+from foretop.pages.table_spec import TableSpec
+from foretop.widgets.column_layout import ColumnPriorities, arrange
+from foretop.widgets.table_strips import has_room_for_count
+from foretop_core.models.velero import ItemProgress
+from foretop_core.tables.engine.columns import Cell, Column
+from foretop_core.tables.engine.layout import fit, wording
+from foretop_core.tables.engine.status_glyphs import Tone, phase_briefs
+from foretop_core.tables.resources import findings
+from foretop_core.tables.resources.nonadmin import NonAdminView
+from foretop_core.tables.resources.runs import BackupsView, progress_tone
+from foretop_core.tables.resources.schedules import SchedulesView
+
+_AT_80 = 76
+"""What a line of 80 cells has for columns."""
+
+
+def _shown(columns: tuple[Column[Any], ...], natural: dict[str, int], wishes: ColumnPriorities) -> dict[str, int]:
+    sizes = [max(column.cells, natural.get(column.name, len(column.title))) for column in columns]
+    return {columns[slot.index].name: slot.width for slot in arrange(columns, sizes, _AT_80, wishes)}
+
+
+def _least(spec: TableSpec, columns: tuple[Column[Any], ...], natural: dict[str, int]) -> dict[str, int]:
+    return _shown(columns, natural, spec.wishes)
+
+
+def test_further_columns_leave_the_most_important_ones() -> None:
+    natural = {
+        "name": 22,
+        "namespace": 13,
+        "cron": 18,
+        "meaning": 40,
+        "next": 15,
+        "last": 17,
+        "runs": 12,
+        "outcome": 16,
+    }
+    wishes = ColumnPriorities(("next", "last", "cron"), wide=True, least={"last": 6, "cron": 12, "next": 12})
+    shown = _shown(SchedulesView().columns, natural, wishes)
+    assert {"name", "cron", "next", "last", "namespace"} <= shown.keys()
+
+
+def test_triage_gives_most_of_a_narrow_line_to_what_is_wrong() -> None:
+    shown = _least(TRIAGE, findings.COLUMNS, {"subject": 40, "what": 60})
+    assert "severity" not in shown
+    assert shown["what"] >= 42
+
+
+def test_a_narrow_line_has_the_name_of_a_tenants_backup_rather_than_its_conditions() -> None:
+    shown = _least(NONADMIN, NonAdminView().columns, {"namespace": 11, "name": 26, "velero": 15, "queue": 11})
+    assert shown["name"] >= 20
+    assert {"namespace", "phase", "velero", "queue", "age"} <= shown.keys()
+    assert "conditions" not in shown
+
+
+def test_no_column_goes_when_a_duration_grows() -> None:
+    columns = BackupsView().columns
+    wishes = ColumnPriorities(("phase", "started", "errors", "warnings", "took", "expires"), least={"name": 24})
+    young = {"name": 40, "phase": 9, "started": 8, "took": 3, "expires": 6}
+    old = {"name": 40, "phase": 10, "started": 8, "took": 6, "expires": 9}
+    assert _shown(columns, young, wishes).keys() == _shown(columns, old, wishes).keys()
+
+
+def test_cells_that_are_alike_are_shortened_together() -> None:
+    column = next(column for column in BackupsView().columns if column.name == "from")
+    cells = [
+        Cell("nab team-a/web", briefs=("nab team-a", "nab")),
+        Cell("schedule nightly", briefs=("schedule", "sched")),
+        Cell("by hand", briefs=("by hand", "hand")),
+    ]
+    assert column.alike
+
+    def texts(size: int) -> list[str]:
+        return [fit(cell, column, size, least=wording(cells, size)) for cell in cells]
+
+    assert texts(16) == ["nab team-a/web", "schedule nightly", "by hand"]
+    assert texts(15) == ["nab team-a", "schedule", "by hand"]
+    assert texts(9) == ["nab", "sched", "hand"]
+    assert texts(3) == ["nab", "sc…", "ha…"]
+
+
+def test_a_long_phase_is_shortened_to_a_word_and_not_cut() -> None:
+    phase = next(column for column in BackupsView().columns if column.name == "phase")
+    for long in (
+        "WaitingForPluginOperations",
+        "WaitingForPluginOperationsPartiallyFailed",
+        "FinalizingPartiallyFailed",
+        "PartiallyFailed",
+        "FailedValidation",
+    ):
+        assert "…" not in fit(Cell(long, briefs=phase_briefs(long)), phase, phase.cells)
+
+
+def test_a_full_bar_is_muted() -> None:
+    assert progress_tone(ItemProgress(total_items=10, items_backed_up=10)) is Tone.DIM
+    assert progress_tone(ItemProgress(total_items=10, items_backed_up=9)) is Tone.PLAIN
+    assert progress_tone(None) is Tone.PLAIN
+
+
+def test_the_number_of_rows_is_told_where_the_head_has_no_room_for_it() -> None:
+    columns = BackupsView().columns[1:3]
+    slots = arrange(columns, [24, 11], 37, ColumnPriorities())
+    assert not has_room_for_count(columns, slots, "1–13 of 43", 40)
+    assert has_room_for_count(columns, slots, "1–13 of 43", 60)

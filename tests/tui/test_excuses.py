@@ -1,0 +1,49 @@
+"""A key that does nothing here says why, and the palette knows what can be done elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from foretop.bindings import ACTIONS, BY_ID, WRITE_ACTIONS
+from foretop.dialogs.command_palette import matching
+from foretop.main_screen.command_list import entries
+from foretop_core.models.kinds import SCHEDULE
+from tests.tui.acting import stand
+
+
+def _found(text: str) -> list[str]:
+    return [entry.command for entry in matching(entries(ACTIONS), text)]
+
+
+def test_the_palette_knows_the_words_of_other_tools() -> None:
+    assert {"do resume", "do unpause"} <= set(_found("resume"))
+    assert "do pause" in _found("stop")
+    assert "do create-schedule" in _found("new")
+    assert "do back-up-now" in _found("backup now")
+
+
+def test_the_palette_shows_the_command_while_its_word_is_typed() -> None:
+    assert _found("ns team-a") == ["ns"]
+    assert _found("ctx pro") == ["ctx"]
+
+
+def test_the_palette_lists_what_can_be_done_elsewhere() -> None:
+    listed = entries([BY_ID["help"]])
+    elsewhere = {entry.command for entry in listed if not entry.works}
+    assert elsewhere == {f"do {action.id}" for action in WRITE_ACTIONS}
+
+
+async def test_a_key_without_effect_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "wiki"))
+        excuse = at.shown.app.main_screen.excuse
+        assert excuse("restore") == "Restore from it: only for Backup"
+        assert excuse("logs") == "Fetch its logs: only for Backup, Restore, NonAdminBackup and NonAdminRestore"
+        assert excuse("horizon") == "How far ahead: only in the calendar (5)"
+        assert excuse("clear_marks") == "Nothing is marked"
+        assert excuse("run-again") == ""
+        assert excuse("pause") == ""
+        await at.shown.press("r")
+        assert at.shown.app.told[-1][1] == "Restore from it: only for Backup"

@@ -1,0 +1,85 @@
+"""The signs of each page and what they mean, for the help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone
+from foretop_core.tables.resources.schedules import RUN_WORDS
+from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP, WORK
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A sign as it is drawn, with its colour."""
+
+    text: str
+    meaning: str
+    tone: Tone = Tone.PLAIN
+
+
+def _status(**meanings: str) -> tuple[Sign, ...]:
+    """By the name of the glyph."""
+    glyphs = ((StatusGlyph[name.upper()], meaning) for name, meaning in meanings.items())
+    return tuple(Sign(glyph.value, meaning, glyph.tone) for glyph, meaning in glyphs)
+
+
+_RUNS = _status(
+    healthy="completed", running="running", waiting="waiting", look="partly failed, or being deleted", broken="failed"
+)
+_RESTORE = Sign(RESTORE_GLYPH, "before a name: a restore, not a backup")
+
+SIGNS: Mapping[str, tuple[Sign, ...]] = {
+    "triage": _status(broken="an error", look="a warning", waiting="a note"),
+    "schedules": (
+        *_status(
+            healthy="runs as it should",
+            waiting="its last backup waits in the queue",
+            paused="paused",
+            look="its last backup failed, or Velero does not answer",
+            broken="invalid, overdue or never fires",
+        ),
+        Sign("LAST 10 RUNS", "oldest first"),
+        *(Sign(sign, word) for sign, word in RUN_WORDS.items()),
+        Sign("SKIP", "whether unpausing skips a run that is due: its own field, or `server:` for the server's default"),
+    ),
+    "nonadmin": (
+        *_status(
+            healthy="Velero's object completed",
+            running="running",
+            waiting="waiting",
+            look="partly failed, or being deleted",
+            broken="refused or failed",
+        ),
+        _RESTORE,
+        Sign("A Q D", "the conditions Accepted, Queued and Deleting"),
+        *_status(true="the condition is true", broken="it is false", unset="it is not set"),
+        Sign("~3", "QUEUE: an estimate of the controller, where Velero's queue is not visible"),
+    ),
+    "queue": (
+        *_RUNS,
+        _RESTORE,
+        Sign("▶", "POS: running; a number is the place among those that wait"),
+        Sign("8m → 17:15", "STARTS/ENDS: has run for 8 minutes, expected to end at 17:15"),
+        Sign("~17:15", "STARTS/ENDS: expected to start at 17:15"),
+    ),
+    "calendar": (
+        Sign(f"{RUN}{WORK}{WORK}", "a run, and how long it usually takes where that is more than one cell"),
+        Sign(PAUSED_RUN, "a run that a pause prevents"),
+        Sign(WARM_UP, "a warm-up"),
+        Sign("▂▃▄", "load: how many start in that cell, one step for each"),
+        *_status(paused="paused", broken="does not run"),
+    ),
+    "primer": (
+        Sign(WARM_UP, "the warm-up"),
+        Sign(RUN, "the run"),
+        *_status(true="the expressions are exact", look="nearly exact; the note says why"),
+    ),
+    "backups": (*_RUNS, Sign("E W", "errors and warnings")),
+    "restores": (*_RUNS, Sign("E W", "errors and warnings")),
+    "storage": _status(
+        healthy="available", broken="unavailable", look="a request that waits for approval", waiting="not checked yet"
+    ),
+}
+"""By the id of the page."""
