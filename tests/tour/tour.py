@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from foretop.bindings import WRITE_ACTIONS
 from foretop.pages.tabs import TABS
@@ -377,11 +378,17 @@ def walk(place: Place, before: Place | None, seen: Seen, wanted: Wanted) -> Walk
     return here
 
 
+def _differs(before: Seen, seen: Seen) -> bool:
+    return seen.at != before.at or seen.text != before.text
+
+
 def _arrive(place: Place, seen: Seen, *, is_near: bool) -> Walk:
     """From near by only windows are to be left; the row that they are about is still there."""
     why = f"{place.name}: the way there"
     while (before := seen).where.window or before.where.field or before.where.page == "detail":
-        seen = yield Ask(("escape",), lambda seen, before=before: seen.at != before.at, f"{why}, out of {before.at}")
+        # One escape ends a search, the next one leaves the window.
+        is_other = partial(_differs, before)
+        seen = yield Ask(("escape",), is_other, f"{why}, out of {before.at}")
     is_there = is_near and seen.where.page == _page_of(place) and _is_narrowed(seen) == ("slash" in place.base)
     if not is_there and _is_narrowed(seen):
         seen = yield Ask(("escape",), lambda seen: not _is_narrowed(seen), f"{why}, out of the filter")

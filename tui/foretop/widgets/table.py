@@ -31,7 +31,7 @@ class Table(TableBase, can_focus=True):
 
     def show(self, rows: TableModel) -> None:
         self.rows = rows
-        self._selected = self._usual_order = rows.sorted_by
+        self._selected, self._usual_order = rows.sorted_by, (rows.sorted_by, rows.reversed)
         self._widths.forget(rows)
         self.pulse()
 

@@ -53,7 +53,7 @@ class TableBase(Widget):
         self.wide = False
         self.strips_made = 0
         self._selected = ""
-        self._usual_order = ""
+        self._usual_order = ("", False)
         """A column that it is sorted by from the start needs no room of its own."""
         self._place = 0
         self._top = 0
@@ -130,7 +130,9 @@ class TableBase(Widget):
 
     def _placed(self, *, wide: bool) -> tuple[ColumnSlot, ...]:
         assert self.rows is not None
-        selected = "" if self._selected == self._usual_order == self.rows.sorted_by else self._selected
+        # A column that a person sorted by stays, so that its arrow is seen.
+        is_usual = (self.rows.sorted_by, self.rows.reversed) == self._usual_order
+        selected = "" if is_usual and self._selected == self.rows.sorted_by else self._selected
         wishes = replace(self._wishes, wide=wide, selected=selected, without=self.rows.told_above)
         natural = self._widths.of(self.rows, self._window, self._top)
         return arrange(self.rows.columns, natural, self.size.width - LEFT - 1, wishes)
