@@ -104,7 +104,8 @@ def sort_keys(columns: Sequence[Column[Any]], taken: Collection[str] = RESERVED_
 
 
 def _least(column: Column[Any], natural: int, wishes: ColumnPriorities) -> int:
-    kept = wishes.least.get(column.name, _LEAST_OF.get(column.name))
+    # Who asks for more columns gets them by narrower ones.
+    kept = _LEAST_OF.get(column.name) if wishes.wide else wishes.least.get(column.name, _LEAST_OF.get(column.name))
     flexible = column.from_middle or kept is not None or natural > 2 * _LEAST
     return min(natural, max(kept or _LEAST, width(column.title))) if flexible else natural
 
