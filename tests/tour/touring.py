@@ -231,7 +231,7 @@ class Touring(Dashboard):
     def notify(self, message: str, **more: Any) -> None:
         """Each with its number, so that the same words told again are seen to be told again."""
         self._told_so_far += 1
-        super().notify(f"{message} №{self._told_so_far}", **{**more, "timeout": 600})
+        super().notify(f"№{self._told_so_far} {message}", **{**more, "timeout": 600})
 
     def copy_to_clipboard(self, text: str) -> None:
         self.copied += (text,)

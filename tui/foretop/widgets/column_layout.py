@@ -104,8 +104,10 @@ def sort_keys(columns: Sequence[Column[Any]], taken: Collection[str] = RESERVED_
 
 
 def _least(column: Column[Any], natural: int, wishes: ColumnPriorities) -> int:
-    # Who asks for more columns gets them by narrower ones.
-    kept = _LEAST_OF.get(column.name) if wishes.wide else wishes.least.get(column.name, _LEAST_OF.get(column.name))
+    kept = wishes.least.get(column.name, _LEAST_OF.get(column.name))
+    if kept is not None and wishes.wide:
+        # Whoever asks for more columns gets them by narrower ones.
+        kept = min(kept, 2 * _LEAST)
     flexible = column.from_middle or kept is not None or natural > 2 * _LEAST
     return min(natural, max(kept or _LEAST, width(column.title))) if flexible else natural
 
