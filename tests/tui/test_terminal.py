@@ -54,9 +54,9 @@ def test_a_visit_from_the_start_over_filter_and_detail_to_the_end(kubeconfig: st
         terminal.press(_ESCAPE)
         terminal.shows("mail-2026")
         terminal.press("\r")
-        terminal.shows("Conditions")
+        terminal.shows("Overview ─ Volumes")
         terminal.press("q")
-        terminal.shows(lambda lines: not any("Conditions" in line for line in lines))
+        terminal.shows(lambda lines: not any("Overview ─ Volumes" in line for line in lines))
         terminal.press("q")
         assert terminal.ended() == 0
         _is_left_as_found(terminal)
@@ -204,11 +204,11 @@ def test_over_ssh_nothing_flashes_unless_it_is_asked_for(
         before = terminal.written
         terminal.press(_CTRL_R)
         terminal.shows(lambda lines: any(_is_row(line, "Completed") for line in lines))
-        assert bool(_REVERSED.search(terminal.output[before:])) == lights_up
+        assert bool(_LIT.search(terminal.output[before:])) == lights_up
 
 
-_REVERSED = re.compile(rb"\x1b\[(?:[\d;]*;)?7(?:;[\d;]*)?m[^\x1b]*Completed")
-"""The new phase as a lit cell; the cursor's row is reversed too, and is written with the rest of the screen."""
+_LIT = re.compile(rb"\x1b\[(?:[\d;]*;)?4(?:;[\d;]*)?m[^\x1b]*Completed")
+"""The new phase as a lit cell: underlined, which nothing else on its row is."""
 
 
 def _is_row(line: str, phase: str) -> bool:
@@ -220,7 +220,7 @@ def _is_row(line: str, phase: str) -> bool:
 )
 def test_a_terminal_without_our_signs_gets_letters(environ: dict[str, str], option: list[str]) -> None:
     with Terminal([*_VISITED, *option], 80, 24, environ) as terminal:
-        terminal.shows("x error")
+        terminal.shows("x     2h  storage s3-us")
         terminal.press("5")
         terminal.shows("warm-up")
         terminal.press("?")
@@ -232,7 +232,7 @@ def test_a_terminal_without_our_signs_gets_letters(environ: dict[str, str], opti
 
 def test_without_colour_there_is_none() -> None:
     with Terminal(_VISITED, 80, 24, {"NO_COLOR": "1"}) as terminal:
-        terminal.shows("✗ error")
+        terminal.shows("✗     2h  storage s3-us")
         terminal.settled()
         assert {(cell.fg, cell.bg) for cell in terminal.cells()} == {("default", "default")}
         terminal.shows(lambda _: any(cell.reverse for cell in terminal.cells()))
@@ -241,7 +241,7 @@ def test_without_colour_there_is_none() -> None:
 @pytest.mark.parametrize("term", ["xterm-16color", "screen", "xterm-256color"])
 def test_colours_are_the_sixteen_of_the_terminal(term: str) -> None:
     with Terminal(_VISITED, 80, 24, {"TERM": term}) as terminal:
-        terminal.shows("✗ error")
+        terminal.shows("✗     2h  storage s3-us")
         terminal.press("5")
         terminal.shows("warm-up")
         terminal.settled()
