@@ -65,7 +65,7 @@ bench-quick: compiled ## measure the dashboard before ten thousand NABs (prints,
 screenshots: $(READY) ## draw the README's pictures from the demo's scenes
 	$(BIN)/python -m tests.tui.pictures screenshots
 
-snapshots: $(READY) ## write anew the pictures and texts that the tests compare the screens with
+snapshots: $(READY) ## rewrite the pictures and texts that the tests compare the screens with
 	$(BIN)/python -m tests.tui.pictures --snapshots
 
 tour: compiled   ## every key in the views and windows at three sizes, by pilot and as bytes

@@ -208,7 +208,7 @@ def test_what_cannot_be_used_is_one_line(tmp_path: Path, trouble: str) -> None:
 
 
 def test_a_file_named_on_the_command_line_must_exist(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="there is no such file"):
+    with pytest.raises(BadInput, match="file not found"):
         choose_contexts(ConnectionOptions(kubeconfig=str(tmp_path / "none")), {})
 
 

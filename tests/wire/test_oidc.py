@@ -238,8 +238,8 @@ async def test_a_refresh_that_is_refused_is_one_line_and_leaves_the_file(tmp_pat
         line = await refused(path)
     assert line.startswith("The OIDC token of 'me' cannot be renewed: 127.0.0.1:")
     assert line.endswith(
-        "answered 400 invalid_grant: the token … is used up (sign in again; foretop reads the "
-        "kubeconfig anew by itself)"
+        "answered 400 invalid_grant: the token … is used up (sign in again; "
+        "foretop reloads the kubeconfig automatically)"
     )
     assert path.read_text() == before
 
@@ -248,7 +248,7 @@ REFUSALS: list[tuple[dict[str, Any], dict[str, str], str]] = [
     ({"gives": {"refresh_token": "refresh-2"}}, {}, "gave no id_token"),
     ({"client": ("foretop", "changed")}, {}, "answered 401 invalid_client"),
     ({"scheme": "http"}, {}, "the token endpoint is not https"),
-    ({}, {"refresh-token": ""}, "ended at 2026-11-15 02:00 UTC: the kubeconfig has no refresh-token"),
+    ({}, {"refresh-token": ""}, "expired at 2026-11-15 02:00 UTC: the kubeconfig has no refresh-token"),
     ({}, {"idp-issuer-url": "https://127.0.0.1:1"}, "127.0.0.1:1 cannot be reached"),
     ({}, {"idp-issuer-url": "http://127.0.0.1:1"}, "idp-issuer-url is not https"),
     ({}, {"idp-issuer-url": ""}, "idp-issuer-url is not https"),

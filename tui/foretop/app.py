@@ -137,7 +137,7 @@ class Dashboard(SerialKeyApp):
             self.fail(problem)
 
     async def _opened(self) -> ClusterSession:
-        """What cannot be used is told, and tried again: somebody may mend it meanwhile."""
+        """The session; a configuration that cannot be used is shown and tried again, as it may be fixed meanwhile."""
         while True:
             try:
                 return await asyncio.to_thread(self._open_source)

@@ -172,7 +172,7 @@ def _crash(problem: Exception) -> int:
 
 
 def _let_the_reader_go() -> None:
-    """A pager that was closed early is no fault; nothing must be written to it on the way out either."""
+    """A pager that was closed early is not an error; nothing more is written to it."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

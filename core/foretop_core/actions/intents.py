@@ -103,7 +103,7 @@ class Intent:
     words: tuple[str, ...] = ()
     """What else finds it in the palette."""
     hint: str = ""
-    """The sentence of a finding's pane, `{}` for the object; "" where it is no remedy, as deleting never is."""
+    """The sentence of a finding's pane, `{}` for the object; "" where the action is not a remedy: deleting never is."""
     fetches: bool = False
     """It fetches a file and changes nothing: a viewer takes the place of the dialog."""
     follow_up: FollowUp = FollowUp.NOTHING

@@ -40,7 +40,7 @@ async def pod_log(client: ApiClient, namespace: str, name: str) -> tuple[str, ..
     """The lines that name the object, of all Velero pods of the namespace, oldest pod first."""
     pods = await _pods(client, namespace)
     if not pods:
-        raise ForetopError(f"There is no Velero pod in {namespace}")
+        raise ForetopError(f"No Velero pod found in {namespace}")
     wanted = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
     found: list[str] = []
     for pod in pods:

@@ -57,7 +57,7 @@ class DashboardState:
         self.findings: tuple[Finding, ...] = ()
         self.unseen: tuple[VisibilityGap, ...] = ()
         self.judgement = 0
-        """Moves whenever the findings were judged anew and came out differently."""
+        """The revision of the findings: higher whenever a new look at the clusters found something else."""
         self._ticks = ticks
         self._stages = {context: RenderContextFactory(source.store, context) for context in source.contexts}
         self._scenes: dict[str, RenderContext] = {}

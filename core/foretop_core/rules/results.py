@@ -91,7 +91,7 @@ class Results:
 
 
 def parse(text: bytes) -> Results:
-    """Reads the file; raises Unreadable where it is no such file at all."""
+    """The contents of a results file; raises Unreadable for any other file."""
     try:
         told = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as problem:

@@ -82,7 +82,7 @@ def listed(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def pairs(values: Iterable[str], what: str, between: str = "=") -> dict[str, str]:
-    """`key=value,key=value`; what is no pair is one line."""
+    """`key=value,key=value`; anything else is a one-line error."""
     found: dict[str, str] = {}
     for text in listed(values):
         key, sign, value = text.partition(between)

@@ -163,7 +163,7 @@ async def _unpause(
 
 
 def _look(at: CommandSession, item: Schedule, choice: Choice) -> write_progress.Probe:
-    """Made before anything is sent: what is there already is no answer."""
+    """Made before anything is sent, so that what was there already does not count."""
     runs = at.snapshot.backups_by_schedule.get((item.namespace, item.name), ())
     nothing_due = choice is not Choice.SKIP and not may_be_due(item, at.now, at.snapshot.readings(item))
     return write_progress.unpause_probe(item, tuple(run.name for run in runs), nothing_due)

@@ -92,7 +92,7 @@ class DeleteNarDialog(ActionDialog):
 class CancelMovementsDialog(ActionDialog):
     verb: ClassVar[str] = "Cancel transfers"
     headline: ClassVar[str] = "Cancel the data movements of {}"
-    deeds: ClassVar[tuple[str, str]] = ("Give up the data movements of {}", "Give up the data movements of {}")
+    deeds: ClassVar[tuple[str, str]] = ("Cancel the data movements of {}", "Cancel the data movements of {}")
     noun: ClassVar[str] = "backup"
 
     def wish(self) -> Planner:

@@ -61,7 +61,7 @@ class NavigationHistory:
         return self._places[self._at]
 
     def out_of_detail(self) -> PageAddress | None:
-        """The nearest place behind us that is no detail."""
+        """The last place before this one that is not a detail page."""
         while (place := self.step(-1)) is not None:
             if place.page != DETAIL:
                 return place

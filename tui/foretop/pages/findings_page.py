@@ -16,7 +16,7 @@ _SHOWN_BY = {
     "velero-all-paused": "schedules",
     "position-off": "nonadmin",
 }
-"""Findings whose subject is no object, and the page that shows them better than a list of all that they touch."""
+"""Findings that are not about one object, and the page that shows them better than a list of all that they touch."""
 _NAMES = {"queue": "the queue", "schedules": "the schedules", "nonadmin": "the tenants' backups"}
 
 

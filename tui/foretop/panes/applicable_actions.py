@@ -47,7 +47,7 @@ class ApplicableAction:
     action: Action
     keys: tuple[ObjectRef, ...]
     page: str = ""
-    """What it brings up where that is no object."""
+    """What it opens, where that is not an object."""
 
 
 def deeds_line(deeds: Sequence[ApplicableAction], *, marked: bool = False) -> tuple[Paragraph, ...]:

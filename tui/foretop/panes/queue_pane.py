@@ -13,7 +13,7 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.run_eta import outlook
 
 _USUAL = timedelta(seconds=15)
-"""Counts come some seconds apart: until then standing still is no news."""
+"""Counts come some seconds apart: until then, unchanged ones mean nothing."""
 
 
 def queue_pane(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:

@@ -33,7 +33,7 @@ from foretop_core.tables.engine.layout import wording
 
 _FLASHED = 0.6
 _TELLS_TIME = frozenset({"age", "since", "last", "next", "took", "expires", "checked", "synced", "when"})
-"""Their text moves with the clock, and a clock is no news."""
+"""Their text changes with the clock, which is not a change of the object."""
 
 
 class TableBase(Widget):

@@ -188,7 +188,7 @@ def _cron(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Check:
     """How a server reads cron, what tells so, and what the newest release would change."""
     verdict = snapshot.full_verdict(namespace)
     library = " or ".join(dialect.value for dialect in verdict.candidates)
-    why = f", because of {'; '.join(verdict.reasons)}" if verdict.reasons else ", because there is no evidence"
+    why = f", because of {'; '.join(verdict.reasons)}" if verdict.reasons else ", without evidence"
     against = f"; against that: {'; '.join(verdict.contradictions)}" if verdict.contradictions else ""
     _, newest = target(NEWEST_KNOWN)
     upgrade = next((each for each in server_upgrades(snapshot, newest, now) if each.namespace == namespace), None)

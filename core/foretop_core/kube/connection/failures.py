@@ -17,6 +17,9 @@ class NotConnected(Unreachable):
     """No connection came about, so nothing was sent; with any other Unreachable a request may have arrived."""
 
 
+SIGN_IN = "sign in again; foretop reloads the kubeconfig automatically"
+
+
 class Unauthenticated(ForetopError):
     """The cluster cannot tell who we are until a person does something."""
 

@@ -106,7 +106,7 @@ def _read(path: Path, required: bool) -> Mapping[str, Any] | None:
         content = yaml.load(text, Loader=_Loader)
     except FileNotFoundError:
         if required:
-            raise BadInput(what, "there is no such file", "check --kubeconfig") from None
+            raise BadInput(what, "file not found", "check --kubeconfig") from None
         return None
     except OSError as problem:
         raise BadInput(what, (problem.strerror or str(problem)).lower(), "check its owner and mode") from None

@@ -15,7 +15,7 @@ import msgspec
 from foretop_core.clock import Clock
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import OidcConfig
-from foretop_core.kube.connection.failures import Unauthenticated
+from foretop_core.kube.connection.failures import SIGN_IN, Unauthenticated
 
 RENEW_BEFORE = timedelta(seconds=10)
 """As kubectl: a token that ends while the request is under way is of no use."""
@@ -87,11 +87,11 @@ class OidcTokens:
     def _ended(self, current: OidcConfig) -> Unauthenticated:
         end = expiry(current.id_token)
         return Unauthenticated(
-            f"The OIDC token of {current.user!r} ended at {end:%Y-%m-%d %H:%M} UTC"
+            f"The OIDC token of {current.user!r} expired at {end:%Y-%m-%d %H:%M} UTC"
             if end
             else f"{current.user!r} has no OIDC token",
             "the kubeconfig has no refresh-token to renew it with",
-            "sign in again; foretop reads the kubeconfig anew by itself",
+            SIGN_IN,
         )
 
 

@@ -18,12 +18,11 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.client.rest import RESTClientObject
 
 from foretop_core.kube.connection.config import OidcConfig
-from foretop_core.kube.connection.failures import Unauthenticated
+from foretop_core.kube.connection.failures import SIGN_IN, Unauthenticated
 from foretop_core.kube.connection.proxy import is_socks
 
 LIMIT = 20.0
 MOST_SAID = 160
-SIGN_IN = "sign in again; foretop reads the kubeconfig anew by itself"
 
 
 class _Discovery(msgspec.Struct):

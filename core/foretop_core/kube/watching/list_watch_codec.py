@@ -71,7 +71,7 @@ _EVENT = msgspec.json.Decoder(WatchEvent)
 
 
 def read_page(body: bytes) -> ListPage:
-    """A chunk of a list; one that is no list at all means that something else than an API server answered."""
+    """A chunk of a list; anything else means that the answer is not from an API server."""
     try:
         return _PAGE.decode(body)
     except (ValueError, RecursionError) as problem:

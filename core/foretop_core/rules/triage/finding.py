@@ -72,7 +72,7 @@ class Thresholds:
     position_off: timedelta = timedelta(seconds=10)
     expiring_soon: timedelta = timedelta(hours=24)
     gap: timedelta = timedelta(minutes=30)
-    """However often a schedule runs, a good backup younger than this is no gap."""
+    """A good backup younger than this is recent enough, however often its schedule runs."""
     most_collisions: int = 5
     fewest_paused: int = 3
     """From so many schedules on, all of them paused is told: that is a window, and not one schedule's own matter."""

@@ -40,7 +40,7 @@ def apply_rule(
 
 
 def failure_finding(failure: Failure) -> Finding:
-    """A failure as Triage lists it. It is no error of the cluster, but nobody may take it for health."""
+    """A failure as Triage lists it. It is not an error of the cluster, and must not look like health."""
     subject = failure.subject or ObjectRef(failure.context, QUEUE, "", "")
     return Finding(
         FAILED,

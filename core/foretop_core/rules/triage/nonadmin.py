@@ -24,7 +24,7 @@ _VANISHED = frozenset({"VeleroBackupNotFound", "VeleroRestoreNotFound"})
 
 
 def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    """For whoever runs Velero no error: nothing is broken, and it is the owner's to mend."""
+    """A warning, not an error: Velero works, and the owner of the object has to fix it."""
     for item in (*snapshot.nabs, *snapshot.nars):
         if item.phase != "BackingOff":
             continue

@@ -159,7 +159,7 @@ class View(ABC, Generic[E]):
 
     @abstractmethod
     def entry(self, store: Store, key: ObjectRef, resource: Resource) -> E | None:
-        """What the row of an object is made from; None where the object is no row of this view."""
+        """What the row of an object is made from; None where the view does not show the object."""
 
     @abstractmethod
     def resource(self, entry: E) -> Resource: ...

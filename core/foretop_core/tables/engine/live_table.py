@@ -1,4 +1,4 @@
-"""A view of a store that lives: what changed is derived anew, and nothing else."""
+"""A view that follows the store: only the rows that a change touches are derived again."""
 
 from __future__ import annotations
 

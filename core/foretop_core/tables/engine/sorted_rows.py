@@ -84,7 +84,7 @@ class SortedRows(Generic[E]):
         return self.window(0, len(self._order))
 
     def put(self, key: ObjectRef, entry: E) -> bool:
-        """Adds or changes a row; whether a visible one is other than before. An equal entry is no change."""
+        """Adds or changes a row; whether a visible one is other than before. An equal entry changes nothing."""
         before = self._entries.get(key)
         if before is not None and before == entry:
             return False
@@ -109,7 +109,7 @@ class SortedRows(Generic[E]):
         return gone
 
     def update(self, changes: Mapping[ObjectRef, E | None]) -> bool:
-        """Several changes at once, None for a row that goes; where they are many, everything is put in order anew."""
+        """Several changes at once, None for a row that goes; many of them cost one new sort of everything."""
         if len(changes) > max(_MANY, len(self._entries) // 4):
             self._update_all(changes)
             return True
