@@ -133,7 +133,7 @@ async def looking_at(picture: Picture) -> AsyncIterator[Screen]:
             environ.setenv("NO_COLOR", "1")
         async with screen(source, picture.size, picture.looks) as shown:
             await shown.press(*picture.keys)
-            await shown.tick()
+            await shown.settle()
             yield shown
 
 

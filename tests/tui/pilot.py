@@ -73,6 +73,14 @@ class Screen:
         self.app.pulse()
         await self.pilot.pause(0)
 
+    async def settle(self) -> None:
+        """Beats until one changes nothing: a table that got its size late is counted by the next beat only."""
+        seen = ""
+        while seen != self.text:
+            seen = self.text
+            await self.tick()
+            await self.pilot._wait_for_screen()
+
     @property
     def lines(self) -> list[str]:
         return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]

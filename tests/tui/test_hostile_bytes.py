@@ -16,6 +16,7 @@ from foretop.terminal.cell_diff import drawable
 from tests.terminal import Terminal
 from tests.tui.hostile_box import MARK
 
+_REPOSITORY = Path(__file__).parents[2]
 _BOX = (sys.executable, "-m", "tests.tui.hostile_box")
 _ESCAPE = "\x1b[27u"
 _KEYS = [
@@ -48,7 +49,8 @@ def test_the_grammar_notices_what_is_not_ours() -> None:
 
 @pytest.mark.parametrize("pages", ["123", "456", "789"])
 def test_no_key_on_any_page_lets_a_sequence_of_an_object_through(pages: str, tmp_path: Path) -> None:
-    with Terminal(_BOX, 120, 40, {"XDG_STATE_HOME": str(tmp_path)}, tmp_path) as terminal:
+    environ = {"PYTHONPATH": str(_REPOSITORY), "XDG_STATE_HOME": str(tmp_path)}
+    with Terminal(_BOX, 120, 40, environ, tmp_path) as terminal:
         terminal.shows("live")
         for page in pages:
             for key in _KEYS:
