@@ -181,16 +181,16 @@ class Session:
 
 
 def open_session(
-    wishes: SessionOptions,
+    options: SessionOptions,
     environ: Mapping[str, str],
     clock: Clock | None = None,
     kinds: tuple[Kind, ...] = WATCHED,
 ) -> Session:
     """Reads the configuration, which may fail in one line; connects to nothing yet."""
     local = clock or SystemClock()
-    named = NamespaceSelection(wishes.namespaces, wishes.velero_namespace, wishes.with_velero)
-    connections = connect(wishes.connect, environ, local, wishes.read_only)
-    given = wishes.velero_versions or NONE_GIVEN
+    named = NamespaceSelection(options.namespaces, options.velero_namespace, options.with_velero)
+    connections = connect(options.connect, environ, local, options.read_only)
+    given = options.velero_versions or NONE_GIVEN
     given.check(connections.clients)
     return Session(connections, named, local, kinds, given_versions=given)
 

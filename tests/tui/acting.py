@@ -152,8 +152,8 @@ async def stand(
     try:
         cluster = await box.open(users=(user,) if user else ())
         config = cluster.kubeconfig(folder / "kubeconfig", user.name if user else "admin")
-        wishes = SessionOptions(ConnectionOptions(kubeconfig=str(config)), read_only=read_only)
-        session = open_session(wishes, {"XDG_CONFIG_HOME": str(folder)}, box.running_clock)
+        options = SessionOptions(ConnectionOptions(kubeconfig=str(config)), read_only=read_only)
+        session = open_session(options, {"XDG_CONFIG_HOME": str(folder)}, box.running_clock)
         app = (
             made_by(session)
             if made_by

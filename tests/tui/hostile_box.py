@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from foretop.commands.demo import _look
+from foretop.commands.demo import _show
 from foretop.commands.display_flags import DisplayFlags
 from foretop_core.minicluster.scenarios import ScenarioOptions, find_scene
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
@@ -43,4 +43,4 @@ def _spoil(part: Any, *, keep_phase: bool = True) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(_look(hostile_box, 0, DisplayFlags(), False, 1.0))
+    sys.exit(_show(hostile_box, 0, DisplayFlags(), False, 1.0))

@@ -49,7 +49,7 @@ class Picture:
     scene: str
     keys: tuple[str, ...] = ()
     size: tuple[int, int] = SMALL
-    looks: DisplayOptions = field(default_factory=lambda: DisplayOptions(flash=False))
+    display_options: DisplayOptions = field(default_factory=lambda: DisplayOptions(flash=False))
     seen: Callable[[FilledSource], None] | None = None
     colour: bool = True
     snapshot: Literal["", "svg", "txt"] = ""
@@ -131,7 +131,7 @@ async def looking_at(picture: Picture) -> AsyncIterator[Screen]:
         environ.delenv("NO_COLOR", raising=False)
         if not picture.colour:
             environ.setenv("NO_COLOR", "1")
-        async with screen(source, picture.size, picture.looks) as shown:
+        async with screen(source, picture.size, picture.display_options) as shown:
             await shown.press(*picture.keys)
             await shown.settle()
             yield shown

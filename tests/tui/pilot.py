@@ -140,13 +140,13 @@ class Screen:
 async def screen(
     source: FilledSource | None = None,
     size: tuple[int, int] = SMALL,
-    looks: DisplayOptions | None = None,
+    display_options: DisplayOptions | None = None,
     *,
     may_fail: bool = False,
 ) -> AsyncIterator[Screen]:
     """A dashboard with its facts on the screen; what it survives is a failure of the test, unless that is wanted."""
     filled = source or FilledSource(troubled())
-    app = Dashboard(lambda: filled, looks or DisplayOptions(flash=False))
+    app = Dashboard(lambda: filled, display_options or DisplayOptions(flash=False))
     async with app.run_test(size=size) as pilot:
         shown = Screen(app, pilot, filled)
         await shown.until(lambda: app.main_screen.page is not None and app.main_screen.page.state is not None)

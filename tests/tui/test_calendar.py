@@ -41,9 +41,9 @@ def night() -> list[Resource]:
 
 @asynccontextmanager
 async def calendar(
-    source: FilledSource | None = None, size: tuple[int, int] = SMALL, looks: DisplayOptions | None = None
+    source: FilledSource | None = None, size: tuple[int, int] = SMALL, display_options: DisplayOptions | None = None
 ) -> AsyncIterator[tuple[Screen, Timeline]]:
-    async with screen(source or FilledSource(night()), size, looks) as shown:
+    async with screen(source or FilledSource(night()), size, display_options) as shown:
         await shown.press("5")
         page = shown.app.main_screen.page
         assert isinstance(page, CalendarPage)
@@ -53,9 +53,9 @@ async def calendar(
 
 def _is_drawn(shown: Screen, lanes: Timeline) -> bool:
     """The lanes have their facts, and those are on the screen, as far as there are any."""
-    if lanes.agenda is None or not lanes.agenda.order:
-        return lanes.agenda is not None
-    first = lanes.agenda.order[0].name[:6]
+    if lanes.timeline is None or not lanes.timeline.order:
+        return lanes.timeline is not None
+    first = lanes.timeline.order[0].name[:6]
     return any(line.strip().startswith(first) for line in shown.lines)
 
 
@@ -203,8 +203,8 @@ async def test_jumping_from_a_prescaled_job_opens_it_for_it_has_no_table() -> No
 async def test_a_filter_narrows_the_lanes_and_escape_brings_them_back() -> None:
     async with calendar() as (shown, lanes):
         await shown.press("slash", *"hourly")
-        assert lanes.agenda is not None
-        assert [key.name for key in lanes.agenda.order] == ["etcd-hourly", "sales-hourly"]
+        assert lanes.timeline is not None
+        assert [key.name for key in lanes.timeline.order] == ["etcd-hourly", "sales-hourly"]
         assert "cassandra" not in shown.text
         await shown.press("enter", "down")
         assert lanes.has_focus
@@ -218,7 +218,7 @@ async def test_a_filter_narrows_the_lanes_and_escape_brings_them_back() -> None:
         await shown.press("ctrl+w", "!")
         assert "text is missing after !" in shown.text
         await shown.press("ctrl+c")
-        assert len(lanes.agenda.order) == 7
+        assert len(lanes.timeline.order) == 7
         assert not shown.app._exit
 
 
@@ -276,7 +276,7 @@ async def test_the_hours_are_those_of_the_zone_that_was_asked_for(monkeypatch: p
 
 
 async def test_without_line_drawing_everything_is_ascii() -> None:
-    async with calendar(looks=DisplayOptions(ascii=True, flash=False)) as (shown, _):
+    async with calendar(display_options=DisplayOptions(ascii=True, flash=False)) as (shown, _):
         assert shown.text.isascii()
         assert "////|" in lane_of(shown, "orders")
         assert "/ warm-up" in shown.text
@@ -309,12 +309,12 @@ async def test_a_very_small_terminal_still_has_lanes() -> None:
 async def test_what_starts_next_comes_first_and_the_screen_stays_with_it_until_somebody_moves() -> None:
     soon, later = schedule_dict("z-soon", "45 2 * * *"), schedule_dict("a-later", "50 2 * * *")
     async with calendar(FilledSource([from_builtins(Schedule, one) for one in (later, soon)])) as (shown, lanes):
-        assert lanes.agenda is not None
-        assert [key.name for key in lanes.agenda.order] == ["z-soon", "a-later"]
+        assert lanes.timeline is not None
+        assert [key.name for key in lanes.timeline.order] == ["z-soon", "a-later"]
         assert "none: no other schedule starts in that minute" in shown.pane
         shown.source.manual.advance(timedelta(minutes=5))
         await shown.tick()
-        assert [key.name for key in lanes.agenda.order] == ["a-later", "z-soon"]
+        assert [key.name for key in lanes.timeline.order] == ["a-later", "z-soon"]
         assert lanes.cursor == shown.source.key(SCHEDULE, "velero", "a-later")
         await shown.press("down", "up")
         shown.source.manual.advance(timedelta(minutes=5))
@@ -325,8 +325,8 @@ async def test_what_starts_next_comes_first_and_the_screen_stays_with_it_until_s
 async def test_z_keeps_the_schedule_under_the_cursor_and_the_rule_says_where_it_is() -> None:
     async with calendar() as (shown, lanes):
         before = lanes.cursor
-        assert lanes.agenda is not None
-        assert f"lane 1 of {len(lanes.agenda.order)}" in shown.text
+        assert lanes.timeline is not None
+        assert f"lane 1 of {len(lanes.timeline.order)}" in shown.text
         await shown.press("z")
         shown.source.manual.advance(timedelta(minutes=35))
         await shown.tick()

@@ -21,13 +21,13 @@ _AT_80 = 76
 """What a line of 80 cells has for columns."""
 
 
-def _shown(columns: tuple[Column[Any], ...], natural: dict[str, int], wishes: ColumnPriorities) -> dict[str, int]:
+def _shown(columns: tuple[Column[Any], ...], natural: dict[str, int], priorities: ColumnPriorities) -> dict[str, int]:
     sizes = [max(column.cells, natural.get(column.name, len(column.title))) for column in columns]
-    return {columns[slot.index].name: slot.width for slot in arrange(columns, sizes, _AT_80, wishes)}
+    return {columns[slot.index].name: slot.width for slot in arrange(columns, sizes, _AT_80, priorities)}
 
 
 def _least(spec: TableSpec, columns: tuple[Column[Any], ...], natural: dict[str, int]) -> dict[str, int]:
-    return _shown(columns, natural, spec.wishes)
+    return _shown(columns, natural, spec.priorities)
 
 
 def test_further_columns_leave_the_most_important_ones() -> None:
@@ -41,8 +41,8 @@ def test_further_columns_leave_the_most_important_ones() -> None:
         "runs": 12,
         "outcome": 16,
     }
-    wishes = ColumnPriorities(("next", "last", "cron"), wide=True, least={"last": 6, "cron": 12, "next": 12})
-    shown = _shown(SchedulesView().columns, natural, wishes)
+    priorities = ColumnPriorities(("next", "last", "cron"), wide=True, least={"last": 6, "cron": 12, "next": 12})
+    shown = _shown(SchedulesView().columns, natural, priorities)
     assert {"name", "cron", "next", "last", "namespace"} <= shown.keys()
 
 
@@ -61,10 +61,10 @@ def test_a_narrow_line_has_the_name_of_a_tenants_backup_rather_than_its_conditio
 
 def test_no_column_goes_when_a_duration_grows() -> None:
     columns = BackupsView().columns
-    wishes = ColumnPriorities(("phase", "started", "errors", "warnings", "took", "expires"), least={"name": 24})
+    priorities = ColumnPriorities(("phase", "started", "errors", "warnings", "took", "expires"), least={"name": 24})
     young = {"name": 40, "phase": 9, "started": 8, "took": 3, "expires": 6}
     old = {"name": 40, "phase": 10, "started": 8, "took": 6, "expires": 9}
-    assert _shown(columns, young, wishes).keys() == _shown(columns, old, wishes).keys()
+    assert _shown(columns, young, priorities).keys() == _shown(columns, old, priorities).keys()
 
 
 def test_cells_that_are_alike_are_shortened_together() -> None:

@@ -73,4 +73,4 @@ async def test_in_the_calendar_the_cursor_is_on_the_first_match() -> None:
         await shown.press("5", "G", "slash", *"hourly", "enter")
         page = shown.app.main_screen.page
         assert page is not None
-        assert page.subject() == page.agenda.order[0]  # type: ignore[attr-defined]
+        assert page.subject() == page.timeline.order[0]  # type: ignore[attr-defined]

@@ -180,7 +180,7 @@ async def test_with_several_clusters_the_head_names_both() -> None:
 
 
 async def test_without_our_signs_heads_have_letters() -> None:
-    async with screen(looks=DisplayOptions(ascii=True, flash=False)) as shown:
+    async with screen(display_options=DisplayOptions(ascii=True, flash=False)) as shown:
         await shown.press("3", "b", "home", "enter")
         assert shown.text.isascii()
         assert " > team-ml  1  1 refused" in shown.lines

@@ -81,8 +81,10 @@ async def test_a_long_context_is_shortened_to_its_cluster(columns: int, header: 
 @pytest.mark.parametrize("columns", [40, 47, 55, 64, 72, 80, 93, 101, 120])
 async def test_no_item_is_crushed_at_any_width(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FilledSource, "skew", lambda _self, _context: timedelta(hours=6, minutes=12))
-    looks = DisplayOptions(flash=False, read_only=True)
-    async with screen(FilledSource(troubled(), ("a", "b", "c")), size=(columns, 12), looks=looks) as shown:
+    display_options = DisplayOptions(flash=False, read_only=True)
+    async with screen(
+        FilledSource(troubled(), ("a", "b", "c")), size=(columns, 12), display_options=display_options
+    ) as shown:
         items = {item.strip() for item in shown.lines[0].split("  ") if item.strip()}
         assert items <= {
             *(

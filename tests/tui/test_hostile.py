@@ -79,7 +79,7 @@ async def test_an_object_that_cannot_be_read_is_one_bad_row() -> None:
 
 
 async def test_ascii_means_ascii() -> None:
-    async with screen(looks=DisplayOptions(ascii=True, flash=False)) as shown:
+    async with screen(display_options=DisplayOptions(ascii=True, flash=False)) as shown:
         for place in _PLACES:
             await shown.press(place)
             assert shown.text.isascii(), [line for line in shown.lines if not line.isascii()]

@@ -125,7 +125,7 @@ async def test_all_that_is_shown_is_marked_at_once_and_the_frame_counts_it() -> 
 
 
 async def test_a_terminal_without_our_signs_cuts_a_name_with_a_tilde() -> None:
-    async with screen(looks=DisplayOptions(flash=False, ascii=True)) as shown:
+    async with screen(display_options=DisplayOptions(flash=False, ascii=True)) as shown:
         await shown.press("7")
         assert any("~" in line[3:28] for line in shown.lines)
         assert not any("$" in line[3:28] for line in shown.lines)

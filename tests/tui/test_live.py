@@ -92,7 +92,7 @@ async def test_the_neighbour_takes_the_cursor_of_an_object_that_goes() -> None:
 
 
 async def test_changed_cells_are_lit_once_and_the_clock_lights_nothing() -> None:
-    async with screen(looks=DisplayOptions(flash=True)) as shown:
+    async with screen(display_options=DisplayOptions(flash=True)) as shown:
         await shown.press("3")
         await shown.tick()
         shown.source.manual.advance(timedelta(minutes=2))
@@ -105,7 +105,7 @@ async def test_changed_cells_are_lit_once_and_the_clock_lights_nothing() -> None
 
 
 async def test_nothing_is_lit_where_it_was_not_asked_for() -> None:
-    async with screen(looks=DisplayOptions(flash=False)) as shown:
+    async with screen(display_options=DisplayOptions(flash=False)) as shown:
         await shown.press("3")
         shown.source.change(NAB, {"metadata": meta("features", "team-ml"), "status": {"phase": "New"}})
         await shown.tick()
@@ -136,7 +136,7 @@ async def test_a_schedule_that_becomes_overdue_turns_up_in_triage() -> None:
         for _ in range(3):
             shown.source.manual.advance(timedelta(seconds=11))
             assert shown.app.main_screen.state is not None
-            shown.app.main_screen.state.beat()
+            shown.app.main_screen.state.begin_frame()
             shown.app.main_screen.state.judge(at_once=True)
         await shown.tick()
         assert "No problems" not in shown.text

@@ -119,11 +119,11 @@ def compare_coming_runs(then: Moment) -> None:
         schedule, beat = entry.schedule, context.beat(entry.schedule.namespace)
         if schedule.spec.paused or not beat.silence(then.now):
             continue
-        wish = NewSchedule(schedule.namespace, "new", "0 0 * * *", schedule.spec.template)
-        (step,) = plan_create_schedules(context.snapshot, [wish], then.now).steps
-        assert beat.outlook(then.now) in step.forecast
+        request = NewSchedule(schedule.namespace, "new", "0 0 * * *", schedule.spec.template)
+        (step,) = plan_create_schedules(context.snapshot, [request], then.now).steps
+        assert beat.coming_run_phrase(then.now) in step.forecast
         pane = text_of(schedule_pane(entry, context))
-        assert beat.outlook(then.now) in pane or "has ended" in pane or "Due since" in pane
+        assert beat.coming_run_phrase(then.now) in pane or "has ended" in pane or "Due since" in pane
 
 
 def compare_who_acts(then: Moment) -> None:

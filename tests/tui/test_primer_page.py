@@ -225,7 +225,7 @@ async def test_a_long_answer_scrolls() -> None:
 
 
 async def test_without_line_drawing_everything_is_ascii() -> None:
-    async with screen(FilledSource(night()), looks=DisplayOptions(ascii=True, flash=False)) as shown:
+    async with screen(FilledSource(night()), display_options=DisplayOptions(ascii=True, flash=False)) as shown:
         await pasted(shown, "0 * * * 5")
         assert shown.text.isascii()
         assert "///|" in shown.text

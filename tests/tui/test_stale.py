@@ -23,7 +23,7 @@ def lose(source: FilledSource, state: WatchState = WatchState.STALE, error: str 
 async def wait_until_judged(shown: Screen) -> None:
     shown.source.manual.advance(timedelta(seconds=11))
     assert shown.app.main_screen.state is not None
-    shown.app.main_screen.state.beat()
+    shown.app.main_screen.state.begin_frame()
     shown.app.main_screen.state.judge(at_once=True)
     await shown.tick()
 

@@ -134,8 +134,8 @@ async def box_with(
         yield box
 
 
-async def done(executor: PlanExecutor, plan: Plan, wish: Planner, dry_run: bool = False) -> list[Result]:
-    return [result async for result in executor.carry_out(plan, wish, dry_run)]
+async def done(executor: PlanExecutor, plan: Plan, planner: Planner, dry_run: bool = False) -> list[Result]:
+    return [result async for result in executor.carry_out(plan, planner, dry_run)]
 
 
 def named(box: MiniCluster, name: str) -> Schedule:
@@ -159,16 +159,16 @@ def patch_schedule(box: MiniCluster, name: str, change: dict[str, Any]) -> None:
 
 
 def unpausing(choice: Choice) -> Planner:
-    def wish(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+    def planner(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
         return plan_unpause(snapshot, items, choice, now)
 
-    return wish
+    return planner
 
 
 def pausing(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
     return plan_pause(snapshot, items, PauseRequest("maria", "w1"), now)
 
 
-def planned(box: MiniCluster, wish: Planner) -> Plan:
+def planned(box: MiniCluster, planner: Planner) -> Plan:
     snapshot = world_in(box)
-    return wish(snapshot, sorted(snapshot.schedules, key=lambda item: item.name), NOW)
+    return planner(snapshot, sorted(snapshot.schedules, key=lambda item: item.name), NOW)

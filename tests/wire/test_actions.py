@@ -45,8 +45,8 @@ PATCHES = (Rule(("get", "list", "watch", "patch"), ("velero.io",), ("schedules",
 async def test_the_skip_table_as_it_arrives(field: bool | None, choice: Choice, tmp_path: Path) -> None:
     spec = {"paused": True} if field is None else {"paused": True, "skipImmediately": field}
     async with box_with([a_schedule(**spec)]) as box, hand_in(box, tmp_path) as executor:
-        wish = unpausing(choice)
-        (result,) = await done(executor, planned(box, wish), wish)
+        planner = unpausing(choice)
+        (result,) = await done(executor, planned(box, planner), planner)
         assert result.outcome is Outcome.DONE
         held = named(box, "nightly").spec
         wanted = {Choice.SKIP: True, Choice.DO_NOT_SKIP: False, Choice.LEAVE: field}[choice]
@@ -57,10 +57,10 @@ async def test_the_skip_table_as_it_arrives(field: bool | None, choice: Choice, 
 
 async def test_a_second_writer_who_changes_nothing_of_the_plan_is_waited_out(tmp_path: Path, wire: Wire) -> None:
     async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as executor:
-        wish = unpausing(Choice.SKIP)
-        plan = planned(box, wish)
+        planner = unpausing(Choice.SKIP)
+        plan = planned(box, planner)
         patch_schedule(box, "nightly", {"metadata": {"labels": {"seen": "yes"}}})
-        (result,) = await done(executor, plan, wish)
+        (result,) = await done(executor, plan, planner)
         assert result.outcome is Outcome.DONE
         assert named(box, "nightly").metadata.labels == {"seen": "yes"}
         assert [method for method, _ in wire.writes] == ["PATCH", "PATCH"]
@@ -80,35 +80,35 @@ async def test_a_second_writer_who_changes_the_plan_makes_it_be_asked_again(
     change: dict[str, Any], tmp_path: Path
 ) -> None:
     async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as executor:
-        wish = unpausing(Choice.SKIP)
-        plan = planned(box, wish)
+        planner = unpausing(Choice.SKIP)
+        plan = planned(box, planner)
         patch_schedule(box, "nightly", change)
-        (result,) = await done(executor, plan, wish)
+        (result,) = await done(executor, plan, planner)
         assert result.outcome is Outcome.CHANGED
         assert named(box, "nightly").spec.paused is True, "it must not be forced"
         assert list(executor.journal.read()) == []
         assert result.again is not None
         assert not result.again.same_as(plan.steps[0])
         again = Plan(plan.intent, NOW, (result.again,))
-        (agreed,) = await done(executor, again, wish)
+        (agreed,) = await done(executor, again, planner)
         assert agreed.outcome is Outcome.DONE
         assert named(box, "nightly").spec.paused is False
 
 
 async def test_what_somebody_else_has_unpaused_meanwhile_is_handed_back(tmp_path: Path) -> None:
     async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as executor:
-        wish = unpausing(Choice.SKIP)
-        plan = planned(box, wish)
+        planner = unpausing(Choice.SKIP)
+        plan = planned(box, planner)
         patch_schedule(box, "nightly", {"spec": {"paused": False}})
-        (result,) = await done(executor, plan, wish)
+        (result,) = await done(executor, plan, planner)
         assert (result.outcome, result.again) == (Outcome.CHANGED, None)
         assert named(box, "nightly").spec.skip_immediately is None
 
 
 async def test_a_writer_who_never_stops_is_not_fought(tmp_path: Path, wire: Wire) -> None:
     async with box_with([a_schedule(paused=True)]) as box, hand_in(box, tmp_path) as executor:
-        wish = unpausing(Choice.SKIP)
-        plan = planned(box, wish)
+        planner = unpausing(Choice.SKIP)
+        plan = planned(box, planner)
 
         def meddle(method: str, path: str) -> str:
             if method == "PATCH":
@@ -116,7 +116,7 @@ async def test_a_writer_who_never_stops_is_not_fought(tmp_path: Path, wire: Wire
             return ""
 
         wire.cut = meddle
-        (result,) = await done(executor, plan, wish)
+        (result,) = await done(executor, plan, planner)
         assert result.outcome is Outcome.NOT_SENT
         assert "times in a row" in result.error
         assert named(box, "nightly").spec.paused is True
@@ -197,8 +197,8 @@ async def test_the_journal_has_each_write_before_and_after_and_no_secret(tmp_pat
     objects = [a_schedule("a"), a_schedule("b", paused=True)]
     async with box_with(objects) as box, hand_in(box, tmp_path) as executor:
         await done(executor, planned(box, pausing), pausing)
-        wish = unpausing(Choice.SKIP)
-        await done(executor, planned(box, wish), wish)
+        planner = unpausing(Choice.SKIP)
+        await done(executor, planned(box, planner), planner)
         text = executor.journal.path.read_text()
         assert len(text.splitlines()) == 6
         assert len(list(executor.journal.read())) == 3
@@ -238,8 +238,8 @@ def without_skip() -> Storage:
 
 async def test_a_release_without_the_field_refuses_instead_of_losing_the_skip(tmp_path: Path) -> None:
     async with box_with([a_schedule(paused=True)], storage=without_skip()) as box, hand_in(box, tmp_path) as executor:
-        wish = unpausing(Choice.SKIP)
-        (result,) = await done(executor, planned(box, wish), wish)
+        planner = unpausing(Choice.SKIP)
+        (result,) = await done(executor, planned(box, planner), planner)
         assert result.outcome is Outcome.FAILED
         assert 'unknown field "spec.skipImmediately"' in result.error
         assert named(box, "nightly").spec.paused is True

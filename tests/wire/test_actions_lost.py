@@ -99,17 +99,17 @@ def deleting_data(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime
 @pytest.mark.parametrize("wish", [creating, deleting, deleting_data])
 @pytest.mark.parametrize(("how", "outcome"), [("after", Outcome.DONE), ("before", Outcome.FAILED)])
 async def test_a_lost_answer_to_any_write_is_found_out(
-    wish: Planner, how: str, outcome: Outcome, tmp_path: Path, wire: Wire
+    planner: Planner, how: str, outcome: Outcome, tmp_path: Path, wire: Wire
 ) -> None:
     ended = {"phase": "Completed", "completionTimestamp": "2026-11-15T02:01:00Z"}
     async with (
         box_with([a_schedule(), obj("Backup", "one", {}, status=ended)]) as box,
         hand_in(box, tmp_path) as executor,
     ):
-        plan = planned(box, wish)
+        plan = planned(box, planner)
         # The transport itself repeats a DELETE once where a kept connection turns out to be dead.
         wire.cut = lambda method, path: "" if method == "GET" else how
-        (result,) = await done(executor, plan, wish)
+        (result,) = await done(executor, plan, planner)
         assert result.outcome is outcome
         (line,) = executor.journal.read()
         assert line.result.startswith(outcome.value)

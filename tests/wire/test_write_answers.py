@@ -97,7 +97,7 @@ def serving_default(snapshot: ClusterSnapshot, items: Iterable[Any], now: dateti
 def plans(executor: PlanExecutor, box: MiniCluster) -> list[tuple[Plan, Planner]]:
     """One for every action."""
     snapshot = executor.snapshot()
-    made = [(wish(snapshot, list(select(snapshot)), NOW), wish) for select, wish in WISHES]
+    made = [(planner(snapshot, list(select(snapshot)), NOW), planner) for select, planner in WISHES]
     server = from_builtins(Deployment, box.storage.get(box.storage.kind("Deployment"), "velero", "velero"))
     made.append((serving_default(snapshot, [server], NOW), serving_default))
     running = list(by_name("running", "backups")(snapshot))
@@ -280,7 +280,7 @@ async def test_no_write_is_done_falsely_or_missing_in_the_journal(name: str, tmp
         assert {plan.intent for plan, _ in made} == set(INTENTS)
         wire.misbehave = lambda request, box: ANSWERS[name](tally, request, box)
         asked = len(wire.writes)
-        results = [result for plan, wish in made for result in await done(executor, plan, wish)]
+        results = [result for plan, planner in made for result in await done(executor, plan, planner)]
         await asyncio.gather(*tally.later)
         assert len(results) == len(INTENTS)
         assert len(wire.writes) - asked >= len(INTENTS)
@@ -303,9 +303,9 @@ async def test_a_server_that_never_lets_a_write_through_is_asked_a_few_times_onl
         async with box_with(WORLD) as box, hand_in(box, folder, look_for=0.05) as executor:
             refusal = says({**status(code, "Conflict"), "details": {"retryAfterSeconds": 0}}, code)
             wire.misbehave = lambda request, answer, refusal=refusal: refusal(Tally(), request, answer)
-            for plan, wish in plans(executor, box):
+            for plan, planner in plans(executor, box):
                 wire.asked.clear()
-                (result,) = await done(executor, plan, wish)
+                (result,) = await done(executor, plan, planner)
                 assert result.outcome in (Outcome.NOT_SENT, Outcome.FAILED)
                 assert len(wire.writes) <= MOST_TRIES
             wire.misbehave = None
@@ -313,10 +313,10 @@ async def test_a_server_that_never_lets_a_write_through_is_asked_a_few_times_onl
 
 @pytest.mark.parametrize("index", range(len(WISHES)))
 async def test_a_namesake_made_meanwhile_is_not_touched(index: int, tmp_path: Path, wire: Wire) -> None:
-    select, wish = WISHES[index]
+    select, planner = WISHES[index]
     async with box_with(WORLD) as box, hand_in(box, tmp_path) as executor:
         snapshot = executor.snapshot()
-        plan = wish(snapshot, list(select(snapshot)), NOW)
+        plan = planner(snapshot, list(select(snapshot)), NOW)
         if plan.steps[0].write.method == "POST":
             return
         target = plan.steps[0].target
@@ -325,7 +325,7 @@ async def test_a_namesake_made_meanwhile_is_not_touched(index: int, tmp_path: Pa
         box.storage.delete(kind, target.namespace, target.name)
         kept = {key: value for key, value in first["metadata"].items() if key in ("name", "namespace", "labels")}
         second = box.storage.create(kind, {**first, "metadata": kept})
-        (result,) = await done(executor, plan, wish)
+        (result,) = await done(executor, plan, planner)
         assert (result.outcome, result.error) == (Outcome.CHANGED, "deleted and created again in the meantime")
         assert box.storage.get(kind, target.namespace, target.name) == second
 

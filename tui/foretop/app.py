@@ -49,15 +49,17 @@ class Dashboard(SerialKeyApp):
     TITLE = "foretop"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "leave", show=False)]
 
-    def __init__(self, open_source: Callable[[], ClusterSession], looks: DisplayOptions | None = None) -> None:
-        self.looks = looks or DisplayOptions()
-        super().__init__(ansi_color=True, typed=self.looks.typed)
+    def __init__(
+        self, open_source: Callable[[], ClusterSession], display_options: DisplayOptions | None = None
+    ) -> None:
+        self.display_options = display_options or DisplayOptions()
+        super().__init__(ansi_color=True, typed=self.display_options.typed)
         self.theme = "ansi-dark"
         self.told: deque[tuple[str, str]] = deque(maxlen=_KEPT_MESSAGES)
         self._open_source = open_source
         self._source: ClusterSession | None = None
         self._pumping: asyncio.Task[None] | None = None
-        self._mouse = self.looks.mouse
+        self._mouse = self.display_options.mouse
         self.survived: list[str] = []
         """The failures that cost themselves only, the latest of them."""
         self._is_up = False
@@ -68,7 +70,7 @@ class Dashboard(SerialKeyApp):
         self._size_notice: TooSmallScreen | None = None
 
     def get_default_screen(self) -> MainScreen:
-        return MainScreen(self.looks, self)
+        return MainScreen(self.display_options, self)
 
     @property
     def main_screen(self) -> MainScreen:

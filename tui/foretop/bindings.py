@@ -54,7 +54,7 @@ class Action:
     """Actions whose key it takes over where it is offered."""
     takes_letter: bool = False
     """No column is sorted by its capital letter, in any view."""
-    excuse: str = ""
+    disabled_reason: str = ""
     """What its key says where it does nothing; "" where it is left to others."""
 
 
@@ -114,7 +114,7 @@ ACTIONS: tuple[Action, ...] = (
         "jump",
         4,
         takes_letter=True,
-        excuse="Nothing is related to it",
+        disabled_reason="Nothing is related to it",
     ),
     Action("yaml", ("y",), "y", "its YAML", ActionGroup.OBJECT, "yaml", 10),
     Action("describe", ("d",), "d", "describe it", ActionGroup.OBJECT, "describe", 9, ("details",)),
@@ -127,7 +127,7 @@ ACTIONS: tuple[Action, ...] = (
         "results",
         13,
         ("errors", "warnings"),
-        excuse="Only backups and restores have results",
+        disabled_reason="Only backups and restores have results",
     ),
     Action("copy_name", ("c",), "c", "copy its name", ActionGroup.OBJECT, "copy", 11),
     Action("copy_namespace", ("n",), "n", "copy its namespace", ActionGroup.OBJECT),
@@ -140,7 +140,7 @@ ACTIONS: tuple[Action, ...] = (
         "primer",
         13,
         ("warm-up",),
-        excuse="Only schedules and cron jobs have an expression",
+        disabled_reason="Only schedules and cron jobs have an expression",
     ),
     Action(
         "horizon",
@@ -150,7 +150,7 @@ ACTIONS: tuple[Action, ...] = (
         ActionGroup.PAGE,
         "6h 24h 7d",
         2,
-        excuse="How far ahead: only in the calendar (5)",
+        disabled_reason="How far ahead: only in the calendar (5)",
     ),
     Action("edit", (), "enter", "edit the expression; esc closes the field", ActionGroup.PAGE, "edit", 1),
     Action("edit_minutes", (), "tab", "edit the minutes", ActionGroup.PAGE, "minutes", 2),
@@ -191,7 +191,7 @@ ACTIONS: tuple[Action, ...] = (
         "ctrl+\\",
         "clear all marks",
         ActionGroup.TABLE,
-        excuse="Nothing is marked",
+        disabled_reason="Nothing is marked",
     ),
     Action(
         "sort_selected",
@@ -219,7 +219,7 @@ ACTIONS: tuple[Action, ...] = (
         ActionGroup.TABLE,
         "group",
         13,
-        excuse="Nothing to group here",
+        disabled_reason="Nothing to group here",
     ),
     Action("faults", ("ctrl+z",), "ctrl+z", "only problems, or all", ActionGroup.TABLE, "faults", 12),
     Action(
@@ -230,7 +230,7 @@ ACTIONS: tuple[Action, ...] = (
         ActionGroup.TABLE,
         "show all",
         2,
-        excuse="All namespaces and contexts are shown",
+        disabled_reason="All namespaces and contexts are shown",
     ),
     Action("wide", ("ctrl+w",), "ctrl+w", "more or fewer columns", ActionGroup.TABLE),
     Action("save", ("ctrl+s",), "ctrl+s", "save the table as CSV or JSON", ActionGroup.TABLE),
@@ -243,8 +243,10 @@ ACTIONS: tuple[Action, ...] = (
         ActionGroup.GO,
         words=("pauses", "maintenance"),
     ),
-    Action("previous", ("left_square_bracket",), "[", "back", ActionGroup.GO, excuse="This is the first view"),
-    Action("next", ("right_square_bracket",), "]", "forward again", ActionGroup.GO, excuse="This is the last view"),
+    Action("previous", ("left_square_bracket",), "[", "back", ActionGroup.GO, disabled_reason="This is the first view"),
+    Action(
+        "next", ("right_square_bracket",), "]", "forward again", ActionGroup.GO, disabled_reason="This is the last view"
+    ),
     Action("last", ("minus",), "-", "toggle between the last two views", ActionGroup.GO),
     Action("escape", ("escape",), "esc", "back: close the detail, clear the filter", ActionGroup.GO),
     Action("back", ("q",), "q", "back; on a main page, quit", ActionGroup.GO, "back", 8),

@@ -101,19 +101,19 @@ class LazyCommands(click.Group):
 @connection_options
 @screen_options
 @click.pass_context
-def foretop(ctx: click.Context, wishes: SessionOptions, tastes: DisplayFlags) -> int | None:
+def foretop(ctx: click.Context, session_options: SessionOptions, display_flags: DisplayFlags) -> int | None:
     """The lookout for Kubernetes backups: Velero schedules, backups, restores, and OADP's non-admin ones.
 
     Without a command it opens the dashboard, or prints one plain report where there is no terminal.
     """
-    ctx.obj = wishes
+    ctx.obj = session_options
     if ctx.invoked_subcommand is not None:
         return None
     if has_terminal():
-        return watch_clusters(wishes, tastes)
+        return watch_clusters(session_options, display_flags)
     from foretop.commands.report import report_on_clusters
 
-    report_on_clusters(wishes)
+    report_on_clusters(session_options)
     return 0
 
 

@@ -31,21 +31,21 @@ def detect_display(
     return DisplayOptions(plain or heard.wide, lit and not calm, mouse, read_only, speed, page, heard.typed)
 
 
-def run_dashboard(open_source: Callable[[], ClusterSession], looks: DisplayOptions) -> int:
+def run_dashboard(open_source: Callable[[], ClusterSession], display_options: DisplayOptions) -> int:
     """Runs until the person leaves; the exit code is that of the command line."""
-    app = Dashboard(open_source, looks)
-    answer = asyncio.run(_run(app, looks))
+    app = Dashboard(open_source, display_options)
+    answer = asyncio.run(_run(app, display_options))
     return answer if isinstance(answer, int) else app.return_code or 0
 
 
-async def _run(app: Dashboard, looks: DisplayOptions) -> int | None:
+async def _run(app: Dashboard, display_options: DisplayOptions) -> int | None:
     """A polite kill and a lost terminal end the screen as a key would."""
     loop = asyncio.get_running_loop()
     ends = (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ()
     for number in ends:
         loop.add_signal_handler(number, app.exit, 128 + number)
     try:
-        return await app.run_async(mouse=looks.mouse)
+        return await app.run_async(mouse=display_options.mouse)
     finally:
         for number in ends:
             loop.remove_signal_handler(number)

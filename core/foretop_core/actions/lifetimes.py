@@ -44,7 +44,7 @@ def read_lifetime(text: str) -> NewLifetime:
         raise BadInput(f"{text.strip()!r} is out of range", "", _HOW) from None
 
 
-def plan_extend(snapshot: ClusterSnapshot, backups: Iterable[Backup], wish: NewLifetime, now: datetime) -> Plan:
+def plan_extend(snapshot: ClusterSnapshot, backups: Iterable[Backup], request: NewLifetime, now: datetime) -> Plan:
     """Spec and status in one patch: Velero reads the expiration alone, and a person reads the TTL."""
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
@@ -53,7 +53,7 @@ def plan_extend(snapshot: ClusterSnapshot, backups: Iterable[Backup], wish: NewL
         if why:
             refused.append(Refusal(snapshot.ref(backup), why))
         else:
-            steps.append(_step(snapshot, backup, wish, now))
+            steps.append(_step(snapshot, backup, request, now))
     return Plan(EXTEND_BACKUP, now, tuple(steps), tuple(refused))
 
 
@@ -63,9 +63,9 @@ def _why_not(snapshot: ClusterSnapshot, backup: Backup) -> str:
     return "its deletion has been asked for" if any(one.phase != "Processed" for one in asked) else ""
 
 
-def _step(snapshot: ClusterSnapshot, backup: Backup, wish: NewLifetime, now: datetime) -> PlanStep:
+def _step(snapshot: ClusterSnapshot, backup: Backup, request: NewLifetime, now: datetime) -> PlanStep:
     begun = backup.started or backup.metadata.creation_timestamp or now
-    ttl, until = _new(begun, wish)
+    ttl, until = _new(begun, request)
     if until <= now:
         raise BadInput(f"{backup.name} would expire {humanize.time(until, now)}", "that is over", _HOW)
     old = backup.status.expiration
@@ -82,12 +82,12 @@ def _step(snapshot: ClusterSnapshot, backup: Backup, wish: NewLifetime, now: dat
     return patch_step(where, backup, patch, before, forecast, tuple(warnings))
 
 
-def _new(begun: datetime, wish: NewLifetime) -> tuple[str, datetime]:
+def _new(begun: datetime, request: NewLifetime) -> tuple[str, datetime]:
     """The TTL as Go writes it, counted from the start, and the moment that it comes to."""
-    length = wish.until - begun if wish.until is not None else read_duration(wish.ttl) or timedelta()
+    length = request.until - begun if request.until is not None else read_duration(request.ttl) or timedelta()
     seconds = max(length // _SECOND, 0)
     try:
         until = (begun + seconds * _SECOND).replace(microsecond=0)
     except OverflowError:
-        raise BadInput(f"{wish.ttl} is out of range", "", _HOW) from None
+        raise BadInput(f"{request.ttl} is out of range", "", _HOW) from None
     return f"{seconds // 3600}h{seconds // 60 % 60}m{seconds % 60}s", until

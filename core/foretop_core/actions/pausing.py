@@ -68,7 +68,7 @@ def _read_moment(text: str) -> datetime:
         raise BadInput(f"{text!r} is not a valid end", "", "write 04:30 (UTC), 2h or 2026-11-15T04:30:00Z") from None
 
 
-def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], wish: PauseRequest, now: datetime) -> Plan:
+def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request: PauseRequest, now: datetime) -> Plan:
     steps, refused = [], []
     for schedule in schedules:
         where = snapshot.ref(schedule)
@@ -77,7 +77,7 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], wish: P
             continue
         runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
         left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
-        patch = {"metadata": {"annotations": {**left, **wish.marks(now)}}, "spec": {"paused": True}}
+        patch = {"metadata": {"annotations": {**left, **request.marks(now)}}, "spec": {"paused": True}}
         forecast = render(pause_as_read(schedule, now, snapshot.readings(schedule), runs), now)
         steps.append(_step(where, schedule, patch, forecast))
     return Plan(PAUSE, now, tuple(steps), tuple(refused))

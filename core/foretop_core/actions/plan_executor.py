@@ -55,13 +55,13 @@ class PlanExecutor:
         """Raises Refused with the reason where read-only or a missing right stands against it."""
         await guard_plan(plan, self.client, self.access)
 
-    async def carry_out(self, plan: Plan, wish: Planner, dry_run: bool = False) -> AsyncIterator[Result]:
+    async def carry_out(self, plan: Plan, planner: Planner, dry_run: bool = False) -> AsyncIterator[Result]:
         """Sends the plan; `wish` is asked again for an object that somebody else wrote meanwhile."""
         executor = PlanSender(self.client, self.journal, self.clock, self.user, dry_run, self.patience, self.look_for)
-        async for result in executor.run(plan, self._replan(plan, wish)):
+        async for result in executor.run(plan, self._replan(plan, planner)):
             yield result
 
-    def _replan(self, plan: Plan, wish: Planner) -> Replan:
+    def _replan(self, plan: Plan, planner: Planner) -> Replan:
         async def again(step: PlanStep) -> PlanStep | None:
             """Judged as of the moment of the plan, so that only what somebody has written can make a difference."""
             target, kind = step.target, kind_of_ref(step.target)
@@ -72,7 +72,7 @@ class PlanExecutor:
                     return None
                 raise
             fresh = decode(kind.model, answer.body)
-            planned = wish(replace_object(self.snapshot(), kind, fresh), [fresh], plan.at)
+            planned = planner(replace_object(self.snapshot(), kind, fresh), [fresh], plan.at)
             return next((one for one in planned.steps if one.target == target), None)
 
         return again

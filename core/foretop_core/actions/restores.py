@@ -60,25 +60,25 @@ def holds(backup: Backup, now: datetime) -> str:
     return f"{items}{what}{when} ({backup.phase}{faults}){left}"
 
 
-def targets(backup: Backup, wish: RestoreRequest) -> tuple[str, ...]:
+def targets(backup: Backup, request: RestoreRequest) -> tuple[str, ...]:
     """The namespaces that are written to, where they can be told."""
-    wanted = wish.more.included_namespaces
+    wanted = request.more.included_namespaces
     source = backup.spec.included_namespaces if not wanted or wanted == _ALL else wanted
-    left_out = set(wish.more.excluded_namespaces)
+    left_out = set(request.more.excluded_namespaces)
     return tuple(
-        dict.fromkeys(wish.mapping.get(name, name) for name in source if name not in left_out and "*" not in name)
+        dict.fromkeys(request.mapping.get(name, name) for name in source if name not in left_out and "*" not in name)
     )
 
 
 def plan_restore(
     snapshot: ClusterSnapshot,
     backups: Iterable[Backup],
-    wish: RestoreRequest,
+    request: RestoreRequest,
     now: datetime,
     existing: Iterable[str] | None = None,
 ) -> Plan:
     """One Restore for each backup; `existing` are the namespaces there are, None where they may not be seen."""
-    _check(wish)
+    _check(request)
     present = None if existing is None else frozenset(existing)
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
@@ -86,7 +86,7 @@ def plan_restore(
         if why := _why_not(snapshot, backup):
             refused.append(Refusal(snapshot.ref(backup), why))
         else:
-            steps.append(_step(snapshot, backup, wish, now, present))
+            steps.append(_step(snapshot, backup, request, now, present))
     return Plan(RESTORE_FROM, now, tuple(steps), tuple(refused))
 
 
@@ -115,41 +115,41 @@ def _why_not(snapshot: ClusterSnapshot, backup: Backup) -> str:
     return f"{unavailable}; fix the storage location, then restore" if unavailable else ""
 
 
-def _check(wish: RestoreRequest) -> None:
-    if wish.existing not in POLICIES:
-        raise BadInput(f"{wish.existing!r} is not a valid policy for existing resources", "", "use none or update")
-    if wish.name:
-        validation.name(wish.name, "restore")
-    chosen = (*wish.more.included_namespaces, *wish.more.excluded_namespaces)
-    validation.namespaces((*wish.mapping, *wish.mapping.values(), *(one for one in chosen if one not in _ALL)))
-    twice = [one for one in set(wish.mapping.values()) if list(wish.mapping.values()).count(one) > 1]
+def _check(request: RestoreRequest) -> None:
+    if request.existing not in POLICIES:
+        raise BadInput(f"{request.existing!r} is not a valid policy for existing resources", "", "use none or update")
+    if request.name:
+        validation.name(request.name, "restore")
+    chosen = (*request.more.included_namespaces, *request.more.excluded_namespaces)
+    validation.namespaces((*request.mapping, *request.mapping.values(), *(one for one in chosen if one not in _ALL)))
+    twice = [one for one in set(request.mapping.values()) if list(request.mapping.values()).count(one) > 1]
     if twice:
         raise BadInput(f"Two namespaces are mapped to {twice[0]}", "", "give each its own")
-    if wish.more.item_operation_timeout:
-        validation.go_duration(wish.more.item_operation_timeout, "The item operation timeout")
+    if request.more.item_operation_timeout:
+        validation.go_duration(request.more.item_operation_timeout, "The item operation timeout")
 
 
 def _step(
-    snapshot: ClusterSnapshot, backup: Backup, wish: RestoreRequest, now: datetime, present: frozenset[str] | None
+    snapshot: ClusterSnapshot, backup: Backup, request: RestoreRequest, now: datetime, present: frozenset[str] | None
 ) -> PlanStep:
-    name = wish.name or stamped(backup.name, now)
+    name = request.name or stamped(backup.name, now)
     where = ObjectRef(snapshot.context, RESTORE.name, backup.namespace, name)
-    spec = {"includedNamespaces": ["*"], **wire(wish.more), "backupName": backup.name}
-    if wish.mapping:
-        spec["namespaceMapping"] = dict(wish.mapping)
-    if wish.existing:
-        spec["existingResourcePolicy"] = wish.existing
-    if wish.volumes is not None:
-        spec["restorePVs"] = wish.volumes
-    places = targets(backup, wish)
-    moved = [f"{old} → {new}" for old, new in wish.mapping.items()]
+    spec = {"includedNamespaces": ["*"], **wire(request.more), "backupName": backup.name}
+    if request.mapping:
+        spec["namespaceMapping"] = dict(request.mapping)
+    if request.existing:
+        spec["existingResourcePolicy"] = request.existing
+    if request.volumes is not None:
+        spec["restorePVs"] = request.volumes
+    places = targets(backup, request)
+    moved = [f"{old} → {new}" for old, new in request.mapping.items()]
     changes = (
         f"{where} is created from {backup.name}: {holds(backup, now)}",
         f"into {', '.join(places) or 'its original namespaces'}{f' ({humanize.join(moved)})' if moved else ''}",
-        f"existing resources {_policy(wish.existing)}; {_volumes(wish.volumes)}",
+        f"existing resources {_policy(request.existing)}; {_volumes(request.volumes)}",
     )
-    warnings = _warnings(backup, wish, places, present)
-    command = _command(snapshot, backup, wish, name)
+    warnings = _warnings(backup, request, places, present)
+    command = _command(snapshot, backup, request, name)
     beat = snapshot.heartbeat(backup.namespace)
     silence = beat.silence(now)
     forecast = (
@@ -157,7 +157,7 @@ def _step(
         if silence
         else "Velero starts it at once, or after the restores ahead of it"
     )
-    return create_step(where, spec, changes, forecast, command, warnings, {"labels": dict(wish.labels)})
+    return create_step(where, spec, changes, forecast, command, warnings, {"labels": dict(request.labels)})
 
 
 def _policy(existing: str) -> str:
@@ -171,14 +171,14 @@ def _volumes(wanted: bool | None) -> str:
 
 
 def _warnings(
-    backup: Backup, wish: RestoreRequest, places: tuple[str, ...], present: frozenset[str] | None
+    backup: Backup, request: RestoreRequest, places: tuple[str, ...], present: frozenset[str] | None
 ) -> tuple[str, ...]:
     found = []
     if backup.phase == "PartiallyFailed":
         found.append("The backup failed partially: some data may be missing.")
     held = backup.spec.included_namespaces
     if held and not any("*" in name for name in held):
-        lacking = [one for one in wish.more.included_namespaces if "*" not in one and one not in held]
+        lacking = [one for one in request.more.included_namespaces if "*" not in one and one not in held]
         if lacking:
             found.append(f"The backup does not include {humanize.join(lacking)}: nothing is restored from there.")
     if not places:
@@ -190,29 +190,29 @@ def _warnings(
     if there:
         alone = len(there) == 1
         inside = f"what is in {'it' if alone else 'them'}"
-        fate = f"{inside} is overwritten" if wish.existing == "update" else f"{inside} stays, gaps are filled"
+        fate = f"{inside} is overwritten" if request.existing == "update" else f"{inside} stays, gaps are filled"
         offer = ",".join(f"{old}:{new}" for old, new in offered_mapping(backup).items() if old in there)
-        beside = f" (to restore next to it: --namespace-mappings {offer})" if offer and not wish.mapping else ""
+        beside = f" (to restore next to it: --namespace-mappings {offer})" if offer and not request.mapping else ""
         found.append(f"{humanize.join(there)} {'exists' if alone else 'exist'} already: {fate}{beside}.")
     return tuple(found)
 
 
-def _command(snapshot: ClusterSnapshot, backup: Backup, wish: RestoreRequest, name: str) -> str:
+def _command(snapshot: ClusterSnapshot, backup: Backup, request: RestoreRequest, name: str) -> str:
     """Velero's own command where its flags say all of it, else ""."""
-    if wish.labels or set(wire(wish.more)) - _FLAGGED:
+    if request.labels or set(wire(request.more)) - _FLAGGED:
         return ""
     flags = ["--from-backup", backup.name]
-    if wish.mapping:
-        flags += ["--namespace-mappings", ",".join(f"{old}:{new}" for old, new in wish.mapping.items())]
-    if wish.existing:
-        flags += ["--existing-resource-policy", wish.existing]
-    if wish.volumes is not None:
-        flags.append(f"--restore-volumes={said(wish.volumes)}")
+    if request.mapping:
+        flags += ["--namespace-mappings", ",".join(f"{old}:{new}" for old, new in request.mapping.items())]
+    if request.existing:
+        flags += ["--existing-resource-policy", request.existing]
+    if request.volumes is not None:
+        flags.append(f"--restore-volumes={said(request.volumes)}")
     for flag, names in (
-        ("--include-namespaces", wish.more.included_namespaces),
-        ("--exclude-namespaces", wish.more.excluded_namespaces),
-        ("--include-resources", wish.more.included_resources),
-        ("--exclude-resources", wish.more.excluded_resources),
+        ("--include-namespaces", request.more.included_namespaces),
+        ("--exclude-namespaces", request.more.excluded_namespaces),
+        ("--include-resources", request.more.included_resources),
+        ("--exclude-resources", request.more.excluded_resources),
     ):
         if names:
             flags += [flag, ",".join(names)]

@@ -68,14 +68,14 @@ def next_runs(parsed: CronSchedule, now: datetime, count: int = NEXT_RUNS) -> li
     return list(islice(runs(), count))
 
 
-def check_schedule(wish: NewSchedule, dialects: tuple[Dialect, ...] = ALL_DIALECTS) -> Readings:
+def check_schedule(request: NewSchedule, dialects: tuple[Dialect, ...] = ALL_DIALECTS) -> Readings:
     """How servers of these dialects read its expression; nothing is asked of a cluster.
 
     What cannot be is BadInput, in one line, with the place of the error: an expression that all of them refuse is.
     """
-    validation.name(wish.name, "schedule")
-    found = check_expression(wish.cron, dialects)
-    template = wish.template
+    validation.name(request.name, "schedule")
+    found = check_expression(request.cron, dialects)
+    template = request.template
     for text, what in (
         (template.ttl, "The TTL"),
         (template.item_operation_timeout, "The item operation timeout"),
@@ -95,17 +95,17 @@ def check_expression(text: str, dialects: tuple[Dialect, ...]) -> Readings:
     return found
 
 
-def plan_create_schedules(snapshot: ClusterSnapshot, wishes: Iterable[NewSchedule], now: datetime) -> Plan:
-    """One new Schedule for each wish; a name that is taken is refused."""
+def plan_create_schedules(snapshot: ClusterSnapshot, requests: Iterable[NewSchedule], now: datetime) -> Plan:
+    """One new Schedule for each request; a name that is taken is refused."""
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
-    for wish in wishes:
-        read = check_schedule(wish, snapshot.verdict(wish.namespace).candidates)
-        where = ObjectRef(snapshot.context, SCHEDULE.name, wish.namespace, wish.name)
-        if any((item.namespace, item.name) == (wish.namespace, wish.name) for item in snapshot.schedules):
+    for request in requests:
+        read = check_schedule(request, snapshot.verdict(request.namespace).candidates)
+        where = ObjectRef(snapshot.context, SCHEDULE.name, request.namespace, request.name)
+        if any((item.namespace, item.name) == (request.namespace, request.name) for item in snapshot.schedules):
             refused.append(Refusal(where, "a schedule with that name already exists"))
         else:
-            steps.append(_create_step(snapshot, where, wish, read, now))
+            steps.append(_create_step(snapshot, where, request, read, now))
     return Plan(CREATE_SCHEDULE, now, tuple(steps), tuple(refused))
 
 
@@ -114,21 +114,21 @@ def plan_delete_schedule(snapshot: ClusterSnapshot, schedules: Iterable[Schedule
 
 
 def _create_step(
-    snapshot: ClusterSnapshot, where: ObjectRef, wish: NewSchedule, read: Readings, now: datetime
+    snapshot: ClusterSnapshot, where: ObjectRef, request: NewSchedule, read: Readings, now: datetime
 ) -> PlanStep:
-    spec: dict[str, Any] = {"schedule": wish.cron, "template": wire(wish.template)}
-    if wish.paused:
+    spec: dict[str, Any] = {"schedule": request.cron, "template": wire(request.template)}
+    if request.paused:
         spec["paused"] = True
-    if wish.skip_immediately is not None:
-        spec["skipImmediately"] = wish.skip_immediately
-    if wish.own_backups is not None:
-        spec["useOwnerReferencesInBackup"] = wish.own_backups
+    if request.skip_immediately is not None:
+        spec["skipImmediately"] = request.skip_immediately
+    if request.own_backups is not None:
+        spec["useOwnerReferencesInBackup"] = request.own_backups
     means, *others = meaning(read, now)
-    changes = (f"{where} is created: {wish.cron}, {means}", *others)
-    meta = {"labels": dict(wish.labels), "annotations": dict(wish.annotations)}
-    forecasts = [(reading.releases, _forecast(snapshot, wish, reading.parsed, now)) for reading in read]
+    changes = (f"{where} is created: {request.cron}, {means}", *others)
+    meta = {"labels": dict(request.labels), "annotations": dict(request.annotations)}
+    forecasts = [(reading.releases, _forecast(snapshot, request, reading.parsed, now)) for reading in read]
     forecast = forecasts[0][1] if len(read) == 1 else "; ".join(f"on {where}: {what}" for where, what in forecasts)
-    return create_step(where, spec, changes, forecast, warnings=_doubts(snapshot, wish, read), meta=meta)
+    return create_step(where, spec, changes, forecast, warnings=_doubts(snapshot, request, read), meta=meta)
 
 
 def meaning(read: Readings, now: datetime) -> tuple[str, ...]:
@@ -143,31 +143,33 @@ def _listed_runs(parsed: CronSchedule | CronError, now: datetime) -> str:
     return ", ".join(humanize.time(run, now) for run in runs) or "none"
 
 
-def _forecast(snapshot: ClusterSnapshot, wish: NewSchedule, parsed: CronSchedule | CronError, now: datetime) -> str:
+def _forecast(snapshot: ClusterSnapshot, request: NewSchedule, parsed: CronSchedule | CronError, now: datetime) -> str:
     """A new schedule's base is its creation, so nothing is due before its first run."""
     if isinstance(parsed, CronError):
         return f"no backup: Velero refuses the schedule ({parsed})"
-    if wish.paused:
+    if request.paused:
         return "no backup until it is unpaused"
     runs = next_runs(parsed, now)
     if not runs:
         return "a backup at once, then one almost every minute: the expression never fires, so it is always due"
-    beat = snapshot.heartbeat(wish.namespace)
+    beat = snapshot.heartbeat(request.namespace)
     if silence := beat.silence(now):
         due = humanize.time(runs[0], now)
-        return f"first backup due {due}, {beat.outlook(now)}: {render(silence, now)}"
+        return f"first backup due {due}, {beat.coming_run_phrase(now)}: {render(silence, now)}"
     start = beat.first_look(runs[0])
     starts = f", starts {humanize.time(start, now)}" if start else ", starts within a minute after that"
     return f"first backup {humanize.time(runs[0], now)}{starts}, in {humanize.duration((start or runs[0]) - now)}"
 
 
-def _doubts(snapshot: ClusterSnapshot, wish: NewSchedule, read: Readings) -> tuple[str, ...]:
+def _doubts(snapshot: ClusterSnapshot, request: NewSchedule, read: Readings) -> tuple[str, ...]:
     doubts = []
-    location = wish.template.storage_location
-    known = [item.name for item in snapshot.storage if item.namespace == wish.namespace]
+    location = request.template.storage_location
+    known = [item.name for item in snapshot.storage if item.namespace == request.namespace]
     if location and known and location not in known:
-        doubts.append(f"Storage location {location} does not exist in {wish.namespace}; it has {humanize.join(known)}.")
-    if doubt := differences(wish.cron, snapshot.verdict(wish.namespace).candidates):
+        doubts.append(
+            f"Storage location {location} does not exist in {request.namespace}; it has {humanize.join(known)}."
+        )
+    if doubt := differences(request.cron, snapshot.verdict(request.namespace).candidates):
         doubts.append(doubt)
     if any(isinstance(one.parsed, CronSchedule) and one.parsed.every is not None for one in read):
         doubts.append("@every counts from the actual last run, so it drifts.")

@@ -35,7 +35,7 @@ NOT_PICKED_UP = "Not picked up yet: is Velero running? (foretop doctor, foretop 
 
 
 async def follow_write(
-    store: Store, context: str, look: Probe, within: float | None = PICKED_UP_WITHIN
+    store: Store, context: str, probe: Probe, within: float | None = PICKED_UP_WITHIN
 ) -> AsyncIterator[ProgressReport]:
     """What is seen whenever it changes, until it is done; after `within` seconds without that, that nobody did.
 
@@ -51,7 +51,7 @@ async def follow_write(
         while told is None or not told.done:
             news.clear()
             feed.drain()
-            seen = look(store.snapshot(context))
+            seen = probe(store.snapshot(context))
             if seen != told:
                 yield seen
                 told = seen
@@ -68,7 +68,7 @@ def unpause_probe(before: Schedule, before_runs: tuple[str, ...], nothing_due: b
     """Velero has looked at an unpaused schedule: lastSkipped is set, a backup is named, or there was nothing to do."""
     place = (before.namespace, before.name)
 
-    def look(snapshot: ClusterSnapshot) -> ProgressReport:
+    def probe(snapshot: ClusterSnapshot) -> ProgressReport:
         now = next((one for one in snapshot.schedules if (one.namespace, one.name) == place), None)
         if now is None:
             return ProgressReport(f"{before.name} was deleted in the meantime", done=True, well=False)
@@ -85,13 +85,13 @@ def unpause_probe(before: Schedule, before_runs: tuple[str, ...], nothing_due: b
             return ProgressReport(f"one backup starts when {held.name} has ended", done=True)
         return _without_a_run(snapshot, now, nothing_due)
 
-    return look
+    return probe
 
 
 def schedule_probe(namespace: str, name: str) -> Probe:
     """Velero has judged a new schedule."""
 
-    def look(snapshot: ClusterSnapshot) -> ProgressReport:
+    def probe(snapshot: ClusterSnapshot) -> ProgressReport:
         made = next((one for one in snapshot.schedules if (one.namespace, one.name) == (namespace, name)), None)
         if made is None:
             return ProgressReport(f"{name} is not visible yet")
@@ -103,13 +103,13 @@ def schedule_probe(namespace: str, name: str) -> Probe:
             return ProgressReport(f"Velero refuses {name}: {problem}", done=True, well=False)
         return ProgressReport(f"Velero picked up {name}: {made.phase}", done=True)
 
-    return look
+    return probe
 
 
 def run_probe(kind: type[Backup] | type[Restore], namespace: str, name: str, to_the_end: bool) -> Probe:
     """A backup or restore until Velero has begun with it, or to its end."""
 
-    def look(snapshot: ClusterSnapshot) -> ProgressReport:
+    def probe(snapshot: ClusterSnapshot) -> ProgressReport:
         runs = snapshot.backups if kind is Backup else snapshot.restores
         mine = next((one for one in runs if (one.namespace, one.name) == (namespace, name)), None)
         if mine is None:
@@ -120,13 +120,13 @@ def run_probe(kind: type[Backup] | type[Restore], namespace: str, name: str, to_
         ended = has_ended(mine)
         return ProgressReport(sentence, done=ended or not to_the_end, well=not ended or mine.phase == "Completed")
 
-    return look
+    return probe
 
 
 def deletion_probe(namespace: str, name: str) -> Probe:
     """A DeleteBackupRequest: Processed is not success, its errors tell."""
 
-    def look(snapshot: ClusterSnapshot) -> ProgressReport:
+    def probe(snapshot: ClusterSnapshot) -> ProgressReport:
         asked = [one for one in snapshot.delete_requests if (one.namespace, one.spec.backup_name) == (namespace, name)]
         errors = [text for one in asked for text in one.status.errors]
         if errors:
@@ -136,24 +136,24 @@ def deletion_probe(namespace: str, name: str) -> Probe:
         phase = asked[-1].phase if asked else ""
         return ProgressReport(f"{name} waits for Velero" if not phase else f"deletion of {name}: {phase}")
 
-    return look
+    return probe
 
 
 def restore_deletion_probe(namespace: str, name: str) -> Probe:
     """A Restore on its way out: Velero first removes its log and results from storage."""
 
-    def look(snapshot: ClusterSnapshot) -> ProgressReport:
+    def probe(snapshot: ClusterSnapshot) -> ProgressReport:
         if any((one.namespace, one.name) == (namespace, name) for one in snapshot.restores):
             return ProgressReport(f"{name} waits for Velero to remove its log and results")
         return ProgressReport(f"{name} is deleted", done=True)
 
-    return look
+    return probe
 
 
 def nonadmin_deletion_probe(kind: str, namespace: str, name: str) -> Probe:
     """A NAB or NAR on its way out."""
 
-    def look(snapshot: ClusterSnapshot) -> ProgressReport:
+    def probe(snapshot: ClusterSnapshot) -> ProgressReport:
         items = (*snapshot.nabs, *snapshot.nars)
         mine = next(
             (one for one in items if (type(one).__name__, one.namespace, one.name) == (kind, namespace, name)), None
@@ -164,7 +164,7 @@ def nonadmin_deletion_probe(kind: str, namespace: str, name: str) -> Probe:
         why = f", {deleting.message}" if deleting else ""
         return ProgressReport(f"{name}: {mine.phase or 'New'}{why}")
 
-    return look
+    return probe
 
 
 def _refusal(snapshot: ClusterSnapshot, schedule: Schedule) -> str:

@@ -65,7 +65,7 @@ class ActionService:
     def client(self, context: str) -> ApiClient:
         return self._clusters[context].client
 
-    def plan(self, intent: Intent, wish: Planner, keys: Sequence[ObjectRef]) -> TrackedPlan:
+    def plan(self, intent: Intent, planner: Planner, keys: Sequence[ObjectRef]) -> TrackedPlan:
         """What the wish comes to for each of these objects as the store shows them now."""
         steps: list[PlanStep] = []
         origins: list[ObjectRef] = []
@@ -77,7 +77,7 @@ class ActionService:
             if item is None:
                 refused.append(Refusal(key, "it no longer exists"))
                 continue
-            part = wish(
+            part = planner(
                 self.snapshot(key.context), [item], at if key.context == keys[0].context else self.now(key.context)
             )
             steps += part.steps
@@ -97,11 +97,11 @@ class ActionService:
                 return f"Cannot check your permissions in {context}: {problem}"
         return ""
 
-    async def carry_out(self, plan: Plan, wish: Planner) -> AsyncIterator[Result]:
+    async def carry_out(self, plan: Plan, planner: Planner) -> AsyncIterator[Result]:
         """Sends it, cluster by cluster."""
         for context in dict.fromkeys(step.target.context for step in plan.steps):
             await self.learn_user(context)
-            async for result in self.executor(context).carry_out(_part(plan, context), wish):
+            async for result in self.executor(context).carry_out(_part(plan, context), planner):
                 yield result
 
     def executor(self, context: str) -> PlanExecutor:

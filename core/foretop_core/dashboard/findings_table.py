@@ -56,7 +56,7 @@ class FindingsTableModel(TableModel):
         return self._reversed
 
     def pump(self) -> bool:
-        seen = (self.state.judgement, self.state.focus, self.filter_text, self._opened)
+        seen = (self.state.findings_revision, self.state.focus, self.filter_text, self._opened)
         if self._seen == seen:
             return False
         self._seen = seen

@@ -56,7 +56,7 @@ class DashboardState:
         self.focus = NamespaceScope()
         self.findings: tuple[Finding, ...] = ()
         self.unseen: tuple[VisibilityGap, ...] = ()
-        self.judgement = 0
+        self.findings_revision = 0
         """The revision of the findings: higher whenever a new look at the clusters found something else."""
         self._ticks = ticks
         self._stages = {context: RenderContextFactory(source.store, context) for context in source.contexts}
@@ -83,7 +83,7 @@ class DashboardState:
         """That of times which belong to no object."""
         return self.zoning.zone
 
-    def beat(self) -> None:
+    def begin_frame(self) -> None:
         """A new moment begins."""
         self._clocks.clear()
         self._scenes.clear()
@@ -172,7 +172,7 @@ class DashboardState:
     @property
     def version(self) -> tuple[object, ...]:
         """Moves whenever there is something new to draw, the passing of time not counted."""
-        return self.judgement, *(self._version(context) for context in self.contexts)
+        return self.findings_revision, *(self._version(context) for context in self.contexts)
 
     def _version(self, context: str) -> tuple[int, int]:
         return self.store.revision(context), self.store.health.revision
@@ -232,7 +232,7 @@ class DashboardState:
         unseen = tuple(gap for context in self.contexts for gap in self._unseen(context))
         if (shown, unseen) != (self.findings, self.unseen):
             self.findings, self.unseen = shown, unseen
-            self.judgement += 1
+            self.findings_revision += 1
 
     def _unseen(self, context: str) -> tuple[VisibilityGap, ...]:
         if context in self._failed_judging:

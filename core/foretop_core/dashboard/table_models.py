@@ -129,7 +129,7 @@ class TableModel(ABC):
         return False
 
     @property
-    def told_above(self) -> frozenset[str]:
+    def columns_in_header(self) -> frozenset[str]:
         """The columns whose text the heads of the groups have."""
         return frozenset({"context", "namespace"}) if self.groups is not None else frozenset()
 

@@ -83,7 +83,7 @@ class Heartbeat:
         runs = self.still_submits(now) and not self.has_waiting
         return f"does not {'complete' if runs else 'start'} until {self.awaited(now)}"
 
-    def outlook(self, now: datetime) -> str:
+    def coming_run_phrase(self, now: datetime) -> str:
         """What becomes of a coming run of a silent server; reads on after the time that it is due."""
         if self.still_submits(now):
             return f"when it is created but {self.holds_back(now)}"

@@ -19,7 +19,7 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.forecast import Choice, expected_start, unpause
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.sentences import render
-from foretop_core.tables.resources.run_eta import outlook
+from foretop_core.tables.resources.run_eta import run_eta
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
 from tests.unit.tables.test_views import Shown, velero
 
@@ -69,7 +69,7 @@ def test_row_and_pane_agree_on_a_stalled_backup() -> None:
     shown = Shown("queue", [location(checked="02:59:03", synced="02:59:03"), stalled])
     assert shown.text("when")[0][-1].startswith("41m → ")
     shown.clock.set(at("02:59:07"))
-    told = outlook(stalled, shown.context_factory.render_context(shown.clock.now()))
+    told = run_eta(stalled, shown.context_factory.render_context(shown.clock.now()))
     assert told.short == "stalled 18m"
     assert "have changed for at least 18 minutes" in render(told.sentence, NOW)
     assert "nded about" not in _pane(shown, stalled)

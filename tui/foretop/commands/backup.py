@@ -65,8 +65,8 @@ def create(
     same_as: str | None,
     labels: tuple[str, ...],
     wait: bool | None,
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
 ) -> int:
     """Back up now: --from-schedule SCHEDULE, or --same-as BACKUP."""
     if (from_schedule is None) is (same_as is None):
@@ -74,32 +74,40 @@ def create(
     if same_as is not None and (name or labels):
         raise click.UsageError("--same-as takes name and labels from the backup")
     return run_async(
-        _create(wishes, manner, name or "", from_schedule, same_as, pairs(labels, "--labels"), wants_to_wait(wait))
+        _create(
+            session_options,
+            write_options,
+            name or "",
+            from_schedule,
+            same_as,
+            pairs(labels, "--labels"),
+            wants_to_wait(wait),
+        )
     )
 
 
 async def _create(
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
     name: str,
     from_schedule: str | None,
     same_as: str | None,
     labels: dict[str, str],
     wait: bool,
 ) -> int:
-    def look(step: PlanStep) -> write_progress.Probe:
+    def probe(step: PlanStep) -> write_progress.Probe:
         return write_progress.run_probe(Backup, step.target.namespace, step.target.name, to_the_end=True)
 
     def from_it(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
         return plan_back_up_now(snapshot, some, now, name, labels)
 
-    async with open_session(wishes, KINDS) as at:
-        follows = look if wait else None
+    async with open_session(session_options, KINDS) as at:
+        follows = probe if wait else None
         if from_schedule is not None:
             schedule = select_one(at.snapshot, SCHEDULE, at.snapshot.schedules, from_schedule)
-            return await run_action(at, from_it, [schedule], manner, look=follows, to_the_end=True)
+            return await run_action(at, from_it, [schedule], write_options, probe=follows, to_the_end=True)
         backup = select_one(at.snapshot, BACKUP, at.snapshot.backups, same_as or "")
-        return await run_action(at, plan_run_again, [backup], manner, look=follows, to_the_end=True)
+        return await run_action(at, plan_run_again, [backup], write_options, probe=follows, to_the_end=True)
 
 
 @verb_of(command, intents.DELETE_BACKUP)
@@ -112,47 +120,47 @@ def delete(
     labels: str | None,
     everything: bool,
     wait: bool | None,
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
 ) -> int:
     """Delete backups with their data, by a DeleteBackupRequest each; --wait shows its errors."""
-    return run_async(_delete(wishes, manner, names, labels, everything, wants_to_wait(wait)))
+    return run_async(_delete(session_options, write_options, names, labels, everything, wants_to_wait(wait)))
 
 
 async def _delete(
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
     names: tuple[str, ...],
     labels: str | None,
     everything: bool,
     wait: bool,
 ) -> int:
-    def look(step: PlanStep) -> write_progress.Probe:
+    def probe(step: PlanStep) -> write_progress.Probe:
         return write_progress.deletion_probe(step.target.namespace, step.target.name)
 
-    async with open_session(wishes, KINDS) as at:
+    async with open_session(session_options, KINDS) as at:
         items = select_objects(at.snapshot, BACKUP, at.snapshot.backups, names, labels, everything)
-        return await run_action(at, plan_delete_backup, items, manner, look=look if wait else None)
+        return await run_action(at, plan_delete_backup, items, write_options, probe=probe if wait else None)
 
 
 @verb_of(command, intents.CANCEL_MOVEMENTS)
 @click.argument("name")
 @connection_options
 @acting_options
-def cancel(name: str, wishes: SessionOptions, manner: WriteOptions) -> int:
+def cancel(name: str, session_options: SessionOptions, write_options: WriteOptions) -> int:
     """Cancel the data movements of a running backup."""
-    return run_async(_cancel(wishes, manner, name))
+    return run_async(_cancel(session_options, write_options, name))
 
 
-async def _cancel(wishes: SessionOptions, manner: WriteOptions, name: str) -> int:
-    async with open_session(wishes, KINDS) as at:
+async def _cancel(session_options: SessionOptions, write_options: WriteOptions, name: str) -> int:
+    async with open_session(session_options, KINDS) as at:
         backup = select_one(at.snapshot, BACKUP, at.snapshot.backups, name)
         moving = await movements_of(at.executor.client, backup)
 
-        def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+        def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_cancel_movements(replace(snapshot, movements=moving), some, now)
 
-        return await run_action(at, wish, [backup], manner, again=replan_cancel)
+        return await run_action(at, planner, [backup], write_options, again=replan_cancel)
 
 
 @verb_of(command, intents.EXTEND_BACKUP)
@@ -167,43 +175,43 @@ def extend(
     everything: bool,
     ttl: str | None,
     until: str | None,
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
 ) -> int:
     """Keep backups for longer: --ttl DURATION, or --until TIME."""
     if (ttl is None) is (until is None):
         raise click.UsageError("give --ttl or --until")
     wanted = NewLifetime(until=moment(until)) if until else NewLifetime(ttl=go_duration(ttl or "", "--ttl"))
-    return run_async(_extend(wishes, manner, names, labels, everything, wanted))
+    return run_async(_extend(session_options, write_options, names, labels, everything, wanted))
 
 
 async def _extend(
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
     names: tuple[str, ...],
     labels: str | None,
     everything: bool,
     wanted: NewLifetime,
 ) -> int:
-    def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+    def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
         return plan_extend(snapshot, some, wanted, now)
 
-    async with open_session(wishes, KINDS) as at:
+    async with open_session(session_options, KINDS) as at:
         items = select_objects(at.snapshot, BACKUP, at.snapshot.backups, names, labels, everything)
-        return await run_action(at, wish, items, manner)
+        return await run_action(at, planner, items, write_options)
 
 
 @command.command("logs")
 @click.argument("name")
 @log_options
 @connection_options
-def logs(name: str, wanted: LogOptions, wishes: SessionOptions) -> int:
+def logs(name: str, wanted: LogOptions, session_options: SessionOptions) -> int:
     """Print the log of a backup, or what Velero's own log has of it where the whole cannot be had."""
-    return run_async(_logs(wishes, name, wanted))
+    return run_async(_logs(session_options, name, wanted))
 
 
-async def _logs(wishes: SessionOptions, name: str, wanted: LogOptions) -> int:
-    async with open_session(wishes, KINDS) as at:
+async def _logs(session_options: SessionOptions, name: str, wanted: LogOptions) -> int:
+    async with open_session(session_options, KINDS) as at:
         return await show_log(at, select_one(at.snapshot, BACKUP, at.snapshot.backups, name), wanted)
 
 

@@ -42,9 +42,9 @@ _KINDS = {
 @click.argument("path", type=click.Path(path_type=Path))
 @click.argument("kind")
 @connection_options
-def command(path: Path, kind: str, wishes: SessionOptions) -> int:
+def command(path: Path, kind: str, session_options: SessionOptions) -> int:
     """Write the names of objects for the shell's completion."""
-    names = asyncio.run(_names(kind, wishes))
+    names = asyncio.run(_names(kind, session_options))
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as draft:
         json.dump(names, draft, ensure_ascii=False)
@@ -52,15 +52,15 @@ def command(path: Path, kind: str, wishes: SessionOptions) -> int:
     return 0
 
 
-async def _names(kind: str, wishes: SessionOptions) -> list[str]:
+async def _names(kind: str, session_options: SessionOptions) -> list[str]:
     found: set[str] = set()
-    for client in connect(wishes.connect, os.environ, SystemClock(), read_only=True).clients.values():
+    for client in connect(session_options.connect, os.environ, SystemClock(), read_only=True).clients.values():
         try:
             if kind == "namespace":
                 found |= await _listed(client, "/api/v1/namespaces", with_namespace=False)
                 continue
             wanted = _KINDS[kind.removeprefix("object:")]
-            found |= await _of_kind(client, wanted, wishes.namespaces)
+            found |= await _of_kind(client, wanted, session_options.namespaces)
         finally:
             await client.close()
     return sorted(found)

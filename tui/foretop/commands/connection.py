@@ -72,13 +72,15 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options to a command, which is handed `wishes`: those given before it, and its own over them."""
 
     @functools.wraps(command)
-    def with_wishes(*arguments: Any, **options: Any) -> Any:
+    def with_session_options(*arguments: Any, **options: Any) -> Any:
         given = {name: options.pop(name, None) for name in _NAMES}
-        return command(*arguments, wishes=_merge(wishes_of(click.get_current_context()), given), **options)
+        return command(
+            *arguments, session_options=_merge(session_options_of(click.get_current_context()), given), **options
+        )
 
     for option in reversed(_OPTIONS):
-        with_wishes = option(with_wishes)
-    return with_wishes
+        with_session_options = option(with_session_options)
+    return with_session_options
 
 
 def without_option(command: Callable[..., Any], name: str) -> None:
@@ -87,7 +89,7 @@ def without_option(command: Callable[..., Any], name: str) -> None:
     params[:] = [param for param in params if param.name != name]
 
 
-def wishes_of(context: click.Context) -> SessionOptions:
+def session_options_of(context: click.Context) -> SessionOptions:
     """What was said so far; the environment speaks first."""
     found = context.find_object(SessionOptions)
     if found is not None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from foretop.commands.connection import wishes_of
+from foretop.commands.connection import session_options_of
 from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, show_dashboard
 from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
@@ -63,7 +63,7 @@ def command(
     velero_version: str,
     serve: bool,
     port: int,
-    tastes: DisplayFlags,
+    display_flags: DisplayFlags,
 ) -> int:
     """A cluster in a box: Velero, the non-admin controller and their objects, on this machine alone.
 
@@ -86,7 +86,7 @@ def command(
         return asyncio.run(_serve(build(), port))
     if not has_terminal():
         return _report(build())
-    return _look(build, port, tastes, wishes_of(ctx).read_only, rate)
+    return _show(build, port, display_flags, session_options_of(ctx).read_only, rate)
 
 
 def _report(box: SimulatedCluster) -> int:
@@ -99,7 +99,9 @@ def _report(box: SimulatedCluster) -> int:
     return 0
 
 
-def _look(build: Callable[[], SimulatedCluster], port: int, tastes: DisplayFlags, read_only: bool, speed: float) -> int:
+def _show(
+    build: Callable[[], SimulatedCluster], port: int, display_flags: DisplayFlags, read_only: bool, speed: float
+) -> int:
     """The screen first; the box is built behind it, and then looked at as any cluster is."""
     with ExitStack() as stack:
 
@@ -114,7 +116,7 @@ def _look(build: Callable[[], SimulatedCluster], port: int, tastes: DisplayFlags
                 box.running_clock,
             )
 
-        return show_dashboard(open_source, tastes, read_only=read_only, speed=speed)
+        return show_dashboard(open_source, display_flags, read_only=read_only, speed=speed)
 
 
 @contextmanager

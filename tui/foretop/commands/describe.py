@@ -48,16 +48,16 @@ _NO_END = 100_000
 @click.argument("what", metavar="KIND", type=click.Choice([*_KINDS, *_SAME]))
 @click.argument("name")
 @connection_options
-def command(what: str, name: str, wishes: SessionOptions) -> int:
+def command(what: str, name: str, session_options: SessionOptions) -> int:
     """Everything that foretop knows of one object: state, spec, conditions, volumes, results, events, findings.
 
     KIND is schedule, backup, restore, nab, nar, bsl, nabsl or storage-request; NAME may be NAMESPACE/NAME.
     """
-    return asyncio.run(_describe(_KINDS[_SAME.get(what, what)], name, wishes))
+    return asyncio.run(_describe(_KINDS[_SAME.get(what, what)], name, session_options))
 
 
-async def _describe(kind: Kind, name: str, wishes: SessionOptions) -> int:
-    async with running_session(wishes) as session:
+async def _describe(kind: Kind, name: str, session_options: SessionOptions) -> int:
+    async with running_session(session_options) as session:
         good, bad = await wait_synced(session)
         warn(bad)
         context, resource = _find(session, good, kind, name)

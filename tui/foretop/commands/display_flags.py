@@ -44,8 +44,8 @@ def screen_options(command: Callable[..., Any]) -> Callable[..., Any]:
         context = click.get_current_context()
         before: DisplayFlags = context.meta.get(__name__, DisplayFlags())
         given = {name: options.pop(name) or getattr(before, name) for name in _NAMES}
-        tastes = context.meta[__name__] = DisplayFlags(**given)
-        return command(*arguments, tastes=tastes, **options)
+        display_flags = context.meta[__name__] = DisplayFlags(**given)
+        return command(*arguments, display_flags=display_flags, **options)
 
     for option in reversed(_OPTIONS):
         with_tastes = option(with_tastes)
@@ -57,28 +57,32 @@ def has_terminal() -> bool:
 
 
 def show_dashboard(
-    open_source: Callable[[], ClusterSession], tastes: DisplayFlags, *, read_only: bool = False, speed: float = 1.0
+    open_source: Callable[[], ClusterSession],
+    display_flags: DisplayFlags,
+    *,
+    read_only: bool = False,
+    speed: float = 1.0,
 ) -> int:
     """Runs the dashboard to its end."""
     gc.set_threshold(_SELDOM)
     from foretop.startup import detect_display, run_dashboard
 
-    looks = detect_display(
+    display_options = detect_display(
         os.environ,
-        ascii=tastes.ascii_only,
-        calm=tastes.calm,
-        flash=tastes.flash,
-        mouse=tastes.mouse,
+        ascii=display_flags.ascii_only,
+        calm=display_flags.calm,
+        flash=display_flags.flash,
+        mouse=display_flags.mouse,
         read_only=read_only,
         speed=speed,
     )
-    return run_dashboard(open_source, looks)
+    return run_dashboard(open_source, display_options)
 
 
-def watch_clusters(wishes: SessionOptions, tastes: DisplayFlags) -> int:
+def watch_clusters(session_options: SessionOptions, display_flags: DisplayFlags) -> int:
     def open_source() -> ClusterSession:
         from foretop_core.session import open_session
 
-        return open_session(replace(wishes, with_velero=True), os.environ)
+        return open_session(replace(session_options, with_velero=True), os.environ)
 
-    return show_dashboard(open_source, tastes, read_only=wishes.read_only)
+    return show_dashboard(open_source, display_flags, read_only=session_options.read_only)

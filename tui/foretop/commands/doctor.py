@@ -25,19 +25,19 @@ _SIGNS = {CheckStatus.OK: "✓", CheckStatus.NOTE: "·", CheckStatus.MISSING: "�
 @click.command("doctor")
 @connection_options
 @output_option
-def command(wishes: SessionOptions, form: str) -> int:
+def command(session_options: SessionOptions, form: str) -> int:
     """What foretop finds in the cluster, and what it lacks.
 
     Exit code: 0 all there, 1 something needed is missing or not allowed, 2 no connection.
     """
-    return asyncio.run(_examine(wishes, form))
+    return asyncio.run(_examine(session_options, form))
 
 
-async def _examine(wishes: SessionOptions, form: str) -> int:
+async def _examine(session_options: SessionOptions, form: str) -> int:
     clock = SystemClock()
-    named = NamespaceSelection(wishes.namespaces, wishes.velero_namespace, with_velero=True)
-    connections = connect(wishes.connect, os.environ, clock, read_only=True)
-    given = wishes.velero_versions or NONE_GIVEN
+    named = NamespaceSelection(session_options.namespaces, session_options.velero_namespace, with_velero=True)
+    connections = connect(session_options.connect, os.environ, clock, read_only=True)
+    given = session_options.velero_versions or NONE_GIVEN
     given.check(connections.clients)
     items: list[dict[str, Any]] = []
     verdicts: set[CheckStatus] = set()

@@ -87,7 +87,7 @@ class PrintedRows:
 def command(
     what: str,
     wanted: tuple[str, ...],
-    wishes: SessionOptions,
+    session_options: SessionOptions,
     form: OutputForm,
     watch: bool,
     labels: str | None,
@@ -115,13 +115,15 @@ def command(
         SortOrder.read(sort_by) if sort_by else None,
     )
     text = " ".join([*wanted, *([f"-l '{labels}'"] if labels else [])])
-    return asyncio.run(_get(name, text, wishes, chosen, watch, plain))
+    return asyncio.run(_get(name, text, session_options, chosen, watch, plain))
 
 
-async def _get(name: str, wanted: str, wishes: SessionOptions, chosen: PrintedRows, watch: bool, plain: bool) -> int:
+async def _get(
+    name: str, wanted: str, session_options: SessionOptions, chosen: PrintedRows, watch: bool, plain: bool
+) -> int:
     view_name, only = _TABLES[name]
     kinds = WATCHED if view_name == "findings" else _needed(VIEWS[view_name])
-    async with running_session(wishes, kinds) as session:
+    async with running_session(session_options, kinds) as session:
         source = (
             FindingRows(session, wanted) if view_name == "findings" else ResourceRows(session, view_name, wanted, only)
         )
@@ -146,7 +148,7 @@ def _refuse_missing(session: Session) -> None:
 
 def _needed(view: type[View[Any]]) -> tuple[Kind, ...]:
     """Only the kinds that the view tells of; rights for the others are not needed."""
-    return tuple(kind for kind in KINDS if kind.name in view.watched | view.beside and kind in WATCHED)
+    return tuple(kind for kind in KINDS if kind.name in view.watched | view.context_kinds and kind in WATCHED)
 
 
 async def _watch(source: ResourceRows | FindingRows, chosen: PrintedRows, plain: bool) -> None:

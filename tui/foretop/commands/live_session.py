@@ -14,8 +14,8 @@ from foretop_core.session import WATCHED, Session, open_session
 
 
 @asynccontextmanager
-async def running_session(wishes: SessionOptions, kinds: tuple[Kind, ...] = WATCHED) -> AsyncIterator[Session]:
-    session = open_session(wishes, os.environ, kinds=kinds)
+async def running_session(session_options: SessionOptions, kinds: tuple[Kind, ...] = WATCHED) -> AsyncIterator[Session]:
+    session = open_session(session_options, os.environ, kinds=kinds)
     session.start()
     try:
         yield session

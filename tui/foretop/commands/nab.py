@@ -52,46 +52,46 @@ def delete(
     everything: bool,
     force: bool,
     wait: bool | None,
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
 ) -> int:
     """Delete non-admin backups with their data, by spec.deleteBackup."""
-    return run_async(_delete(wishes, manner, names, labels, everything, force, wants_to_wait(wait)))
+    return run_async(_delete(session_options, write_options, names, labels, everything, force, wants_to_wait(wait)))
 
 
 async def _delete(
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
     names: tuple[str, ...],
     labels: str | None,
     everything: bool,
     force: bool,
     wait: bool,
 ) -> int:
-    def look(step: PlanStep) -> write_progress.Probe:
+    def probe(step: PlanStep) -> write_progress.Probe:
         return write_progress.nonadmin_deletion_probe(NAB.name, step.target.namespace, step.target.name)
 
-    async with open_session(wishes, KINDS) as at:
+    async with open_session(session_options, KINDS) as at:
         items = select_objects(at.snapshot, NAB, at.snapshot.nabs, names, labels, everything)
         served = await serves_field(at.executor.client, NAB, FORCE_FIELD)
 
-        def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+        def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_delete_nab(snapshot, some, now, force=force, serves_force=served)
 
-        return await run_action(at, wish, items, manner, look=look if wait else None)
+        return await run_action(at, planner, items, write_options, probe=probe if wait else None)
 
 
 @command.command("logs")
 @click.argument("name")
 @log_options
 @connection_options
-def logs(name: str, wanted: LogOptions, wishes: SessionOptions) -> int:
+def logs(name: str, wanted: LogOptions, session_options: SessionOptions) -> int:
     """Print the log of a non-admin backup, where its rules allow."""
-    return run_async(_logs(wishes, name, wanted))
+    return run_async(_logs(session_options, name, wanted))
 
 
-async def _logs(wishes: SessionOptions, name: str, wanted: LogOptions) -> int:
-    async with open_session(wishes, KINDS) as at:
+async def _logs(session_options: SessionOptions, name: str, wanted: LogOptions) -> int:
+    async with open_session(session_options, KINDS) as at:
         return await show_log(at, select_one(at.snapshot, NAB, at.snapshot.nabs, name), wanted)
 
 

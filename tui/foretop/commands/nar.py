@@ -42,27 +42,27 @@ def delete(
     labels: str | None,
     everything: bool,
     wait: bool | None,
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
 ) -> int:
     """Delete non-admin restores; what they have restored stays."""
-    return run_async(_delete(wishes, manner, names, labels, everything, wants_to_wait(wait)))
+    return run_async(_delete(session_options, write_options, names, labels, everything, wants_to_wait(wait)))
 
 
 async def _delete(
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
     names: tuple[str, ...],
     labels: str | None,
     everything: bool,
     wait: bool,
 ) -> int:
-    def look(step: PlanStep) -> write_progress.Probe:
+    def probe(step: PlanStep) -> write_progress.Probe:
         return write_progress.nonadmin_deletion_probe(NAR.name, step.target.namespace, step.target.name)
 
-    async with open_session(wishes, (NAR, RESTORE)) as at:
+    async with open_session(session_options, (NAR, RESTORE)) as at:
         items = select_objects(at.snapshot, NAR, at.snapshot.nars, names, labels, everything)
-        return await run_action(at, plan_delete_nar, items, manner, look=look if wait else None)
+        return await run_action(at, plan_delete_nar, items, write_options, probe=probe if wait else None)
 
 
 add_results(

@@ -42,7 +42,7 @@ _SIGNS = {"error": "✗", "warning": "▲", "note": "·"}
 @click.option("--at", "at", metavar="TIME", help="Analyse as of this time instead of now.")
 @output_option
 @click.option("--prometheus", is_flag=True, help="Print metrics for Prometheus' textfile collector.")
-def command(wishes: SessionOptions, source: str | None, at: str | None, form: str, prometheus: bool) -> int:
+def command(session_options: SessionOptions, source: str | None, at: str | None, form: str, prometheus: bool) -> int:
     """Report next runs, queue and findings of a cluster or of a file.
 
     Exit code: 0 nothing to do, 1 findings of severity error or an unreadable object, 2 nothing readable,
@@ -53,21 +53,21 @@ def command(wishes: SessionOptions, source: str | None, at: str | None, form: st
     form = "prometheus" if prometheus else form
     now = argument_values.moment(at)
     if source is None:
-        return asyncio.run(_of_clusters(wishes, now if at else None, form))
+        return asyncio.run(_of_clusters(session_options, now if at else None, form))
     read = argument_values.objects(source)
-    given = wishes.velero_versions or NONE_GIVEN
+    given = session_options.velero_versions or NONE_GIVEN
     given.check(())
     snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
     return report_snapshots([(snapshot, now)], read.unreadable, form)
 
 
-def report_on_clusters(wishes: SessionOptions) -> int:
+def report_on_clusters(session_options: SessionOptions) -> int:
     """One plain report, as a build log wants it."""
-    return asyncio.run(_of_clusters(wishes, None, "text"))
+    return asyncio.run(_of_clusters(session_options, None, "text"))
 
 
-async def _of_clusters(wishes: SessionOptions, at: datetime | None, form: str) -> int:
-    async with running_session(replace(wishes, with_velero=True)) as session:
+async def _of_clusters(session_options: SessionOptions, at: datetime | None, form: str) -> int:
+    async with running_session(replace(session_options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
         snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
         lost = tuple(Unreadable(problem.what, problem.why, problem.hint) for problem in bad)

@@ -76,10 +76,15 @@ def command() -> None:
 @connection_options
 @acting_options
 def create(
-    name: str | None, from_backup: str, wait: bool | None, wishes: SessionOptions, manner: WriteOptions, **given: Any
+    name: str | None,
+    from_backup: str,
+    wait: bool | None,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
+    **given: Any,
 ) -> int:
     """Restore from a backup."""
-    wish = RestoreRequest(
+    planner = RestoreRequest(
         name or "",
         pairs(given["namespace_mappings"], "--namespace-mappings", ":"),
         given["existing"],
@@ -87,7 +92,7 @@ def create(
         _spec(given),
         pairs(given["labels"], "--labels"),
     )
-    return run_async(_create(wishes, manner, from_backup, wish, wants_to_wait(wait)))
+    return run_async(_create(session_options, write_options, from_backup, planner, wants_to_wait(wait)))
 
 
 def _spec(given: dict[str, Any]) -> RestoreSpec:
@@ -103,19 +108,19 @@ def _spec(given: dict[str, Any]) -> RestoreSpec:
 
 
 async def _create(
-    wishes: SessionOptions, manner: WriteOptions, from_backup: str, wanted: RestoreRequest, wait: bool
+    session_options: SessionOptions, write_options: WriteOptions, from_backup: str, wanted: RestoreRequest, wait: bool
 ) -> int:
-    def look(step: PlanStep) -> write_progress.Probe:
+    def probe(step: PlanStep) -> write_progress.Probe:
         return write_progress.run_probe(Restore, step.target.namespace, step.target.name, to_the_end=True)
 
-    async with open_session(wishes, KINDS) as at:
+    async with open_session(session_options, KINDS) as at:
         backup = select_one(at.snapshot, BACKUP, at.snapshot.backups, from_backup)
         existing = await visible_namespaces(at.executor.client) or None
 
-        def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+        def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_restore(snapshot, some, wanted, now, existing)
 
-        return await run_action(at, wish, [backup], manner, look=look if wait else None, to_the_end=True)
+        return await run_action(at, planner, [backup], write_options, probe=probe if wait else None, to_the_end=True)
 
 
 @verb_of(command, intents.DELETE_RESTORE)
@@ -128,40 +133,40 @@ def delete(
     labels: str | None,
     everything: bool,
     wait: bool | None,
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
 ) -> int:
     """Delete restores with their logs and results; what they have restored stays."""
-    return run_async(_delete(wishes, manner, names, labels, everything, wants_to_wait(wait)))
+    return run_async(_delete(session_options, write_options, names, labels, everything, wants_to_wait(wait)))
 
 
 async def _delete(
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
     names: tuple[str, ...],
     labels: str | None,
     everything: bool,
     wait: bool,
 ) -> int:
-    def look(step: PlanStep) -> write_progress.Probe:
+    def probe(step: PlanStep) -> write_progress.Probe:
         return write_progress.restore_deletion_probe(step.target.namespace, step.target.name)
 
-    async with open_session(wishes, KINDS) as at:
+    async with open_session(session_options, KINDS) as at:
         items = select_objects(at.snapshot, RESTORE, at.snapshot.restores, names, labels, everything)
-        return await run_action(at, plan_delete_restore, items, manner, look=look if wait else None)
+        return await run_action(at, plan_delete_restore, items, write_options, probe=probe if wait else None)
 
 
 @command.command("logs")
 @click.argument("name")
 @log_options
 @connection_options
-def logs(name: str, wanted: LogOptions, wishes: SessionOptions) -> int:
+def logs(name: str, wanted: LogOptions, session_options: SessionOptions) -> int:
     """Print the log of a restore, or what Velero's own log has of it where the whole cannot be had."""
-    return run_async(_logs(wishes, name, wanted))
+    return run_async(_logs(session_options, name, wanted))
 
 
-async def _logs(wishes: SessionOptions, name: str, wanted: LogOptions) -> int:
-    async with open_session(wishes, KINDS) as at:
+async def _logs(session_options: SessionOptions, name: str, wanted: LogOptions) -> int:
+    async with open_session(session_options, KINDS) as at:
         return await show_log(at, select_one(at.snapshot, RESTORE, at.snapshot.restores, name), wanted)
 
 

@@ -41,11 +41,11 @@ def add_results(
     @trust_options
     @output_option
     @connection_options
-    def results(name: str, trust: TlsTrust, form: str, wishes: SessionOptions) -> int:
-        return run_async(look(wishes, name, trust, form))
+    def results(name: str, trust: TlsTrust, form: str, session_options: SessionOptions) -> int:
+        return run_async(_print_results(session_options, name, trust, form))
 
-    async def look(wishes: SessionOptions, name: str, trust: TlsTrust, form: str) -> int:
-        async with open_session(wishes, watched) as at:
+    async def _print_results(session_options: SessionOptions, name: str, trust: TlsTrust, form: str) -> int:
+        async with open_session(session_options, watched) as at:
             return await show_results(at, select_one(at.snapshot, kind, members(at.snapshot), name), trust, form)
 
 

@@ -71,16 +71,18 @@ def pause(
     reason: str,
     until: str | None,
     batch: str | None,
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
 ) -> int:
     """Make no further backups of some schedules; what is running goes on."""
-    return run_async(_pause(wishes, manner, names, labels, everything, reason, until or "", batch or ""))
+    return run_async(
+        _pause(session_options, write_options, names, labels, everything, reason, until or "", batch or "")
+    )
 
 
 async def _pause(
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
     names: tuple[str, ...],
     labels: str | None,
     everything: bool,
@@ -88,7 +90,7 @@ async def _pause(
     until: str,
     batch: str,
 ) -> int:
-    async with open_session(wishes, KINDS) as at:
+    async with open_session(session_options, KINDS) as at:
         items = select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
         end = read_end(until, at.now) if until else None
         wanted = items if names else tuple(item for item in items if not item.spec.paused)
@@ -96,9 +98,11 @@ async def _pause(
             say_to(f"Nothing to do: all {len(items)} are already paused.", err=True)
             return DONE
         window = batch or f"{at.now:%Y%m%d%H%M%S}-{secrets.token_hex(2)}"
-        wish = PauseRequest(await at.introduce(), window, reason, end)
-        code = await run_action(at, lambda snapshot, some, now: plan_pause(snapshot, some, wish, now), wanted, manner)
-        if code == DONE and not manner.dry_run:
+        planner = PauseRequest(await at.introduce(), window, reason, end)
+        code = await run_action(
+            at, lambda snapshot, some, now: plan_pause(snapshot, some, planner, now), wanted, write_options
+        )
+        if code == DONE and not write_options.dry_run:
             say_to(f"To resume exactly these: foretop schedule unpause --batch {window}", err=True)
         return code
 
@@ -123,17 +127,19 @@ def unpause(
     batch: str | None,
     skip: str | None,
     wait: bool | None,
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
 ) -> int:
     """Let schedules run again, with or without the backup that is overdue."""
     choice = Choice.LEAVE if skip is None else Choice.SKIP if skip == "true" else Choice.DO_NOT_SKIP
-    return run_async(_unpause(wishes, manner, names, labels, everything, batch, choice, wants_to_wait(wait)))
+    return run_async(
+        _unpause(session_options, write_options, names, labels, everything, batch, choice, wants_to_wait(wait))
+    )
 
 
 async def _unpause(
-    wishes: SessionOptions,
-    manner: WriteOptions,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
     names: tuple[str, ...],
     labels: str | None,
     everything: bool,
@@ -141,7 +147,7 @@ async def _unpause(
     choice: Choice,
     wait: bool,
 ) -> int:
-    async with open_session(wishes, KINDS) as at:
+    async with open_session(session_options, KINDS) as at:
         if batch is not None:
             select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything, more=True)
             items: tuple[Schedule, ...] = tuple(of_batch(at.snapshot.schedules, batch))
@@ -154,15 +160,15 @@ async def _unpause(
             say_to(f"Nothing to do: none of the {len(items)} is paused.", err=True)
             return DONE
 
-        def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+        def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_unpause(snapshot, some, choice, now)
 
-        looks = {(item.namespace, item.name): _look(at, item, choice) for item in wanted}
-        look = (lambda step: looks[step.target.namespace, step.target.name]) if wait else None
-        return await run_action(at, wish, wanted, manner, look=look)
+        probes = {(item.namespace, item.name): _probe(at, item, choice) for item in wanted}
+        probe = (lambda step: probes[step.target.namespace, step.target.name]) if wait else None
+        return await run_action(at, planner, wanted, write_options, probe=probe)
 
 
-def _look(at: CommandSession, item: Schedule, choice: Choice) -> write_progress.Probe:
+def _probe(at: CommandSession, item: Schedule, choice: Choice) -> write_progress.Probe:
     """Made before anything is sent, so that what was there already does not count."""
     runs = at.snapshot.backups_by_schedule.get((item.namespace, item.name), ())
     nothing_due = choice is not Choice.SKIP and not may_be_due(item, at.now, at.snapshot.readings(item))
@@ -183,7 +189,12 @@ def _look(at: CommandSession, item: Schedule, choice: Choice) -> write_progress.
 @connection_options
 @acting_options
 def create(
-    name: str | None, source: str | None, wait: bool | None, wishes: SessionOptions, manner: WriteOptions, **given: Any
+    name: str | None,
+    source: str | None,
+    wait: bool | None,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
+    **given: Any,
 ) -> int:
     """Make a schedule: NAME --schedule CRON, or -f FILE."""
     if (source is None) is (name is None):
@@ -198,9 +209,9 @@ def create(
             raise BadInput(f"{source} contains no Schedule")
     else:
         wanted = [_from_flags(name or "", given)]
-    for wish in wanted:
-        check_schedule(wish)
-    return run_async(_create(wishes, manner, wanted, wants_to_wait(wait)))
+    for planner in wanted:
+        check_schedule(planner)
+    return run_async(_create(session_options, write_options, wanted, wants_to_wait(wait)))
 
 
 def _from_flags(name: str, given: dict[str, Any]) -> NewSchedule:
@@ -217,19 +228,22 @@ def _from_flags(name: str, given: dict[str, Any]) -> NewSchedule:
     )
 
 
-async def _create(wishes: SessionOptions, manner: WriteOptions, wanted: list[NewSchedule], wait: bool) -> int:
-    async with open_session(wishes, KINDS) as at:
+async def _create(
+    session_options: SessionOptions, write_options: WriteOptions, wanted: list[NewSchedule], wait: bool
+) -> int:
+    async with open_session(session_options, KINDS) as at:
         placed = [
-            replace(wish, namespace=wish.namespace or velero_namespace(at.snapshot, at.namespaces)) for wish in wanted
+            replace(planner, namespace=planner.namespace or velero_namespace(at.snapshot, at.namespaces))
+            for planner in wanted
         ]
 
-        def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+        def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_create_schedules(snapshot, some, now)
 
-        def look(step: PlanStep) -> write_progress.Probe:
+        def probe(step: PlanStep) -> write_progress.Probe:
             return write_progress.schedule_probe(step.target.namespace, step.target.name)
 
-        return await run_action(at, wish, placed, manner, look=look if wait else None)
+        return await run_action(at, planner, placed, write_options, probe=probe if wait else None)
 
 
 @verb_of(command, intents.DELETE_SCHEDULE)
@@ -237,15 +251,23 @@ async def _create(wishes: SessionOptions, manner: WriteOptions, wanted: list[New
 @connection_options
 @acting_options
 def delete(
-    names: tuple[str, ...], labels: str | None, everything: bool, wishes: SessionOptions, manner: WriteOptions
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
+    session_options: SessionOptions,
+    write_options: WriteOptions,
 ) -> int:
     """Delete schedules; their backups stay, unless they are owned by the schedule."""
-    return run_async(_delete(wishes, manner, names, labels, everything))
+    return run_async(_delete(session_options, write_options, names, labels, everything))
 
 
 async def _delete(
-    wishes: SessionOptions, manner: WriteOptions, names: tuple[str, ...], labels: str | None, everything: bool
+    session_options: SessionOptions,
+    write_options: WriteOptions,
+    names: tuple[str, ...],
+    labels: str | None,
+    everything: bool,
 ) -> int:
-    async with open_session(wishes, KINDS) as at:
+    async with open_session(session_options, KINDS) as at:
         items = select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
-        return await run_action(at, plan_delete_schedule, items, manner)
+        return await run_action(at, plan_delete_schedule, items, write_options)

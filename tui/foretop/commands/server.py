@@ -40,13 +40,13 @@ def command() -> None:
 @click.option("--schedule-skip-immediately", "skip", type=TRUTH, required=True, metavar="true|false")
 @connection_options
 @acting_options
-def set_default(skip: str, wishes: SessionOptions, manner: WriteOptions) -> int:
+def set_default(skip: str, session_options: SessionOptions, write_options: WriteOptions) -> int:
     """Set a flag of the Velero Deployment; Velero restarts, which kills what is running."""
-    return run_async(_set(wishes, manner, skip.lower() == "true"))
+    return run_async(_set(session_options, write_options, skip.lower() == "true"))
 
 
-async def _set(wishes: SessionOptions, manner: WriteOptions, skip: bool) -> int:
-    async with open_session(wishes, (DEPLOYMENT, BACKUP, RESTORE)) as at:
+async def _set(session_options: SessionOptions, write_options: WriteOptions, skip: bool) -> int:
+    async with open_session(session_options, (DEPLOYMENT, BACKUP, RESTORE)) as at:
         every = at.session.store.all(at.context, Deployment)
         found = [item for item in every if server(item) is not None]
         if not found:
@@ -59,7 +59,7 @@ async def _set(wishes: SessionOptions, manner: WriteOptions, skip: bool) -> int:
             places = ", ".join(item.namespace for item in found)
             raise click.UsageError(f"there are several Velero servers, in {places}: choose one with -n")
 
-        def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+        def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_server_default(snapshot, some, skip, now)
 
-        return await run_action(at, wish, found, manner)
+        return await run_action(at, planner, found, write_options)

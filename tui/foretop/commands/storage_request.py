@@ -37,26 +37,28 @@ def command() -> None:
 @click.argument("names", nargs=-1, required=True)
 @connection_options
 @acting_options
-def approve(names: tuple[str, ...], wishes: SessionOptions, manner: WriteOptions) -> int:
+def approve(names: tuple[str, ...], session_options: SessionOptions, write_options: WriteOptions) -> int:
     """Let Velero use the storage location of a tenant."""
-    return run_async(_decide(wishes, manner, names, "approve"))
+    return run_async(_decide(session_options, write_options, names, "approve"))
 
 
 @verb_of(command, intents.DECIDE_STORAGE, 1)
 @click.argument("names", nargs=-1, required=True)
 @connection_options
 @acting_options
-def reject(names: tuple[str, ...], wishes: SessionOptions, manner: WriteOptions) -> int:
+def reject(names: tuple[str, ...], session_options: SessionOptions, write_options: WriteOptions) -> int:
     """Refuse the storage location of a tenant."""
-    return run_async(_decide(wishes, manner, names, "reject"))
+    return run_async(_decide(session_options, write_options, names, "reject"))
 
 
-async def _decide(wishes: SessionOptions, manner: WriteOptions, names: tuple[str, ...], decision: Decision) -> int:
-    async with open_session(wishes, (NABSL_REQUEST,)) as at:
+async def _decide(
+    session_options: SessionOptions, write_options: WriteOptions, names: tuple[str, ...], decision: Decision
+) -> int:
+    async with open_session(session_options, (NABSL_REQUEST,)) as at:
         requests = at.snapshot.storage_requests
         items = [select_one(at.snapshot, NABSL_REQUEST, requests, name) for name in dict.fromkeys(names)]
 
-        def wish(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
+        def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
             return plan_decide(snapshot, some, decision, now)
 
-        return await run_action(at, wish, items, manner)
+        return await run_action(at, planner, items, write_options)

@@ -43,7 +43,7 @@ _EFFECTS = {
 @click.option("-f", "--file", "source", metavar="FILE", help=f"Check this instead of a cluster. {file_help}")
 @click.option("--at", "at", metavar="TIME", help="Count from this time instead of now.")
 @output_option
-def command(wishes: SessionOptions, release: str, source: str | None, at: str | None, form: str) -> int:
+def command(session_options: SessionOptions, release: str, source: str | None, at: str | None, form: str) -> int:
     """Which schedules an upgrade of Velero changes, how, and what to write instead.
 
     Exit code: 0 nothing changes, 1 something changes, 2 bad input or nothing readable, 3 nothing found but not
@@ -52,9 +52,9 @@ def command(wishes: SessionOptions, release: str, source: str | None, at: str | 
     target(release)
     now = argument_values.moment(at)
     if source is None:
-        return asyncio.run(_of_clusters(wishes, release, now if at else None, form))
+        return asyncio.run(_of_clusters(session_options, release, now if at else None, form))
     read = argument_values.objects(source)
-    given = wishes.velero_versions or NONE_GIVEN
+    given = session_options.velero_versions or NONE_GIVEN
     given.check(())
     snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
     if not snapshot.schedules:
@@ -62,8 +62,8 @@ def command(wishes: SessionOptions, release: str, source: str | None, at: str | 
     return report_upgrades([(snapshot, now)], read.unreadable, release, form)
 
 
-async def _of_clusters(wishes: SessionOptions, release: str, at: datetime | None, form: str) -> int:
-    async with running_session(replace(wishes, with_velero=True)) as session:
+async def _of_clusters(session_options: SessionOptions, release: str, at: datetime | None, form: str) -> int:
+    async with running_session(replace(session_options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
         snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
         return report_upgrades(snapshots, (*unreadable(session), *bad), release, form)

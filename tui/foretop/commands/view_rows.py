@@ -99,7 +99,7 @@ class FindingRows:
 
     def pump(self) -> None:
         self._feed.drain()
-        self._state.beat()
+        self._state.begin_frame()
         self._state.judge(at_once=True)
 
     @property

@@ -36,18 +36,20 @@ _LEVELS = {severity.value: tuple(Severity)[: at + 1] for at, severity in enumera
 @click.option("--existing", is_flag=True, help="Also what is found at the start; otherwise only what is new after it.")
 @click.option("--once", is_flag=True, help="End after the first change.")
 @connection_options
-def command(wishes: SessionOptions, hook: str | None, severity: str, existing: bool, once: bool) -> int:
+def command(session_options: SessionOptions, hook: str | None, severity: str, existing: bool, once: bool) -> int:
     """Watch for findings until interrupted: print a sentence for each change, or run a command.
 
     CMD gets the finding as JSON on standard input and in FORETOP_EVENT (new, changed, resolved), FORETOP_SEVERITY,
     FORETOP_CODE, FORETOP_CONTEXT, FORETOP_KIND, FORETOP_NAMESPACE, FORETOP_NAME and FORETOP_WHAT. One runs at a time.
     """
     levels = frozenset(level.value for level in _LEVELS[severity])
-    return asyncio.run(_watch(wishes, hook, levels, existing, once))
+    return asyncio.run(_watch(session_options, hook, levels, existing, once))
 
 
-async def _watch(wishes: SessionOptions, hook: str | None, levels: frozenset[str], existing: bool, once: bool) -> int:
-    async with running_session(replace(wishes, with_velero=True)) as session:
+async def _watch(
+    session_options: SessionOptions, hook: str | None, levels: frozenset[str], existing: bool, once: bool
+) -> int:
+    async with running_session(replace(session_options, with_velero=True)) as session:
         await asyncio.gather(*(session.settled(name) for name in session.contexts), return_exceptions=True)
         sentences = FindingSentences()
         counts = existing

@@ -99,9 +99,9 @@ def acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def with_manner(*arguments: Any, dry_run: str | None, yes: bool, form: str, **options: Any) -> Any:
-        manner = WriteOptions(dry_run or "", yes, form)
-        manner.check()
-        return command(*arguments, manner=manner, **options)
+        write_options = WriteOptions(dry_run or "", yes, form)
+        write_options.check()
+        return command(*arguments, write_options=write_options, **options)
 
     for option in (
         click.option(
@@ -140,83 +140,83 @@ def run_async(work: Coroutine[Any, Any, int]) -> int:
 
 
 @asynccontextmanager
-async def open_session(wishes: SessionOptions, kinds: tuple[Kind, ...]) -> AsyncIterator[CommandSession]:
+async def open_session(session_options: SessionOptions, kinds: tuple[Kind, ...]) -> AsyncIterator[CommandSession]:
     """One context with these kinds seen; writes go to one cluster at a time."""
-    if len(wishes.connect.contexts) > 1:
+    if len(session_options.connect.contexts) > 1:
         raise click.UsageError("a command that writes takes exactly one --context")
-    async with running_session(wishes, kinds) as session:
+    async with running_session(session_options, kinds) as session:
         await wait_synced(session)
         context = session.contexts[0]
         executor = session.executor(context, Journal(default_path(os.environ)), login(os.environ))
-        home = (wishes.velero_namespace,) if wishes.velero_namespace else ()
-        yield CommandSession(session, executor, context, wishes.namespaces or home)
+        home = (session_options.velero_namespace,) if session_options.velero_namespace else ()
+        yield CommandSession(session, executor, context, session_options.namespaces or home)
 
 
 async def run_action(
     at: CommandSession,
-    wish: Planner,
+    planner: Planner,
     items: Iterable[Any],
-    manner: WriteOptions,
+    write_options: WriteOptions,
     *,
     again: Planner | None = None,
-    look: Callable[[PlanStep], Probe] | None = None,
+    probe: Callable[[PlanStep], Probe] | None = None,
     to_the_end: bool = False,
 ) -> int:
     """Plans the wish, shows it, asks, sends it and tells; `look` follows each object that was written."""
     within = None if to_the_end else PICKED_UP_WITHIN
-    plan = wish(at.snapshot, items, at.now)
-    teller = ActionReporter(manner.form, at.context, manner.asks)
-    teller.plan(plan)
-    if manner.dry_run != "client" and plan.steps:
+    plan = planner(at.snapshot, items, at.now)
+    reporter = ActionReporter(write_options.form, at.context, write_options.asks)
+    reporter.plan(plan)
+    if write_options.dry_run != "client" and plan.steps:
         await at.executor.guard(plan)
-    if manner.dry_run == "client" or not plan.steps:
-        teller.close(planned=plan.steps)
+    if write_options.dry_run == "client" or not plan.steps:
+        reporter.close(planned=plan.steps)
         return REFUSED if plan.refused and not plan.steps else _exit_code(plan, [])
     await at.introduce()
-    results = await _send(at, plan, again or wish, manner, teller)
+    results = await _send(at, plan, again or planner, write_options, reporter)
     well = True
-    if look is not None and not manner.dry_run:
-        well = await _follow(at, results, look, within, teller)
-    teller.close()
+    if probe is not None and not write_options.dry_run:
+        well = await _follow(at, results, probe, within, reporter)
+    reporter.close()
     return _exit_code(plan, results) or (DONE if well else SOME_FAILED)
 
 
 async def _send(
-    at: CommandSession, plan: Plan, wish: Planner, manner: WriteOptions, teller: ActionReporter
+    at: CommandSession, plan: Plan, planner: Planner, write_options: WriteOptions, reporter: ActionReporter
 ) -> list[Result]:
     """All results; what changed under way is shown and asked again where somebody can be asked."""
     results: list[Result] = []
     left = plan
     while True:
-        if manner.asks and not _agreed(left):
+        if write_options.asks and not _agreed(left):
             raise click.Abort
         changed: list[Result] = []
-        async for result in at.executor.carry_out(left, wish, manner.dry_run == "server"):
-            if result.outcome is Outcome.CHANGED and result.again is not None and manner.asks:
+        async for result in at.executor.carry_out(left, planner, write_options.dry_run == "server"):
+            if result.outcome is Outcome.CHANGED and result.again is not None and write_options.asks:
                 changed.append(result)
                 continue
             results.append(result)
-            teller.result(result)
+            reporter.result(result)
         if not changed:
             return results
         steps = tuple(result.again for result in changed if result.again is not None)
         left = Plan(plan.intent, plan.at, steps)
         say_to("It was modified by someone else in the meantime. The updated plan:", err=True)
-        teller.plan(left)
+        reporter.plan(left)
 
 
 async def _follow(
     at: CommandSession,
     results: list[Result],
-    look: Callable[[PlanStep], Probe],
+    probe: Callable[[PlanStep], Probe],
     within: float | None,
-    teller: ActionReporter,
+    reporter: ActionReporter,
 ) -> bool:
     well = True
     for result in results:
         if result.outcome is Outcome.DONE:
-            async for news in follow_write(at.session.store, at.context, look(result.step), within):
-                teller.news(result.step, news.sentence)
+            async for news in follow_write(at.session.store, at.context, probe(result.step), within):
+                reporter.news(result.step, news.sentence)
                 well = well and (news.well or not news.done)
     return well
 

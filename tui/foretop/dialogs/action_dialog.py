@@ -1,7 +1,7 @@
 """What all dialogs share: the plan stays true while it is open, and results are told here.
 
-A dialog is made for one intent. It overrides `fields` (what can be chosen), `wish` (what the choices come to; it may
-raise BadInput, which is then shown in the place of the plan) and perhaps `outlook`. Everything else is here.
+A dialog is made for one intent. It overrides `fields` (what can be chosen), `planner` (what the choices come to; it may
+raise BadInput, which is then shown in the place of the plan) and perhaps `update_choices`. Everything else is here.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _BRIEF = 2.5
 class DialogState(Enum):
     ASKING = auto()
     SENDING = auto()
-    TOLD = auto()
+    DONE = auto()
 
 
 class ActionDialog(DialogBoard):
@@ -59,7 +59,7 @@ class ActionDialog(DialogBoard):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "copy", show=False)]
     headline: ClassVar[str] = ""
     """What the title says; `{}` stands for the name, or for how many."""
-    deeds: ClassVar[tuple[str, str]] = ("", "")
+    titles: ClassVar[tuple[str, str]] = ("", "")
     """What the knob says of one, whose name `{}` stands for, and of several, where it stands for `2 schedules`."""
     noun: ClassVar[str] = "schedule"
     """What several are counted as."""
@@ -69,11 +69,11 @@ class ActionDialog(DialogBoard):
         self.service = service
         self.intent = intent
         self.targets = targets
-        self.stage = DialogState.ASKING
+        self.dialog_state = DialogState.ASKING
         self.planned: TrackedPlan | None = None
         self.opened = service.now(targets.keys[0].context)
         """The moment that the names of new objects tell: what is shown, and may have been copied, is what is made."""
-        self.deed: PlanRun | None = None
+        self.plan_run: PlanRun | None = None
         self.problem = ""
         self._refusal = ""
         self._asked_rights = False
@@ -86,13 +86,13 @@ class ActionDialog(DialogBoard):
     # What the dialogs differ in
 
     @abstractmethod
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         """What is asked for, as it stands in the dialog now."""
 
     def make_plan(self) -> TrackedPlan:
-        return self.service.plan(self.intent, self.wish(), self.keys)
+        return self.service.plan(self.intent, self.planner(), self.keys)
 
-    def outlook(self) -> None:
+    def update_choices(self) -> None:
         """Brings the choices up to date."""
 
     def more(self) -> list[Paragraph]:
@@ -108,12 +108,12 @@ class ActionDialog(DialogBoard):
         """What is done to what: a name, or how many."""
         if len(self.keys) == 1:
             return plan_text.title(self.headline, self.keys[0].name, self.cells)
-        return (self.deeds[1] or self.headline).format(humanize.count(len(self.keys), self.noun))
+        return (self.titles[1] or self.headline).format(humanize.count(len(self.keys), self.noun))
 
     @property
-    def deed_word(self) -> str:
+    def confirm_label(self) -> str:
         """What the knob does with the choices as they stand, as far as there is room to name it."""
-        one, several = self.deeds
+        one, several = self.titles
         if not one:
             return self.verb
         if len(self.keys) > 1:
@@ -122,7 +122,7 @@ class ActionDialog(DialogBoard):
         room = self.query_one(".knobs").size.width - _OTHER_KNOB - width(one.format(""))
         return one.format(cut(clean(self.keys[0].name), room)) if room >= _SHORTEST_NAME else self.verb
 
-    def rivals(self) -> list[Plan]:
+    def alternative_plans(self) -> list[Plan]:
         """What the other choices would come to: the dialog keeps room for them."""
         return []
 
@@ -157,7 +157,7 @@ class ActionDialog(DialogBoard):
     @on(Input.Changed)
     def replan(self) -> None:
         """What is shown is what would happen now, not what would have happened when the dialog was opened."""
-        if self.stage is not DialogState.ASKING:
+        if self.dialog_state is not DialogState.ASKING:
             return
         try:
             self.planned = self.make_plan()
@@ -167,7 +167,7 @@ class ActionDialog(DialogBoard):
         if self.planned is not None and not self._asked_rights:
             self._asked_rights = True
             self._ask_rights(self.planned)
-        self.outlook()
+        self.update_choices()
         self.draw()
 
     @work(exclusive=True, exit_on_error=False, group="rights")
@@ -177,9 +177,11 @@ class ActionDialog(DialogBoard):
         self.draw()
 
     def draw(self) -> None:
-        self.is_asking = self.stage is DialogState.ASKING
-        rivals = self.rivals() if self.is_asking and self.planned is not None else []
-        others = [[*self._news, *self._counted(plan), *self.more(), *self._proposal(plan)] for plan in rivals]
+        self.is_asking = self.dialog_state is DialogState.ASKING
+        alternative_plans = self.alternative_plans() if self.is_asking and self.planned is not None else []
+        others = [
+            [*self._news, *self._counted(plan), *self.more(), *self._proposal(plan)] for plan in alternative_plans
+        ]
         self.say(self.title_line, plan_text.place(self.keys, self.cells), list(self._said()), others)
         self._show_knobs()
 
@@ -192,11 +194,11 @@ class ActionDialog(DialogBoard):
         return [paragraph("; ".join([*counted, *self.summary(plan)]), bold=True)] if counted else []
 
     def _said(self) -> Iterator[Paragraph]:
-        deed = self.deed
-        if self.stage is DialogState.TOLD and deed is not None:
-            yield from plan_text.outcome(deed.told)
-            if deed.problem:
-                yield paragraph(deed.problem, Tone.BAD)
+        plan_run = self.plan_run
+        if self.dialog_state is DialogState.DONE and plan_run is not None:
+            yield from plan_text.outcome(plan_run.told)
+            if plan_run.problem:
+                yield paragraph(plan_run.problem, Tone.BAD)
             return
         yield from self._news
         if self.planned is not None:
@@ -205,18 +207,20 @@ class ActionDialog(DialogBoard):
         yield from (paragraph(text, Tone.BAD) for text in (self.problem, self._refusal) if text)
         if self.planned is not None:
             yield from self._proposal(self.planned.plan)
-        if self.stage is DialogState.SENDING and deed is not None:
-            yield paragraph(f"Sending: {len(deed.told)} of {len(deed.planned.plan.steps)}", bold=True)
+        if self.dialog_state is DialogState.SENDING and plan_run is not None:
+            yield paragraph(f"Sending: {len(plan_run.told)} of {len(plan_run.planned.plan.steps)}", bold=True)
 
     def _show_knobs(self) -> None:
         cancel, go = self.cancel, self.go
-        cancel.say("Cancel" if self.stage is DialogState.ASKING else "Close")
-        if self.stage is DialogState.ASKING:
+        cancel.say("Cancel" if self.dialog_state is DialogState.ASKING else "Close")
+        if self.dialog_state is DialogState.ASKING:
             go.display = True
             read_only = self.service.is_read_only(self.contexts)
-            go.say(READ_ONLY if read_only else self.deed_word, dead=bool(self._why_not()))
+            go.say(READ_ONLY if read_only else self.confirm_label, dead=bool(self._why_not()))
         else:
-            go.display = self.stage is DialogState.TOLD and self.deed is not None and bool(self.deed.rest)
+            go.display = (
+                self.dialog_state is DialogState.DONE and self.plan_run is not None and bool(self.plan_run.rest)
+            )
             go.say("Repeat for the rest")
 
     def _why_not(self) -> str:
@@ -242,9 +246,9 @@ class ActionDialog(DialogBoard):
         event.stop()
         if event.knob.id == "cancel":
             self.action_leave()
-        elif self.stage is DialogState.TOLD and self.deed is not None:
-            self._ask_again(self.deed.rest, [told.result for told in self.deed.told])
-        elif self.stage is DialogState.ASKING:
+        elif self.dialog_state is DialogState.DONE and self.plan_run is not None:
+            self._ask_again(self.plan_run.rest, [told.result for told in self.plan_run.told])
+        elif self.dialog_state is DialogState.ASKING:
             if why := self._why_not():
                 self.app.notify(why, severity="warning")
             elif self.planned is not None:
@@ -252,40 +256,40 @@ class ActionDialog(DialogBoard):
 
     def action_leave(self) -> None:
         """What is under way goes on, and is told in a toast; where nothing is, that is told too."""
-        if self.deed is not None:
-            self.deed.listener = None
+        if self.plan_run is not None:
+            self.plan_run.listener = None
         super().action_leave()
-        if self.stage is DialogState.ASKING:
-            self.app.notify(NOT_DONE if self.deed is None else NO_MORE, timeout=_BRIEF)
+        if self.dialog_state is DialogState.ASKING:
+            self.app.notify(NOT_DONE if self.plan_run is None else NO_MORE, timeout=_BRIEF)
 
     # Sending, and afterwards
 
     def _send(self, planned: TrackedPlan) -> None:
-        self.stage = DialogState.SENDING
-        self.deed = PlanRun(self.service, planned, self.wish(), _toast(self.app))
-        self.deed.listener = self._moved
+        self.dialog_state = DialogState.SENDING
+        self.plan_run = PlanRun(self.service, planned, self.planner(), _toast(self.app))
+        self.plan_run.listener = self._moved
         self.cancel.focus()
         self.draw()
-        self.app.run_worker(self.deed.run(), exit_on_error=False)
+        self.app.run_worker(self.plan_run.run(), exit_on_error=False)
 
     def _moved(self) -> None:
-        deed = self.deed
-        if deed is not None and deed.is_sent and self.stage is DialogState.SENDING:
-            self._settle(deed)
+        plan_run = self.plan_run
+        if plan_run is not None and plan_run.is_sent and self.dialog_state is DialogState.SENDING:
+            self._settle(plan_run)
         else:
             self.draw()
 
-    def _settle(self, deed: PlanRun) -> None:
+    def _settle(self, plan_run: PlanRun) -> None:
         """All was tried: tell it, or ask again where it came to something else than was agreed to."""
-        results = [told.result for told in deed.told]
+        results = [told.result for told in plan_run.told]
         if not results:
             self._ask_again(self.keys, [])
-            self._refusal = deed.problem
+            self._refusal = plan_run.problem
             self.draw()
-        elif len(results) == 1 and results[0].outcome is Outcome.CHANGED and deed.rest:
+        elif len(results) == 1 and results[0].outcome is Outcome.CHANGED and plan_run.rest:
             self._ask_again(self.keys, results)
         else:
-            self.stage = DialogState.TOLD
+            self.dialog_state = DialogState.DONE
             self.query_one(MessageBody).start_afresh()
             self.show_fields(False)
             self.draw()
@@ -295,7 +299,7 @@ class ActionDialog(DialogBoard):
         changed = [one for one in results if one.outcome is Outcome.CHANGED]
         self._news = [line for one in changed for line in plan_text.changed(one.step, one.again)]
         self.targets = replace(self.targets, keys=keys, hidden=0, skipped=())
-        self.stage = DialogState.ASKING
+        self.dialog_state = DialogState.ASKING
         self._asked_rights = False
         self.query_one(MessageBody).start_afresh()
         self.show_fields(True)
@@ -306,7 +310,7 @@ class ActionDialog(DialogBoard):
 def _toast(app: App[Any]) -> Callable[[PlanRun], None]:
     """For when the dialog is gone; the toast is kept in the messages."""
 
-    def tell(deed: PlanRun) -> None:
-        app.notify(plan_text.summary(deed.told, deed.problem))
+    def tell(plan_run: PlanRun) -> None:
+        app.notify(plan_text.summary(plan_run.told, plan_run.problem))
 
     return tell

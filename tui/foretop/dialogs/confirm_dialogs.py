@@ -34,68 +34,68 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 class BackUpNowDialog(ActionDialog):
     verb: ClassVar[str] = "Back up"
     headline: ClassVar[str] = "Back up {} now"
-    deeds: ClassVar[tuple[str, str]] = ("Back up {} now", "Back up {} now")
+    titles: ClassVar[tuple[str, str]] = ("Back up {} now", "Back up {} now")
 
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         return partial(plan_back_up_now, named_at=self.opened)
 
 
 class RunAgainDialog(ActionDialog):
     verb: ClassVar[str] = "Run again"
     headline: ClassVar[str] = "Run {} again"
-    deeds: ClassVar[tuple[str, str]] = ("Run {} again", "Run {} again")
+    titles: ClassVar[tuple[str, str]] = ("Run {} again", "Run {} again")
     noun: ClassVar[str] = "backup"
 
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         return partial(plan_run_again, named_at=self.opened)
 
 
 class DeleteScheduleDialog(ActionDialog):
     verb: ClassVar[str] = "Delete"
     headline: ClassVar[str] = "Delete schedule {}"
-    deeds: ClassVar[tuple[str, str]] = ("Delete schedule {}", "Delete {}")
+    titles: ClassVar[tuple[str, str]] = ("Delete schedule {}", "Delete {}")
 
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         return plan_delete_schedule
 
 
 class DeleteBackupDialog(ActionDialog):
     verb: ClassVar[str] = "Delete permanently"
     headline: ClassVar[str] = "Delete backup {}"
-    deeds: ClassVar[tuple[str, str]] = ("Delete backup {} permanently", "Delete {} permanently")
+    titles: ClassVar[tuple[str, str]] = ("Delete backup {} permanently", "Delete {} permanently")
     noun: ClassVar[str] = "backup"
 
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         return plan_delete_backup
 
 
 class DeleteRestoreDialog(ActionDialog):
     verb: ClassVar[str] = "Delete"
     headline: ClassVar[str] = "Delete restore {}"
-    deeds: ClassVar[tuple[str, str]] = ("Delete restore {}", "Delete {}")
+    titles: ClassVar[tuple[str, str]] = ("Delete restore {}", "Delete {}")
     noun: ClassVar[str] = "restore"
 
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         return plan_delete_restore
 
 
 class DeleteNarDialog(ActionDialog):
     verb: ClassVar[str] = "Delete"
     headline: ClassVar[str] = "Delete NAR {}"
-    deeds: ClassVar[tuple[str, str]] = ("Delete NAR {}", "Delete {}")
+    titles: ClassVar[tuple[str, str]] = ("Delete NAR {}", "Delete {}")
     noun: ClassVar[str] = "NAR"
 
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         return plan_delete_nar
 
 
 class CancelMovementsDialog(ActionDialog):
     verb: ClassVar[str] = "Cancel transfers"
     headline: ClassVar[str] = "Cancel the data movements of {}"
-    deeds: ClassVar[tuple[str, str]] = ("Cancel the data movements of {}", "Cancel the data movements of {}")
+    titles: ClassVar[tuple[str, str]] = ("Cancel the data movements of {}", "Cancel the data movements of {}")
     noun: ClassVar[str] = "backup"
 
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         return _cancel
 
 
@@ -104,7 +104,7 @@ class DeleteNabDialog(ActionDialog):
 
     verb: ClassVar[str] = "Delete permanently"
     headline: ClassVar[str] = "Delete NAB {}"
-    deeds: ClassVar[tuple[str, str]] = ("Delete NAB {} permanently", "Delete {} permanently")
+    titles: ClassVar[tuple[str, str]] = ("Delete NAB {} permanently", "Delete {} permanently")
     noun: ClassVar[str] = "NAB"
     _WAYS: ClassVar[tuple[str, ...]] = ("with its data (spec.deleteBackup)", "by force (spec.forceDeleteBackup)")
 
@@ -119,7 +119,7 @@ class DeleteNabDialog(ActionDialog):
     def serves_force(self) -> bool:
         return bool(self.query_one(DialogField).display)
 
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         serves = self.serves_force
         force = serves and self.query_one(OptionCycler).at == 1
         return lambda snapshot, items, now: plan_delete_nab(snapshot, items, now, force=force, serves_force=serves)
@@ -146,10 +146,10 @@ class DecideStorageDialog(ActionDialog):
         yield DialogField("Decision", OptionCycler(self._DECISIONS, "decision", self.ascii))
 
     @property
-    def deed_word(self) -> str:
+    def confirm_label(self) -> str:
         return self._DECISIONS[self.query_one(OptionCycler).at].title()
 
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         decision = self._DECISIONS[self.query_one(OptionCycler).at]
         return lambda snapshot, items, now: plan_decide(snapshot, items, decision, now)
 
@@ -163,7 +163,7 @@ class ServerDefaultDialog(ActionDialog):
     def fields(self) -> Iterable[Widget]:
         yield DialogField("Skip", OptionCycler(("yes", "no"), "skip", self.ascii))
 
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         skip = self.query_one(OptionCycler).at == 0
         return lambda snapshot, items, now: plan_server_default(snapshot, items, skip, now)
 

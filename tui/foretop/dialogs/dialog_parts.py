@@ -165,14 +165,14 @@ class RadioList(Widget, can_focus=True):
         self.is_taken = False
         self.lines = count
         self._ascii = ascii
-        self._outlooks: tuple[ChoiceRow, ...] = ()
+        self._rows: tuple[ChoiceRow, ...] = ()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return self.lines
 
-    def show(self, outlooks: Sequence[ChoiceRow]) -> None:
-        if tuple(outlooks) != self._outlooks:
-            self._outlooks = tuple(outlooks)
+    def show(self, rows: Sequence[ChoiceRow]) -> None:
+        if tuple(rows) != self._rows:
+            self._rows = tuple(rows)
             self.refresh()
 
     def move(self, by: int) -> None:
@@ -204,11 +204,11 @@ class RadioList(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         cells = self.size.width
-        if y >= len(self._outlooks):
+        if y >= len(self._rows):
             return Strip.blank(cells, PLAIN)
-        one = self._outlooks[y]
+        one = self._rows[y]
         here = y == self.at
-        label = max(width(each.label) for each in self._outlooks) + 2
+        label = max(width(each.label) for each in self._rows) + 2
         sign = "▸ " if here else "  "
         brief = cut_end(one.brief, max(4, cells - label - 2))
         look = CURSOR + BOLD if here and self.has_focus else BOLD if here else PLAIN

@@ -54,7 +54,7 @@ class DownloadScreen(BaseModal[None]):
         super().__init__(ascii)
         self.service = service
         self.key = key
-        self.stage = DownloadState.ASKING
+        self.download_state = DownloadState.ASKING
         self.said: list[Paragraph] = []
         self._came_in = (0, 0)
 
@@ -109,7 +109,7 @@ class DownloadScreen(BaseModal[None]):
 
     @work(exit_on_error=False, exclusive=True)
     async def _fetch(self) -> None:
-        self.stage = DownloadState.FETCHING
+        self.download_state = DownloadState.FETCHING
         self.draw()
         try:
             item = self._item()
@@ -117,12 +117,12 @@ class DownloadScreen(BaseModal[None]):
                 raise FileUnavailable(f"{self.key.name} has no {self.file.noun}", "it no longer exists")
             await self.get(item)
         except ForetopError as problem:
-            self.stage = DownloadState.REFUSED
+            self.download_state = DownloadState.REFUSED
             self.said = [paragraph(str(problem), Tone.BAD)]
             self.draw()
             self.query_one("#cancel").focus()
             return
-        self.stage = DownloadState.SHOWN
+        self.download_state = DownloadState.SHOWN
         self.got()
 
     def came(self, done: int, total: int) -> None:
@@ -139,25 +139,27 @@ class DownloadScreen(BaseModal[None]):
         self.query_one("#fetch-head", StyledLine).show([Span(f" {what}", BOLD), *where])
         said = self.query_one("#fetch-said", TextPane)
         said.show(self._words())
-        said.styles.height = "1fr" if self.stage is not DownloadState.SHOWN else 2 if self.said else 0
-        self.query_one(".knobs").display = self.stage in (DownloadState.ASKING, DownloadState.REFUSED)
-        self.query_one("#go").display = self.stage is DownloadState.ASKING
-        self.query_one("#cancel", DialogButton).say("Cancel" if self.stage is DownloadState.ASKING else "Close")
+        said.styles.height = "1fr" if self.download_state is not DownloadState.SHOWN else 2 if self.said else 0
+        self.query_one(".knobs").display = self.download_state in (DownloadState.ASKING, DownloadState.REFUSED)
+        self.query_one("#go").display = self.download_state is DownloadState.ASKING
+        self.query_one("#cancel", DialogButton).say(
+            "Cancel" if self.download_state is DownloadState.ASKING else "Close"
+        )
         self.show_foot()
 
     def _words(self) -> list[Paragraph]:
-        if self.stage is DownloadState.FETCHING:
+        if self.download_state is DownloadState.FETCHING:
             done, total = self._came_in
             come = f"{bar(done, total, _BAR)} {done:,} of {total:,} bytes" if total else f"{done:,} bytes"
             return [paragraph(f"Requesting the {self.file.noun} … {come}")]
-        plan = self._plan() if self.stage is DownloadState.ASKING else None
+        plan = self._plan() if self.download_state is DownloadState.ASKING else None
         if plan is None:
             return self.said
         return plan_text.proposal(plan, ActionTargets((self.key,)), max(40, self.size.width - 4))
 
     def show_foot(self) -> None:
         foot = self.query_one("#fetch-foot", StyledLine)
-        asks = self.stage is DownloadState.ASKING
+        asks = self.download_state is DownloadState.ASKING
         ways = (Span(" left right", BOLD), Span(" or ", DIM), Span("tab", BOLD), Span(", then ", DIM))
         press = (*ways, Span("enter", BOLD), Span(" · ", DIM)) if asks else (Span(" ", DIM),)
         foot.show([*press, Span("esc", BOLD), Span(" or ", DIM), Span("q", BOLD), Span(" close", DIM)])

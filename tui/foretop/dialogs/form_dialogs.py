@@ -36,7 +36,7 @@ class RestoreDialog(ActionDialog):
 
     verb: ClassVar[str] = "Restore"
     headline: ClassVar[str] = "Restore from {}"
-    deeds: ClassVar[tuple[str, str]] = ("Restore from {}", "Restore from {}")
+    titles: ClassVar[tuple[str, str]] = ("Restore from {}", "Restore from {}")
     noun: ClassVar[str] = "backup"
 
     def __init__(self, service: ActionService, intent: Intent, targets: ActionTargets, ascii: bool) -> None:
@@ -59,7 +59,7 @@ class RestoreDialog(ActionDialog):
         yield DialogField("Volumes", OptionCycler(_VOLUMES, "volumes", self.ascii))
         yield DialogField("Name", Prompt(placeholder=stamped(self.keys[0].name, self.opened), id="name"))
 
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         wanted = RestoreRequest(
             name=self.query_one("#name", Prompt).value.strip() or stamped(self.keys[0].name, self.opened),
             mapping=read_mapping(self.query_one("#mapping", Prompt).value),
@@ -100,14 +100,14 @@ class CreateScheduleDialog(ActionDialog):
         yield DialogField("Skip immediately", OptionCycler(_SKIP, "skip", self.ascii))
         yield DialogField("Paused", OptionCycler(("no", "yes"), "paused", self.ascii))
 
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         wanted = self._described()
         return lambda snapshot, items, now: plan_create_schedules(snapshot, [wanted], now)
 
     def make_plan(self) -> TrackedPlan:
         """Nothing is there yet that it could be asked of."""
         context = self.keys[0].context
-        return TrackedPlan(self.wish()(self.service.snapshot(context), (), self.service.now(context)))
+        return TrackedPlan(self.planner()(self.service.snapshot(context), (), self.service.now(context)))
 
     def more(self) -> list[Paragraph]:
         """The meaning of what is typed, before the rest of it is right."""

@@ -24,7 +24,7 @@ class ExtendBackupDialog(ActionDialog):
     def fields(self) -> Iterable[Widget]:
         yield DialogField("Keep for, or until", Prompt(placeholder="720h from its start, or 2027-01-31", id="lifetime"))
 
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         wanted = read_lifetime(self.query_one("#lifetime", Prompt).value)
         return lambda snapshot, items, now: plan_extend(snapshot, items, wanted, now)
 

@@ -63,12 +63,12 @@ class LogViewer(DownloadScreen):
 
     def draw(self) -> None:
         super().draw()
-        self.query_one(LogLines).display = self.stage is DownloadState.SHOWN
+        self.query_one(LogLines).display = self.download_state is DownloadState.SHOWN
         self.call_after_refresh(self.show_foot)
 
     @on(LogLines.Moved)
     def show_foot(self) -> None:
-        if self.stage is not DownloadState.SHOWN:
+        if self.download_state is not DownloadState.SHOWN:
             super().show_foot()
             return
         lines = self.query_one(LogLines)
@@ -80,7 +80,7 @@ class LogViewer(DownloadScreen):
         self.query_one("#fetch-foot", StyledLine).show([Span(where), *told])
 
     def action_search(self) -> None:
-        if self.stage is DownloadState.SHOWN:
+        if self.download_state is DownloadState.SHOWN:
             self.add_class("-searching")
             self.query_one(Prompt).focus()
 

@@ -48,7 +48,7 @@ class UnpauseDialog(ActionDialog):
 
     verb: ClassVar[str] = "Unpause"
     headline: ClassVar[str] = "Unpause {}"
-    deeds: ClassVar[tuple[str, str]] = ("Unpause {}", "Unpause {}")
+    titles: ClassVar[tuple[str, str]] = ("Unpause {}", "Unpause {}")
 
     def fields(self) -> Iterable[Widget]:
         yield RadioList(len(_CHOICES), self.ascii)
@@ -58,7 +58,7 @@ class UnpauseDialog(ActionDialog):
         choices = self.query_one(RadioList)
         return _CHOICES[choices.at] if choices.display else Choice.LEAVE
 
-    def wish(self) -> Planner:
+    def planner(self) -> Planner:
         return _unpausing(self.choice)
 
     def make_plan(self) -> TrackedPlan:
@@ -94,12 +94,12 @@ class UnpauseDialog(ActionDialog):
             said.append(paragraph("Nothing is due, so there is nothing to skip."))
         return said
 
-    def rivals(self) -> list[Plan]:
+    def alternative_plans(self) -> list[Plan]:
         few = len(self.keys) <= _FEW and self.query_one(RadioList).display
         others = (choice for choice in _CHOICES if choice is not self.choice) if few else ()
         return [self.service.plan(self.intent, _unpausing(choice), self.keys).plan for choice in others]
 
-    def outlook(self) -> None:
+    def update_choices(self) -> None:
         schedules = self._paused()
         self.query_one(RadioList).show(
             [ChoiceRow(_LABELS[choice], choice_summary(schedules, choice)) for choice in _CHOICES]
@@ -122,7 +122,7 @@ class PauseDialog(ActionDialog):
 
     verb: ClassVar[str] = "Pause"
     headline: ClassVar[str] = "Pause {}"
-    deeds: ClassVar[tuple[str, str]] = ("Pause {}", "Pause {}")
+    titles: ClassVar[tuple[str, str]] = ("Pause {}", "Pause {}")
     _noted: PauseRequest
     """What the plan on the screen was made with: the fields may have moved on by a letter."""
 
@@ -143,9 +143,9 @@ class PauseDialog(ActionDialog):
             "Until", Prompt(placeholder="04:30 or 2h, reminder only, nothing resumes automatically", id="until")
         )
 
-    def wish(self) -> Planner:
-        wish = self._noted = self._window()
-        return lambda snapshot, items, now: plan_pause(snapshot, items, wish, now)
+    def planner(self) -> Planner:
+        planner = self._noted = self._window()
+        return lambda snapshot, items, now: plan_pause(snapshot, items, planner, now)
 
     def summary(self, plan: Plan) -> list[str]:
         """Of several, which run is the first that will be missed."""

@@ -19,7 +19,7 @@ class PlanRun:
     """Tells whoever listens that something has moved; the last word goes to `afterwards` where nobody does."""
 
     def __init__(
-        self, service: ActionService, planned: TrackedPlan, wish: Planner, afterwards: Callable[[PlanRun], None]
+        self, service: ActionService, planned: TrackedPlan, planner: Planner, afterwards: Callable[[PlanRun], None]
     ) -> None:
         self.planned = planned
         self.told: list[StepReport] = []
@@ -27,12 +27,12 @@ class PlanRun:
         self.is_sent = False
         self.listener: Callable[[], None] | None = None
         self._service = service
-        self._wish = wish
+        self._planner = planner
         self._afterwards = afterwards
 
     async def run(self) -> None:
         plan = self.planned.plan
-        looks = [self._look(place) for place in range(len(plan.steps))]
+        probes = [self._probe(place) for place in range(len(plan.steps))]
         try:
             self.problem = await self._service.refusal(plan)
             if not self.problem:
@@ -44,12 +44,12 @@ class PlanRun:
         self.is_sent = True
         was_heard = self.listener is not None
         self._tell()
-        by_step = {id(step): look for step, look in zip(plan.steps, looks, strict=True)}
+        by_step = {id(step): probe for step, probe in zip(plan.steps, probes, strict=True)}
         async with asyncio.TaskGroup() as group:
             for place, told in enumerate(self.told):
-                look = by_step.get(id(told.result.step))
-                if look is not None and told.result.outcome is Outcome.DONE:
-                    group.create_task(self._follow(place, look))
+                probe = by_step.get(id(told.result.step))
+                if probe is not None and told.result.outcome is Outcome.DONE:
+                    group.create_task(self._follow(place, probe))
         if self.listener is None and (not was_heard or any(told.seen for told in self.told)):
             self._afterwards(self)
 
@@ -60,7 +60,7 @@ class PlanRun:
         origins = (self.planned.origin(step) for step in left)
         return tuple(dict.fromkeys(key for key in origins if key is not None))
 
-    def _look(self, place: int) -> Probe | None:
+    def _probe(self, place: int) -> Probe | None:
         """Made before anything is sent: what is new afterwards is told by what was there before."""
         plan = self.planned.plan
         step = plan.steps[place]
@@ -69,14 +69,14 @@ class PlanRun:
         return probe_for(plan, step, before, self._service.snapshot(step.target.context))
 
     async def _send(self) -> None:
-        async for result in self._service.carry_out(self.planned.plan, self._wish):
+        async for result in self._service.carry_out(self.planned.plan, self._planner):
             self.told.append(StepReport(result, self._service.now(result.step.target.context)))
             self._tell()
 
-    async def _follow(self, place: int, look: Probe) -> None:
+    async def _follow(self, place: int, probe: Probe) -> None:
         context = self.told[place].result.step.target.context
         within = timeout_for(self.planned.plan.intent)
-        async for seen in follow_write(self._service.source.store, context, look, within):
+        async for seen in follow_write(self._service.source.store, context, probe, within):
             self.told[place] = self.told[place].after(seen)
             self._tell()
 

@@ -18,7 +18,7 @@ from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text.cell_text import clean, cut, cut_end, width
 
-_DEEDS = {"patch": "patched", "create": "made", "delete": "deleted"}
+_DONE_WORDS = {"patch": "patched", "create": "made", "delete": "deleted"}
 _COPY = "  c copy"
 _GAP = "   "
 _SHORTEST_NAME = 12
@@ -168,8 +168,8 @@ def _result(told: StepReport) -> str:
     result = told.result
     match result.outcome:
         case Outcome.DONE:
-            deed = f"{_DEEDS[VERBS[result.step.write.method]]} {told.at:%H:%M:%S}"
-            return " · ".join(filter(None, (deed, told.seen.sentence if told.seen else "", result.error)))
+            plan_run = f"{_DONE_WORDS[VERBS[result.step.write.method]]} {told.at:%H:%M:%S}"
+            return " · ".join(filter(None, (plan_run, told.seen.sentence if told.seen else "", result.error)))
         case Outcome.FAILED:
             return f"failed: {result.error}"
         case Outcome.CHANGED:

@@ -55,9 +55,9 @@ class MainScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = _bindings()
 
-    def __init__(self, looks: DisplayOptions, app_host: AppHost) -> None:
+    def __init__(self, display_options: DisplayOptions, app_host: AppHost) -> None:
         super().__init__()
-        self.looks = looks
+        self.display_options = display_options
         self.app_host = app_host
         self.state: DashboardState | None = None
         self.pages: dict[str, Page] = {}
@@ -69,7 +69,7 @@ class MainScreen(Screen[None]):
         self._going = asyncio.Lock()
 
     def compose(self) -> ComposeResult:
-        ascii = self.looks.ascii
+        ascii = self.display_options.ascii
         with Horizontal(id="head"):
             yield StyledLine(ascii=ascii, id="status")
             yield StyledLine(ascii=ascii, id="clock")
@@ -89,7 +89,7 @@ class MainScreen(Screen[None]):
         """To the first page, unless a key has led to another meanwhile."""
         async with self._going:
             if not self.current:
-                await self._go(PageAddress(self.looks.page), True)
+                await self._go(PageAddress(self.display_options.page), True)
 
     # Those who carry actions out bring the dialogs with them: they are imported when the frame is already painted.
 
@@ -151,7 +151,7 @@ class MainScreen(Screen[None]):
     def pulse(self) -> None:
         """Draws what is on the screen as it is at this moment."""
         if self.state is not None:
-            self.state.beat()
+            self.state.begin_frame()
             self.state.judge()
             if self.page is not None and self.page.state is not None:
                 self._draw_page(self.page)
@@ -203,7 +203,7 @@ class MainScreen(Screen[None]):
         # After the first paint: it draws on the store.
         from foretop.main_screen import status_line
 
-        line, time = status_line.status(self.state, self.looks, self._scope(), cells)
+        line, time = status_line.status(self.state, self.display_options, self._scope(), cells)
         clock = self.query_one("#clock", StyledLine)
         clock.show(time)
         clock.styles.width = line_width(time)
@@ -251,7 +251,7 @@ class MainScreen(Screen[None]):
             # After the first paint: it draws on the store.
             from foretop.pages.page_factories import PAGE_FACTORIES
 
-            page = PAGE_FACTORIES[page_id](page_id, self.looks, self)
+            page = PAGE_FACTORIES[page_id](page_id, self.display_options, self)
             await self.query_one("#pages").mount(page)
             # Only now, for whoever attaches the facts to all pages must find this one whole.
             self.pages[page_id] = page
@@ -286,7 +286,7 @@ class MainScreen(Screen[None]):
 
     def offered(self) -> list[Action]:
         """What is held out to a person: with read-only no writes, though their keys still say what would happen."""
-        writes = self.write_actions.handlers() if self.looks.read_only else {}
+        writes = self.write_actions.handlers() if self.display_options.read_only else {}
         return [one for one in self.available() if one.id not in writes]
 
     def applicable_actions(self) -> list[ApplicableAction]:
@@ -309,23 +309,23 @@ class MainScreen(Screen[None]):
         if action != "do" or self.page is None:
             return True
         wanted = str(parameters[0])
-        return self.handler(wanted) is not None or bool(self.excuse(wanted))
+        return self.handler(wanted) is not None or bool(self.disabled_reason(wanted))
 
-    def excuse(self, action_id: str) -> str:
+    def disabled_reason(self, action_id: str) -> str:
         """Why its key does nothing here; "" where another action has the key, or there is nothing to explain."""
         action = BY_ID[action_id]
         sharing = [other for other in ACTIONS if set(other.keys) & set(action.keys)]
         if self.state is None or any(self.handler(other.id) is not None for other in sharing):
             return ""
-        return self.write_actions.excuse(action_id) or action.excuse
+        return self.write_actions.disabled_reason(action_id) or action.disabled_reason
 
     async def action_do(self, action_id: str) -> None:
         if self.page is None:
             await self._enter()
         handler = self.handler(action_id)
         if handler is None:
-            if excuse := self.excuse(action_id):
-                self.app.notify(excuse)
+            if disabled_reason := self.disabled_reason(action_id):
+                self.app.notify(disabled_reason)
             return
         try:
             outcome = handler()

@@ -65,7 +65,7 @@ class ScopeCommands:
                 take(("", *names)[place])
 
         labels = [everything, *names]
-        self._host.app.push_screen(Choose(title, labels, self._host.looks.ascii), chosen)
+        self._host.app.push_screen(Choose(title, labels, self._host.display_options.ascii), chosen)
 
     def _namespaces(self) -> list[str]:
         """Those that something was seen in."""

@@ -78,7 +78,7 @@ class ScreenActions:
                 self.host.app.notify(f"{humanize.count(count, 'row')} saved to {path}")
 
         self.host.app.push_screen(
-            Choose(f"Save {len(rows.table):,} rows as", ["CSV", "JSON"], self.host.looks.ascii), chosen
+            Choose(f"Save {len(rows.table):,} rows as", ["CSV", "JSON"], self.host.display_options.ascii), chosen
         )
 
     def do_windows(self) -> None:
@@ -102,23 +102,25 @@ class ScreenActions:
 
         labels = [window_line(window, state.now(context), state.zone) for context, window in found]
         title = "Pause windows: enter shows the schedules, U there resumes them"
-        self.host.app.push_screen(Choose(title, labels, self.host.looks.ascii), chosen)
+        self.host.app.push_screen(Choose(title, labels, self.host.display_options.ascii), chosen)
 
     def do_help(self) -> None:
         self.host.app.push_screen(
             HelpScreen(
                 self.host.available(),
                 sorting_letters(self.host.page),
-                self.host.looks.ascii,
+                self.host.display_options.ascii,
                 SIGNS.get(self.host.current, ()),
             )
         )
 
     def do_messages(self) -> None:
-        self.host.app.push_screen(MessagesScreen(self.app_host.told, self.host.looks.ascii))
+        self.host.app.push_screen(MessagesScreen(self.app_host.told, self.host.display_options.ascii))
 
     def do_palette(self) -> None:
-        self.host.app.push_screen(CommandPalette(entries(self.host.available()), self.host.looks.ascii), self._said)
+        self.host.app.push_screen(
+            CommandPalette(entries(self.host.available()), self.host.display_options.ascii), self._said
+        )
 
     def _said(self, command: str | None) -> None:
         if command:
@@ -166,7 +168,7 @@ class ScreenActions:
         if len(contexts) == 1:
             chosen(0)
         elif contexts:
-            app.push_screen(Choose("Sign in to", contexts, self.host.looks.ascii), chosen)
+            app.push_screen(Choose("Sign in to", contexts, self.host.display_options.ascii), chosen)
 
     def do_suspend(self) -> None:
         self.host.app.action_suspend_process()

@@ -34,7 +34,7 @@ Forms = tuple[Line, ...]
 """An item in full, then in fewer and fewer words; an empty line leaves it out."""
 
 
-def status(state: DashboardState, looks: DisplayOptions, scope: str, cells: int) -> tuple[Line, Line]:
+def status(state: DashboardState, display_options: DisplayOptions, scope: str, cells: int) -> tuple[Line, Line]:
     """Where we look, how well we see, whether Velero works and what is wrong; and on its own the time there.
 
     The time is all that an idle screen writes.
@@ -42,15 +42,16 @@ def status(state: DashboardState, looks: DisplayOptions, scope: str, cells: int)
     if not state.contexts:
         return (Span(" foretop", BOLD), span("   no context to look at")), ()
     gap = 3 if cells >= _ROOMY else 2
+    speed = display_options.speed
     items = {
         "context": _context(state),
         "scope": _scope(scope, narrowed=bool(state.focus.namespace or state.source.namespaces)),
         "api": _api(state),
         "velero": _velero(state),
         "counts": (_gravest(state),),
-        "read_only": ((Span("READ-ONLY", BOLD),), (Span("RO", BOLD),)) if looks.read_only else ((),),
-        "speed": ((span(f"demo ×{looks.speed:g}", Tone.RUNNING),), ()) if looks.speed != 1.0 else ((),),
-        "skew": ((),) if looks.speed != 1.0 else _skew(state),
+        "read_only": ((Span("READ-ONLY", BOLD),), (Span("RO", BOLD),)) if display_options.read_only else ((),),
+        "speed": ((span(f"demo ×{speed:g}", Tone.RUNNING),), ()) if speed != 1.0 else ((),),
+        "skew": ((),) if speed != 1.0 else _skew(state),
         "clock": (_time_there(state), ()),
     }
     shown = fitted(items, cells, gap)

@@ -66,7 +66,7 @@ class WriteActions:
         rivals = (other for other in WRITE_ACTIONS if other.id != RESUME and _BY_ID[other.id].key == intent.key)
         return next((one.id for one in rivals if self._can(_BY_ID[one.id])), "") == action_id
 
-    def excuse(self, action_id: str) -> str:
+    def disabled_reason(self, action_id: str) -> str:
         """Why a key that a person may well press here does nothing; "" where there is nothing to explain."""
         state, page = self.host.state, self.host.page
         if state is None or page is None or not state.source.clusters:
@@ -234,7 +234,7 @@ class WriteActions:
         # With the first dialog: all of them come with this, and no page needs one to be drawn.
         from foretop.dialogs.dialog_registry import make_dialog
 
-        ascii = self.host.looks.ascii
+        ascii = self.host.display_options.ascii
         self.host.app.push_screen(make_dialog(self.service, intent, chosen, ascii, self._keep_results))
 
     def _keep_results(self, key: ObjectRef, results: Results) -> None:
@@ -273,7 +273,7 @@ class WriteActions:
             chosen(0)
         elif offered and self.host.state is not None:
             labels = [window_line(window, self.host.state.now(context)) for context, window in offered]
-            self.host.app.push_screen(Choose("Resume which window", labels, self.host.looks.ascii), chosen)
+            self.host.app.push_screen(Choose("Resume which window", labels, self.host.display_options.ascii), chosen)
 
 
 def _keys(context: str, window: PauseWindow) -> tuple[ObjectRef, ...]:

@@ -48,18 +48,18 @@ class CalendarPage(FilterablePage):
         Binding("shift+up", "scroll_pane(-1)", show=False),
     ]
 
-    def __init__(self, page_id: str, looks: DisplayOptions, host: PageHost) -> None:
-        super().__init__(page_id, looks, host)
-        self.agenda: TimelineModel | None = None
+    def __init__(self, page_id: str, display_options: DisplayOptions, host: PageHost) -> None:
+        super().__init__(page_id, display_options, host)
+        self.timeline: TimelineModel | None = None
         self._problem = ""
         self._lengths: dict[ObjectRef, tuple[int, Backup | None, timedelta | None]] = {}
         """Of each schedule how many backups it has, the newest, and how long they usually take."""
 
     def compose(self) -> ComposeResult:
-        yield filter_line("text  !text  -l label=value  -f fuzzy  paused:true", ascii=self.looks.ascii)
-        yield Timeline(ascii=self.looks.ascii)
-        yield Divider(ascii=self.looks.ascii, id="crowds")
-        yield TextPane(ascii=self.looks.ascii, id="pane")
+        yield filter_line("text  !text  -l label=value  -f fuzzy  paused:true", ascii=self.display_options.ascii)
+        yield Timeline(ascii=self.display_options.ascii)
+        yield Divider(ascii=self.display_options.ascii, id="crowds")
+        yield TextPane(ascii=self.display_options.ascii, id="pane")
 
     @property
     def lanes(self) -> Timeline:
@@ -67,7 +67,7 @@ class CalendarPage(FilterablePage):
 
     def attach(self, state: DashboardState) -> None:
         super().attach(state)
-        self.agenda = self.lanes.agenda = TimelineModel(state.store, state.contexts)
+        self.timeline = self.lanes.timeline = TimelineModel(state.store, state.contexts)
         self.lanes.length_of = self._length_of
         self.lanes.names = short_names(state.contexts) if len(state.contexts) > 1 else {}
         self.narrow_to(self.prompt.value)
@@ -76,17 +76,17 @@ class CalendarPage(FilterablePage):
         self.lanes.explain(lines)
 
     def pulse(self) -> None:
-        if self.state is None or self.agenda is None:
+        if self.state is None or self.timeline is None:
             return
-        self.agenda.pump(self.state.now())
+        self.timeline.pump(self.state.now())
         self.lanes.draw(self.state.now(), self.state.zone)
-        if not self.agenda.order:
-            self.lanes.explain(self._why_empty(self.state, self.agenda))
+        if not self.timeline.order:
+            self.lanes.explain(self._why_empty(self.state, self.timeline))
         self._show_crowds()
         self._show_pane()
 
-    def _why_empty(self, state: DashboardState, agenda: TimelineModel) -> list[Line]:
-        if len(agenda):
+    def _why_empty(self, state: DashboardState, timeline: TimelineModel) -> list[Line]:
+        if len(timeline):
             return nothing_fits(state.focus)
         return why_empty(state, {SCHEDULE.name}) or [(span("No schedules.", Tone.DIM),)]
 
@@ -95,8 +95,8 @@ class CalendarPage(FilterablePage):
         self.take_keys()
 
     def refocus(self) -> None:
-        if self.agenda is not None and self.state is not None:
-            self.agenda.look_at(self.state.focus)
+        if self.timeline is not None and self.state is not None:
+            self.timeline.look_at(self.state.focus)
             self.pulse()
 
     def take_keys(self) -> None:
@@ -122,10 +122,10 @@ class CalendarPage(FilterablePage):
 
     def _show_pane(self, *, keep_place: bool = True) -> None:
         key, pane = self.lanes.cursor, self.query_one("#pane", TextPane)
-        if self.state is None or self.agenda is None or key is None or self.agenda.place(key) is None:
+        if self.state is None or self.timeline is None or key is None or self.timeline.place(key) is None:
             pane.show(())
             return
-        state, lane, load = self.state, self.agenda[key], self.lanes.load
+        state, lane, load = self.state, self.timeline[key], self.lanes.load
         said = safely(lambda: lane_pane(lane, load, state), "the pane of the calendar", key, state)
         pane.show(said, keep_place=keep_place)
 
@@ -223,11 +223,11 @@ class CalendarPage(FilterablePage):
         return bool(self._problem)
 
     def narrow_to(self, text: str) -> None:
-        if self.agenda is None:
+        if self.timeline is None:
             return
         why = ""
         try:
-            self.agenda.narrow(text)
+            self.timeline.narrow(text)
             self._problem = ""
         except BadInput as problem:
             self._problem, why = str(problem), problem.why

@@ -49,8 +49,8 @@ class DetailPage(Page, can_focus=True):
         Binding("space", "fold", show=False),
     ]
 
-    def __init__(self, page_id: str, looks: DisplayOptions, host: PageHost) -> None:
-        super().__init__(page_id, looks, host)
+    def __init__(self, page_id: str, display_options: DisplayOptions, host: PageHost) -> None:
+        super().__init__(page_id, display_options, host)
         self.key: ObjectRef | None = None
         self.section = SECTIONS[0]
         self._folded = True
@@ -64,9 +64,9 @@ class DetailPage(Page, can_focus=True):
         """Of which object in which state it was asked whether its results may be fetched."""
 
     def compose(self) -> ComposeResult:
-        yield StyledLine(ascii=self.looks.ascii, id="detail-head")
-        yield Divider(ascii=self.looks.ascii, id="sections")
-        yield TextPane(ascii=self.looks.ascii, id="detail-body")
+        yield StyledLine(ascii=self.display_options.ascii, id="detail-head")
+        yield Divider(ascii=self.display_options.ascii, id="sections")
+        yield TextPane(ascii=self.display_options.ascii, id="detail-body")
         with Horizontal(classes="filter"):
             yield Label("/", markup=False)
             yield Prompt(placeholder="search; enter goes to the next match", id="search")

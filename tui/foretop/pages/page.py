@@ -37,10 +37,10 @@ class Page(Widget):
     class Altered(Message):
         """Something that the frame tells of the page is different: its keys, its narrowing."""
 
-    def __init__(self, page_id: str, looks: DisplayOptions, host: PageHost) -> None:
+    def __init__(self, page_id: str, display_options: DisplayOptions, host: PageHost) -> None:
         super().__init__(id=f"page-{page_id}")
         self.page_id = page_id
-        self.looks = looks
+        self.display_options = display_options
         self.host = host
         self.state: DashboardState | None = None
 

@@ -39,21 +39,21 @@ PageFactory = Callable[[str, DisplayOptions, PageHost], Page]
 
 
 def _table(spec: TableSpec) -> PageFactory:
-    return lambda page_id, looks, host: TablePage(page_id, spec, looks, host)
+    return lambda page_id, display_options, host: TablePage(page_id, spec, display_options, host)
 
 
-def _calendar(page_id: str, looks: DisplayOptions, host: PageHost) -> Page:
+def _calendar(page_id: str, display_options: DisplayOptions, host: PageHost) -> Page:
     """Brings the time axis and all schedules' runs with it, which the first page need not wait for."""
     from foretop.pages.calendar_page import CalendarPage
 
-    return CalendarPage(page_id, looks, host)
+    return CalendarPage(page_id, display_options, host)
 
 
-def _primer(page_id: str, looks: DisplayOptions, host: PageHost) -> Page:
+def _primer(page_id: str, display_options: DisplayOptions, host: PageHost) -> Page:
     """Brings a second cron library with it, which the first page need not wait for."""
     from foretop.pages.primer_page import PrimerPage
 
-    return PrimerPage(page_id, looks, host)
+    return PrimerPage(page_id, display_options, host)
 
 
 def _live(
@@ -90,7 +90,7 @@ TRIAGE = TableSpec(
     frozenset(),
     ColumnPriorities(("what", "since", "severity"), least={"what": 42}),
     calm,
-    tells_keys=True,
+    shows_keys=True,
 )
 SCHEDULES = _live(
     SchedulesView,

@@ -52,8 +52,8 @@ class PrimerPage(Page, can_focus=True):
         Binding("pageup,ctrl+b", "scroll_by(-12)", show=False),
     ]
 
-    def __init__(self, page_id: str, looks: DisplayOptions, host: PageHost) -> None:
-        super().__init__(page_id, looks, host)
+    def __init__(self, page_id: str, display_options: DisplayOptions, host: PageHost) -> None:
+        super().__init__(page_id, display_options, host)
         self._taken: tuple[ObjectRef, str] | None = None
         self._dialect = Dialect.ROBFIG
         """That of what is primed: a CronJob's, unless the expression was taken from a schedule of Velero."""
@@ -65,9 +65,9 @@ class PrimerPage(Page, can_focus=True):
             yield Label("  Warm-up  ", markup=False)
             yield Prompt(id="minutes")
             yield Label("min", markup=False)
-        yield StyledLine(ascii=self.looks.ascii, id="meaning")
-        yield Divider(ascii=self.looks.ascii, id="primer-rule")
-        yield TextPane(ascii=self.looks.ascii, id="pane")
+        yield StyledLine(ascii=self.display_options.ascii, id="meaning")
+        yield Divider(ascii=self.display_options.ascii, id="primer-rule")
+        yield TextPane(ascii=self.display_options.ascii, id="pane")
 
     def on_mount(self) -> None:
         self._minutes.value = _USUAL_MINUTES
@@ -222,7 +222,7 @@ class PrimerPage(Page, can_focus=True):
             if place is not None:
                 self.take(sources[place][0])
 
-        self.app.push_screen(Pick(title, labels, self.looks.ascii), chosen)
+        self.app.push_screen(Pick(title, labels, self.display_options.ascii), chosen)
 
     def _sources(self) -> list[tuple[ObjectRef, str]]:
         if self.state is None:

@@ -16,7 +16,7 @@ from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page_address import PageAddress
 from foretop.pages.page_host import PageHost
 from foretop.pages.table_spec import TableSpec, safely
-from foretop.panes.applicable_actions import deeds_line
+from foretop.panes.applicable_actions import action_keys_line
 from foretop.panes.empty_state import how_far, nothing_fits, ways_out, why_empty
 from foretop.panes.group_header import head_pane
 from foretop.panes.stale_notice import not_allowed, stale_paras
@@ -47,18 +47,18 @@ class TablePage(FilterablePage):
         Binding("shift+up", "scroll_pane(-1)", show=False),
     ]
 
-    def __init__(self, page_id: str, spec: TableSpec, looks: DisplayOptions, host: PageHost) -> None:
-        super().__init__(page_id, looks, host)
+    def __init__(self, page_id: str, spec: TableSpec, display_options: DisplayOptions, host: PageHost) -> None:
+        super().__init__(page_id, display_options, host)
         self.spec = spec
         self.rows: TableModel | None = None
         self._problem = ""
 
     def compose(self) -> ComposeResult:
-        yield filter_line("text  !text  -l label=value  -f fuzzy  phase:Failed", ascii=self.looks.ascii)
+        yield filter_line("text  !text  -l label=value  -f fuzzy  phase:Failed", ascii=self.display_options.ascii)
         with Container(classes="body"):
-            yield Table(self.spec.wishes, ascii=self.looks.ascii, flash=self.looks.flash)
-            yield Divider(ascii=self.looks.ascii, id="divider")
-            yield TextPane(ascii=self.looks.ascii, whole=False, id="pane")
+            yield Table(self.spec.priorities, ascii=self.display_options.ascii, flash=self.display_options.flash)
+            yield Divider(ascii=self.display_options.ascii, id="divider")
+            yield TextPane(ascii=self.display_options.ascii, whole=False, id="pane")
 
     @property
     def table(self) -> Table:
@@ -148,13 +148,13 @@ class TablePage(FilterablePage):
         if (head := self.table.head) is not None:
             return (*stale, *head_pane(head))
         said = self.spec.pane(rows, key, state)
-        return (*stale, *said, *(self._keys() if self.spec.tells_keys and said else ()))
+        return (*stale, *said, *(self._keys() if self.spec.shows_keys and said else ()))
 
     def _keys(self) -> tuple[Paragraph, ...]:
         """Only while it is on the screen: what works is a question to the page that is."""
         if self.host.current != self.page_id:
             return ()
-        return deeds_line(self.host.applicable_actions(), marked=bool(self.table.marked))
+        return action_keys_line(self.host.applicable_actions(), marked=bool(self.table.marked))
 
     def _why_empty(self) -> list[Line]:
         assert self.rows is not None

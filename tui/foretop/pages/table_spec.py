@@ -19,11 +19,11 @@ class TableSpec:
     pane: Callable[[TableModel, ObjectRef, DashboardState], tuple[Paragraph, ...]]
     kinds: frozenset[str]
     """The names of the kinds without which it has nothing to show."""
-    wishes: ColumnPriorities
+    priorities: ColumnPriorities
     """Which columns are given up last, and how much of them is kept."""
     empty: Callable[[DashboardState], list[Line]] | None = None
     """What to say where there are no rows though all was seen."""
-    tells_keys: bool = False
+    shows_keys: bool = False
     """Whether the pane ends with the keys that act on the row."""
 
 

@@ -20,7 +20,7 @@ _SENTENCES = {
     "prime": "{} in the primer",
     "results": "results of {}",
     RESUME: "resume the window of {}",
-    **{one.id: one.hint for one in sorted(intents.INTENTS, key=lambda one: not one.fetches) if one.hint},
+    **{item.id: item.hint for item in sorted(intents.INTENTS, key=lambda item: not item.fetches) if item.hint},
 }
 """In the order of telling: what only reads before what changes something.
 
@@ -50,32 +50,32 @@ class ApplicableAction:
     """What it opens, where that is not an object."""
 
 
-def deeds_line(deeds: Sequence[ApplicableAction], *, marked: bool = False) -> tuple[Paragraph, ...]:
+def action_keys_line(actions: Sequence[ApplicableAction], *, marked: bool = False) -> tuple[Paragraph, ...]:
     """`enter open the schedule   J go to the backup   l logs of the backup   s pause the schedule`."""
-    subject = next((deed.keys for deed in deeds if deed.action.id == "open"), ())
-    told = sorted((deed for deed in deeds if _is_told(deed, subject)), key=lambda deed: _ORDER.index(deed.action.id))
+    subject = next((item.keys for item in actions if item.action.id == "open"), ())
+    told = sorted((item for item in actions if _is_told(item, subject)), key=lambda item: _ORDER.index(item.action.id))
     spans: list[Span] = []
-    for deed in told:
-        them = deed.page or _named(deed.keys)
-        if deed.action.id == "jump" and deed.keys == subject:
+    for item in told:
+        them = item.page or _named(item.keys)
+        if item.action.id == "jump" and item.keys == subject:
             them = "its row"
-        elif deed.action.id in _OF_ALL and len(deed.keys) > 1:
-            them = humanize.count(len(deed.keys), _noun(deed.keys[0]))
-        elif marked and deed.action.id not in _FIRST:
+        elif item.action.id in _OF_ALL and len(item.keys) > 1:
+            them = humanize.count(len(item.keys), _noun(item.keys[0]))
+        elif marked and item.action.id not in _FIRST:
             them = "the marked rows"
-        key = deed.action.shown or f":{deed.action.id}"
+        key = item.action.shown or f":{item.action.id}"
         spans += [Span("   ")] if spans else []
-        spans += [Span(key, BOLD), span(f" {_SENTENCES[deed.action.id].format(them)}")]
+        spans += [Span(key, BOLD), span(f" {_SENTENCES[item.action.id].format(them)}")]
     return (Paragraph(tuple(spans), "Keys", in_items=True),) if spans else ()
 
 
-def _is_told(deed: ApplicableAction, subject: tuple[ObjectRef, ...]) -> bool:
+def _is_told(item: ApplicableAction, subject: tuple[ObjectRef, ...]) -> bool:
     """A jump that only opens it is what enter does, and the primer is a remedy for what is primed alone."""
-    if deed.action.id == "jump" and deed.keys == subject:
-        return deed.keys[0].kind in PAGE_OF
-    if deed.action.id == "prime":
-        return deed.keys[0].kind == PRESCALED.name
-    return deed.action.id in _SENTENCES
+    if item.action.id == "jump" and item.keys == subject:
+        return item.keys[0].kind in PAGE_OF
+    if item.action.id == "prime":
+        return item.keys[0].kind == PRESCALED.name
+    return item.action.id in _SENTENCES
 
 
 def _named(keys: tuple[ObjectRef, ...]) -> str:

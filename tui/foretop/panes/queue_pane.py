@@ -10,7 +10,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.queue import Run
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.run_eta import outlook
+from foretop_core.tables.resources.run_eta import run_eta
 
 _USUAL = timedelta(seconds=15)
 """Counts come some seconds apart: until then, unchanged ones mean nothing."""
@@ -32,7 +32,7 @@ def waiting_for(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     if found.hold is not None:
         overtaken = "; others may overtake it" if found.may_be_overtaken else ""
         said.append(paragraph(f"It {found.hold}{overtaken}.", Tone.WAITING))
-    if sentence := outlook(run, render).sentence:
+    if sentence := run_eta(run, render).sentence:
         said.append(paragraph(render.text(sentence, run)))
     return tuple(said)
 

@@ -80,7 +80,7 @@ def _running(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]
     if silence := beat.silence(now):
         why = render.text(silence, schedule)
         held = blocker(schedule, entry.runs)
-        what = f"but it is not created until {held.name} has ended" if held is not None else beat.outlook(now)
+        what = f"but it is not created until {held.name} has ended" if held is not None else beat.coming_run_phrase(now)
         return (paragraph(f"{due}, {what}: {why}.", Tone.WARN),)
     start = expected_start(schedule, now, dialect, beat, entry.runs)
     when = (

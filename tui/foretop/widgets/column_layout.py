@@ -51,15 +51,15 @@ class ColumnPriorities:
 
 
 def arrange(
-    columns: Sequence[Column[Any]], natural: Sequence[int], room: int, wishes: ColumnPriorities
+    columns: Sequence[Column[Any]], natural: Sequence[int], room: int, priorities: ColumnPriorities
 ) -> tuple[ColumnSlot, ...]:
     """Places the columns in their own order; what does not fit goes by rank, and long ones are cut before that."""
-    least = [_least(column, size, wishes) for column, size in zip(columns, natural, strict=True)]
-    shown = [place for place in range(len(columns)) if columns[place].name not in wishes.without]
-    order = sorted(shown, key=lambda place: _rank(columns, place, wishes))
+    least = [_least(column, size, priorities) for column, size in zip(columns, natural, strict=True)]
+    shown = [place for place in range(len(columns)) if columns[place].name not in priorities.without]
+    order = sorted(shown, key=lambda place: _rank(columns, place, priorities))
     taken: list[int] = []
     for place in order:
-        modest = columns[place].wide and not wishes.wide and columns[place].name != wishes.selected
+        modest = columns[place].wide and not priorities.wide and columns[place].name != priorities.selected
         sizes = natural if modest else least
         if _total([sizes[other] for other in (*taken, place)]) <= room:
             taken.append(place)
@@ -103,26 +103,26 @@ def sort_keys(columns: Sequence[Column[Any]], taken: Collection[str] = RESERVED_
     return found
 
 
-def _least(column: Column[Any], natural: int, wishes: ColumnPriorities) -> int:
-    kept = wishes.least.get(column.name, _LEAST_OF.get(column.name))
-    if kept is not None and wishes.wide:
+def _least(column: Column[Any], natural: int, priorities: ColumnPriorities) -> int:
+    kept = priorities.least.get(column.name, _LEAST_OF.get(column.name))
+    if kept is not None and priorities.wide:
         # Whoever asks for more columns gets them by narrower ones.
         kept = min(kept, 2 * _LEAST)
     flexible = column.from_middle or kept is not None or natural > 2 * _LEAST
     return min(natural, max(kept or _LEAST, width(column.title))) if flexible else natural
 
 
-def _rank(columns: Sequence[Column[Any]], place: int, wishes: ColumnPriorities) -> tuple[int, int, int]:
+def _rank(columns: Sequence[Column[Any]], place: int, priorities: ColumnPriorities) -> tuple[int, int, int]:
     column = columns[place]
     if column.name in _ALWAYS:
         return 0, 0, place
-    if column.name == wishes.selected:
+    if column.name == priorities.selected:
         return 0, 1, place
-    listed = wishes.rank.index(column.name) if column.name in wishes.rank else len(wishes.rank)
-    if wishes.wide and listed < _ESSENTIAL:
+    listed = priorities.rank.index(column.name) if column.name in priorities.rank else len(priorities.rank)
+    if priorities.wide and listed < _ESSENTIAL:
         return 1, listed, place
     if column.wide:
-        return (2 if wishes.wide else 4), listed, place
+        return (2 if priorities.wide else 4), listed, place
     return 3, listed, place
 
 

@@ -124,7 +124,7 @@ class Table(TableBase, can_focus=True):
         """Another column is the selected one; it is brought into sight."""
         if self.rows is None:
             return
-        names = [column.name for column in self.rows.columns if column.name not in self.rows.told_above]
+        names = [column.name for column in self.rows.columns if column.name not in self.rows.columns_in_header]
         at = names.index(self._selected) if self._selected in names else 0
         self._selected = names[(at + by) % len(names)]
         self._paint(whole=True)
@@ -133,7 +133,7 @@ class Table(TableBase, can_focus=True):
         self._sort(self._selected)
 
     def _sort(self, column: str) -> None:
-        if self.rows is None or column == "context" or column in self.rows.told_above:
+        if self.rows is None or column == "context" or column in self.rows.columns_in_header:
             return
         self.rows.sort(column, reverse=column == self.rows.sorted_by and not self.rows.reversed)
         self._selected = column

@@ -42,9 +42,9 @@ class TableBase(Widget):
     class CursorMoved(Message):
         """Another object is under the cursor, or the same one looks different."""
 
-    def __init__(self, wishes: ColumnPriorities, *, ascii: bool, flash: bool, id: str | None = None) -> None:
+    def __init__(self, priorities: ColumnPriorities, *, ascii: bool, flash: bool, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._wishes = wishes
+        self._priorities = priorities
         self._ascii = ascii
         self._flash = flash
         self.rows: TableModel | None = None
@@ -133,9 +133,9 @@ class TableBase(Widget):
         # A column that a person sorted by stays, so that its arrow is seen.
         is_usual = (self.rows.sorted_by, self.rows.reversed) == self._usual_order
         selected = "" if is_usual and self._selected == self.rows.sorted_by else self._selected
-        wishes = replace(self._wishes, wide=wide, selected=selected, without=self.rows.told_above)
+        priorities = replace(self._priorities, wide=wide, selected=selected, without=self.rows.columns_in_header)
         natural = self._widths.of(self.rows, self._window, self._top)
-        return arrange(self.rows.columns, natural, self.size.width - LEFT - 1, wishes)
+        return arrange(self.rows.columns, natural, self.size.width - LEFT - 1, priorities)
 
     @property
     def given_up(self) -> tuple[str, ...]:

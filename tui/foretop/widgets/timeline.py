@@ -52,7 +52,7 @@ class Timeline(Widget, can_focus=True):
     def __init__(self, *, ascii: bool, id: str | None = None) -> None:
         super().__init__(id=id)
         self._ascii = ascii
-        self.agenda: TimelineModel | None = None
+        self.timeline: TimelineModel | None = None
         self.horizon = 0
         self.cursor: ObjectRef | None = None
         self.names: dict[str, str] = {}
@@ -103,7 +103,7 @@ class Timeline(Widget, can_focus=True):
     def draw(self, now: datetime, zone: tzinfo) -> None:
         """The lanes as they are at this moment; only the lines that look different are painted."""
         self._now, self._zone = now, zone
-        if self.agenda is None or not self.size.height:
+        if self.timeline is None or not self.size.height:
             return
         self._follow()
         before, self._lines = self._lines, self._made()
@@ -118,16 +118,16 @@ class Timeline(Widget, can_focus=True):
 
         Until a person moves it, it stays on what starts next.
         """
-        assert self.agenda is not None
+        assert self.timeline is not None
         if not self._moved:
             self._set(0)
             return
-        found = self.agenda.place(self.cursor, self._place) if self.cursor is not None else None
+        found = self.timeline.place(self.cursor, self._place) if self.cursor is not None else None
         self._set(self._place if found is None else found)
 
     def _set(self, place: int) -> None:
-        assert self.agenda is not None
-        order = self.agenda.order
+        assert self.timeline is not None
+        order = self.timeline.order
         self._place = max(0, min(place, len(order) - 1))
         self._top = max(self._place - self.height + 1, min(self._top, self._place))
         self._top = max(0, min(self._top, len(order) - self.height))
@@ -139,7 +139,7 @@ class Timeline(Widget, can_focus=True):
     # What a person does
 
     def go_to(self, key: ObjectRef) -> bool:
-        place = self.agenda.place(key) if self.agenda is not None else None
+        place = self.timeline.place(key) if self.timeline is not None else None
         if place is None:
             return False
         self._move_to(place)
@@ -152,10 +152,10 @@ class Timeline(Widget, can_focus=True):
         self._move_to(self._place + by * max(1, self.height - 1))
 
     def action_edge(self, by: int) -> None:
-        self._move_to(0 if by < 0 or self.agenda is None else len(self.agenda.order) - 1)
+        self._move_to(0 if by < 0 or self.timeline is None else len(self.timeline.order) - 1)
 
     def _move_to(self, place: int) -> None:
-        if self.agenda is not None and self._now is not None and self._zone is not None:
+        if self.timeline is not None and self._now is not None and self._zone is not None:
             self._moved = True
             self._set(place)
             self.draw(self._now, self._zone)
@@ -183,10 +183,10 @@ class Timeline(Widget, can_focus=True):
 
     @property
     def _name_room(self) -> int:
-        assert self.agenda is not None
-        if self._longest[0] != self.agenda.revision:
-            longest = max((width(self._called(item.key)) for item in self.agenda.items), default=0)
-            self._longest = (self.agenda.revision, longest)
+        assert self.timeline is not None
+        if self._longest[0] != self.timeline.revision:
+            longest = max((width(self._called(item.key)) for item in self.timeline.items), default=0)
+            self._longest = (self.timeline.revision, longest)
         return max(_SHORTEST_NAME, min(self._longest[1], _LONGEST_NAME_WIDE if self._is_wide else _LONGEST_NAME))
 
     @property
@@ -199,21 +199,21 @@ class Timeline(Widget, can_focus=True):
         return clean(f"{prefix} {key.name}" if prefix else key.name)
 
     def _made(self) -> list[Line]:
-        assert self.agenda is not None
+        assert self.timeline is not None
         assert self._now is not None
         assert self._zone is not None
         ruler = self.ruler
         assert ruler is not None
-        if not self.agenda.order:
+        if not self.timeline.order:
             self._load = None
             return []
         load = self._counted(ruler)
-        shown = self.agenda.order[self._top : self._top + self.height]
+        shown = self.timeline.order[self._top : self._top + self.height]
         strip = Span(bars(load.peaks(self._now), ascii=self._ascii), style_of(Tone.RUNNING))
         return [
             (Span(self._head(_horizon_word(HORIZONS[self.horizon])), HEAD), Span(axis(ruler, self._zone), HEAD)),
             (Span(self._head("load"), DIM), strip),
-            *(self._lane(self.agenda[key], ruler) for key in shown),
+            *(self._lane(self.timeline[key], ruler) for key in shown),
         ]
 
     def _head(self, word: str) -> str:
@@ -222,7 +222,7 @@ class Timeline(Widget, can_focus=True):
     @property
     def position(self) -> str:
         """`lane 3 of 43`."""
-        lanes = len(self.agenda.order) if self.agenda is not None else 0
+        lanes = len(self.timeline.order) if self.timeline is not None else 0
         return f"lane {self._place + 1} of {lanes:,}" if lanes else ""
 
     def hold_cursor(self) -> None:
@@ -231,13 +231,13 @@ class Timeline(Widget, can_focus=True):
 
     def _counted(self, ruler: TimeAxis) -> StartLoad:
         """The load of all lanes: worked out anew when the ruler moves, or when something changed and it is time."""
-        assert self.agenda is not None
+        assert self.timeline is not None
         assert self._now is not None
-        wanted = (self.agenda.revision, ruler)
+        wanted = (self.timeline.revision, ruler)
         moved = self._load_of is None or self._load_of[1] != ruler
         rested = self._load_at is None or abs(self._now - self._load_at) >= _AGAIN
         if self._load is None or moved or (wanted != self._load_of and rested):
-            self._load = StartLoad(self.agenda.items, ruler)
+            self._load = StartLoad(self.timeline.items, ruler)
             self._load_of, self._load_at = wanted, self._now
         return self._load
 

@@ -149,7 +149,7 @@ class View(ABC, Generic[E]):
     """The names of the kinds whose objects are rows here."""
     watched: ClassVar[frozenset[str]]
     """Those and the ones whose changes show in the rows."""
-    beside: ClassVar[frozenset[str]] = frozenset()
+    context_kinds: ClassVar[frozenset[str]] = frozenset()
     """What the rows are painted against: without these kinds they say less."""
     columns: tuple[Column[E], ...]
     order: ClassVar[str]

@@ -14,7 +14,7 @@ from foretop_core.tables.engine.columns import Column, View, plain
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, run_mark
 from foretop_core.tables.resources.json_items import Item, identity, queue_item
-from foretop_core.tables.resources.run_eta import outlook
+from foretop_core.tables.resources.run_eta import run_eta
 from foretop_core.tables.resources.runs import FROM, PHASE, percent, run_progress
 
 _RUNS = "▶"
@@ -24,7 +24,7 @@ _BAR = 3
 class QueueView(View[Run]):
     name = "queue"
     kinds = watched = frozenset({BACKUP.name, RESTORE.name})
-    beside = frozenset({DEPLOYMENT.name})
+    context_kinds = frozenset({DEPLOYMENT.name})
     order = "position"
     in_groups = False
     fields = (*View.fields, "owner")
@@ -69,7 +69,7 @@ def _name(run: Run) -> str:
 
 def _end_alone(run: Run, render: RenderContext) -> tuple[str, ...]:
     """Where there is no room for how long it has run as well."""
-    _, arrow, end = outlook(run, render).short.partition("→")
+    _, arrow, end = run_eta(run, render).short.partition("→")
     return (f"{arrow}{end}",) if arrow else ()
 
 
@@ -90,6 +90,6 @@ _COLUMNS: tuple[Column[Run], ...] = (
     FROM,
     PHASE,
     Column("items", "PROGRESS", lambda run, render: run_progress(run, render, _BAR), _share, right=True, cells=10),
-    Column("when", "STARTS/ENDS", lambda run, render: outlook(run, render).short, _kind_first, briefs=_end_alone),
-    Column("waits", "WAITS FOR", lambda run, render: outlook(run, render).waits_for, _kind_first),
+    Column("when", "STARTS/ENDS", lambda run, render: run_eta(run, render).short, _kind_first, briefs=_end_alone),
+    Column("waits", "WAITS FOR", lambda run, render: run_eta(run, render).waits_for, _kind_first),
 )

@@ -31,7 +31,7 @@ class RunEta:
     waits_for: str = ""
 
 
-def outlook(run: Run, render: RenderContext) -> RunEta:
+def run_eta(run: Run, render: RenderContext) -> RunEta:
     """A start or an end is told only where nothing speaks against it: a server without a pulse, or a run that
     waits for a volume or stands, has none."""
     found = render.queued(run)

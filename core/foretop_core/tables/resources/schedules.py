@@ -78,7 +78,7 @@ class SchedulesView(View[ScheduleRow]):
     name = "schedules"
     kinds = frozenset({SCHEDULE.name})
     watched = frozenset({SCHEDULE.name, BACKUP.name, *VERSION_KINDS})
-    beside = frozenset({STORAGE.name})
+    context_kinds = frozenset({STORAGE.name})
     order = "name"
     fields = (*View.fields, "cron", "paused", "outcome")
 

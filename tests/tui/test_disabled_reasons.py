@@ -38,12 +38,12 @@ def test_the_palette_lists_what_can_be_done_elsewhere() -> None:
 async def test_a_key_without_effect_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "wiki"))
-        excuse = at.shown.app.main_screen.excuse
-        assert excuse("restore") == "Restore from it: only for Backup"
-        assert excuse("logs") == "Fetch its logs: only for Backup, Restore, NonAdminBackup and NonAdminRestore"
-        assert excuse("horizon") == "How far ahead: only in the calendar (5)"
-        assert excuse("clear_marks") == "Nothing is marked"
-        assert excuse("run-again") == ""
-        assert excuse("pause") == ""
+        disabled_reason = at.shown.app.main_screen.disabled_reason
+        assert disabled_reason("restore") == "Restore from it: only for Backup"
+        assert disabled_reason("logs") == "Fetch its logs: only for Backup, Restore, NonAdminBackup and NonAdminRestore"
+        assert disabled_reason("horizon") == "How far ahead: only in the calendar (5)"
+        assert disabled_reason("clear_marks") == "Nothing is marked"
+        assert disabled_reason("run-again") == ""
+        assert disabled_reason("pause") == ""
         await at.shown.press("r")
         assert at.shown.app.told[-1][1] == "Restore from it: only for Backup"
