@@ -7,17 +7,16 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from foretop_core.clock import ManualClock
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import WatchScope
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.wire import Metadata
-from foretop_core.store import Store
-from foretop_core.tables.engine.live_table import LiveTable
-from foretop_core.tables.engine.render_context import RenderContextFactory
 from foretop_core.tables.resources.runs import BackupsView
 from tests.bench import Figure, seconds_per_call
 from tests.objects import NOW, backup
+from tests.tui.fake_source import FilledSource
 
 FEW, MANY = 1_000, 50_000
 _CHANGES = 200
@@ -29,8 +28,8 @@ class Filled:
     """A store and a table of backups, and changes that move a row to another position."""
 
     def __init__(self, rows: int) -> None:
-        self.clock = ManualClock(NOW)
-        self.store = Store()
+        source = FilledSource([], ("prod",))
+        self.clock, self.store = source.manual, source.store
         self.sink = self.store.sink(WatchScope("prod", BACKUP), self.clock)
         self.rows = rows
         self.version = rows
@@ -38,9 +37,9 @@ class Filled:
         self.sink.replace_begin()
         self.sink.page(self._made(plain, number) for number in range(rows))
         self.sink.replace_end()
-        self.live: LiveTable[Backup] = LiveTable(BackupsView(), self.store, ["prod"])
-        self.context_factory = RenderContextFactory(self.store, "prod")
-        self.context_factory.render_context(NOW)
+        self.state = DashboardState(source, lambda: 0.0)
+        self.model = StoreTableModel(self.state, BackupsView())
+        self.state.render_context("prod")
 
     def _made(self, plain: Backup, number: int) -> Backup:
         meta = Metadata(
@@ -64,15 +63,15 @@ class Filled:
             creation_timestamp=NOW - timedelta(seconds=self.version % 86_400),
         )
         self.sink.apply("MODIFIED", Backup(metadata=meta, spec=held.spec, status=held.status))
-        self.live.pump()
+        self.model.pump()
 
     def change_and_paint(self) -> None:
         self.change()
         self.paint()
 
     def paint(self) -> None:
-        render = self.context_factory.render_context(self.clock.now())
-        self.live.paint(0, _SCREEN, lambda _: render)
+        self.state.begin_frame()
+        self.model.paint(0, _SCREEN)
 
 
 def measure() -> Iterable[Figure]:
@@ -85,9 +84,9 @@ def measure() -> Iterable[Figure]:
     yield Figure("paint a screen of 50,000 rows", _milliseconds(many.paint), 5, "ms")
     yield Figure("a change and a screen of 50,000 rows", _milliseconds(many.change_and_paint), 10, "ms")
     for name, text in (("text", "b-01"), ("field", "phase:Failed"), ("labels", "-l app=web,tier!=db")):
-        yield Figure(f"filter 50,000 rows by {name}", _milliseconds(partial(many.live.filter, text)), 250, "ms")
-    many.live.filter("")
-    yield Figure("sort 50,000 rows", _milliseconds(lambda: many.live.sort("name")), 250, "ms")
+        yield Figure(f"filter 50,000 rows by {name}", _milliseconds(partial(many.model.narrow, text)), 250, "ms")
+    many.model.narrow("")
+    yield Figure("sort 50,000 rows", _milliseconds(lambda: many.model.sort("name", reverse=False)), 250, "ms")
 
 
 def _changes(filled: Filled) -> float:

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from foretop.commands.get import FindingRows
+from foretop.commands.view_rows import FindingRows
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.watching.watch_sink import WatchState

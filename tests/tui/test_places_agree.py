@@ -56,8 +56,8 @@ def moment(name: str, passed: timedelta) -> Moment:
 
 
 def entries(shown: Shown) -> Iterator[tuple[Any, RenderContext]]:
-    for key, (_, entry) in shown.live.table:
-        yield entry, shown.render_context(key.context)
+    for _, (_, entry) in shown.model.table:
+        yield entry, shown.render_context()
 
 
 def text_of(paragraphs: Sequence[Paragraph]) -> str:

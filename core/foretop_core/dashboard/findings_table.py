@@ -12,7 +12,8 @@ from foretop_core.dashboard.table_models import FAULTS, TableModel
 from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, opened, ungathered
-from foretop_core.tables.engine.columns import Cell, Row
+from foretop_core.rules.triage.ranking import rank
+from foretop_core.tables.engine.columns import Cell, Row, find_column
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.filter_fields import NamedFields
 from foretop_core.tables.engine.render_context import RenderContext
@@ -31,7 +32,7 @@ class FindingsTableModel(TableModel):
 
     def __init__(self, state: DashboardState) -> None:
         super().__init__(state, findings.COLUMNS, findings.FIELDS)
-        self._findings = findings.FindingsTable()
+        self._table: SortedRows[Finding] = SortedRows(rank)
         self._sorted_by, self._reversed = "severity", False
         self._opened: frozenset[ObjectRef] = frozenset()
         self._seen: tuple[object, ...] = ()
@@ -45,7 +46,7 @@ class FindingsTableModel(TableModel):
 
     @property
     def table(self) -> SortedRows[Finding]:
-        return self._findings.table
+        return self._table
 
     @property
     def sorted_by(self) -> str:
@@ -60,7 +61,7 @@ class FindingsTableModel(TableModel):
         if self._seen == seen:
             return False
         self._seen = seen
-        return self._findings.show(self._lines())
+        return self._table.replace((findings.key_of(finding), finding) for finding in self._lines())
 
     def _lines(self) -> Iterator[Finding]:
         """What is narrowed to a namespace or filtered is shown one by one: a line of many could not be searched."""
@@ -72,8 +73,8 @@ class FindingsTableModel(TableModel):
             if findings.key_of(finding) in self._opened:
                 yield from opened(finding)
 
-    def narrow(self, text: str) -> None:
-        super().narrow(text)
+    def narrow(self, text: str, *, typing: bool = False) -> None:
+        super().narrow(text, typing=typing)
         self.pump()
 
     def toggle(self, key: ObjectRef) -> None:
@@ -81,8 +82,8 @@ class FindingsTableModel(TableModel):
         self._opened ^= {key}
 
     def sort(self, column: str, *, reverse: bool) -> None:
+        self._table.sort(find_column(findings.COLUMNS, column, self.name).sort, reverse=reverse)
         self._sorted_by, self._reversed = column, reverse
-        self._findings.sort(column, reverse=reverse)
 
     def facets(self, entry: Finding) -> FilterableRow:
         render = self.state.render_context_of(entry)

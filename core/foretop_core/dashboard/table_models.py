@@ -13,10 +13,10 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.failures import problem_text
 from foretop_core.tables.engine.columns import Cell, Column, Row, UnreadableRow, View
 from foretop_core.tables.engine.context_names import short_names
+from foretop_core.tables.engine.derived_rows import DerivedRows
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
 from foretop_core.tables.engine.filter_fields import NamedFields, filter_fields
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader
-from foretop_core.tables.engine.live_table import LiveTable
 from foretop_core.tables.engine.sorted_rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
 from foretop_core.tables.resources.json_items import Item
@@ -145,9 +145,9 @@ class TableModel(ABC):
         else:
             self.groups = GroupedRows(self.table, self.standing)
 
-    def narrow(self, text: str) -> None:
+    def narrow(self, text: str, *, typing: bool = False) -> None:
         """Shows what fits the filter; one that cannot be read is refused, and the old one stays."""
-        self._wanted = parse_filter(text, self._askable, typing=True)
+        self._wanted = parse_filter(text, self._askable, typing=typing)
         self.filter_text = text
         self.renew()
 
@@ -221,7 +221,7 @@ class StoreTableModel(TableModel):
     def __init__(self, state: DashboardState, view: View[Any]) -> None:
         super().__init__(state, view.columns, view.fields)
         self.view = view
-        self.live: LiveTable[Any] = LiveTable(view, state.store, state.contexts)
+        self.entries: DerivedRows[Any] = DerivedRows(view, state.store, state.contexts)
 
     @property
     def name(self) -> str:
@@ -232,15 +232,15 @@ class StoreTableModel(TableModel):
 
     @property
     def table(self) -> SortedRows[Any]:
-        return self.live.table
+        return self.entries.table
 
     @property
     def sorted_by(self) -> str:
-        return self.live.sorted_by
+        return self.entries.sorted_by
 
     @property
     def reversed(self) -> bool:
-        return self.live.reversed
+        return self.entries.reversed
 
     @property
     def can_group(self) -> bool:
@@ -257,10 +257,10 @@ class StoreTableModel(TableModel):
             return StatusGlyph.BROKEN, "not judged"
 
     def pump(self) -> bool:
-        return self.live.pump()
+        return self.entries.pump()
 
     def sort(self, column: str, *, reverse: bool) -> None:
-        self.live.sort(column, reverse=reverse)
+        self.entries.sort(column, reverse=reverse)
 
     def facets(self, entry: tuple[ObjectRef, Any]) -> FilterableRow:
         return NamedFields(self.view.facets(*entry, self.state.render_context), self._askable)

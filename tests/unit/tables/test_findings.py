@@ -5,14 +5,16 @@ from datetime import timedelta
 import pytest
 
 from foretop_core.clock import ManualClock
+from foretop_core.dashboard.findings_table import FindingsTableModel
+from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, Severity, triage
 from foretop_core.store import Store
-from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
-from foretop_core.tables.resources.findings import FindingsTable, subject_text
+from foretop_core.tables.resources.findings import subject_text
 from foretop_core.tables.resources.json_items import finding_item
 from tests.objects import NOW, location, schedule
+from tests.tui.fake_source import FilledSource
 
 FIELDS = {"context", "kind", "namespace", "name", "code", "severity", "since", "evidence", "remedy", "related", "id"}
 
@@ -24,24 +26,29 @@ def finding(
     return Finding(code, severity, ObjectRef("prod", kind, "velero", name), since, what, "seen", "fix")
 
 
-def render_context(_context: str) -> RenderContext:
-    return RenderContextFactory(Store(), "prod").render_context(NOW)
+def triage_table(*found: Finding) -> FindingsTableModel:
+    table = FindingsTableModel(DashboardState(FilledSource([], ("prod",)), lambda: 0.0))
+    show(table, *found)
+    return table
 
 
-def shown(table: FindingsTable) -> list[list[str]]:
-    return [[row.mark.value, *(cell.text for cell in row.cells)] for row in table.paint(0, 99, render_context)]
+def show(table: FindingsTableModel, *found: Finding) -> bool:
+    table.state.findings = found
+    table.state.findings_revision += 1
+    return table.pump()
+
+
+def shown(table: FindingsTableModel) -> list[list[str]]:
+    return [[row.mark.value, *(cell.text for cell in row.cells)] for row in table.paint(0, 99)]
 
 
 def test_the_worst_and_oldest_finding_comes_first() -> None:
-    table = FindingsTable()
-    table.show(
-        [
-            finding("note", Severity.NOTE, "c"),
-            finding("overdue", Severity.ERROR, "b", 12),
-            finding("stuck", Severity.WARNING, "w"),
-            finding("bsl", Severity.ERROR, "s3-us", 120, "BackupStorageLocation", "unavailable: \x1b[2J"),
-            finding("idle", Severity.ERROR, "", None, ""),
-        ]
+    table = triage_table(
+        finding("note", Severity.NOTE, "c"),
+        finding("overdue", Severity.ERROR, "b", 12),
+        finding("stuck", Severity.WARNING, "w"),
+        finding("bsl", Severity.ERROR, "s3-us", 120, "BackupStorageLocation", "unavailable: \x1b[2J"),
+        finding("idle", Severity.ERROR, "", None, ""),
     )
     assert shown(table) == [
         ["✗", "error", "2h", "storage velero/s3-us", "unavailable: \\x1b[2J"],
@@ -57,34 +64,32 @@ def test_a_tenant_s_backup_is_shown_by_its_short_name() -> None:
 
 
 def test_the_same_findings_again_are_not_a_change() -> None:
-    table = FindingsTable()
     first, second = finding("a", Severity.ERROR, "one", 9), finding("b", Severity.ERROR, "two", 8)
-    table.show([first, second])
-    assert not table.show([first, second])
+    table = triage_table(first, second)
+    assert not show(table, first, second)
     worse = finding("b", Severity.ERROR, "two", 8, what="later")
     third = finding("c", Severity.NOTE, "three")
-    assert table.show([worse, third])
+    assert show(table, worse, third)
     assert [shown for _, shown in table.table] == [worse, third]
 
 
 def test_findings_are_filtered_by_their_own_fields() -> None:
-    table = FindingsTable()
-    table.show([finding("overdue", Severity.ERROR, "etcd"), finding("paused", Severity.WARNING, "mongo")])
-    table.filter("severity:warning")
+    table = triage_table(finding("overdue", Severity.ERROR, "etcd"), finding("paused", Severity.WARNING, "mongo"))
+    table.narrow("severity:warning")
     assert [row[3] for row in shown(table)] == ["schedule velero/mongo"]
-    table.filter("code:over* !mongo kind:schedule")
+    table.narrow("code:over* !mongo kind:schedule")
     assert [row[3] for row in shown(table)] == ["schedule velero/etcd"]
     with pytest.raises(BadInput):
-        table.filter("phase:Failed")
+        table.narrow("phase:Failed")
 
 
 def test_findings_sort_by_their_columns() -> None:
-    table = FindingsTable()
-    table.show([finding("a", Severity.ERROR, "b"), finding("b", Severity.NOTE, "a")])
-    table.sort("subject")
+    table = triage_table(finding("a", Severity.ERROR, "b"), finding("b", Severity.NOTE, "a"))
+    table.sort("subject", reverse=False)
     assert [row[1] for row in shown(table)] == ["note", "error"]
     with pytest.raises(BadInput):
-        table.sort("colour")
+        table.sort("colour", reverse=False)
+    assert table.sorted_by == "subject"
 
 
 def test_what_triage_finds_in_a_store_has_the_fields_of_the_contract() -> None:

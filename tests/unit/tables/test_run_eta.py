@@ -69,7 +69,7 @@ def test_row_and_pane_agree_on_a_stalled_backup() -> None:
     shown = Shown("queue", [location(checked="02:59:03", synced="02:59:03"), stalled])
     assert shown.text("when")[0][-1].startswith("41m → ")
     shown.clock.set(at("02:59:07"))
-    told = run_eta(stalled, shown.context_factory.render_context(shown.clock.now()))
+    told = run_eta(stalled, shown.render_context())
     assert told.short == "stalled 18m"
     assert "have changed for at least 18 minutes" in render(told.sentence, NOW)
     assert "nded about" not in _pane(shown, stalled)
@@ -109,13 +109,13 @@ def test_a_new_backup_says_that_velero_must_be_active_first() -> None:
 
 
 def _pane(shown: Shown, run: Backup) -> str:
-    result = queue_pane(run, shown.context_factory.render_context(shown.clock.now()))
+    result = queue_pane(run, shown.render_context())
     return " ".join(piece.text for paragraph in result for piece in paragraph.spans)
 
 
 def _tenants_pane(shown: Shown) -> str:
-    key, (_, entry) = next(iter(shown.live.table))
-    result = nonadmin_pane(entry, shown.render_context(key.context))
+    _, (_, entry) = next(iter(shown.model.table))
+    result = nonadmin_pane(entry, shown.render_context())
     return " ".join(piece.text for paragraph in result for piece in paragraph.spans)
 
 
@@ -145,6 +145,6 @@ def test_places_are_told_as_ordinals(number: int, word: str) -> None:
 @pytest.mark.parametrize(("ttl", "words"), [("0s", "default (30 days)"), ("", "default (30 days)"), ("72h", "3 days")])
 def test_a_lifetime_of_nothing_is_the_default(ttl: str, words: str) -> None:
     shown = Shown("nonadmin", [nab(spec={"backupSpec": {"ttl": ttl}})])
-    key, (_, entry) = next(iter(shown.live.table))
-    told = tenant_facts(entry, shown.render_context(key.context))
+    _, (_, entry) = next(iter(shown.model.table))
+    told = tenant_facts(entry, shown.render_context())
     assert f"TTL {words} ·" in " ".join(piece.text for paragraph in told for piece in paragraph.spans)

@@ -7,18 +7,21 @@ from typing import Any, cast
 import pytest
 
 from foretop_core.clock import ManualClock
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.errors import BadInput
 from foretop_core.kube.watching.watch_sink import EventType, WatchScope
 from foretop_core.models.kinds import BACKUP, by_name
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.store import Store
 from foretop_core.tables.engine.columns import Row
-from foretop_core.tables.engine.live_table import LiveTable
-from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
+from foretop_core.tables.engine.derived_rows import DerivedRows
+from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only
 from foretop_core.tables.engine.view_registry import VIEWS
 from tests import recordings
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
+from tests.tui.fake_source import FilledSource
 
 IDENTITY = {"context", "kind", "namespace", "name", "phase"}
 CONTRACT = {
@@ -37,25 +40,27 @@ class Shown:
     """One view over a store that was filled from a file."""
 
     def __init__(self, name: str, objects: Iterable[Resource], now: datetime = NOW) -> None:
-        self.clock = ManualClock(now)
-        self.store = Store()
-        self.store.fill("prod", objects, self.clock)
-        self.live: LiveTable[Any] = LiveTable(VIEWS[name](), self.store, ["prod"])
-        self.context_factory = RenderContextFactory(self.store, "prod")
+        source = FilledSource(list(objects), ("prod",), now)
+        self.clock, self.store = source.manual, source.store
+        self.state = DashboardState(source, lambda: 0.0)
+        self.model = StoreTableModel(self.state, VIEWS[name]())
 
-    def render_context(self, _context: str = "prod") -> RenderContext:
-        return self.context_factory.render_context(self.clock.now())
+    def render_context(self) -> RenderContext:
+        self.state.begin_frame()
+        return self.state.render_context("prod")
 
     def rows(self) -> list[Row]:
-        return self.live.paint(0, 1000, self.render_context)
+        self.state.begin_frame()
+        return self.model.paint(0, 1000)
 
     def text(self, *columns: str) -> list[list[str]]:
         """The glyph and these columns of every row."""
-        places = [[column.name for column in self.live.view.columns].index(name) for name in columns]
+        places = [[column.name for column in self.model.columns].index(name) for name in columns]
         return [[row.mark.value, *(row.cells[place].text for place in places)] for row in self.rows()]
 
     def items(self) -> list[dict[str, Any]]:
-        return [self.live.view.describe(key, entry, self.render_context()) for key, (_, entry) in self.live.table]
+        self.state.begin_frame()
+        return [self.model.item(key) for key, _ in self.model.ordered()]
 
 
 def test_schedules_show_their_next_run_or_why_there_is_none() -> None:
@@ -97,7 +102,7 @@ def test_an_ambiguous_schedule_has_no_next_run_until_the_release_is_known() -> N
     ]
     # Another schedule of the same server shows its release: all rows are derived again.
     shown.store.fill("prod", [both, schedule("wraps", "0 22-2 * * *")], shown.clock)
-    shown.live.pump()
+    shown.model.pump()
     assert shown.text("name", "next")[0] == ["●", "both", "in 77d"]
     assert "readings" not in shown.items()[0]
 
@@ -140,7 +145,7 @@ def queue_of_tenants() -> list[Resource]:
 
 def test_a_team_sees_where_its_backup_is() -> None:
     shown = Shown("nonadmin", queue_of_tenants())
-    shown.live.sort("name")
+    shown.model.sort("name", reverse=False)
     assert shown.text("name", "phase", "conditions", "velero", "queue", "progress", "age") == [
         ["○", "↺ back", "Created", "✓ ✓ ·", "–", "–", "", "41m"],
         ["✗", "refused", "BackingOff", "✗ · ·", "–", "–", "", "41m"],
@@ -165,19 +170,19 @@ def test_when_a_backup_ends_only_the_rows_behind_it_change() -> None:
         labels={"openshift.io/oadp-nab-origin-nacuuid": "u-1"},
     )
     sink.apply("MODIFIED", ended)
-    shown.live.pump()
-    assert shown.live.derived == 2
-    shown.live.filter("name:waiting")
+    shown.model.pump()
+    assert shown.model.entries.derived == 2
+    shown.model.narrow("name:waiting")
     assert shown.text("queue") == [["○", "1st waiting"]]
 
 
 def test_when_a_backup_becomes_unreadable_the_rows_behind_it_are_recounted() -> None:
     shown = Shown("nonadmin", queue_of_tenants())
     shown.store.sink(WatchScope("prod", BACKUP), shown.clock).unreadable("velero", "v-1", "status: broken")
-    shown.live.pump()
-    fresh: LiveTable[Any] = LiveTable(shown.live.view, shown.store, ["prod"])
-    assert list(shown.live.table) == list(fresh.table)
-    shown.live.filter("name:waiting")
+    shown.model.pump()
+    fresh: DerivedRows[Any] = DerivedRows(shown.model.view, shown.store, ["prod"])
+    assert list(shown.model.table) == list(fresh.table)
+    shown.model.narrow("name:waiting")
     assert shown.text("queue") == [["○", "1st waiting"]]
 
 
@@ -213,7 +218,7 @@ def test_a_different_reported_position_does_not_change_the_one_shown() -> None:
     frozen = nab("waiting", veleroBackup=velero("v-2", "u-2"), queueInfo={"estimatedQueuePosition": 7})
     others = [item for item in queue_of_tenants() if item.name != "waiting"]
     shown = Shown("nonadmin", [*others, frozen])
-    shown.live.filter("name:waiting")
+    shown.model.narrow("name:waiting")
     assert shown.text("queue") == [["○", "1st waiting"]]
 
 
@@ -243,7 +248,7 @@ def test_an_outcome_has_one_colour_in_every_table(phase: str) -> None:
         row.cells[place].tone
         for name, title in (("schedules", "last"), ("schedules", "outcome"), ("backups", "phase"))
         for shown in [Shown(name, [schedule("h", "0 * * * *", last="02:00:03"), run])]
-        for place in [[column.name for column in shown.live.view.columns].index(title)]
+        for place in [[column.name for column in shown.model.view.columns].index(title)]
         for row in shown.rows()
     }
     assert len(tones) == 1
@@ -251,8 +256,8 @@ def test_an_outcome_has_one_colour_in_every_table(phase: str) -> None:
 
 def test_what_went_well_is_muted_and_what_is_refused_has_a_colour() -> None:
     shown = Shown("nonadmin", queue_of_tenants())
-    shown.live.sort("name")
-    places = [[column.name for column in shown.live.view.columns].index(name) for name in ("phase", "velero")]
+    shown.model.sort("name", reverse=False)
+    places = [[column.name for column in shown.model.view.columns].index(name) for name in ("phase", "velero")]
     tones = {row.cells[1].text: tuple(row.cells[place].tone for place in places) for row in shown.rows()}
     assert tones["refused"][0] is Tone.BAD
     assert tones["served"] == (Tone.PLAIN, Tone.DIM)
@@ -339,42 +344,42 @@ def test_every_item_has_the_fields_of_the_contract(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(VIEWS))
 def test_an_object_that_cannot_be_read_is_one_bad_row_with_its_name(name: str) -> None:
     shown = Shown(name, [*queue_of_tenants(), schedule(), restore(), location()])
-    before = len(shown.live.table)
-    kind = by_name(sorted(shown.live.view.kinds)[0])
+    before = len(shown.model.table)
+    kind = by_name(sorted(shown.model.view.kinds)[0])
     assert kind is not None
     shown.store.sink(WatchScope("prod", kind), shown.clock).unreadable(
         "velero", "bad\x1b", "spec: Expected object, got str"
     )
-    shown.live.pump()
-    assert len(shown.live.table) == before + 1
+    shown.model.pump()
+    assert len(shown.model.table) == before + 1
     row = shown.rows()[-1]
     assert row.mark is StatusGlyph.BROKEN
     assert "bad\\x1b" in [cell.text for cell in row.cells]
     assert any("unreadable: spec: Expected object" in cell.text for cell in row.cells)
     assert shown.items()[-1]["unreadable"].startswith("spec")
-    shown.live.filter("expected")
-    assert len(shown.live.table) == 1
+    shown.model.narrow("expected")
+    assert len(shown.model.table) == 1
 
 
 def test_filters_support_the_fields_of_their_view() -> None:
     shown = Shown("schedules", [schedule("a", paused=True), schedule("b", "@every 1h"), schedule("c", phase="")])
-    shown.live.filter("paused:true")
+    shown.model.narrow("paused:true")
     assert [row.key.name for row in shown.rows()] == ["a"]
-    shown.live.filter("phase:New")
+    shown.model.narrow("phase:New")
     assert [row.key.name for row in shown.rows()] == ["c"]
-    shown.live.filter("@every")
+    shown.model.narrow("@every")
     assert [row.key.name for row in shown.rows()] == ["b"]
     with pytest.raises(BadInput, match="the fields are"):
-        shown.live.filter("colour:red")
-    assert shown.live.filter_text == "@every"
+        shown.model.narrow("colour:red")
+    assert shown.model.filter_text == "@every"
     with pytest.raises(BadInput, match="the columns are"):
-        shown.live.sort("colour")
+        shown.model.sort("colour", reverse=False)
 
 
 @pytest.mark.parametrize("recording", recordings.NAMES)
 def test_incremental_rows_equal_those_derived_from_scratch(recording: str) -> None:
     store, clock = Store(), ManualClock(NOW)
-    tables: list[LiveTable[Any]] = [LiveTable(view(), store, ["box"]) for view in VIEWS.values()]
+    tables: list[DerivedRows[Any]] = [DerivedRows(view(), store, ["box"]) for view in VIEWS.values()]
     for number, event in enumerate(recordings.events(recording)):
         clock.set(event.t)
         store.sink(WatchScope("box", event.kind), clock).apply(cast(EventType, event.type), event.object)
@@ -383,32 +388,32 @@ def test_incremental_rows_equal_those_derived_from_scratch(recording: str) -> No
                 live.pump()
     for live in tables:
         live.pump()
-        fresh: LiveTable[Any] = LiveTable(live.view, store, ["box"])
+        fresh: DerivedRows[Any] = DerivedRows(live.view, store, ["box"])
         assert list(live.table) == list(fresh.table), live.view.name
 
 
 def test_a_changed_backup_derives_only_its_own_row_and_its_schedule() -> None:
     many = [backup(f"b-{number}", created="01:00:00", ended="01:01:00") for number in range(500)]
     shown = Shown("backups", [*many, schedule("s"), *[schedule(f"s-{number}") for number in range(50)]])
-    schedules: LiveTable[Any] = LiveTable(VIEWS["schedules"](), shown.store, ["prod"])
+    schedules: DerivedRows[Any] = DerivedRows(VIEWS["schedules"](), shown.store, ["prod"])
     sink = shown.store.sink(WatchScope("prod", BACKUP), shown.clock)
     for phase in ("Queued", "InProgress", "Completed"):
         sink.apply("MODIFIED", backup("b-7", phase, of="s"))
-    changed = shown.live.pump()
+    changed = shown.model.pump()
     schedules.pump()
-    assert (shown.live.derived, schedules.derived) == (1, 1)
+    assert (shown.model.entries.derived, schedules.derived) == (1, 1)
     assert changed
-    assert not shown.live.pump()
+    assert not shown.model.pump()
 
 
 def test_a_table_shows_its_own_clusters_only() -> None:
     shown = Shown("backups", [backup("mine")])
     shown.store.fill("other", [backup("theirs")], shown.clock)
-    shown.live.pump()
+    shown.model.pump()
     assert [row.key for row in shown.rows()] == [ObjectRef("prod", "Backup", "velero", "mine")]
-    shown.live.close()
+    shown.model.entries.close()
     shown.store.fill("prod", [backup("late")], shown.clock)
-    assert not shown.live.pump()
+    assert not shown.model.pump()
 
 
 def test_every_glyph_has_an_ascii_letter() -> None:

@@ -16,7 +16,7 @@ from foretop.commands.finding_sentences import FindingSentences
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, say, table, warn
 from foretop.commands.output_form import OutputForm, OutputFormType, SortOrder, object_names
-from foretop.commands.view_rows import FindingRows, ResourceRows, RowChange, row_changes
+from foretop.commands.view_rows import FindingRows, PrintedTable, ResourceRows, RowChange, row_changes
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import KINDS, NAB, NAR, Kind
@@ -51,7 +51,7 @@ class PrintedRows:
     fields: FieldSelector
     order: SortOrder | None
 
-    def items(self, source: ResourceRows | FindingRows) -> dict[ObjectRef, Item]:
+    def items(self, source: PrintedTable) -> dict[ObjectRef, Item]:
         found = source.items()
         for item in found.values():
             self.fields.check(item)
@@ -151,7 +151,7 @@ def _needed(view: type[View[Any]]) -> tuple[Kind, ...]:
     return tuple(kind for kind in KINDS if kind.name in view.watched | view.context_kinds and kind in WATCHED)
 
 
-async def _watch(source: ResourceRows | FindingRows, chosen: PrintedRows, plain: bool) -> None:
+async def _watch(source: PrintedTable, chosen: PrintedRows, plain: bool) -> None:
     sentences = FindingSentences()
     async for changes in row_changes(source):
         kept = [change for change in changes if chosen.fields.keeps(change.item)]
@@ -163,7 +163,7 @@ async def _watch(source: ResourceRows | FindingRows, chosen: PrintedRows, plain:
         sys.stdout.flush()
 
 
-def _tell(changes: Iterable[RowChange], source: ResourceRows | FindingRows, form: str) -> None:
+def _tell(changes: Iterable[RowChange], source: PrintedTable, form: str) -> None:
     if form == "json":
         for change in changes:
             event = {"type": change.type, "object": change.item}
@@ -176,7 +176,7 @@ def _tell(changes: Iterable[RowChange], source: ResourceRows | FindingRows, form
         say("  ".join([change.type.ljust(8), *cells]))
 
 
-def _print(source: ResourceRows | FindingRows, chosen: PrintedRows, session: Session, plain: bool) -> None:
+def _print(source: PrintedTable, chosen: PrintedRows, session: Session, plain: bool) -> None:
     items = chosen.items(source)
     form = chosen.form
     if plain:
@@ -199,7 +199,7 @@ def _print(source: ResourceRows | FindingRows, chosen: PrintedRows, session: Ses
         _print_table(source, [rows[key] for key in items if key in rows], chosen, len(session.contexts) > 1)
 
 
-def _print_table(source: ResourceRows | FindingRows, rows: list[Row], chosen: PrintedRows, several: bool) -> None:
+def _print_table(source: PrintedTable, rows: list[Row], chosen: PrintedRows, several: bool) -> None:
     wide = chosen.form.name == "wide"
     shown = [at for at, (_, only_wide) in enumerate(source.titles) if wide or not only_wide]
     head = [*(["CONTEXT"] if several else []), *(source.titles[at][0] for at in shown)]

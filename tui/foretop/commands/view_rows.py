@@ -5,24 +5,22 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Collection
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.lifecycle import reason
-from foretop_core.rules.triage import Finding
-from foretop_core.rules.triage.ranking import rank
 from foretop_core.session import Session
 from foretop_core.tables.engine.columns import Cell, Row
-from foretop_core.tables.engine.filter import parse_filter
-from foretop_core.tables.engine.live_table import LiveTable
-from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
 from foretop_core.tables.engine.view_registry import VIEWS
 from foretop_core.tables.resources import findings
-from foretop_core.tables.resources.json_items import Item, finding_item
+from foretop_core.tables.resources.json_items import Item
 from foretop_core.tables.resources.nonadmin import NonAdminRow
 from foretop_core.tables.text.cell_text import clean
 
@@ -30,22 +28,47 @@ _EACH = 0.1
 """Changes are told at most ten times a second, findings looked for as often as something changed or a second passed."""
 
 
-class ResourceRows:
+class PrintedTable(ABC):
+    """A table model of the screen, for the command line: without marks of the screen, and woken by changes."""
+
+    def __init__(self, session: Session, watched: Collection[str] | None) -> None:
+        self.changed = asyncio.Event()
+        self._session = session
+        self._state = DashboardState(session, time.monotonic)
+        self._feed = session.store.feed.subscribe(watched, self.changed.set)
+        self.titles: list[tuple[str, bool]] = []
+        """Of each column, and whether it is for wide output only."""
+
+    def pump(self) -> None:
+        self._feed.drain()
+        self._state.begin_frame()
+
+    @property
+    @abstractmethod
+    def empty(self) -> str:
+        """What is printed where there is no row."""
+
+    @abstractmethod
+    def items(self) -> dict[ObjectRef, Item]: ...
+
+    @abstractmethod
+    def rows(self) -> list[Row]: ...
+
+
+class ResourceRows(PrintedTable):
     """The rows of a view of the store."""
 
     def __init__(self, session: Session, name: str, wanted: str, only: frozenset[str] | None) -> None:
-        self.changed = asyncio.Event()
         view = VIEWS[name]()
-        self._live: LiveTable[Any] = LiveTable(view, session.store, session.contexts, self.changed.set)
-        self._live.filter(wanted)
+        super().__init__(session, view.watched)
+        self._model = StoreTableModel(self._state, view)
+        self._model.narrow(wanted)
         self._only = only
-        self._scene = _scenes(session)
         self._name_at = next((at for at, column in enumerate(view.columns) if column.name == "name"), None)
         self._with_reason = name == "nonadmin"
         self.titles = [(column.title, column.wide) for column in view.columns]
         if self._with_reason:
             self.titles.append(("REASON", False))
-        self._session = session
         self._kinds = {kind for kind in KINDS if kind.name in (only or view.kinds)}
 
     @property
@@ -60,47 +83,41 @@ class ResourceRows:
         return f"Nothing in {places}." if places else "No resources found."
 
     def pump(self) -> None:
-        self._live.pump()
+        super().pump()
+        self._model.pump()
 
     def items(self) -> dict[ObjectRef, Item]:
-        view = self._live.view
-        return {
-            key: view.describe(key, entry, self._scene(key.context))
-            for key, (_, entry) in self._live.table.window(0, len(self._live.table))
-            if self._only is None or key.kind in self._only
-        }
+        return {key: self._model.item(key) for key, _ in self._shown()}
 
     def rows(self) -> list[Row]:
-        painted = self._live.paint(0, len(self._live.table), self._scene)
-        return [self._plain(row) for row in painted if self._only is None or row.key.kind in self._only]
+        return [self._plain(self._model.paint_one(key, entry), entry[1]) for key, entry in self._shown()]
 
-    def _plain(self, row: Row) -> Row:
+    def _shown(self) -> Iterator[tuple[ObjectRef, tuple[ObjectRef, Any]]]:
+        return (held for held in self._model.ordered() if self._only is None or held[0].kind in self._only)
+
+    def _plain(self, row: Row, entry: Any) -> Row:
         """A name that a script reads has no sign before it; why a tenant's object does not get on stands last."""
         cells = list(row.cells)
         if self._name_at is not None and not sys.stdout.isatty():
             cells[self._name_at] = Cell(clean(row.key.name))
         if self._with_reason:
-            held = self._live.table.get(row.key)
-            entry = held[1] if held else None
             cells.append(Cell(clean(reason(entry.item, entry.run)) if isinstance(entry, NonAdminRow) else ""))
         return replace(row, cells=tuple(cells))
 
 
-class FindingRows:
+class FindingRows(PrintedTable):
     """The findings of all contexts exactly as Triage shows them: debounced, aggregated, with what cannot be seen."""
 
     def __init__(self, session: Session, wanted: str) -> None:
-        self.changed = asyncio.Event()
-        self._session = session
-        self._state = DashboardState(session, time.monotonic)
-        self._feed = session.store.feed.subscribe(None, self.changed.set)
-        self._wanted = parse_filter(wanted, findings.FIELDS)
+        super().__init__(session, None)
+        self._model = FindingsTableModel(self._state)
+        self._model.narrow(wanted)
         self.titles = [(column.title, column.wide) for column in findings.COLUMNS]
 
     def pump(self) -> None:
-        self._feed.drain()
-        self._state.begin_frame()
+        super().pump()
         self._state.judge(at_once=True)
+        self._model.pump()
 
     @property
     def empty(self) -> str:
@@ -108,28 +125,17 @@ class FindingRows:
         gaps = _not_seen(self._session)
         return f"No problems in what is visible. Not visible: {gaps}." if gaps else "No problems."
 
-    def _shown(self) -> list[Finding]:
-        render = self._state.render_context_of
-        wanted = [found for found in self._state.findings if self._wanted(findings.facets(found, render(found)))]
-        return sorted(wanted, key=rank)
-
     def items(self) -> dict[ObjectRef, Item]:
-        render = self._state.render_context_of
-        return {findings.key_of(found): finding_item(found, render(found).now) for found in self._shown()}
+        return {key: self._model.item(key) for key, _ in self._model.ordered()}
 
     def rows(self) -> list[Row]:
-        return [findings.paint(found, self._state.render_context_of(found)) for found in self._shown()]
+        return [findings.paint(found, self._state.render_context_of(found)) for _, found in self._model.ordered()]
 
 
 def _not_seen(session: Session, kinds: Collection[str] | None = None) -> str:
     unseen = [gap for context in session.contexts for gap in session.snapshot(context).unseen]
     shown = [gap for gap in unseen if kinds is None or gap.kind in kinds]
     return ", ".join(f"{gap.kind or gap.context} ({gap.reason})" for gap in shown)
-
-
-def _scenes(session: Session) -> Callable[[str], RenderContext]:
-    stages = {name: RenderContextFactory(session.store, name) for name in session.contexts}
-    return lambda context: stages[context].render_context(session.clock(context).now())
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +147,7 @@ class RowChange:
     item: Item
 
 
-async def row_changes(source: ResourceRows | FindingRows) -> AsyncIterator[list[RowChange]]:
+async def row_changes(source: PrintedTable) -> AsyncIterator[list[RowChange]]:
     """First all that is there, then what changes, until it is interrupted; a lost API server is waited out."""
     told: dict[ObjectRef, Item] = {}
     while True:

@@ -296,7 +296,7 @@ class TablePage(FilterablePage):
             return
         why = ""
         try:
-            self.rows.narrow(text)
+            self.rows.narrow(text, typing=True)
             self._problem = ""
         except BadInput as problem:
             self._problem, why = str(problem), problem.why

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from foretop_core.models.kinds import KINDS
@@ -11,9 +11,8 @@ from foretop_core.rules.sentences import sort_key
 from foretop_core.rules.triage import Finding, Severity
 from foretop_core.rules.triage.ranking import rank
 from foretop_core.tables.engine.columns import Column, Row, find_column
-from foretop_core.tables.engine.filter import FilterableRow, parse_filter
+from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.sorted_rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text import times
 
@@ -96,25 +95,3 @@ COLUMNS: tuple[Column[Finding], ...] = (
     Column("subject", "SUBJECT", lambda found, _: subject_text(found), subject_text, from_middle=True),
     Column("what", "WHAT", lambda found, render: render.text(found.what), lambda found: sort_key(found.what)),
 )
-
-
-class FindingsTable:
-    """The findings in order and filtered; `show` takes the latest ones and touches only what differs."""
-
-    def __init__(self) -> None:
-        self.table: SortedRows[Finding] = SortedRows(rank)
-        self.filter_text = ""
-
-    def show(self, findings: Iterable[Finding]) -> bool:
-        return self.table.replace((key_of(finding), finding) for finding in findings)
-
-    def filter(self, text: str) -> None:
-        wanted = parse_filter(text, FIELDS)
-        self.filter_text = text
-        self.table.filter(lambda finding: wanted(facets(finding)))
-
-    def sort(self, name: str, *, reverse: bool = False) -> None:
-        self.table.sort(find_column(COLUMNS, name, "findings").sort, reverse=reverse)
-
-    def paint(self, start: int, stop: int, render_context_of: Callable[[str], RenderContext]) -> list[Row]:
-        return [paint(finding, render_context_of(finding.context)) for _, finding in self.table.window(start, stop)]

@@ -1,31 +1,26 @@
-"""A view that follows the store: only the rows that a change touches are derived again."""
+"""The entries of a view, derived from the store: only those that a change touches are derived again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
 from foretop_core.models.wire import ObjectRef
 from foretop_core.store import Change, Store
-from foretop_core.tables.engine.columns import Row, UnreadableRow, View
-from foretop_core.tables.engine.filter import Filter, parse_filter
-from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.columns import UnreadableRow, View
 from foretop_core.tables.engine.sorted_rows import SortedRows
 
 E = TypeVar("E")
 
 
-class LiveTable(Generic[E]):
-    """The rows of one view over some clusters, in order and filtered; `pump` brings them up to date."""
+class DerivedRows(Generic[E]):
+    """The entries of one view over some clusters, in order; `pump` brings them up to date."""
 
-    def __init__(
-        self, view: View[E], store: Store, contexts: Iterable[str], wake: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, view: View[E], store: Store, contexts: Iterable[str]) -> None:
         self.view = view
         self._store = store
         self._contexts = frozenset(contexts)
-        self._changes = store.feed.subscribe(view.watched, wake)
-        self.filter_text = ""
+        self._changes = store.feed.subscribe(view.watched)
         self._column = view.column(view.order)
         self.reversed = False
         self.derived = 0
@@ -88,23 +83,10 @@ class LiveTable(Generic[E]):
         except Exception:
             return object()
 
-    def filter(self, text: str) -> None:
-        """Shows what fits only; a filter that cannot be read is refused, and the old one stays."""
-        wanted = parse_filter(text, self.view.fields)
-        self.filter_text = text
-        self.table.filter(lambda held: _keeps(wanted, self.view, held) if wanted else True)
-
     def sort(self, column: str, *, reverse: bool = False) -> None:
         self._column = self.view.column(column)
         self.reversed = reverse
         self.table.sort(self._sort_value, reverse=reverse)
-
-    def paint(self, start: int, stop: int, render_context_of: Callable[[str], RenderContext]) -> list[Row]:
-        """The lines that are on the screen, at the moment of their render contexts."""
-        return [
-            self.view.paint(key, entry, render_context_of(key.context))
-            for key, (_, entry) in self.table.window(start, stop)
-        ]
 
     def _sort_value(self, held: tuple[ObjectRef, E | UnreadableRow]) -> Any:
         """What has no value, or fails to have one, comes last."""
@@ -115,11 +97,3 @@ class LiveTable(Generic[E]):
             return self._column.sort(entry)
         except Exception:
             return None
-
-
-def _keeps(wanted: Filter, view: View[Any], held: tuple[ObjectRef, Any]) -> bool:
-    """What cannot be put to the filter is shown: nothing is hidden by a failure."""
-    try:
-        return wanted(view.facets(*held))
-    except Exception:
-        return True
