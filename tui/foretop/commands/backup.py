@@ -12,7 +12,7 @@ from foretop.commands.argument_values import moment
 from foretop.commands.connection import connection_options
 from foretop.commands.logs import LogOptions, log_options, show_log
 from foretop.commands.movements import movements_of
-from foretop.commands.object_selection import choosing_options, pairs, select_objects, select_one
+from foretop.commands.object_selection import ObjectSelection, choosing_options, pairs, select_one
 from foretop.commands.results import add_results
 from foretop.commands.write_command import (
     WriteOptions,
@@ -116,30 +116,26 @@ async def _create(
 @connection_options
 @acting_options
 def delete(
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     wait: bool | None,
     session_options: SessionOptions,
     write_options: WriteOptions,
 ) -> int:
     """Delete backups with their data, by a DeleteBackupRequest each; --wait shows its errors."""
-    return run_async(_delete(session_options, write_options, names, labels, everything, wants_to_wait(wait)))
+    return run_async(_delete(session_options, write_options, selection, wants_to_wait(wait)))
 
 
 async def _delete(
     session_options: SessionOptions,
     write_options: WriteOptions,
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     wait: bool,
 ) -> int:
     def probe(step: PlanStep) -> write_progress.Probe:
         return write_progress.deletion_probe(step.target.namespace, step.target.name)
 
     async with open_session(session_options, KINDS) as at:
-        items = select_objects(at.snapshot, BACKUP, at.snapshot.backups, names, labels, everything)
+        items = selection.of(at.snapshot, BACKUP, at.snapshot.backups)
         return await run_action(at, plan_delete_backup, items, write_options, probe=probe if wait else None)
 
 
@@ -170,9 +166,7 @@ async def _cancel(session_options: SessionOptions, write_options: WriteOptions, 
 @connection_options
 @acting_options
 def extend(
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     ttl: str | None,
     until: str | None,
     session_options: SessionOptions,
@@ -182,22 +176,20 @@ def extend(
     if (ttl is None) is (until is None):
         raise click.UsageError("give --ttl or --until")
     wanted = NewLifetime(until=moment(until)) if until else NewLifetime(ttl=go_duration(ttl or "", "--ttl"))
-    return run_async(_extend(session_options, write_options, names, labels, everything, wanted))
+    return run_async(_extend(session_options, write_options, selection, wanted))
 
 
 async def _extend(
     session_options: SessionOptions,
     write_options: WriteOptions,
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     wanted: NewLifetime,
 ) -> int:
     def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
         return plan_extend(snapshot, some, wanted, now)
 
     async with open_session(session_options, KINDS) as at:
-        items = select_objects(at.snapshot, BACKUP, at.snapshot.backups, names, labels, everything)
+        items = selection.of(at.snapshot, BACKUP, at.snapshot.backups)
         return await run_action(at, planner, items, write_options)
 
 

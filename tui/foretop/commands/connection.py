@@ -69,7 +69,7 @@ _NO = frozenset({"", "0", "false", "no"})
 
 
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options to a command, which is handed `wishes`: those given before it, and its own over them."""
+    """Adds the options to a command, which gets `session_options`: those given before it, and its own over them."""
 
     @functools.wraps(command)
     def with_session_options(*arguments: Any, **options: Any) -> Any:

@@ -9,7 +9,7 @@ import click
 
 from foretop.commands.connection import connection_options
 from foretop.commands.logs import LogOptions, log_options, show_log
-from foretop.commands.object_selection import choosing_options, select_objects, select_one
+from foretop.commands.object_selection import ObjectSelection, choosing_options, select_one
 from foretop.commands.results import add_results
 from foretop.commands.write_command import (
     WriteOptions,
@@ -47,24 +47,20 @@ def command() -> None:
 @connection_options
 @acting_options
 def delete(
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     force: bool,
     wait: bool | None,
     session_options: SessionOptions,
     write_options: WriteOptions,
 ) -> int:
     """Delete non-admin backups with their data, by spec.deleteBackup."""
-    return run_async(_delete(session_options, write_options, names, labels, everything, force, wants_to_wait(wait)))
+    return run_async(_delete(session_options, write_options, selection, force, wants_to_wait(wait)))
 
 
 async def _delete(
     session_options: SessionOptions,
     write_options: WriteOptions,
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     force: bool,
     wait: bool,
 ) -> int:
@@ -72,7 +68,7 @@ async def _delete(
         return write_progress.nonadmin_deletion_probe(NAB.name, step.target.namespace, step.target.name)
 
     async with open_session(session_options, KINDS) as at:
-        items = select_objects(at.snapshot, NAB, at.snapshot.nabs, names, labels, everything)
+        items = selection.of(at.snapshot, NAB, at.snapshot.nabs)
         served = await serves_field(at.executor.client, NAB, FORCE_FIELD)
 
         def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:

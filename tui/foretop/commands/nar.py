@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from foretop.commands.connection import connection_options
-from foretop.commands.object_selection import choosing_options, select_objects
+from foretop.commands.object_selection import ObjectSelection, choosing_options
 from foretop.commands.results import add_results
 from foretop.commands.write_command import (
     WriteOptions,
@@ -38,30 +38,26 @@ def command() -> None:
 @connection_options
 @acting_options
 def delete(
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     wait: bool | None,
     session_options: SessionOptions,
     write_options: WriteOptions,
 ) -> int:
     """Delete non-admin restores; what they have restored stays."""
-    return run_async(_delete(session_options, write_options, names, labels, everything, wants_to_wait(wait)))
+    return run_async(_delete(session_options, write_options, selection, wants_to_wait(wait)))
 
 
 async def _delete(
     session_options: SessionOptions,
     write_options: WriteOptions,
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     wait: bool,
 ) -> int:
     def probe(step: PlanStep) -> write_progress.Probe:
         return write_progress.nonadmin_deletion_probe(NAR.name, step.target.namespace, step.target.name)
 
     async with open_session(session_options, (NAR, RESTORE)) as at:
-        items = select_objects(at.snapshot, NAR, at.snapshot.nars, names, labels, everything)
+        items = selection.of(at.snapshot, NAR, at.snapshot.nars)
         return await run_action(at, plan_delete_nar, items, write_options, probe=probe if wait else None)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
@@ -17,38 +19,49 @@ from foretop_core.tables.engine.selector import LabelRequirement, selector
 R = TypeVar("R", bound=Resource)
 
 
+@dataclass(frozen=True, slots=True)
+class ObjectSelection:
+    """What a command line says of the objects that it is about: names, labels or all of them, and only one of these."""
+
+    names: tuple[str, ...]
+    labels: str | None
+    everything: bool
+
+    def of(self, snapshot: ClusterSnapshot, kind: Kind, items: Sequence[R], *, more: bool = False) -> tuple[R, ...]:
+        """The objects asked for; `more` says that the command has another way of choosing, which was used."""
+        ways = sum((bool(self.names), self.labels is not None, self.everything, more))
+        if ways != 1:
+            raise click.UsageError(
+                "give names, or -l, or --all" if ways == 0 else "give only one of names, -l and --all"
+            )
+        if self.names:
+            return tuple(select_one(snapshot, kind, items, name) for name in dict.fromkeys(self.names))
+        wanted = selector(self.labels or "")
+        found = tuple(item for item in items if wanted.matches(item.metadata.labels))
+        if not found:
+            _check_seen(snapshot, kind)
+            noun = kind.name.lower()
+            what = f"No {noun} has the labels {self.labels}" if self.labels else f"No {noun} found"
+            raise BadInput(what, "", f"run foretop get {_view(kind)}")
+        return found
+
+
 def choosing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds names, -l and --all to a command, which gets them as `selection`."""
+
+    @functools.wraps(command)
+    def with_selection(
+        *arguments: Any, names: tuple[str, ...], labels: str | None, everything: bool, **options: Any
+    ) -> Any:
+        return command(*arguments, selection=ObjectSelection(names, labels, everything), **options)
+
     for option in (
         click.option("--all", "everything", is_flag=True, help="Select all."),
         click.option("-l", "--selector", "labels", metavar="LABELS", help="Select by labels."),
         click.argument("names", nargs=-1, metavar="[NAME]..."),
     ):
-        command = option(command)
-    return command
-
-
-def select_objects(
-    snapshot: ClusterSnapshot,
-    kind: Kind,
-    items: Sequence[R],
-    names: Sequence[str],
-    labels: str | None,
-    everything: bool,
-    more: bool = False,
-) -> tuple[R, ...]:
-    """The objects asked for; `more` says that the command has another way of choosing, which was used."""
-    ways = sum((bool(names), labels is not None, everything, more))
-    if ways != 1:
-        raise click.UsageError("give names, or -l, or --all" if ways == 0 else "give only one of names, -l and --all")
-    if names:
-        return tuple(select_one(snapshot, kind, items, name) for name in dict.fromkeys(names))
-    wanted = selector(labels or "")
-    found = tuple(item for item in items if wanted.matches(item.metadata.labels))
-    if not found:
-        _check_seen(snapshot, kind)
-        what = f"No {kind.name.lower()} has the labels {labels}" if labels else f"No {kind.name.lower()} found"
-        raise BadInput(what, "", f"run foretop get {_view(kind)}")
-    return found
+        with_selection = option(with_selection)
+    return with_selection
 
 
 def select_one(snapshot: ClusterSnapshot, kind: Kind, items: Iterable[R], name: str) -> R:

@@ -11,11 +11,11 @@ from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
 from foretop.commands.logs import LogOptions, log_options, show_log
 from foretop.commands.object_selection import (
+    ObjectSelection,
     choosing_options,
     label_selector,
     listed,
     pairs,
-    select_objects,
     select_one,
 )
 from foretop.commands.results import add_results
@@ -84,7 +84,7 @@ def create(
     **given: Any,
 ) -> int:
     """Restore from a backup."""
-    planner = RestoreRequest(
+    request = RestoreRequest(
         name or "",
         pairs(given["namespace_mappings"], "--namespace-mappings", ":"),
         given["existing"],
@@ -92,7 +92,7 @@ def create(
         _spec(given),
         pairs(given["labels"], "--labels"),
     )
-    return run_async(_create(session_options, write_options, from_backup, planner, wants_to_wait(wait)))
+    return run_async(_create(session_options, write_options, from_backup, request, wants_to_wait(wait)))
 
 
 def _spec(given: dict[str, Any]) -> RestoreSpec:
@@ -129,30 +129,26 @@ async def _create(
 @connection_options
 @acting_options
 def delete(
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     wait: bool | None,
     session_options: SessionOptions,
     write_options: WriteOptions,
 ) -> int:
     """Delete restores with their logs and results; what they have restored stays."""
-    return run_async(_delete(session_options, write_options, names, labels, everything, wants_to_wait(wait)))
+    return run_async(_delete(session_options, write_options, selection, wants_to_wait(wait)))
 
 
 async def _delete(
     session_options: SessionOptions,
     write_options: WriteOptions,
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     wait: bool,
 ) -> int:
     def probe(step: PlanStep) -> write_progress.Probe:
         return write_progress.restore_deletion_probe(step.target.namespace, step.target.name)
 
     async with open_session(session_options, KINDS) as at:
-        items = select_objects(at.snapshot, RESTORE, at.snapshot.restores, names, labels, everything)
+        items = selection.of(at.snapshot, RESTORE, at.snapshot.restores)
         return await run_action(at, plan_delete_restore, items, write_options, probe=probe if wait else None)
 
 

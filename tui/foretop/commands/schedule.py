@@ -12,7 +12,7 @@ import click
 from foretop.commands import argument_values
 from foretop.commands.backup_spec_options import template_from, template_options
 from foretop.commands.connection import connection_options
-from foretop.commands.object_selection import choosing_options, pairs, select_objects, velero_namespace
+from foretop.commands.object_selection import ObjectSelection, choosing_options, pairs, velero_namespace
 from foretop.commands.output import say_to
 from foretop.commands.write_command import (
     DONE,
@@ -65,9 +65,7 @@ def command() -> None:
 @connection_options
 @acting_options
 def pause(
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     reason: str,
     until: str | None,
     batch: str | None,
@@ -75,32 +73,28 @@ def pause(
     write_options: WriteOptions,
 ) -> int:
     """Make no further backups of some schedules; what is running goes on."""
-    return run_async(
-        _pause(session_options, write_options, names, labels, everything, reason, until or "", batch or "")
-    )
+    return run_async(_pause(session_options, write_options, selection, reason, until or "", batch or ""))
 
 
 async def _pause(
     session_options: SessionOptions,
     write_options: WriteOptions,
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     reason: str,
     until: str,
     batch: str,
 ) -> int:
     async with open_session(session_options, KINDS) as at:
-        items = select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
+        items = selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules)
         end = read_end(until, at.now) if until else None
-        wanted = items if names else tuple(item for item in items if not item.spec.paused)
+        wanted = items if selection.names else tuple(item for item in items if not item.spec.paused)
         if not wanted:
             say_to(f"Nothing to do: all {len(items)} are already paused.", err=True)
             return DONE
         window = batch or f"{at.now:%Y%m%d%H%M%S}-{secrets.token_hex(2)}"
-        planner = PauseRequest(await at.introduce(), window, reason, end)
+        request = PauseRequest(await at.introduce(), window, reason, end)
         code = await run_action(
-            at, lambda snapshot, some, now: plan_pause(snapshot, some, planner, now), wanted, write_options
+            at, lambda snapshot, some, now: plan_pause(snapshot, some, request, now), wanted, write_options
         )
         if code == DONE and not write_options.dry_run:
             say_to(f"To resume exactly these: foretop schedule unpause --batch {window}", err=True)
@@ -121,9 +115,7 @@ async def _pause(
 @connection_options
 @acting_options
 def unpause(
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     batch: str | None,
     skip: str | None,
     wait: bool | None,
@@ -132,30 +124,26 @@ def unpause(
 ) -> int:
     """Let schedules run again, with or without the backup that is overdue."""
     choice = Choice.LEAVE if skip is None else Choice.SKIP if skip == "true" else Choice.DO_NOT_SKIP
-    return run_async(
-        _unpause(session_options, write_options, names, labels, everything, batch, choice, wants_to_wait(wait))
-    )
+    return run_async(_unpause(session_options, write_options, selection, batch, choice, wants_to_wait(wait)))
 
 
 async def _unpause(
     session_options: SessionOptions,
     write_options: WriteOptions,
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     batch: str | None,
     choice: Choice,
     wait: bool,
 ) -> int:
     async with open_session(session_options, KINDS) as at:
         if batch is not None:
-            select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything, more=True)
+            selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules, more=True)
             items: tuple[Schedule, ...] = tuple(of_batch(at.snapshot.schedules, batch))
             if not items:
                 raise BadInput(f"Window {batch} has no paused schedule", "", "run foretop journal")
         else:
-            items = select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
-        wanted = items if names else tuple(item for item in items if item.spec.paused)
+            items = selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules)
+        wanted = items if selection.names else tuple(item for item in items if item.spec.paused)
         if not wanted:
             say_to(f"Nothing to do: none of the {len(items)} is paused.", err=True)
             return DONE
@@ -209,8 +197,8 @@ def create(
             raise BadInput(f"{source} contains no Schedule")
     else:
         wanted = [_from_flags(name or "", given)]
-    for planner in wanted:
-        check_schedule(planner)
+    for request in wanted:
+        check_schedule(request)
     return run_async(_create(session_options, write_options, wanted, wants_to_wait(wait)))
 
 
@@ -233,8 +221,8 @@ async def _create(
 ) -> int:
     async with open_session(session_options, KINDS) as at:
         placed = [
-            replace(planner, namespace=planner.namespace or velero_namespace(at.snapshot, at.namespaces))
-            for planner in wanted
+            replace(request, namespace=request.namespace or velero_namespace(at.snapshot, at.namespaces))
+            for request in wanted
         ]
 
         def planner(snapshot: ClusterSnapshot, some: Any, now: datetime) -> Plan:
@@ -251,23 +239,19 @@ async def _create(
 @connection_options
 @acting_options
 def delete(
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
     session_options: SessionOptions,
     write_options: WriteOptions,
 ) -> int:
     """Delete schedules; their backups stay, unless they are owned by the schedule."""
-    return run_async(_delete(session_options, write_options, names, labels, everything))
+    return run_async(_delete(session_options, write_options, selection))
 
 
 async def _delete(
     session_options: SessionOptions,
     write_options: WriteOptions,
-    names: tuple[str, ...],
-    labels: str | None,
-    everything: bool,
+    selection: ObjectSelection,
 ) -> int:
     async with open_session(session_options, KINDS) as at:
-        items = select_objects(at.snapshot, SCHEDULE, at.snapshot.schedules, names, labels, everything)
+        items = selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules)
         return await run_action(at, plan_delete_schedule, items, write_options)

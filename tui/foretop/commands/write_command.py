@@ -162,7 +162,7 @@ async def run_action(
     probe: Callable[[PlanStep], Probe] | None = None,
     to_the_end: bool = False,
 ) -> int:
-    """Plans the wish, shows it, asks, sends it and tells; `look` follows each object that was written."""
+    """Plans the action, shows it, asks, sends it and reports; `probe` follows each object that was written."""
     within = None if to_the_end else PICKED_UP_WITHIN
     plan = planner(at.snapshot, items, at.now)
     reporter = ActionReporter(write_options.form, at.context, write_options.asks)
@@ -222,7 +222,7 @@ async def _follow(
 
 
 def _agreed(plan: Plan) -> bool:
-    """Cancel is the default; a dangerous wish wants the name, or the number where there are several."""
+    """Cancel is the default; a dangerous action wants the name, or the number where there are several."""
     steps = plan.steps
     if not plan.intent.dangerous:
         return click.confirm(f"{plan.intent.title}?", default=False, err=True)
