@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rich.text import Text
@@ -10,9 +10,8 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Label
-from textual.widgets.option_list import Option
 
-from foretop.dialogs.base_modal import BaseModal
+from foretop.dialogs.search_modal import SearchModal
 from foretop.widgets.option_list import PlainOptionList
 from foretop.widgets.prompt import Prompt
 from foretop_core.tables.text.cell_text import clean, cut_end
@@ -33,7 +32,7 @@ class PaletteEntry:
     """Whether it would do something here; otherwise it says why not."""
 
 
-class CommandPalette(BaseModal[str]):
+class CommandPalette(SearchModal[str]):
     """Answers with the command that was chosen, or typed with its word."""
 
     def __init__(self, entries: Sequence[PaletteEntry], ascii: bool) -> None:
@@ -48,22 +47,9 @@ class CommandPalette(BaseModal[str]):
                 yield Prompt(placeholder="schedules  nab  queue  backups  bsl  ns team-a  q", id="command")
             yield PlainOptionList(id="found")
 
-    def on_mount(self) -> None:
-        self._search("")
-        self.query_one(Prompt).focus()
-
-    def _search(self, text: str) -> None:
+    def search(self, text: str) -> Iterable[Text]:
         self._found = matching(self._entries, text)
-        found = self.query_one(PlainOptionList)
-        found.clear_options()
-        found.add_options(Option(_line(entry)) for entry in self._found)
-        if self._found:
-            found.highlighted = 0
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._search(event.value)
+        return [_line(entry) for entry in self._found]
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
@@ -92,20 +78,6 @@ class CommandPalette(BaseModal[str]):
             prompt.focus()
         else:
             self.dismiss(entry.command)
-
-    @on(Prompt.Dropped)
-    def _dropped(self, event: Prompt.Dropped) -> None:
-        event.stop()
-        self.action_leave()
-
-    @on(Prompt.Passed)
-    def _passed(self, event: Prompt.Passed) -> None:
-        event.stop()
-        found = self.query_one(PlainOptionList)
-        if event.by > 0:
-            found.action_cursor_down()
-        else:
-            found.action_cursor_up()
 
 
 def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:

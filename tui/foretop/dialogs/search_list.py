@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Label
-from textual.widgets.option_list import Option
 
-from foretop.dialogs.base_modal import BaseModal
+from foretop.dialogs.search_modal import SearchModal
 from foretop.widgets.option_list import PlainOptionList
 from foretop.widgets.prompt import Prompt
 from foretop_core.tables.text.cell_text import clean
@@ -20,7 +19,7 @@ _SHOWN = 200
 """More than this are not looked through by eye; typing narrows them."""
 
 
-class Pick(BaseModal[int]):
+class Pick(SearchModal[int]):
     """Answers with the place of what was chosen."""
 
     def __init__(self, title: str, labels: Sequence[str], ascii: bool) -> None:
@@ -38,27 +37,14 @@ class Pick(BaseModal[int]):
             yield PlainOptionList(id="found")
             yield Label(id="count", markup=False)
 
-    def on_mount(self) -> None:
-        self._search("")
-        self.query_one(Prompt).focus()
-
-    def _search(self, text: str) -> None:
+    def search(self, text: str) -> Iterable[Text]:
         wanted = text.lower().split()
         fits = [at for at, label in enumerate(self._labels) if all(word in label.lower() for word in wanted)]
         self._found = fits[:_SHOWN]
-        found = self.query_one(PlainOptionList)
-        found.clear_options()
-        found.add_options(Option(Text(self._labels[at], no_wrap=True)) for at in self._found)
-        if self._found:
-            found.highlighted = 0
         more = f", the first {_SHOWN} are shown" if len(fits) > _SHOWN else ""
         said = f"{len(fits):,} of {len(self._labels):,}{more}; enter select, esc close"
         self.query_one("#count", Label).update(Text(said, style="dim"))
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._search(event.value)
+        return [Text(self._labels[at], no_wrap=True) for at in self._found]
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
@@ -70,17 +56,3 @@ class Pick(BaseModal[int]):
     @on(PlainOptionList.OptionSelected)
     def _chosen(self, event: PlainOptionList.OptionSelected) -> None:
         self.dismiss(self._found[event.option_index])
-
-    @on(Prompt.Dropped)
-    def _dropped(self, event: Prompt.Dropped) -> None:
-        event.stop()
-        self.action_leave()
-
-    @on(Prompt.Passed)
-    def _passed(self, event: Prompt.Passed) -> None:
-        event.stop()
-        found = self.query_one(PlainOptionList)
-        if event.by > 0:
-            found.action_cursor_down()
-        else:
-            found.action_cursor_up()
