@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from foretop_core.actions.journal import Journal
     from foretop_core.actions.plan_executor import PlanExecutor
 
+# Deferred imports: the actions are loaded after the first rows.
+
 WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*MOVEMENTS, EVENTS))
 """Data movements are watched for unfinished runs only, events for the object that is open."""
 _SETTLED = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NOT_INSTALLED, WatchState.NO_NAMESPACE})

@@ -7,6 +7,8 @@ from typing import NoReturn
 
 from foretop.commands.complete_words import complete
 
+# Deferred imports: the tab key is answered without loading the command line.
+
 
 def start() -> NoReturn:
     """What a shell asks at the tab key is answered at once; the command line is imported for the rest."""

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
 
+# Deferred imports: what the first frame does not need is loaded after it.
+
 PACE = 1 / 15
 """The pump looks this often for changes; what did not change is not drawn."""
 TRY_AGAIN = 5.0

@@ -17,6 +17,8 @@ from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_op
 from foretop.commands.help_examples import EXAMPLES, START_EXAMPLES
 from foretop_core.kube.connection.config import SessionOptions
 
+# Deferred imports: a command loads what it needs, so that --version and completion stay quick.
+
 COMMANDS = {
     "demo": ("foretop.commands.demo", "Run a simulated cluster; no real one is needed."),
     "next": ("foretop.commands.next_runs", "Show the next runs of an expression or of the schedules in a file."),

@@ -14,6 +14,8 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.namespace_scope import NamespaceScope
 
+# Deferred imports: the actions are loaded after the first rows.
+
 
 def watch_events(state: DashboardState, key: ObjectRef) -> None:
     """From now on the events of this object are followed, and of no other."""

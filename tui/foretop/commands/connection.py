@@ -16,6 +16,8 @@ from foretop_core.kube.connection.config import SessionOptions
 if TYPE_CHECKING:
     from foretop_core.rules.dialects.given_versions import GivenVersions
 
+# Deferred imports: the rules are loaded only where a release is given.
+
 _OPTIONS = (
     click.option("--kubeconfig", metavar="FILE", help="The kubeconfig to use instead of KUBECONFIG."),
     click.option("--context", "contexts", multiple=True, metavar="NAME", help="A context; may be repeated."),

@@ -23,6 +23,8 @@ from foretop_core.minicluster.scenarios import SCENES, Scenario, ScenarioOptions
 from foretop_core.minicluster.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_core.rules.dialects import NEWEST_KNOWN, read_release
 
+# Deferred imports: the screen is painted before the session is loaded.
+
 _SETTLE = timedelta(seconds=20)
 _SPEED, _SERVED_SPEED = 60.0, 1.0
 

@@ -15,6 +15,8 @@ import click
 from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.kube.connection.config import SessionOptions
 
+# Deferred imports: the screen is painted before the session is loaded.
+
 _OPTIONS = (
     click.option("--ascii", "ascii_only", is_flag=True, help="Use ASCII characters only."),
     click.option("--calm", is_flag=True, help="Do not flash changed cells (the default over SSH)."),

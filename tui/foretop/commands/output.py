@@ -12,6 +12,8 @@ import click
 from foretop_core.errors import ForetopError
 from foretop_core.tables.text.cell_text import clean, pad, width
 
+# Deferred imports: PyYAML is loaded for YAML output only.
+
 output_option: Callable[[Any], Any] = click.option(
     "-o",
     "--output",

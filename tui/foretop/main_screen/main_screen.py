@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
 
+# Deferred imports: what the first frame does not need is loaded after it.
+
 
 def _bindings() -> list[BindingType]:
     keys: list[BindingType] = [

@@ -31,6 +31,8 @@ from foretop_core.rules.triage.schedules import WINDOW_OVERRUN
 if TYPE_CHECKING:
     from foretop_core.dashboard.action_service import ActionService
 
+# Deferred imports: dialogs and actions are loaded with the first one that is opened.
+
 _BY_ID = {intent.id: intent for intent in INTENTS}
 _ABOUT_PAUSES = frozenset({"velero-all-paused", WINDOW_OVERRUN})
 

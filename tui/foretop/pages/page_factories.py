@@ -35,6 +35,8 @@ from foretop_core.tables.resources.runs import BackupsView, RestoresView
 from foretop_core.tables.resources.schedules import SchedulesView
 from foretop_core.tables.resources.storage import StorageView
 
+# Deferred imports: a page is loaded when it is first opened.
+
 PageFactory = Callable[[str, DisplayOptions, PageHost], Page]
 
 

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+# Deferred imports: termios is missing on Windows, where the commands still work.
+
 _PLAIN = frozenset({"linux", "dumb", "vt100", "vt220", "cons25"})
 _C_LOCALES = frozenset({"C", "POSIX"})
 _ANSWER = re.compile(rb"\x1b\[\d+;(\d+)R")

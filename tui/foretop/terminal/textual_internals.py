@@ -21,6 +21,8 @@ from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.strip import Strip
 
+# Deferred imports: the driver exists on Unix only; the crash report is loaded when there is a crash.
+
 _LARGEST = 2000
 """Columns or lines of a terminal."""
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import aiohttp
     from yarl import URL
 
+# Deferred imports: yarl comes with aiohttp, which the first paint does not wait for.
+
 LONGEST_WAIT = 60.0
 """Seconds that a server may ask us to wait."""
 LONGEST_MESSAGE = 2000

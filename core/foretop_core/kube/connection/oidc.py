@@ -17,6 +17,8 @@ from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import OidcConfig
 from foretop_core.kube.connection.failures import SIGN_IN, Unauthenticated
 
+# Deferred imports: only an expired OIDC token needs them.
+
 RENEW_BEFORE = timedelta(seconds=10)
 """As kubectl: a token that ends while the request is under way is of no use."""
 REST = timedelta(seconds=20)

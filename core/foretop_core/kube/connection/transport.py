@@ -25,6 +25,8 @@ from foretop_core.kube.connection.proxy import is_socks
 if TYPE_CHECKING:
     import aiohttp
 
+# Deferred imports: aiohttp takes 0.2 s to load, and the first paint does not wait for it.
+
 UNLIMITED = 0
 READ_BUFFER = 2**18
 _CONNECTOR = ("foretop_core.kube.connection.aborting_connector", "AbortingConnector")

@@ -15,6 +15,8 @@ from foretop_core.rules.primer.eight_years import FIRST_DAY, LAST_DAY, MINUTES_A
 from foretop_core.rules.primer.errors import PrimerError
 from foretop_core.rules.primer.moved_days import moved_days
 
+# Deferred imports: croniter is needed only where an expression is primed.
+
 MOST_MINUTES = MOST_WARM_UP_MINUTES
 _CHECK_FROM = datetime(2024, 1, 1, tzinfo=UTC)
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)

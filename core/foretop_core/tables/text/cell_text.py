@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+# Deferred imports: wcwidth is needed only for text that is not ASCII.
+
 _SHOWN = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _MARKS = frozenset({"Mn", "Me", "Mc"})

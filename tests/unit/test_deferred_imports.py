@@ -1,0 +1,24 @@
+"""Imports inside functions: each module that has one says why, and none says so without need."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+_ROOTS = [Path(__file__).parents[2] / "core" / "foretop_core", Path(__file__).parents[2] / "tui" / "foretop"]
+_REASON = "\n# Deferred imports: "
+
+
+def test_every_module_with_a_deferred_import_says_why() -> None:
+    deferred, explained = set(), set()
+    for path in (path for root in _ROOTS for path in root.rglob("*.py")):
+        text = path.read_text()
+        functions = (
+            node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        )
+        if any(isinstance(inner, ast.Import | ast.ImportFrom) for node in functions for inner in ast.walk(node)):
+            deferred.add(path)
+        if _REASON in text:
+            explained.add(path)
+    assert deferred == explained
+    assert deferred
