@@ -44,7 +44,7 @@ _KEPT_FAILURES = 20
 
 
 class Dashboard(SerialKeyApp):
-    """One frame over one session."""
+    """The app: one main screen over one session."""
 
     CSS_PATH = "styles/foretop.tcss"
     ENABLE_COMMAND_PALETTE = False

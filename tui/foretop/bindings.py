@@ -59,7 +59,7 @@ class Action:
 
 
 class KeyConflict(Exception):
-    """Two things on one key: nobody could tell what it does."""
+    """Two actions on one key in one view; raised when the program is imported."""
 
 
 def action_of(intent: Intent) -> Action:

@@ -61,7 +61,7 @@ def with_examples(name: str, command: click.Command) -> click.Command:
 
 
 class LazyCommands(click.Group):
-    """Knows the names and one-line helps; the rest of a command comes with its module."""
+    """The group of commands: names and one-line helps are known; the rest of a command comes with its module."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -15,7 +15,7 @@ _SIGNS = {"done": "✓", "failed": "✗", "changed": "▲", "not sent": "✗", "
 
 
 class ActionReporter:
-    """In text everything at once; else only the plan that somebody is asked about, on standard error."""
+    """The output of a write: text as it happens; with JSON or YAML only the plan to confirm, on standard error."""
 
     def __init__(self, form: str, context: str, asks: bool) -> None:
         self._form = form

@@ -30,7 +30,7 @@ _SELDOM = 50_000
 
 @dataclass(frozen=True, slots=True)
 class DisplayFlags:
-    """How a person asked for the screen to be."""
+    """The flags of the screen, as given."""
 
     ascii_only: bool = False
     calm: bool = False

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ExitCodeRow:
-    """What the codes mean for some commands."""
+    """A row of the table: what the codes mean for some commands."""
 
     commands: str
     meanings: Mapping[int, str]

@@ -11,7 +11,7 @@ _GONE = "DELETED"
 
 
 class FindingSentences:
-    """Remembers what was said of each finding: only another severity or another sentence is a change."""
+    """The sentences printed so far; only another severity or another sentence of a finding is a change."""
 
     def __init__(self) -> None:
         self._said: dict[str, tuple[str, str]] = {}

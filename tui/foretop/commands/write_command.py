@@ -35,7 +35,7 @@ _DRY = "--dry-run"
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """How a person wants it done."""
+    """The options of every write: dry run, confirmation, output."""
 
     dry_run: str
     yes: bool
@@ -53,7 +53,7 @@ class WriteOptions:
 
 @dataclass(slots=True)
 class CommandSession:
-    """One context, looked at and ready to be acted on."""
+    """One context, synced, with the executor of its writes."""
 
     session: Session
     executor: PlanExecutor
@@ -78,7 +78,7 @@ class CommandSession:
 
 
 class WriteCommand(click.Command):
-    """Lets `--dry-run` stand alone: its value comes with `=` only, so that a name may follow."""
+    """A command that takes `--dry-run` without a value: one comes with `=` only, so that a name may follow."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         until = args.index("--") if "--" in args else len(args)

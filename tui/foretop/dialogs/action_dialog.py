@@ -1,4 +1,4 @@
-"""What all dialogs share: the plan stays true while it is open, and results are told here.
+"""The base of all dialogs that write: the plan is kept up to date while it is open, and results are shown in it.
 
 A dialog is made for one intent. It overrides `fields` (what can be chosen), `planner` (what the choices come to; it may
 raise BadInput, which is then shown in the place of the plan) and perhaps `update_choices`. Everything else is here.
@@ -54,7 +54,7 @@ class DialogState(Enum):
 
 
 class ActionDialog(DialogBoard):
-    """Asks, sends, tells; may ask again."""
+    """A dialog that asks, sends and shows the results; what someone else changed meanwhile is asked again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "copy", show=False)]
     headline: ClassVar[str] = ""

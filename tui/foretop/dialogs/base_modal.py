@@ -11,7 +11,7 @@ Answer = TypeVar("Answer")
 
 
 class BaseModal(ModalScreen[Answer]):
-    """A window that can be left without an answer."""
+    """A modal window that can be closed without an answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,ctrl+c", "leave", "out", show=False),

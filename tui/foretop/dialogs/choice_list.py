@@ -17,7 +17,7 @@ from foretop_core.tables.text.cell_text import clean
 
 
 class Choose(BaseModal[int]):
-    """Answers with the place of what was chosen."""
+    """A list of choices; the answer is the index of the chosen one."""
 
     def __init__(self, title: str, labels: Sequence[str], ascii: bool) -> None:
         super().__init__(ascii)

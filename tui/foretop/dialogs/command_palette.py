@@ -1,4 +1,4 @@
-"""Where a command is typed: views by name, and every action that would do something now."""
+"""The command palette: views by name, and every action that works now."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LINE = 68
 
 @dataclass(frozen=True, slots=True)
 class PaletteEntry:
-    """`names` are what one types; one that ends with a space wants a word after it."""
+    """One command; of its `names`, one that ends with a space needs an argument."""
 
     command: str
     names: tuple[str, ...]
@@ -33,7 +33,7 @@ class PaletteEntry:
 
 
 class CommandPalette(SearchModal[str]):
-    """Answers with the command that was chosen, or typed with its word."""
+    """The palette; the answer is the command that was chosen, or typed with its argument."""
 
     def __init__(self, entries: Sequence[PaletteEntry], ascii: bool) -> None:
         super().__init__(ascii)

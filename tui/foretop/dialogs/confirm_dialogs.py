@@ -100,7 +100,7 @@ class CancelMovementsDialog(ActionDialog):
 
 
 class DeleteNabDialog(ActionDialog):
-    """By the chart's paths; the second one is offered where the cluster's definition has its field."""
+    """Deletes a NAB with or without its data; the second is offered where the CRD has the field for it."""
 
     verb: ClassVar[str] = "Delete permanently"
     headline: ClassVar[str] = "Delete NAB {}"
@@ -136,7 +136,7 @@ class DeleteNabDialog(ActionDialog):
 
 
 class DecideStorageDialog(ActionDialog):
-    """An administrator's word on a tenant's storage location."""
+    """Approves or rejects a tenant's storage location."""
 
     verb: ClassVar[str] = "Approve"
     headline: ClassVar[str] = "Storage request {}"
@@ -155,7 +155,7 @@ class DecideStorageDialog(ActionDialog):
 
 
 class ServerDefaultDialog(ActionDialog):
-    """What Velero does with a schedule that does not say whether to skip; it restarts for it."""
+    """Sets Velero's default for skipImmediately; Velero restarts for it."""
 
     verb: ClassVar[str] = "Restart Velero with it"
     headline: ClassVar[str] = "Skip default of {}"

@@ -34,7 +34,7 @@ _NOTICE = 5.0
 
 
 class DialogBoard(BaseModal[None]):
-    """Where things stand and how one gets about; what they say is the dialog's business."""
+    """The layout and focus order of a dialog; its texts come from the dialog."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "step(1)", show=False),

@@ -29,13 +29,13 @@ LABEL_CELLS = 17
 
 
 class DialogButton(Widget, can_focus=True):
-    """A button of one line; enter alone presses it, as a space may be part of a text that went astray."""
+    """A button of one line; only enter presses it, because a space may belong to text typed in the wrong place."""
 
     DEFAULT_CSS = "DialogButton { width: auto; height: 1; margin: 0 0 0 2; }"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "press", show=False)]
 
     class Pressed(Message):
-        """A person wants what the knob says."""
+        """The button was pressed."""
 
         def __init__(self, knob: DialogButton) -> None:
             super().__init__()
@@ -69,7 +69,7 @@ class DialogButton(Widget, can_focus=True):
 
 
 class OptionCycler(Widget, can_focus=True):
-    """A value out of a few: left, right and space turn through them."""
+    """One value of a few; left, right and space go through them."""
 
     DEFAULT_CSS = "OptionCycler { width: 1fr; height: 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -79,10 +79,10 @@ class OptionCycler(Widget, can_focus=True):
     ]
 
     class Turned(Message):
-        """Another value was taken."""
+        """Another value was selected."""
 
     class Settled(Message):
-        """The value is as a person wants it."""
+        """Enter was pressed on the value."""
 
     def __init__(self, values: Sequence[str], id: str, ascii: bool) -> None:
         super().__init__(id=id)
@@ -154,10 +154,10 @@ class RadioList(Widget, can_focus=True):
     ]
 
     class Chosen(Message):
-        """Another choice was taken."""
+        """Another choice was selected."""
 
     class Settled(Message):
-        """The choice is as a person wants it."""
+        """Enter was pressed on the choice."""
 
     def __init__(self, count: int, ascii: bool) -> None:
         super().__init__(id="choices")
@@ -220,7 +220,7 @@ class RadioList(Widget, can_focus=True):
 
 
 class MessageBody(TextPane):
-    """Paragraphs as high as they are long, and no higher than there is room for."""
+    """Paragraphs; as many lines as they need, at most as many as there is room for."""
 
     DEFAULT_CSS = "MessageBody { height: auto; }"
     _others: tuple[Sequence[Paragraph], ...] = ()

@@ -1,4 +1,4 @@
-"""Which dialog carries out which intent; that none is missing is checked when this is imported."""
+"""The dialog of each intent; an import fails where one is missing."""
 
 from __future__ import annotations
 

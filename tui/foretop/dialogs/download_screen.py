@@ -42,7 +42,10 @@ class DownloadState(Enum):
 
 
 class DownloadScreen(BaseModal[None]):
-    """Says first that a DownloadRequest will be made; what cannot be asked for at all is tried at once, to say why."""
+    """The base of log and results; asks before it creates a DownloadRequest.
+
+    What would be refused anyway is tried at once, to show why.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "copy", show=False),

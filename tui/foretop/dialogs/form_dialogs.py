@@ -32,7 +32,7 @@ _SKIP = ("server default", "yes", "no")
 
 
 class RestoreDialog(ActionDialog):
-    """What the backup holds, where it goes, and what is there already."""
+    """Creates a restore: what the backup contains, where it goes, and what exists there already."""
 
     verb: ClassVar[str] = "Restore"
     headline: ClassVar[str] = "Restore from {}"
@@ -84,7 +84,7 @@ class RestoreDialog(ActionDialog):
 
 
 class CreateScheduleDialog(ActionDialog):
-    """The expression is told in words and its next runs while it is typed."""
+    """Creates a schedule; the meaning of the expression and its next runs are shown while it is typed."""
 
     verb: ClassVar[str] = "Create the schedule"
     headline: ClassVar[str] = "Create a schedule"

@@ -1,4 +1,4 @@
-"""Every key that works here and now, from the same list as the footer."""
+"""The help: every key that works on this page, from the same list as the footer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KEY = 16
 
 
 class HelpScreen(BaseModal[None]):
-    """Scrolls where it does not fit."""
+    """The window of the help; it scrolls where it does not fit."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,enter", "leave", show=False),

@@ -12,7 +12,7 @@ from foretop_core.tables.timeline.time_axis import PAUSED_RUN, RUN, WARM_UP, WOR
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """A sign as it is drawn, with its colour."""
+    """A sign, with its colour."""
 
     text: str
     meaning: str

@@ -1,4 +1,4 @@
-"""How long a backup is kept: the new lifetime is typed, and the old and the new expiry are told."""
+"""The dialog that extends a backup: the new lifetime is typed, and the old and new expiry are shown."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from foretop_core.tables.engine.status_glyphs import Tone
 
 
 class LogViewer(DownloadScreen):
-    """Where the whole log cannot be had, it shows what Velero's pod has of it."""
+    """The window of a log; where the full log is unavailable, it shows the part that Velero's pod has."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "step_back", show=False),

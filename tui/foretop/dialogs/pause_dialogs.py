@@ -44,7 +44,7 @@ _FEW = 12
 
 
 class UnpauseDialog(ActionDialog):
-    """Three ways with spec.skipImmediately, and what each would do now."""
+    """Unpauses schedules: three values of spec.skipImmediately, and what each would do now."""
 
     verb: ClassVar[str] = "Unpause"
     headline: ClassVar[str] = "Unpause {}"
@@ -118,7 +118,7 @@ def _unpausing(choice: Choice) -> Planner:
 
 
 class PauseDialog(ActionDialog):
-    """Why and until when, for the next shift to see."""
+    """Pauses schedules, with a reason and a planned end for the next shift."""
 
     verb: ClassVar[str] = "Pause"
     headline: ClassVar[str] = "Pause {}"

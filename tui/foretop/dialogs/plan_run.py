@@ -16,7 +16,7 @@ from foretop_core.models.wire import ObjectRef
 
 
 class PlanRun:
-    """Tells whoever listens that something has moved; the last word goes to `afterwards` where nobody does."""
+    """A plan in execution; it notifies its dialog of progress, and calls `afterwards` where the dialog was closed."""
 
     def __init__(
         self, service: ActionService, planned: TrackedPlan, planner: Planner, afterwards: Callable[[PlanRun], None]

@@ -28,7 +28,7 @@ _BESIDE = 62
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """One object after its write was tried, and what was seen of it since."""
+    """The outcome of one step, and what was seen of its object since."""
 
     result: Result
     at: datetime

@@ -16,7 +16,7 @@ Keep = Callable[[ObjectRef, Results], None]
 
 
 class ResultsViewer(DownloadScreen):
-    """Is gone as soon as they have come."""
+    """The window of the download; it closes when the results have arrived."""
 
     file = RunFile.RESULTS
 

@@ -20,7 +20,7 @@ _SHOWN = 200
 
 
 class Pick(SearchModal[int]):
-    """Answers with the place of what was chosen."""
+    """A searchable list; the answer is the index of the chosen entry."""
 
     def __init__(self, title: str, labels: Sequence[str], ascii: bool) -> None:
         super().__init__(ascii)

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class SearchModal(BaseModal[T]):
-    """Its subclass lists what fits, and decides what enter does."""
+    """The base of the palette and the picker; a subclass lists what fits and decides what enter does."""
 
     def on_mount(self) -> None:
         self.show_found(self.search(""))

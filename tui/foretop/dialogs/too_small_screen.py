@@ -1,4 +1,4 @@
-"""Covers everything while the terminal is too small to show anything true."""
+"""A notice over everything while the terminal is too small."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 
 class TooSmallScreen(Screen[None]):
-    """One sentence; what is below waits, and no key reaches it."""
+    """One sentence; no key reaches what is below."""
 
     DEFAULT_CSS = """
     TooSmallScreen { background: ansi_default; }

@@ -1,4 +1,4 @@
-"""Between the main screen and those who carry out its actions: what each may ask of the other, and of the app."""
+"""The protocols between the main screen, the handlers of its actions, and the app."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ActionCarrier(Protocol):
-    """Carries actions out: a page, the main screen itself, or one of those that stand behind it."""
+    """An object that handles actions: a page, the main screen, or one of its handler objects."""
 
     def handlers(self) -> Mapping[str, Handler]:
         """By the id of the action, what carries it out."""

@@ -1,4 +1,4 @@
-"""The frame around all pages: status, tabs, the page, and the keys that work here and now.
+"""The main screen: status, tabs, the page, and the keys that work now.
 
 It is on the screen before the pages and what they draw from are loaded, so those are imported where they are used.
 """
@@ -53,7 +53,7 @@ def _bindings() -> list[BindingType]:
 
 
 class MainScreen(Screen[None]):
-    """Holds the pages, knows which one is on the screen, and passes it the keys."""
+    """The screen that holds the pages and passes keys to the one that is shown."""
 
     BINDINGS: ClassVar[list[BindingType]] = _bindings()
 

@@ -11,7 +11,7 @@ _MOST = 50
 
 
 class NavigationHistory:
-    """The places in the order of visiting, and where on the trail we are."""
+    """The visited pages in order, and the position among them."""
 
     def __init__(self) -> None:
         self._places: list[PageAddress] = []

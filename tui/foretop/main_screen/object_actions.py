@@ -1,4 +1,4 @@
-"""What keys do with the object under the cursor, whichever page it is on: open it, jump from it, copy its name."""
+"""The actions on the selected object of any page: open it, jump from it, copy its name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HAVE_EXPRESSIONS = frozenset({SCHEDULE.name, PRESCALED.name, CRON_JOB.name})
 
 
 class ObjectActions:
-    """Knows what the keys are about, and where they lead from there."""
+    """The handlers of those actions."""
 
     def __init__(self, host: ActionHost) -> None:
         self.host = host

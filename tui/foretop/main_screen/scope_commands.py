@@ -17,7 +17,7 @@ _TENANTS = tuple(kind.name for kind in KINDS if kind not in BESIDE_VELERO and ki
 
 
 class ScopeCommands:
-    """What a person says after the colon, and the lists for one who does not know the names."""
+    """The handlers of `:ns` and `:ctx`; without a name they open a list."""
 
     def __init__(self, host: ActionHost, state: DashboardState) -> None:
         self._host = host

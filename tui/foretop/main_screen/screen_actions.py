@@ -1,4 +1,4 @@
-"""What keys do for the screen as a whole: help, palette, scope, zone, signing in, and saving the table."""
+"""The actions on the screen as a whole: help, palette, scope, time zone, sign-in, and saving the table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
 
 
 class ScreenActions:
-    """Opens the windows that are about no object, and changes how everything is shown."""
+    """The handlers of those actions."""
 
     def __init__(self, host: ActionHost, app_host: AppHost) -> None:
         self.host = host

@@ -38,7 +38,7 @@ _ABOUT_PAUSES = frozenset({"velero-all-paused", WINDOW_OVERRUN})
 
 
 class WriteActions:
-    """Says what can be asked here and now, and opens the dialog that asks it."""
+    """The write actions of the main screen: which are enabled, why one is not, and the dialog of each."""
 
     def __init__(self, host: ActionHost) -> None:
         self.host = host

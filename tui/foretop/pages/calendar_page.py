@@ -41,7 +41,7 @@ _MOST_CROWDS = 3
 
 
 class CalendarPage(FilterablePage):
-    """The lanes take the keys; the pane follows their cursor."""
+    """The calendar's page: the lanes have the focus, and the pane shows the schedule under their cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("shift+down", "scroll_pane(1)", show=False),

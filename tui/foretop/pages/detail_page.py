@@ -1,4 +1,4 @@
-"""One object, whole: overview, conditions, what is related, results, events, changes seen, YAML; live while open."""
+"""The details of one object: overview, conditions, related objects, results, events, changes, YAML; live while open."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from foretop_core.tables.text.cell_text import cut
 
 
 class DetailPage(Page, can_focus=True):
-    """Takes the keys itself: up and down scroll, left, right and tab change the section."""
+    """The page has the focus itself: up and down scroll; left, right and tab change the section."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "scroll_by(1)", show=False),

@@ -23,7 +23,7 @@ def filter_line(placeholder: str, *, ascii: bool) -> Horizontal:
 
 
 class FilterablePage(Page):
-    """Says what the keys of the field do; what fits is the page's own business."""
+    """The base of pages with a filter; the page decides what fits."""
 
     _is_other_filter = False
     """Something was typed since the field was opened."""

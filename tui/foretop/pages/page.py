@@ -1,4 +1,4 @@
-"""What a page of the dashboard is.
+"""The base of all pages.
 
 To add a page: write a `Page`, name it in `foretop.pages.tabs.TABS`, and say in
 `foretop.pages.page_factories.PAGE_FACTORIES` how it is made. The main screen mounts it when it is first opened, calls
@@ -35,7 +35,7 @@ class Page(Widget):
     DEFAULT_CSS = "Page { width: 1fr; height: 1fr; }"
 
     class Altered(Message):
-        """Something that the frame tells of the page is different: its keys, its narrowing."""
+        """The page changed something that the main screen shows of it: its keys or its filter."""
 
     def __init__(self, page_id: str, display_options: DisplayOptions, host: PageHost) -> None:
         super().__init__(id=f"page-{page_id}")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PageAddress:
-    """A page, how it was narrowed, and what was under the cursor or open."""
+    """A page, its filter, and the object that was selected or open."""
 
     page: str
     filter: str | None = None

@@ -1,4 +1,4 @@
-"""What a page may ask of the screen that it is on; everything else goes through Textual's own app."""
+"""The protocol of what a page may ask of its screen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from foretop_core.models.wire import ObjectRef
 
 
 class PageHost(Protocol):
-    """Leads to other pages, and knows what works on the page that is shown."""
+    """Navigation to other pages, and the actions that work on the page that is shown."""
 
     @property
     def current(self) -> str:

@@ -40,7 +40,7 @@ _USUAL_MINUTES = "10"
 
 
 class PrimerPage(Page, can_focus=True):
-    """Outside its two fields every key of the frame works; inside, every key of text entry."""
+    """The primer's page; in its two fields keys are text, outside them they are actions."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "screen.do('edit')", show=False),

@@ -40,7 +40,7 @@ _LEAST_PANE, _MOST_PANE, _SPARE = 3, 0.5, 2
 
 
 class TablePage(FilterablePage):
-    """The table takes the keys; the pane follows its cursor."""
+    """The table has the focus, and the pane shows the row under its cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("shift+down", "scroll_pane(1)", show=False),

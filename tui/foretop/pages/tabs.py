@@ -1,4 +1,4 @@
-"""The tabs by name; what is behind them is loaded when the frame is already on the screen."""
+"""The tabs by name; their pages are loaded after the first paint."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ DETAIL = "detail"
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A page that a digit leads to; `foretop.pages.page_factories.PAGE_FACTORIES` knows how it is made."""
+    """A page with a digit as its key; `foretop.pages.page_factories.PAGE_FACTORIES` makes it."""
 
     digit: int
     id: str

@@ -1,1 +1,1 @@
-"""What the pane beside a table says of the row under the cursor: facts in, paragraphs out."""
+"""The panes: facts about the selected row in, paragraphs out."""

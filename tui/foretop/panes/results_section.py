@@ -1,4 +1,4 @@
-"""What went wrong in a backup or restore: what its status tells at once, and the list of it once it was fetched."""
+"""What went wrong in a backup or restore: the counts of its status at once, the list when it was fetched."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_SHOWN = 2_000
 
 @dataclass(frozen=True, slots=True)
 class FetchedResults:
-    """Results that were fetched, when, and what the status was then; told in paragraphs once, for lists can be long."""
+    """Fetched results, when, and the status then; wrapped once, because lists can be long."""
 
     key: ObjectRef
     status: RunStatus

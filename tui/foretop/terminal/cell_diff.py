@@ -1,4 +1,4 @@
-"""What the terminal shows, cell by cell, so that only the cells that differ are written: over SSH every byte counts.
+"""A diff of the screen by cells: only cells that differ are written, because over SSH every byte counts.
 
 It is also the last filter before the terminal: nothing that is drawn can move the cursor or set the title.
 """
@@ -29,7 +29,7 @@ _UNSAFE = re.compile(
 
 
 class CellDiff:
-    """Remembers what was written last; a cell it is not sure of is None and is written again."""
+    """The cells that were written last; one that is not known is None and is written again."""
 
     def __init__(self) -> None:
         self._lines: dict[int, list[Cell | None]] = {}

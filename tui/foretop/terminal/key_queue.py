@@ -1,4 +1,4 @@
-"""Keys one after the other: each is dealt with before it is decided where the next one goes.
+"""Keys in order: each is handled before the next one is routed.
 
 Textual service a key to the focus of the moment and looks at the next one at once. Where keys come in one go, as over a
 slow line, from a paste or a script, the letters after `/` would still go to the table, and the `q` of `:q` would
@@ -24,7 +24,7 @@ _PATIENCE = 3.0
 
 
 class _KeyBarrier(Message):
-    """Goes the way of the key behind it; when it is back, so was the key."""
+    """A message that follows a key through the queues; when it arrives, the key was handled."""
 
     def __init__(self, place: tuple[Screen[object], Widget | None], *, is_second: bool = False) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class _KeyBarrier(Message):
 
 
 class SerialKeyApp(InternalsApp):
-    """An app for people who type faster than it opens its windows."""
+    """An app that keeps the order of keys typed faster than it opens its windows."""
 
     def __init__(self, *, ansi_color: bool, typed: bytes = b"") -> None:
         super().__init__(ansi_color=ansi_color)

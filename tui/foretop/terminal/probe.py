@@ -43,7 +43,7 @@ def is_ssh(environ: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TerminalProbe:
-    """What the terminal said about itself, and what a person typed meanwhile."""
+    """The terminal's answer, and what was typed meanwhile."""
 
     wide: bool = False
     typed: bytes = b""

@@ -28,7 +28,7 @@ _LARGEST = 2000
 
 
 class Painter(Protocol):
-    """Knows what the terminal shows."""
+    """The protocol of what writes changed cells."""
 
     def paint(self, y: int, x: int, strip: Strip, console: Console) -> Iterator[str]:
         """What must be written for these cells to look like this."""
@@ -50,7 +50,7 @@ except ImportError:
 else:
 
     class _PaintedChops(ChopsUpdate):
-        """Asks the painter when it is written, for an update may also be dropped."""
+        """An update that asks the painter when it is written, because Textual may drop it before."""
 
         def __init__(self, painter: Painter, update: ChopsUpdate) -> None:
             super().__init__(update.chops, update.spans, update.chop_ends)

@@ -1,1 +1,1 @@
-"""What the screen is drawn with: each widget is handed what it shows and asks for nothing."""
+"""The widgets; each is given what it shows and asks for nothing."""

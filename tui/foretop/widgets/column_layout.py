@@ -1,4 +1,4 @@
-"""Which columns a line has room for, where they stand, and which letter sorts by them."""
+"""The layout of columns: which fit, where they are, and the letter that sorts by each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ColumnSlot:
 
 @dataclass(frozen=True, slots=True)
 class ColumnPriorities:
-    """What decides who stays when there is no room for all."""
+    """The order in which columns are kept where there is no room for all."""
 
     rank: tuple[str, ...] = ()
     wide: bool = False

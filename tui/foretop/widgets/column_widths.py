@@ -1,4 +1,4 @@
-"""How wide the columns of a table want to be, whatever part of it is on the screen."""
+"""The preferred widths of a table's columns, whatever part of it is visible."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GROWN = 1.5
 
 
 class ColumnWidths:
-    """Told from a sample of all rows and from those in sight; what was scrolled past does not count."""
+    """Widths measured in a sample of all rows and in the visible ones."""
 
     def __init__(self) -> None:
         self._common: list[int] = []

@@ -87,7 +87,7 @@ class StyledLine(Widget):
 
 
 class Divider(StyledLine):
-    """A line across, with words in it where there are some to say."""
+    """A horizontal line, with words in it where there are some."""
 
     def render_line(self, y: int) -> Strip:
         words = self._line

@@ -21,7 +21,7 @@ _LEVELS = (("level=error", Tone.BAD), ("level=fatal", Tone.BAD), ("level=warn", 
 
 
 class LogLines(Widget, can_focus=True):
-    """Scrolls by lines and sideways; search goes from match to match."""
+    """A view of many lines that scrolls by lines and sideways; a search goes from match to match."""
 
     DEFAULT_CSS = "LogLines { width: 1fr; height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -36,7 +36,7 @@ class LogLines(Widget, can_focus=True):
     ]
 
     class Moved(Message):
-        """Other lines are on the screen."""
+        """Other lines are visible."""
 
     def __init__(self, ascii: bool) -> None:
         super().__init__()

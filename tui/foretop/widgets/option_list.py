@@ -9,7 +9,7 @@ from foretop.widgets.styles import CURSOR
 
 
 class PlainOptionList(OptionList):
-    """Shows by reverse video which one is meant: of a style sheet's reverse its base makes nothing."""
+    """A list that shows the selected option in reverse video, which its base cannot take from a style sheet."""
 
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)

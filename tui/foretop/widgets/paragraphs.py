@@ -19,7 +19,7 @@ _LEAST_LINES = 2
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of a line that looks the same throughout; the text is fit for a terminal."""
+    """A piece of a line in one style; its text is safe for a terminal."""
 
     text: str
     style: Style = PLAIN

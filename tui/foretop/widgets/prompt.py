@@ -16,7 +16,7 @@ NARROWING = (("enter", "keep"), ("esc", "clear"), ("up down", "to the rows"), *E
 
 
 class Prompt(Input):
-    """Enter keeps what was typed, escape drops it, and the arrows go on to what is below."""
+    """The field: enter keeps the text, escape clears it, and up and down leave the field."""
 
     DEFAULT_CSS = """
     Prompt { height: 1; border: none; padding: 0; width: 1fr; background: ansi_default; }
@@ -28,10 +28,10 @@ class Prompt(Input):
     ]
 
     class Dropped(Message):
-        """A person wants out and nothing of what was typed."""
+        """Escape was pressed: the text is dropped."""
 
     class Passed(Message):
-        """Up or down was pressed: what is below is meant."""
+        """Up or down was pressed in the field."""
 
         def __init__(self, by: int) -> None:
             super().__init__()

@@ -1,4 +1,4 @@
-"""What the tones of the core look like: the sixteen colours of the person's own terminal, and signs without them."""
+"""The styles of the core's tones: the sixteen colours of the terminal, and signs without them."""
 
 from __future__ import annotations
 

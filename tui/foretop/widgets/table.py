@@ -1,4 +1,4 @@
-"""The table: rows that stay in order, and a cursor, marks and an order that a person moves."""
+"""The table: its rows, cursor, marks and sort order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foretop_core.tables.engine.groups import HEAD
 
 
 class Table(TableBase, can_focus=True):
-    """Rows under a head. The cursor belongs to an object, not to a line."""
+    """A table whose cursor belongs to an object, not to a line."""
 
     DEFAULT_CSS = "Table { width: 1fr; height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -37,10 +37,10 @@ _TELLS_TIME = frozenset({"age", "since", "last", "next", "took", "expires", "che
 
 
 class TableBase(Widget):
-    """What a table looks like at this moment; where its cursor goes is not decided here."""
+    """The drawing of a table; the cursor is moved by its subclass."""
 
     class CursorMoved(Message):
-        """Another object is under the cursor, or the same one looks different."""
+        """Another object is under the cursor, or its row changed."""
 
     def __init__(self, priorities: ColumnPriorities, *, ascii: bool, flash: bool, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -23,7 +23,7 @@ LEFT = 3
 
 @dataclass(frozen=True, slots=True)
 class HeaderState:
-    """What the head tells besides the titles."""
+    """What the header shows besides the titles: sort order, chosen column, row count."""
 
     sorted_by: str
     reversed: bool
@@ -33,7 +33,7 @@ class HeaderState:
 
 @dataclass(frozen=True, slots=True)
 class RowState:
-    """How a row stands out."""
+    """The look of a row: under the cursor, marked, changed."""
 
     cursor: bool
     marked: bool

@@ -34,7 +34,7 @@ _AGAIN = timedelta(seconds=1)
 
 
 class Timeline(Widget, can_focus=True):
-    """The cursor belongs to a schedule, not to a line; only the lanes on the screen are ever worked out."""
+    """The lanes; the cursor belongs to a schedule, not to a line, and only visible lanes are computed."""
 
     DEFAULT_CSS = "Timeline { width: 1fr; height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
