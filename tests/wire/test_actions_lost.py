@@ -96,7 +96,7 @@ def deleting_data(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime
     return plan_delete_backup(snapshot, snapshot.backups, now)
 
 
-@pytest.mark.parametrize("wish", [creating, deleting, deleting_data])
+@pytest.mark.parametrize("planner", [creating, deleting, deleting_data])
 @pytest.mark.parametrize(("how", "outcome"), [("after", Outcome.DONE), ("before", Outcome.FAILED)])
 async def test_a_lost_answer_to_any_write_is_found_out(
     planner: Planner, how: str, outcome: Outcome, tmp_path: Path, wire: Wire
