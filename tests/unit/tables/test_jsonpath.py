@@ -164,3 +164,10 @@ def test_a_field_that_no_item_has_is_refused_with_those_there_are() -> None:
         parse_field_selector("wind=north").check({"name": "one", "phase": None, "conditions": {}})
     with pytest.raises(BadInput, match="'phase' is not FIELD=VALUE"):
         parse_field_selector("phase")
+
+
+def test_a_field_that_is_null_matches_nothing_as_one_that_is_missing() -> None:
+    document = {"items": [{"name": "new", "phase": None}, {"name": "bad", "phase": "Failed"}, {"name": "bare"}]}
+    for compare in ("==", "!="):
+        template = parse_jsonpath(f'{{.items[?(@.phase{compare}"Failed")].name}}')
+        assert template.render(document) == ("bad" if compare == "==" else "")

@@ -356,7 +356,9 @@ def _operand(source: str, text: str) -> Callable[[Any], list[Any]]:
 
 
 def _holds(source: str, compare: Callable[[Any, Any], bool], left: Any, right: Any) -> bool:
-    """Values of one type only, as in Go."""
+    """Values of one type only, as in Go. A null is a field that is not set yet, and nothing holds of it."""
+    if left is None or right is None:
+        return False
     if type(left) is not type(right):
         raise _unusable(source, f"{_shown(left)[:40]} and {_shown(right)[:40]} are of different types")
     if isinstance(left, dict | list) or (isinstance(left, bool) and compare not in (operator.eq, operator.ne)):
