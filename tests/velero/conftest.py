@@ -9,9 +9,10 @@ import pytest
 from tests.real.build import BuildError
 from tests.velero.build import VeleroKit, prepare_velero
 from tests.velero.forecasts import Verdict, table
-from tests.velero.real_place import RealPlace
+from tests.velero.real_cluster import RealVeleroCluster
 
-_VERDICTS = pytest.StashKey[list[tuple[str, Verdict]]]()
+Verdicts = list[tuple[str, Verdict]]
+_VERDICTS = pytest.StashKey[Verdicts]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -20,14 +21,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if config.stash[_VERDICTS]:
+    verdicts = config.stash[_VERDICTS]
+    if verdicts:
         terminalreporter.section("forecasts")
-        terminalreporter.write_line(table(config.stash[_VERDICTS]))
+        terminalreporter.write_line(table(verdicts))
 
 
 @pytest.fixture
-def verdicts(request: pytest.FixtureRequest) -> list[tuple[str, Verdict]]:
-    """Where a test writes down what became of foretop's forecasts, with the story's name."""
+def verdicts(request: pytest.FixtureRequest) -> Verdicts:
+    """The outcomes of foretop's forecasts so far, each with the name of its story."""
     return request.config.stash[_VERDICTS]
 
 
@@ -41,13 +43,13 @@ def velero_kit() -> VeleroKit:
 
 
 @pytest.fixture(scope="session")
-def shared_place(velero_kit: VeleroKit) -> Iterator[RealPlace]:
-    with RealPlace(velero_kit) as place:
-        yield place
+def shared_cluster(velero_kit: VeleroKit) -> Iterator[RealVeleroCluster]:
+    with RealVeleroCluster(velero_kit) as cluster:
+        yield cluster
 
 
 @pytest.fixture
-def place(shared_place: RealPlace) -> RealPlace:
+def cluster(shared_cluster: RealVeleroCluster) -> RealVeleroCluster:
     """A cluster without Velero and without any of its objects but one storage location."""
-    shared_place.clear()
-    return shared_place
+    shared_cluster.clear()
+    return shared_cluster

@@ -1,4 +1,4 @@
-"""The velero command line beside foretop's: the same deeds, the same facts."""
+"""The velero command line beside foretop's: the same actions, the same facts."""
 
 from __future__ import annotations
 
@@ -9,38 +9,40 @@ from typing import Any
 import pytest
 
 from tests.velero.foretop_command import ForetopCommand
-from tests.velero.place import HOME, TEAMS, Hands, ServerFlags
-from tests.velero.real_place import RealPlace
-from tests.velero.stories import NOT_DUE, until_available
+from tests.velero.real_cluster import RealVeleroCluster
+from tests.velero.stories import NOT_DUE, wait_until_available
+from tests.velero.velero_cluster import TEAMS, VELERO_NAMESPACE, ServerFlags, StorySteps
 
 
 @pytest.fixture
-def foretop(place: RealPlace, tmp_path: Path) -> ForetopCommand:
-    return ForetopCommand(place.cluster.kubeconfig("admin", HOME), tmp_path)
+def foretop(cluster: RealVeleroCluster, tmp_path: Path) -> ForetopCommand:
+    return ForetopCommand(cluster.api_server.kubeconfig("admin", VELERO_NAMESPACE), tmp_path)
 
 
-def _state(place: RealPlace, name: str) -> tuple[Any, ...]:
-    found = place.find("Schedule", name) or {}
+def _state(cluster: RealVeleroCluster, name: str) -> tuple[Any, ...]:
+    found = cluster.find("Schedule", name) or {}
     spec, status = found["spec"], found.get("status") or {}
     return (spec.get("paused", False), spec.get("skipImmediately"), status.get("phase"), "lastSkipped" in status)
 
 
 @pytest.mark.share
 @pytest.mark.parametrize("skip", ["true", "false"])
-def test_pausing_and_unpausing_leave_the_same_schedule(place: RealPlace, foretop: ForetopCommand, skip: str) -> None:
-    at = Hands(place)
-    place.start(ServerFlags())
+def test_pausing_and_unpausing_leave_the_same_schedule(
+    cluster: RealVeleroCluster, foretop: ForetopCommand, skip: str
+) -> None:
+    steps = StorySteps(cluster)
+    cluster.start(ServerFlags())
     for name in ("by-velero", "by-foretop"):
-        at.schedule(name, NOT_DUE)
-        at.until_phase("Schedule", name, "Enabled")
-    place.velero_command("schedule", "pause", "by-velero")
+        steps.schedule(name, NOT_DUE)
+        steps.wait_for_phase("Schedule", name, "Enabled")
+    cluster.velero_command("schedule", "pause", "by-velero")
     foretop.text("schedule", "pause", "by-foretop", "--yes")
-    assert _state(place, "by-velero")[0] == _state(place, "by-foretop")[0] is True
+    assert _state(cluster, "by-velero")[0] == _state(cluster, "by-foretop")[0] is True
     flag = f"--skip-immediately={skip}"
-    place.velero_command("schedule", "unpause", "by-velero", flag)
+    cluster.velero_command("schedule", "unpause", "by-velero", flag)
     foretop.text("schedule", "unpause", "by-foretop", flag, "--yes", "--no-wait")
-    place.until(lambda: all(_state(place, name)[:2] == (False, False) for name in ("by-velero", "by-foretop")))
-    assert _state(place, "by-velero") == _state(place, "by-foretop") == (False, False, "Enabled", skip == "true")
+    cluster.wait_until(lambda: all(_state(cluster, name)[:2] == (False, False) for name in ("by-velero", "by-foretop")))
+    assert _state(cluster, "by-velero") == _state(cluster, "by-foretop") == (False, False, "Enabled", skip == "true")
 
 
 def described(text: str) -> dict[str, str]:
@@ -60,18 +62,18 @@ def _moment(text: str) -> str:
 
 @pytest.mark.share
 def test_a_backup_and_its_restore_are_described_alike_and_their_logs_are_the_same(
-    place: RealPlace, foretop: ForetopCommand
+    cluster: RealVeleroCluster, foretop: ForetopCommand
 ) -> None:
-    at = Hands(place)
-    place.start(ServerFlags())
-    until_available(at)
-    at.backup("shop", TEAMS[0])
-    at.until_phase("Backup", "shop", "Completed")
-    place.create("Restore", "shop-again", {"backupName": "shop", "namespaceMapping": {TEAMS[0]: "team-again"}})
-    at.until_phase("Restore", "shop-again", "Completed", "PartiallyFailed")
+    steps = StorySteps(cluster)
+    cluster.start(ServerFlags())
+    wait_until_available(steps)
+    steps.backup("shop", TEAMS[0])
+    steps.wait_for_phase("Backup", "shop", "Completed")
+    cluster.create("Restore", "shop-again", {"backupName": "shop", "namespaceMapping": {TEAMS[0]: "team-again"}})
+    steps.wait_for_phase("Restore", "shop-again", "Completed", "PartiallyFailed")
 
     theirs, ours = (
-        described(place.velero_command("backup", "describe", "shop", "--details")),
+        described(cluster.velero_command("backup", "describe", "shop", "--details")),
         foretop.item("backups", "shop"),
     )
     assert ours["phase"] == theirs["Phase"]
@@ -82,11 +84,11 @@ def test_a_backup_and_its_restore_are_described_alike_and_their_logs_are_the_sam
     assert str(ours["itemsTotal"]) == theirs["Total items to be backed up"]
     assert str(ours["itemsDone"]) == theirs["Items backed up"]
 
-    log = place.velero_command("backup", "logs", "shop")
+    log = cluster.velero_command("backup", "logs", "shop")
     assert foretop.text("backup", "logs", "shop").splitlines() == log.splitlines()
     assert "level=info" in log
 
-    theirs = described(place.velero_command("restore", "describe", "shop-again", "--details"))
+    theirs = described(cluster.velero_command("restore", "describe", "shop-again", "--details"))
     ours = foretop.item("restores", "shop-again")
     assert ours["phase"] == theirs["Phase"].split()[0]
     assert ours["started"] == _moment(theirs["Started"])

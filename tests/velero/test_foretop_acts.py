@@ -12,9 +12,9 @@ import pytest
 from tests.terminal import Terminal
 from tests.velero.forecasts import Forecast, Verdict
 from tests.velero.foretop_command import ForetopCommand
-from tests.velero.place import HOME, TEAMS, Hands, ServerFlags
-from tests.velero.real_place import RealPlace
-from tests.velero.stories import EVERY_MINUTE, NOT_DUE, start_on_beat, until_available
+from tests.velero.real_cluster import RealVeleroCluster
+from tests.velero.stories import EVERY_MINUTE, NOT_DUE, start_on_beat, wait_until_available
+from tests.velero.velero_cluster import TEAMS, VELERO_NAMESPACE, ServerFlags, StorySteps
 
 SOON = 5.0
 AT_ONCE, SKIPPED, NOT_NOW = "one backup starts at once", "no backup now: skips the run", "no backup now: none is due"
@@ -22,30 +22,30 @@ _DOWN = "\x1b[B"
 
 
 @pytest.fixture
-def foretop(place: RealPlace, tmp_path: Path) -> ForetopCommand:
-    return ForetopCommand(place.cluster.kubeconfig("admin", HOME), tmp_path)
+def foretop(cluster: RealVeleroCluster, tmp_path: Path) -> ForetopCommand:
+    return ForetopCommand(cluster.api_server.kubeconfig("admin", VELERO_NAMESPACE), tmp_path)
 
 
 def test_unpausing_does_what_foretop_said(
-    place: RealPlace, foretop: ForetopCommand, verdicts: list[tuple[str, Verdict]]
+    cluster: RealVeleroCluster, foretop: ForetopCommand, verdicts: list[tuple[str, Verdict]]
 ) -> None:
-    at = Hands(place)
-    at.until_second(50)
+    steps = StorySteps(cluster)
+    steps.wait_for_second(50)
     cases = tuple(product(("true", "false", ""), ((True, EVERY_MINUTE), (False, NOT_DUE))))
     for skip, (due, cron) in cases:
-        at.schedule(_name(skip, due), cron, paused=True)
-    start_on_beat(at, ServerFlags(concurrent_backups=5))
-    until_available(at)
+        steps.schedule(_name(skip, due), cron, paused=True)
+    start_on_beat(steps, ServerFlags(concurrent_backups=5))
+    wait_until_available(steps)
     broken = []
     for skip, (due, _) in cases:
         name = _name(skip, due)
         words = ("--skip-immediately", skip) if skip else ()
-        told = place.now()
+        told = cluster.now()
         (planned,) = foretop.items("schedule", "unpause", name, *words, "--yes", "--no-wait")
-        place.wait(SOON)
-        schedule = place.find("Schedule", name) or {}
+        cluster.wait(SOON)
+        schedule = cluster.find("Schedule", name) or {}
         skipped = "lastSkipped" in (schedule.get("status") or {})
-        did = SKIPPED if skipped and due else AT_ONCE if at.runs(name) else NOT_NOW
+        did = SKIPPED if skipped and due else AT_ONCE if steps.runs(name) else NOT_NOW
         kept = planned["forecast"].startswith(did)
         outcome = "kept" if kept else "broken"
         why = "" if kept else f"{planned['forecast']!r}, and Velero did: {did}"
@@ -60,25 +60,25 @@ def _name(skip: str, due: bool) -> str:
 
 
 def test_the_queue_is_told_in_the_order_in_which_velero_takes_it(
-    place: RealPlace, foretop: ForetopCommand, verdicts: list[tuple[str, Verdict]]
+    cluster: RealVeleroCluster, foretop: ForetopCommand, verdicts: list[tuple[str, Verdict]]
 ) -> None:
-    at = Hands(place)
-    place.start(ServerFlags())
-    until_available(at)
-    place.hold_storage()
+    steps = StorySteps(cluster)
+    cluster.start(ServerFlags())
+    wait_until_available(steps)
+    cluster.freeze_storage()
     for name, team in zip("abcd", (TEAMS[0], TEAMS[0], TEAMS[1], TEAMS[2]), strict=True):
-        at.backup(name, team)
-        at.until_phase("Backup", name, "Queued", "InProgress")
-        place.wait(1.1)
-    at.until_phase("Backup", "a", "InProgress")
-    place.wait(1)
-    told = place.now()
+        steps.backup(name, team)
+        steps.wait_for_phase("Backup", name, "Queued", "InProgress")
+        cluster.wait(1.1)
+    steps.wait_for_phase("Backup", "a", "InProgress")
+    cluster.wait(1)
+    told = cluster.now()
     items = foretop.items("get", "queue")
     assert [item["name"] for item in items if item["phase"] == "InProgress"] == ["a"]
     expected = [item["name"] for item in sorted(items, key=lambda item: item["position"] or 0)]
-    place.release_storage()
-    at.until_idle()
-    started = sorted(at.runs(), key=lambda item: _order(place, item["metadata"]["name"]))
+    cluster.unfreeze_storage()
+    steps.wait_until_idle()
+    started = sorted(steps.runs(), key=lambda item: _order(cluster, item["metadata"]["name"]))
     actual = [item["metadata"]["name"] for item in started]
     for name in expected:
         kept = expected.index(name) == actual.index(name)
@@ -88,11 +88,11 @@ def test_the_queue_is_told_in_the_order_in_which_velero_takes_it(
     assert actual == expected
 
 
-def _order(place: RealPlace, name: str) -> datetime:
+def _order(cluster: RealVeleroCluster, name: str) -> datetime:
     """When it was seen InProgress first."""
     return next(
         entry.at
-        for entry in place.heard
+        for entry in cluster.events
         if entry.plural == "backups"
         and entry.body["metadata"]["name"] == name
         and (entry.body.get("status") or {}).get("phase") == "InProgress"
@@ -100,15 +100,15 @@ def _order(place: RealPlace, name: str) -> datetime:
 
 
 def test_the_dashboard_unpauses_with_real_keys(
-    place: RealPlace, tmp_path: Path, verdicts: list[tuple[str, Verdict]]
+    cluster: RealVeleroCluster, tmp_path: Path, verdicts: list[tuple[str, Verdict]]
 ) -> None:
     """In a terminal of 120 by 40: the dialog says that one backup starts at once, and one does."""
-    at = Hands(place)
-    at.until_second(50)
-    at.schedule("late", EVERY_MINUTE, paused=True)
-    start_on_beat(at)
-    until_available(at)
-    kubeconfig = place.cluster.kubeconfig("admin", HOME)
+    steps = StorySteps(cluster)
+    steps.wait_for_second(50)
+    steps.schedule("late", EVERY_MINUTE, paused=True)
+    start_on_beat(steps)
+    wait_until_available(steps)
+    kubeconfig = cluster.api_server.kubeconfig("admin", VELERO_NAMESPACE)
     home = {"XDG_STATE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
     command = [sys.executable, "-m", "foretop", "--kubeconfig", str(kubeconfig)]
     with Terminal(command, environ=home) as terminal:
@@ -122,10 +122,10 @@ def test_the_dashboard_unpauses_with_real_keys(
         terminal.shows(lambda lines: any("▸ Do not skip" in line for line in lines))
         terminal.shows("one backup starts at once")
         told = datetime.now(UTC)
-        assert at.runs("late") == []
+        assert steps.runs("late") == []
         terminal.press("\t\t\r")
-        place.until(lambda: at.runs("late"))
-        (made,) = at.runs("late")
+        cluster.wait_until(lambda: steps.runs("late"))
+        (made,) = steps.runs("late")
         late = datetime.fromisoformat(made["metadata"]["creationTimestamp"]) - told
         kept = late <= timedelta(seconds=SOON)
         why = "" if kept else f"it came {late.total_seconds():.0f} s later"
