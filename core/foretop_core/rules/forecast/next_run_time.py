@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
@@ -14,6 +14,8 @@ from foretop_core.rules.phases import HOLDS_SCHEDULE
 
 MOST_RUNS = 10_000
 """Missed runs are counted up to here."""
+_LOOK_LASTS = timedelta(seconds=2)
+"""For so long after its second of the minute, what a look of Velero did may not be seen yet."""
 
 
 def base_time(schedule: Schedule) -> datetime | None:
@@ -88,10 +90,11 @@ def expected_start(
     """When Velero will submit the next backup, to the second; None where that cannot be told."""
     if schedule.spec.paused or invalid(schedule, dialect) or beat.silence(now) or blocker(schedule, backups):
         return None
-    run = next_run(schedule, dialect, zone)
-    if run is None and not is_due(schedule, now, dialect, zone):
+    base, run = base_time(schedule), next_run(schedule, dialect, zone)
+    if base is None or (run is None and not is_due(schedule, now, dialect, zone)):
         return None
-    return beat.first_look(now if run is None else max(run, now))
+    due = min(base, now) + timedelta(seconds=1) if run is None else run
+    return beat.first_look(max(due, now - _LOOK_LASTS))
 
 
 def run_after(schedule: Schedule, base: datetime, dialect: Dialect, zone: tzinfo) -> datetime | None:
