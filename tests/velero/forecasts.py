@@ -1,8 +1,8 @@
 """What foretop forecast while a story ran, compared with what Velero then did.
 
 Every time that foretop showed for a start or an end is one forecast. A forecast is kept where it came true in time. It
-is void where nobody could have known better: a person changed the schedule or the storage, the server was killed, or
-Velero's own log shows that it stalled.
+is void where nobody could have known better: a person changed the schedule or the storage, or had changed it so
+shortly before that Velero was still answering; the server was killed; or Velero's own log shows that it stalled.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from tests.velero.foretop_watch import ShownForecasts, ShownRow
 from tests.velero.real_cluster import UserAction
-from tests.velero.velero_log import VeleroLog
+from tests.velero.velero_log import SUBMITTED, VeleroLog
 from tests.velero.watch_events import WatchEvent
 
 TOLERANCE = timedelta(seconds=2)
@@ -136,7 +136,7 @@ def _voided(forecast: Forecast, observed: Observed, until: datetime, for_all: Se
     """What a person did between the forecast and its time that changed what was to come."""
     for action in observed.actions:
         concerns = action.what in for_all or (action.kind in ("Schedule", "Backup") and action.name == forecast.name)
-        end = action.at + (STARTS_WITHIN if action.what == "start" else timedelta())
+        end = action.at + (STARTS_WITHIN if action.what == "start" else TOLERANCE)
         if concerns and action.at <= until and forecast.made_at <= end:
             return f"{action.what} {action.name}".strip()
     return ""
@@ -148,10 +148,10 @@ def _stall(forecast: Forecast, observed: Observed, until: datetime) -> str:
     starts = [action.at for action in observed.actions if action.what == "start"]
     looks = [look for look in observed.log.looks if begin <= look <= until + PERIOD]
     for one, other in pairwise(looks):
-        restarted = any(one <= at <= other for at in starts)
+        restarted = any(one <= at <= other + TOLERANCE for at in starts)
         if not restarted and abs(other - one - PERIOD) >= TOLERANCE:
             return f"Velero looked at its schedules at {one:%H:%M:%S} and then at {other:%H:%M:%S}"
-    for submitted in observed.log.submitted(forecast.name):
+    for submitted in (one.at for one in observed.log.of(forecast.name) if one.message == SUBMITTED):
         look = max((look for look in looks if look <= submitted), default=None)
         if look and forecast.made_at <= submitted <= until + TOLERANCE and TOLERANCE < submitted - look < PERIOD / 2:
             return f"Velero needed from {look:%H:%M:%S} to {submitted:%H:%M:%S} to submit it"

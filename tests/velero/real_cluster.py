@@ -82,6 +82,7 @@ class RealVeleroCluster:
     def clear(self) -> None:
         """End Velero and take away all that it and the stories have made."""
         self.velero.kill()
+        self.velero.forget_log()
         self.storage.unfreeze()
         self._stop_watching()
         self.api_server.empty_namespace(VELERO_NAMESPACE)

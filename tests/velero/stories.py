@@ -91,6 +91,7 @@ def skip_table(default: bool) -> Callable[[StorySteps], None]:
             if kind == "running":
                 steps.change(case_name(kind, skip, due), skipImmediately=SKIPS[skip])
         steps.wait_for_second(15)
+        steps.wait_until_idle()
 
     return play
 
@@ -183,6 +184,7 @@ def never_fires(steps: StorySteps) -> None:
     start_on_beat(steps)
     steps.wait_for_second(BEAT + 10)
     steps.wait_for_second(BEAT + 10)
+    steps.wait_until_idle()
 
 
 def upgrade(steps: StorySteps) -> None:
@@ -198,6 +200,7 @@ def upgrade(steps: StorySteps) -> None:
     steps.wait_for_second(BEAT)
     steps.cluster.start(ServerFlags("1.18.3", concurrent_backups=5))
     steps.wait_for_second(BEAT + 15)
+    steps.wait_until_idle()
 
 
 DIALECTS = {
@@ -278,6 +281,22 @@ def restore_and_delete(steps: StorySteps) -> None:
     steps.wait_until_gone("DeleteBackupRequest", "away")
 
 
+def downloads(steps: StorySteps) -> None:
+    """Log and results of a backup and a restore are answered; those of a backup that does not exist never are."""
+    steps.cluster.start(ServerFlags())
+    wait_until_available(steps)
+    steps.backup("kept")
+    steps.wait_for_phase("Backup", "kept", "Completed")
+    steps.cluster.create("Restore", "again", {"backupName": "kept", "namespaceMapping": {TEAMS[0]: "team-new"}})
+    steps.wait_for_phase("Restore", "again", "Completed", "PartiallyFailed", "Failed")
+    for kind in ("BackupLog", "BackupResults", "RestoreLog", "RestoreResults"):
+        target = {"kind": kind, "name": "kept" if kind.startswith("Backup") else "again"}
+        steps.cluster.create("DownloadRequest", kind.lower(), {"target": target})
+        steps.wait_for_phase("DownloadRequest", kind.lower(), "Processed")
+    steps.cluster.create("DownloadRequest", "missing", {"target": {"kind": "BackupLog", "name": "no-such"}})
+    steps.cluster.wait(3)
+
+
 def expiry(steps: StorySteps) -> None:
     steps.cluster.start(ServerFlags(collects_every=timedelta(seconds=10)))
     wait_until_available(steps)
@@ -321,6 +340,7 @@ STORIES = {
     "queue of 3": Story(queue(3), 30, in_share=True),
     "killed": Story(killed, 30, in_share=True),
     "restore and delete": Story(restore_and_delete, 30, in_share=True),
+    "downloads": Story(downloads, 20),
     "expiry": Story(expiry, 40),
     "storage goes and comes back": Story(storage_goes_and_comes_back, 150),
 }

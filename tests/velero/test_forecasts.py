@@ -96,7 +96,7 @@ def test_a_late_backup_is_void_only_where_velero_s_log_shows_the_delay(
 ) -> None:
     log = read_log(LOG.format(look=look, submitted=submitted))
     assert len(log.looks) == 2
-    assert list(log.submitted("hourly")) == [at(f"02:41:{submitted}")]
+    assert [decision.at for decision in log.of("hourly")] == [at(f"02:41:{submitted}")]
     forecast = Forecast(at("02:40:11"), "expected start", "hourly", at("02:41:33"))
     assert outcome(forecast, [created("02:41:39")], log=log) == expected
 

@@ -1,15 +1,25 @@
-"""When Velero looked at its schedules and submitted their backups, by its own log."""
+"""When Velero looked at its schedules and what it decided, by its own log."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-_LINE = re.compile(r'time="([^"]+)" level=\w+ msg="([^"]*)"(.*)')
+SUBMITTED, NOT_DUE = "Schedule is due, going to submit backup.", "Schedule is not due, skipping"
 _LOOK = "enqueueing resources ..."
-_SUBMITTED = "Schedule is due, going to submit backup."
+_LINE = re.compile(r'time="([^"]+)" level=\w+ msg="([^"]*)"(.*)')
+_SCHEDULE = re.compile(r"\bschedule=[^/\s]+/(\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What Velero decided about one schedule."""
+
+    at: datetime
+    schedule: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,19 +27,20 @@ class VeleroLog:
     """The lines of a log at level debug that concern schedules, in whole seconds."""
 
     looks: Sequence[datetime] = ()
-    submissions: Sequence[tuple[str, datetime]] = ()
+    decisions: Sequence[Decision] = ()
 
-    def submitted(self, schedule: str) -> Iterator[datetime]:
-        return (at for name, at in self.submissions if name == schedule)
+    def of(self, schedule: str) -> list[Decision]:
+        return [decision for decision in self.decisions if decision.schedule == schedule]
 
 
 def read_log(text: str) -> VeleroLog:
-    looks, submissions = [], []
+    looks, decisions = [], []
     for line in text.splitlines():
-        if (_LOOK in line or _SUBMITTED in line) and (found := _LINE.match(line)):
-            at, message, fields = datetime.fromisoformat(found[1]), found[2], found[3]
-            if message == _LOOK and "controller=schedule" in fields.split():
-                looks.append(at)
-            elif message == _SUBMITTED and (name := re.search(r"schedule=\S+/(\S+)", fields)):
-                submissions.append((name[1], at))
-    return VeleroLog(looks, submissions)
+        if not any(words in line for words in (_LOOK, SUBMITTED, NOT_DUE)) or not (found := _LINE.match(line)):
+            continue
+        at, message, fields = datetime.fromisoformat(found[1]), found[2], found[3]
+        if message == _LOOK and "controller=schedule" in fields.split():
+            looks.append(at)
+        elif message in (SUBMITTED, NOT_DUE) and (schedule := _SCHEDULE.search(fields)):
+            decisions.append(Decision(at, schedule[1], message))
+    return VeleroLog(looks, decisions)

@@ -25,6 +25,7 @@ class RealVelero:
         self._kubeconfig = kubeconfig
         self._folder = folder
         self.log = folder / "velero.log"
+        self._forgotten = 0
         self._server: Server | None = None
         credentials = folder / "credentials"
         credentials.write_text(_CREDENTIALS)
@@ -64,7 +65,11 @@ class RealVelero:
         self._server = server
 
     def read_log(self) -> VeleroLog:
-        return read_log(self.log.read_text(errors="replace") if self.log.exists() else "")
+        """What the log has since `forget_log`."""
+        return read_log(self.log.read_text(errors="replace")[self._forgotten :] if self.log.exists() else "")
+
+    def forget_log(self) -> None:
+        self._forgotten = len(self.log.read_text(errors="replace")) if self.log.exists() else 0
 
     def kill(self) -> None:
         """End it as `kill -9` does."""

@@ -13,7 +13,7 @@ import urllib3
 
 from tests.real.cluster import RealCluster
 
-KINDS = ("schedules", "backups", "restores", "deletebackuprequests", "backupstoragelocations")
+KINDS = ("schedules", "backups", "restores", "deletebackuprequests", "downloadrequests", "backupstoragelocations")
 
 
 @dataclass(frozen=True, slots=True)
