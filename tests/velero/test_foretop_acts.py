@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.terminal import Terminal
-from tests.velero.forecasts import Forecast, Verdict
+from tests.velero.forecasts import TOLERANCE, Forecast, Verdict
 from tests.velero.foretop_command import ForetopCommand
 from tests.velero.real_cluster import RealVeleroCluster
 from tests.velero.stories import EVERY_MINUTE, NOT_DUE, start_on_beat, wait_until_available
@@ -18,6 +18,7 @@ from tests.velero.velero_cluster import TEAMS, VELERO_NAMESPACE, ServerFlags, St
 from tests.velero.velero_log import SUBMITTED
 
 AT_ONCE, SKIPPED, NOT_NOW = "one backup starts at once", "no backup now: skips the run", "no backup now: none is due"
+SLOW_SECONDS = 12.0
 _DOWN = "\x1b[B"
 
 
@@ -103,6 +104,55 @@ def _order(cluster: RealVeleroCluster, name: str) -> datetime:
         and entry.body["metadata"]["name"] == name
         and (entry.body.get("status") or {}).get("phase") == "InProgress"
     )
+
+
+def test_the_estimated_end_is_where_the_next_run_of_the_same_length_ends(
+    cluster: RealVeleroCluster, foretop: ForetopCommand, verdicts: list[tuple[str, Verdict]]
+) -> None:
+    """Storage is frozen for a while in each run: three of them are the history, and the fourth is estimated from it."""
+    story = "estimated end by foretop"
+    steps = StorySteps(cluster)
+    cluster.start(ServerFlags())
+    wait_until_available(steps)
+    steps.schedule("slow", NOT_DUE)
+    lengths = [_slow_run(cluster, f"slow-{number}") for number in range(3)]
+    usual = sorted(lengths)[1]
+    _begin_slow_run(cluster, "slow-4")
+    made_at = cluster.now()
+    (shown,) = [item for item in foretop.items("get", "queue") if item["name"] == "slow-4"]
+    started, completed = _end_slow_run(cluster, "slow-4")
+    if shown["expectedEnd"] is None and "already longer" in shown["note"]:
+        verdicts.append((story, Verdict(Forecast(made_at, "estimated end", "slow-4", made_at), "void", shown["note"])))
+        return
+    predicted = datetime.fromisoformat(shown["expectedEnd"])
+    late = completed - predicted
+    allowed = abs((completed - started) - usual) + TOLERANCE
+    outcome = "kept" if abs(late) <= allowed else "broken"
+    why = "" if outcome == "kept" else f"it ended {late.total_seconds():.0f} s later"
+    verdict = Verdict(Forecast(made_at, "estimated end", "slow-4", predicted), outcome, why)
+    verdicts.append((story, verdict))
+    assert outcome == "kept", why
+
+
+def _slow_run(cluster: RealVeleroCluster, name: str) -> timedelta:
+    _begin_slow_run(cluster, name)
+    started, completed = _end_slow_run(cluster, name)
+    return completed - started
+
+
+def _begin_slow_run(cluster: RealVeleroCluster, name: str) -> None:
+    cluster.freeze_storage()
+    spec = {"includedNamespaces": [TEAMS[0]], "ttl": "1h0m0s"}
+    cluster.create("Backup", name, spec, labels={"velero.io/schedule-name": "slow"})
+    StorySteps(cluster).wait_for_phase("Backup", name, "InProgress")
+
+
+def _end_slow_run(cluster: RealVeleroCluster, name: str) -> tuple[datetime, datetime]:
+    cluster.wait(SLOW_SECONDS)
+    cluster.unfreeze_storage()
+    StorySteps(cluster).wait_for_phase("Backup", name, "Completed")
+    status = (cluster.find("Backup", name) or {})["status"]
+    return datetime.fromisoformat(status["startTimestamp"]), datetime.fromisoformat(status["completionTimestamp"])
 
 
 def test_the_dashboard_unpauses_with_real_keys(
