@@ -152,6 +152,13 @@ def test_a_blocked_or_paused_schedule_has_no_expected_start() -> None:
     assert expected_start(schedule(cron="0 * * * *", last="01:00:03", paused=True), NOW, DIALECT, HEARTBEAT) is None
 
 
+@pytest.mark.parametrize("phase", ["Queued", "ReadyToStart"])
+def test_a_schedule_whose_own_backup_waits_has_no_expected_start(phase: str) -> None:
+    """The backup may be InProgress at the next look, and then no other is created."""
+    waiting = backup("nightly-1", phase, of="nightly")
+    assert expected_start(schedule(cron="0 * * * *", last="02:00:03"), NOW, DIALECT, HEARTBEAT, [waiting]) is None
+
+
 @pytest.mark.parametrize("phase", ["", "New", "InProgress"])
 def test_an_unfinished_backup_blocks_its_schedule_and_is_named(phase: str) -> None:
     late = overdue(
