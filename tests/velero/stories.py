@@ -349,9 +349,9 @@ STORIES = {
     "queue of 1": Story(queue(1), 150),
     "queue of 2": Story(queue(2), 30),
     "queue of 3": Story(queue(3), 30, in_share=True),
-    "killed": Story(killed, 30, in_share=True),
+    "killed": Story(killed, 70),
     "restore and delete": Story(restore_and_delete, 30, in_share=True),
-    "downloads": Story(downloads, 20),
+    "downloads": Story(downloads, 15, in_share=True),
     "expiry": Story(expiry, 40),
     "storage goes and comes back": Story(storage_goes_and_comes_back, 150),
 }
