@@ -38,7 +38,7 @@ test-velero: compiled ## the box and foretop beside real Velero servers, built o
 	$(BIN)/python -m pytest tests/velero --durations=0
 
 test-velero-share: compiled ## the five-minute share of test-velero; skipped where its servers are not built yet
-	@if $(BIN)/python -m tests.velero.build --cached; then $(BIN)/python -m pytest tests/velero -m share; \
+	@if $(BIN)/python -m tests.velero.build --cached; then $(BIN)/python -m pytest tests/velero -m share -rs; \
 	else echo "Skipped: run make test-velero once to build them."; fi
 
 HOURS ?= 1

@@ -106,7 +106,10 @@ def _servers(say: Callable[[str], None]) -> Path:
 def _kept(
     name: str, recipe: str, make: Callable[[Path, Callable[[str], None]], None], say: Callable[[str], None]
 ) -> Path:
-    return kept(name, recipe, partial(make, say=say), say)
+    def make_folder(folder: Path) -> None:
+        make(folder, say)
+
+    return kept(name, recipe, make_folder, say)
 
 
 def _go_files() -> tuple[Path, Path]:

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -228,7 +229,10 @@ class RealCluster:
             # Without a limit, because lists with one are answered before the API server's memory is ready; with
             # a label that nothing has, because thousands of objects are not wanted.
             path = f"/apis/{crd['spec']['group']}/{version}/{crd['spec']['names']['plural']}?labelSelector=nothing"
-            self._wait(lambda path=path: self.admin.get(path).status == 200, f"{path} to be served")
+            self._wait(partial(self._is_served, path), f"{path} to be served")
+
+    def _is_served(self, path: str) -> bool:
+        return self.admin.get(path).status == 200
 
     def _wait_until_allowed(self, user: str, path: str) -> None:
         """Wait until the API server's authorizer has loaded a new role."""

@@ -16,7 +16,7 @@ class Etcd:
     def __init__(self, binary: Path, folder: Path) -> None:
         self.url = f"http://127.0.0.1:{free_port()}"
         peer = f"http://127.0.0.1:{free_port()}"
-        command = [
+        command: list[str | Path] = [
             binary,
             f"--data-dir={folder / 'etcd'}",
             f"--listen-client-urls={self.url}",

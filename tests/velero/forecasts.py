@@ -1,157 +1,204 @@
-"""What foretop told while a story ran, held against what Velero then did.
+"""What foretop forecast while a story ran, compared with what Velero then did.
 
-`foretop get schedules --watch` and `foretop get queue --watch` run beside the story. Every time that they told for a
-start is one forecast; it is kept where the backup was made within two seconds of it. One that a person made void
-(the schedule was changed, the server was killed) is neither kept nor broken.
+Every time that foretop showed for a start or an end is one forecast. A forecast is kept where it came true in time. It
+is void where nobody could have known better: a person changed the schedule or the storage, or had changed it so
+shortly before that Velero was still answering; the server was killed; or Velero's own log shows that it stalled.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
+from itertools import pairwise
 
-from tests.velero.real_place import Deed
-from tests.velero.watch_log import Heard
+from tests.velero.foretop_watch import ShownForecasts, ShownRow
+from tests.velero.real_cluster import UserAction
+from tests.velero.velero_log import SUBMITTED, VeleroLog
+from tests.velero.watch_events import WatchEvent
 
-CLOSE = timedelta(seconds=2)
-LOOK = timedelta(seconds=62)
-"""A due run is made at the next look, which comes once a minute."""
+TOLERANCE = timedelta(seconds=2)
+PERIOD = timedelta(seconds=60)
+"""Velero looks at its schedules, and again at its queue, once a minute."""
 STARTS_WITHIN = timedelta(seconds=5)
-"""While a server starts nobody can tell its beat, which is another one from then on."""
-_SCHEDULE = "velero.io/schedule-name"
-_HELD = ("", "New", "InProgress", "Queued", "ReadyToStart")
-_VOID_FOR_ALL = ("kill", "start")
+"""Until a server has started, its second of the minute is not known."""
+LEARNED_WITHIN = timedelta(minutes=6)
+"""A stall moves Velero's second of the minute; after this time foretop has learned the new one."""
+_SCHEDULE_LABEL = "velero.io/schedule-name"
+_BLOCKS_NEXT_RUN = ("", "New", "InProgress")
+_SERVER_ACTIONS = ("kill", "start")
+_QUEUE_ACTIONS = (*_SERVER_ACTIONS, "freeze storage", "unfreeze storage", "delete bucket", "create bucket")
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """One thing that foretop said would happen."""
+    """One thing that foretop said would happen; `ahead` is the number of runs before it in the queue."""
 
-    told: datetime
+    made_at: datetime
     field: str
     name: str
-    said: datetime
+    predicted: datetime
+    ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a forecast: kept, broken, void or open (the story ended first), and why."""
+    """The outcome of a forecast: kept, broken, void or open (the story ended first), and why."""
 
     forecast: Forecast
     outcome: str
     why: str = ""
 
 
-class ForetopWatch:
-    """foretop's own command line, watching one view until it is closed."""
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What happened: the watch events, what people did, Velero's log, and when the story ended."""
 
-    def __init__(self, view: str, kubeconfig: Path) -> None:
-        self.rows: list[tuple[datetime, dict[str, Any]]] = []
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "foretop", "get", view, "--watch", "-o", "json", "--kubeconfig", str(kubeconfig)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-            text=True,
-        )
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        self._process.terminate()
-        self._process.wait()
-        self._thread.join(10)
-        assert self._process.stdout is not None
-        self._process.stdout.close()
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            event = json.loads(line)
-            if event["type"] != "DELETED":
-                self.rows.append((datetime.now(UTC), event["object"]))
+    events: Sequence[WatchEvent]
+    actions: Sequence[UserAction]
+    log: VeleroLog
+    end: datetime
 
 
-def of_schedules(rows: Sequence[tuple[datetime, dict[str, Any]]]) -> Iterator[Forecast]:
-    """Every start and every next run that was told ahead."""
-    for at, row in rows:
-        if row["paused"]:
-            continue
-        for field in ("expectedStart", "nextRun"):
-            said = _time(row.get(field))
-            if said is not None and said > at:
-                yield Forecast(at, field, row["name"], said)
+def forecasts(shown: ShownForecasts) -> Iterator[Forecast]:
+    """Every time that foretop showed before it came."""
+    for line in shown.schedules:
+        if not line.row["paused"]:
+            yield from _of_row(line, {"expectedStart": "expected start", "nextRun": "next run"})
+    for line in shown.queue:
+        if line.row["kind"] == "Backup":
+            yield from _of_row(line, {"expectedStart": "start from queue", "expectedEnd": "estimated end"})
 
 
-def judge(forecasts: Iterable[Forecast], heard: Sequence[Heard], deeds: Sequence[Deed], end: datetime) -> list[Verdict]:
-    return [_judged(forecast, heard, deeds, end) for forecast in forecasts]
+def _of_row(line: ShownRow, fields: dict[str, str]) -> Iterator[Forecast]:
+    ahead = (line.row.get("waitingPosition") or 0) if "waitingPosition" in line.row else 0
+    for key, field in fields.items():
+        predicted = _time(line.row.get(key))
+        if predicted is not None and predicted > line.at:
+            yield Forecast(line.at, field, line.row["name"], predicted, ahead)
 
 
-def _judged(forecast: Forecast, heard: Sequence[Heard], deeds: Sequence[Deed], end: datetime) -> Verdict:
-    made = next((made for seen, made in _made(heard, forecast.name) if seen >= forecast.told), None)
-    latest = forecast.said + (CLOSE if forecast.field == "expectedStart" else LOOK)
-    until = min(made or latest, latest)
-    if void := next((deed for deed in deeds if _voids(deed, forecast) and _lasts(deed, forecast.told, until)), None):
-        return Verdict(forecast, "void", f"{void.what} {void.name}".strip())
-    if made is None and end <= latest:
-        return Verdict(forecast, "open")
-    held = forecast.field == "nextRun" and _was_held(heard, forecast.name, forecast.said)
-    if held and (made is None or made > latest):
-        return Verdict(forecast, "kept", "due then, and held up by its own backup")
-    if made is None:
-        return Verdict(forecast, "broken", "no backup came")
-    early, late = made < forecast.said - CLOSE, made > latest
-    if not early and not late:
+def judge(made: Iterable[Forecast], observed: Observed) -> list[Verdict]:
+    judges = {
+        "expected start": _judge_expected_start,
+        "next run": _judge_next_run,
+        "start from queue": _judge_queue,
+        "estimated end": _judge_queue,
+    }
+    return [judges[forecast.field](forecast, observed) for forecast in made]
+
+
+def _judge_expected_start(forecast: Forecast, observed: Observed) -> Verdict:
+    return _judge_run(forecast, observed, forecast.predicted + TOLERANCE)
+
+
+def _judge_next_run(forecast: Forecast, observed: Observed) -> Verdict:
+    """It is created at the first look after it is due, or after its own previous backup lets it."""
+    free = max([forecast.predicted, *_let_go(observed.events, forecast.name, forecast.predicted)])
+    return _judge_run(forecast, observed, free + PERIOD + TOLERANCE)
+
+
+def _judge_run(forecast: Forecast, observed: Observed, latest: datetime) -> Verdict:
+    earliest = forecast.predicted - TOLERANCE
+    created = [run for run in _created(observed.events, forecast.name) if run.at >= forecast.made_at - TOLERANCE]
+    after = next((run.created for run in created if run.at >= forecast.made_at), None)
+    in_time = any(earliest <= run.created <= latest for run in created)
+    early = after is not None and after < earliest
+    if void := _voided(forecast, observed, min(after or latest, latest), _SERVER_ACTIONS):
+        return Verdict(forecast, "void", void)
+    if in_time and not early:
         return Verdict(forecast, "kept")
-    return Verdict(forecast, "broken", f"it came at {made:%H:%M:%S}, {'early' if early else 'late'}")
+    if after is None and observed.end <= latest:
+        return Verdict(forecast, "open")
+    why = "no backup came" if after is None else f"it came at {after:%H:%M:%S}, {'early' if early else 'late'}"
+    if stall := _stall(forecast, observed, after or latest):
+        return Verdict(forecast, "void", f"{why}, and {stall}")
+    return Verdict(forecast, "broken", why)
 
 
-def _voids(deed: Deed, forecast: Forecast) -> bool:
-    return deed.what in _VOID_FOR_ALL or (deed.kind == "Schedule" and deed.name == forecast.name)
+def _judge_queue(forecast: Forecast, observed: Observed) -> Verdict:
+    """An estimate, shown to the minute; Velero may leave a slot free for a minute for each one ahead."""
+    field = "startTimestamp" if forecast.field == "start from queue" else "completionTimestamp"
+    happened = _status_time(observed.events, forecast.name, field)
+    slack = PERIOD * (1 + forecast.ahead)
+    latest = forecast.predicted + slack
+    if void := _voided(forecast, observed, min(happened or latest, latest), _QUEUE_ACTIONS):
+        return Verdict(forecast, "void", void)
+    if happened is None:
+        return Verdict(forecast, "open") if observed.end <= latest else Verdict(forecast, "broken", "it did not come")
+    if abs(happened - forecast.predicted) <= slack:
+        return Verdict(forecast, "kept")
+    return Verdict(forecast, "broken", f"it came at {happened:%H:%M:%S}")
 
 
-def _lasts(deed: Deed, told: datetime, until: datetime) -> bool:
-    """Whether a deed, or the start that it began, lay between the forecast and its end."""
-    end = deed.at + (STARTS_WITHIN if deed.what == "start" else timedelta())
-    return deed.at <= until and told <= end
+def _voided(forecast: Forecast, observed: Observed, until: datetime, for_all: Sequence[str]) -> str:
+    """What a person did between the forecast and its time that changed what was to come."""
+    for action in observed.actions:
+        concerns = action.what in for_all or (action.kind in ("Schedule", "Backup") and action.name == forecast.name)
+        end = action.at + (STARTS_WITHIN if action.what == "start" else TOLERANCE)
+        if concerns and action.at <= until and forecast.made_at <= end:
+            return f"{action.what} {action.name}".strip()
+    return ""
 
 
-def _made(heard: Sequence[Heard], schedule: str) -> Iterator[tuple[datetime, datetime]]:
-    """When backups of a schedule were seen, and when they were made by their own word, in whole seconds."""
-    for entry in heard:
-        meta = entry.body["metadata"]
-        if (
-            entry.plural == "backups"
-            and entry.change == "ADDED"
-            and (meta.get("labels") or {}).get(_SCHEDULE) == schedule
-        ):
-            found = _time(meta["creationTimestamp"])
-            assert found is not None
-            yield entry.at, found
+def _stall(forecast: Forecast, observed: Observed, until: datetime) -> str:
+    """What Velero's own log shows of a stalled machine; "" where its looks came regularly and were quick."""
+    begin = max([forecast.made_at - LEARNED_WITHIN, *(action.at for action in observed.actions[:1])])
+    starts = [action.at for action in observed.actions if action.what == "start"]
+    looks = [look for look in observed.log.looks if begin <= look <= until + PERIOD]
+    for one, other in pairwise(looks):
+        restarted = any(one <= at <= other + TOLERANCE for at in starts)
+        if not restarted and abs(other - one - PERIOD) >= TOLERANCE:
+            return f"Velero looked at its schedules at {one:%H:%M:%S} and then at {other:%H:%M:%S}"
+    for submitted in (one.at for one in observed.log.of(forecast.name) if one.message == SUBMITTED):
+        look = max((look for look in looks if look <= submitted), default=None)
+        if look and forecast.made_at <= submitted <= until + TOLERANCE and TOLERANCE < submitted - look < PERIOD / 2:
+            return f"Velero needed from {look:%H:%M:%S} to {submitted:%H:%M:%S} to submit it"
+    return ""
 
 
-def _was_held(heard: Sequence[Heard], schedule: str, due: datetime) -> bool:
-    """Whether a backup of the schedule was still open when the next one was due."""
-    left: dict[str, datetime] = {}
-    for entry in heard:
-        meta = entry.body["metadata"]
-        if entry.plural != "backups" or (meta.get("labels") or {}).get(_SCHEDULE) != schedule:
-            continue
-        name, phase = meta["name"], (entry.body.get("status") or {}).get("phase", "")
-        made_before = datetime.fromisoformat(meta["creationTimestamp"]) < due
-        if made_before and (entry.change == "DELETED" or phase not in _HELD):
-            left.setdefault(name, entry.at)
-    return any(at > due for at in left.values())
+@dataclass(frozen=True, slots=True)
+class _CreatedRun:
+    """A backup of a schedule: when it was seen, and when it was created by its own word, in whole seconds."""
+
+    at: datetime
+    created: datetime
+
+
+def _created(events: Sequence[WatchEvent], schedule: str) -> Iterator[_CreatedRun]:
+    for event in _of_schedule(events, schedule):
+        if event.change == "ADDED":
+            yield _CreatedRun(event.at, datetime.fromisoformat(event.body["metadata"]["creationTimestamp"]))
+
+
+def _of_schedule(events: Sequence[WatchEvent], schedule: str) -> Iterator[WatchEvent]:
+    for event in events:
+        labels = event.body["metadata"].get("labels") or {}
+        if event.plural == "backups" and labels.get(_SCHEDULE_LABEL) == schedule:
+            yield event
+
+
+def _let_go(events: Sequence[WatchEvent], schedule: str, due: datetime) -> Iterator[datetime]:
+    """When each backup that was created before the run was due stopped blocking it."""
+    seen: set[str] = set()
+    for event in _of_schedule(events, schedule):
+        meta, phase = event.body["metadata"], (event.body.get("status") or {}).get("phase", "")
+        created = datetime.fromisoformat(meta["creationTimestamp"])
+        blocks = event.change != "DELETED" and phase in _BLOCKS_NEXT_RUN
+        if created < due and blocks:
+            seen.add(meta["name"])
+        elif meta["name"] in seen:
+            seen.remove(meta["name"])
+            yield event.at
+
+
+def _status_time(events: Sequence[WatchEvent], backup: str, field: str) -> datetime | None:
+    for event in events:
+        text = (event.body.get("status") or {}).get(field)
+        if event.plural == "backups" and event.body["metadata"]["name"] == backup and text:
+            return _time(text)
+    return None
 
 
 def _time(text: str | None) -> datetime | None:
@@ -159,22 +206,31 @@ def _time(text: str | None) -> datetime | None:
 
 
 def table(verdicts: Iterable[tuple[str, Verdict]]) -> str:
-    """Story by story and field by field: how many were made, kept, broken; then why the broken ones were."""
+    """For each story and field how many forecasts were made, kept, broken, void or open; then why they were broken."""
     counts: Counter[tuple[str, str, str]] = Counter()
+    reasons: Counter[str] = Counter()
     broken: list[str] = []
     for story, verdict in verdicts:
         counts[story, verdict.forecast.field, verdict.outcome] += 1
         if verdict.outcome == "broken":
             forecast = verdict.forecast
             broken.append(
-                f"  {story}: {forecast.field} of {forecast.name}, {forecast.said:%H:%M:%S} "
-                f"told at {forecast.told:%H:%M:%S}: {verdict.why}"
+                f"  broken: {story}: {forecast.field} of {forecast.name}, {forecast.predicted:%H:%M:%S} "
+                f"forecast at {forecast.made_at:%H:%M:%S}: {verdict.why}"
             )
-    lines = [f"{'story':32}{'forecast':16}{'made':>6}{'kept':>6}{'broken':>8}{'void':>6}{'open':>6}"]
+        elif verdict.outcome == "void":
+            reasons[f"  void: {story}: {verdict.why}"] += 1
+    lines = [f"{'story':32}{'forecast':18}{'made':>6}{'kept':>6}{'broken':>8}{'void':>6}{'open':>6}"]
     for story, field in sorted({key[:2] for key in counts}):
-        found = {outcome: counts[story, field, outcome] for outcome in ("kept", "broken", "void", "open")}
-        lines.append(
-            f"{story:32}{field:16}{sum(found.values()):>6}{found['kept']:>6}{found['broken']:>8}"
-            f"{found['void']:>6}{found['open']:>6}"
-        )
-    return "\n".join([*lines, *broken])
+        lines.append(_line(story, field, {key[2]: count for key, count in counts.items() if key[:2] == (story, field)}))
+    total: Counter[str] = Counter()
+    for (_, _, outcome), count in counts.items():
+        total[outcome] += count
+    return "\n".join(
+        [*lines, _line("all", "", total), *broken, *(f"{why} ({n})" for why, n in sorted(reasons.items()))]
+    )
+
+
+def _line(story: str, field: str, found: dict[str, int]) -> str:
+    cells = [found.get(outcome, 0) for outcome in ("kept", "broken", "void", "open")]
+    return f"{story:32}{field:18}{sum(cells):>6}{cells[0]:>6}{cells[1]:>8}{cells[2]:>6}{cells[3]:>6}"

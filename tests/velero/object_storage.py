@@ -1,4 +1,4 @@
-"""An S3 for a real Velero, which can stand still and lose its buckets."""
+"""An S3 for a real Velero that can be frozen and can lose its buckets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class LoopbackS3:
     def __init__(self, python: Path, folder: Path) -> None:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
-        command = [python, "-I", "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+        command: list[str | Path] = [python, "-I", "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
         self._server = Server(command, folder / "object-storage.log", self._is_ready)
         self._pool = urllib3.PoolManager(retries=False, timeout=60.0)
         self._frozen = False
@@ -27,22 +27,22 @@ class LoopbackS3:
         self._server.kill()
         self._pool.clear()
 
-    def stop(self) -> None:
-        """Stand still: every request hangs from now on."""
+    def freeze(self) -> None:
+        """Let every request hang from now on."""
         self._server.freeze()
         self._frozen = True
 
-    def answer(self) -> None:
-        """Answer again, first those who wait."""
+    def unfreeze(self) -> None:
+        """Answer again, waiting requests first."""
         if self._frozen:
             self._server.thaw()
         self._frozen = False
 
-    def make(self, bucket: str) -> None:
+    def create_bucket(self, bucket: str) -> None:
         self._ask("PUT", f"/{bucket}", 200)
 
-    def empty(self) -> None:
-        """Take all buckets away, with all that is in them."""
+    def delete_buckets(self) -> None:
+        """Delete all buckets and their contents."""
         self._ask("POST", "/moto-api/reset", 200)
 
     def _ask(self, method: str, path: str, expected: int) -> bytes:

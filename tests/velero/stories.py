@@ -1,4 +1,4 @@
-"""What people do to schedules, backups, restores and storage, told once for the box and for a real Velero.
+"""What people do to schedules, backups, restores and storage, written once for the box and for a real Velero.
 
 A server is started at second 30, so that its beat is known; a schedule `* * * * *` is then due from second 0 on and
 is looked at at second 30.
@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from itertools import product
 
-from tests.velero.place import TEAMS, Hands, Place, ServerFlags
+from tests.velero.velero_cluster import TEAMS, Raw, ServerFlags, StorySteps, VeleroCluster
 
 BEAT = 30
 EVERY_MINUTE, NOT_DUE = "* * * * *", "0 0 1 1 *"
@@ -21,45 +22,45 @@ KINDS = ("new", "paused", "running")
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What happens, on which release, and how long it takes on a real one, in seconds."""
+    """What people do, and how long it takes on a real server, in seconds."""
 
-    tell: Callable[[Hands], None]
+    play: Callable[[StorySteps], None]
     seconds: int
     in_share: bool = False
     """Whether it is in the short share that runs with every change."""
 
 
-def start_on_beat(at: Hands, flags: ServerFlags | None = None) -> None:
+def start_on_beat(steps: StorySteps, flags: ServerFlags | None = None) -> None:
     """Start so that the first look comes at the second of the beat; a server needs some seconds for that."""
-    at.until_second(BEAT)
-    at.place.start(flags or ServerFlags())
+    steps.wait_for_second(BEAT)
+    steps.cluster.start(flags or ServerFlags())
 
 
-def validate_storage(at: Hands) -> None:
+def validate_storage(steps: StorySteps) -> None:
     """Have the location validated once: a schedule that is due at a server's first start may come before that."""
-    at.place.start(ServerFlags())
-    until_available(at)
-    at.place.kill()
+    steps.cluster.start(ServerFlags())
+    wait_until_available(steps)
+    steps.cluster.kill()
 
 
-def until_available(at: Hands) -> None:
-    at.until_phase("BackupStorageLocation", "default", "Available")
+def wait_until_available(steps: StorySteps) -> None:
+    steps.wait_for_phase("BackupStorageLocation", "default", "Available")
 
 
 # ── one backup ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def one_backup(at: Hands) -> None:
-    at.place.start(ServerFlags())
-    until_available(at)
-    at.backup("first")
-    at.until_phase("Backup", "first", "Completed")
+def one_backup(steps: StorySteps) -> None:
+    steps.cluster.start(ServerFlags())
+    wait_until_available(steps)
+    steps.backup("first")
+    steps.wait_for_phase("Backup", "first", "Completed")
 
 
 # ── the skip-immediately table ───────────────────────────────────────────────────────────────────────────────
 
 
-def skip_table(default: bool) -> Callable[[Hands], None]:
+def skip_table(default: bool) -> Callable[[StorySteps], None]:
     """New, paused and running; true, false and absent; due or not: all on one server with this default.
 
     Absent is left to `skip_by_default` where the default is true, which releases forget after its first use.
@@ -67,136 +68,150 @@ def skip_table(default: bool) -> Callable[[Hands], None]:
     given = [skip for skip in SKIPS if skip != "absent" or not default]
     cases = tuple(product(KINDS, given, ((True, EVERY_MINUTE), (False, NOT_DUE))))
 
-    def tell(at: Hands) -> None:
-        validate_storage(at)
-        at.until_second(45)
+    def play(steps: StorySteps) -> None:
+        validate_storage(steps)
+        steps.wait_for_second(45)
         for kind, skip, (due, cron) in cases:
             name = case_name(kind, skip, due)
             if kind == "new":
-                at.schedule(name, cron, **_given(SKIPS[skip]))
+                steps.schedule(name, cron, **_given(SKIPS[skip]))
             elif kind == "paused":
-                at.schedule(name, cron, paused=True)
-        start_on_beat(at, ServerFlags(skip_immediately=default, concurrent_backups=5))
-        until_available(at)
-        at.until_second(45)
+                steps.schedule(name, cron, paused=True)
+        start_on_beat(steps, ServerFlags(skip_immediately=default, concurrent_backups=5))
+        wait_until_available(steps)
+        steps.wait_for_second(45)
         for kind, skip, (due, cron) in cases:
             name = case_name(kind, skip, due)
             if kind == "paused":
-                at.change(name, paused=False, skipImmediately=SKIPS[skip])
+                steps.change(name, paused=False, skipImmediately=SKIPS[skip])
             elif kind == "running":
-                at.schedule(name, cron, skipImmediately=False)
-        at.until_second(5)
+                steps.schedule(name, cron, skipImmediately=False)
+        steps.wait_for_second(5)
         for kind, skip, (due, _) in cases:
             if kind == "running":
-                at.change(case_name(kind, skip, due), skipImmediately=SKIPS[skip])
-        at.until_second(15)
+                steps.change(case_name(kind, skip, due), skipImmediately=SKIPS[skip])
+        steps.wait_for_second(15)
+        steps.wait_until_idle()
 
-    return tell
+    return play
 
 
-def skip_by_default(at: Hands) -> None:
+def skip_by_default(steps: StorySteps) -> None:
     """The server's true and an absent field: its first use skips, so each case has a server of its own."""
     cases = tuple(product(KINDS, ((True, EVERY_MINUTE), (False, NOT_DUE))))
-    at.until_second(45)
+    steps.wait_for_second(45)
     for kind, (due, cron) in cases:
         if kind == "paused":
-            at.schedule(case_name(kind, "absent", due), cron, paused=True)
-    at.schedule(case_name("new", "absent", True), EVERY_MINUTE)
-    at.until_second(3)
+            steps.schedule(case_name(kind, "absent", due), cron, paused=True)
+    steps.schedule(case_name("new", "absent", True), EVERY_MINUTE)
+    steps.wait_for_second(3)
     for kind, (due, cron) in cases:
         name = case_name(kind, "absent", due)
         if kind == "running":
-            at.schedule(name, cron, skipImmediately=False, **({"paused": True} if due else {}))
-        at.place.start(ServerFlags(skip_immediately=True))
+            steps.schedule(name, cron, skipImmediately=False, paused=due)
+        steps.cluster.start(ServerFlags(skip_immediately=True))
         if kind == "new" and not due:
-            at.schedule(name, cron)
+            steps.schedule(name, cron)
         elif kind == "paused":
-            at.change(name, paused=False)
+            steps.change(name, paused=False)
         elif kind == "running":
             if not due:
-                at.until_phase("Schedule", name, "Enabled")
-            at.change(name, paused=False, skipImmediately=None)
-        at.place.until(lambda name=name: _skipped(at, name))
-        at.place.delete("Schedule", name)
-        at.place.wait(1)
-        at.place.kill()
+                steps.wait_for_phase("Schedule", name, "Enabled")
+            steps.change(name, paused=False, skipImmediately=None)
+        steps.cluster.wait_until(partial(_skipped, steps, name))
+        steps.cluster.delete("Schedule", name)
+        steps.cluster.wait(1)
+        steps.cluster.kill()
 
 
 def case_name(kind: str, skip: str, due: bool) -> str:
     return f"{kind}-{skip}-{'due' if due else 'waits'}"
 
 
-def _given(skip: bool | None) -> dict[str, bool]:
+def _given(skip: bool | None) -> Raw:
     return {} if skip is None else {"skipImmediately": skip}
 
 
-def _skipped(at: Hands, name: str) -> bool:
-    found = at.place.find("Schedule", name)
+def _skipped(steps: StorySteps, name: str) -> bool:
+    found = steps.cluster.find("Schedule", name)
     return found is not None and "lastSkipped" in (found.get("status") or {})
 
 
 # ── schedules over minutes ───────────────────────────────────────────────────────────────────────────────────
 
 
-def overlap(at: Hands) -> None:
-    """Storage hangs: a schedule whose backup is InProgress misses its runs, one whose backup is Queued stacks more."""
-    validate_storage(at)
-    at.until_second(50)
-    at.schedule("first", EVERY_MINUTE, TEAMS[0], skipImmediately=False)
-    start_on_beat(at)
-    at.until_phase("Schedule", "first", "Enabled")
-    until_available(at)
-    at.until_idle()
-    at.until_second(50)
-    at.place.hold_storage()
-    at.until_second(BEAT + 10)
-    at.schedule("second", EVERY_MINUTE, TEAMS[1], skipImmediately=False)
-    at.until_second(BEAT + 10)
-    at.until_second(BEAT + 10)
-    at.place.release_storage()
-    at.until_second(BEAT + 20)
-    at.until_second(BEAT + 20)
-    at.until_idle()
+def overlap(steps: StorySteps) -> None:
+    """Storage hangs: a schedule whose backup is InProgress misses its runs, one whose backup is Queued stacks more.
+
+    Both are paused while the queue empties: a real one may start a backup in the very second of the next look.
+    """
+    validate_storage(steps)
+    steps.wait_for_second(50)
+    steps.schedule("first", EVERY_MINUTE, TEAMS[0], skipImmediately=False)
+    start_on_beat(steps)
+    steps.wait_for_phase("Schedule", "first", "Enabled")
+    wait_until_available(steps)
+    steps.wait_until_idle()
+    steps.wait_for_second(50)
+    steps.cluster.freeze_storage()
+    steps.wait_for_second(BEAT + 10)
+    steps.schedule("second", EVERY_MINUTE, TEAMS[1], skipImmediately=False)
+    steps.wait_for_second(BEAT + 10)
+    steps.wait_for_second(BEAT + 10)
+    for name in ("first", "second"):
+        steps.change(name, paused=True)
+    steps.cluster.unfreeze_storage()
+    steps.wait_until_idle()
+    steps.wait_for_second(BEAT + 10)
+    steps.change("second", paused=False)
+    steps.wait_until_idle()
+    steps.change("second", paused=True)
+    steps.change("first", paused=False)
+    steps.wait_until_idle()
+    steps.wait_for_second(BEAT + 10)
+    steps.wait_until_idle()
 
 
-def invalid_and_fixed(at: Hands) -> None:
+def invalid_and_fixed(steps: StorySteps) -> None:
     """Fixed after a minute boundary, it runs at once; fixed with a yearly one it does not."""
-    start_on_beat(at)
-    until_available(at)
-    at.until_second(50)
-    at.schedule("due", "61 * * * *")
-    at.schedule("waits", "not a cron")
-    at.schedule("empty-zone", "TZ= 0 0 1 1 *")
-    at.until_second(5)
-    at.change("due", schedule=EVERY_MINUTE)
-    at.change("waits", schedule=NOT_DUE)
-    at.until_second(20)
-    at.change("due", schedule="99 * * * *")
-    at.place.wait(3)
+    start_on_beat(steps)
+    wait_until_available(steps)
+    steps.wait_for_second(50)
+    steps.schedule("due", "61 * * * *")
+    steps.schedule("waits", "not a cron")
+    steps.schedule("empty-zone", "TZ= 0 0 1 1 *")
+    steps.wait_for_second(5)
+    steps.change("due", schedule=EVERY_MINUTE)
+    steps.change("waits", schedule=NOT_DUE)
+    steps.wait_for_second(20)
+    steps.change("due", schedule="99 * * * *")
+    steps.cluster.wait(3)
 
 
-def never_fires(at: Hands) -> None:
+def never_fires(steps: StorySteps) -> None:
     """Always due: a backup at once and at the beats after."""
-    validate_storage(at)
-    at.place.create("Schedule", "never", {"schedule": "0 0 31 2 *", "template": {}, "skipImmediately": False})
-    start_on_beat(at)
-    at.until_second(BEAT + 10)
-    at.until_second(BEAT + 10)
+    validate_storage(steps)
+    steps.cluster.create("Schedule", "never", {"schedule": "0 0 31 2 *", "template": {}, "skipImmediately": False})
+    start_on_beat(steps)
+    steps.wait_for_second(BEAT + 10)
+    steps.wait_for_second(BEAT + 10)
+    steps.wait_until_idle()
 
 
-def upgrade(at: Hands) -> None:
+def upgrade(steps: StorySteps) -> None:
     """1.18.2 is replaced by 1.18.3, which reads the same expressions otherwise."""
-    validate_storage(at)
-    at.until_second(50)
+    validate_storage(steps)
+    steps.wait_for_second(50)
     for name, cron in DIALECTS.items():
-        at.schedule(name, cron, skipImmediately=False)
-    start_on_beat(at, ServerFlags("1.18.2", concurrent_backups=5))
-    until_available(at)
-    at.until_second(BEAT + 15)
-    at.place.kill()
-    at.until_second(BEAT)
-    at.place.start(ServerFlags("1.18.3", concurrent_backups=5))
-    at.until_second(BEAT + 15)
+        steps.schedule(name, cron, skipImmediately=False)
+    start_on_beat(steps, ServerFlags("1.18.2", concurrent_backups=5))
+    wait_until_available(steps)
+    steps.wait_for_second(BEAT + 15)
+    steps.cluster.kill()
+    steps.wait_for_second(BEAT)
+    steps.cluster.start(ServerFlags("1.18.3", concurrent_backups=5))
+    steps.wait_for_second(BEAT + 15)
+    steps.wait_until_idle()
 
 
 DIALECTS = {
@@ -217,93 +232,109 @@ DIALECTS = {
 # ── the queue ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def queue(concurrency: int) -> Callable[[Hands], None]:
+def queue(concurrency: int) -> Callable[[StorySteps], None]:
     """Storage hangs; two backups of one namespace wait for each other, a queued one is deleted, the rest run off."""
 
-    def tell(at: Hands) -> None:
-        at.place.start(ServerFlags(concurrent_backups=concurrency))
-        until_available(at)
-        at.place.hold_storage()
+    def play(steps: StorySteps) -> None:
+        steps.cluster.start(ServerFlags(concurrent_backups=concurrency))
+        wait_until_available(steps)
+        steps.cluster.freeze_storage()
         for name, team in zip("abcdef", (*TEAMS, *TEAMS), strict=True):
-            at.backup(name, team)
-            at.until_phase("Backup", name, "Queued", "ReadyToStart", "InProgress")
-            at.place.wait(0.5)
-        at.until_phase("Backup", TEAM_BACKUPS[concurrency - 1], "InProgress")
-        at.place.delete("Backup", "e")
-        at.place.wait(1)
-        at.place.release_storage()
-        at.until_idle()
+            steps.backup(name, team)
+            steps.wait_for_phase("Backup", name, "Queued", "ReadyToStart", "InProgress")
+            steps.cluster.wait(0.5)
+        steps.wait_for_phase("Backup", TEAM_BACKUPS[concurrency - 1], "InProgress")
+        steps.cluster.delete("Backup", "e")
+        steps.cluster.wait(1)
+        steps.cluster.unfreeze_storage()
+        steps.wait_until_idle()
 
-    return tell
+    return play
 
 
 TEAM_BACKUPS = "abc"
 
 
-def killed(at: Hands) -> None:
+def killed(steps: StorySteps) -> None:
     """Velero ends with one running and two waiting, and comes back."""
-    at.place.start(ServerFlags())
-    until_available(at)
-    at.place.hold_storage()
+    steps.cluster.start(ServerFlags())
+    wait_until_available(steps)
+    steps.cluster.freeze_storage()
     for name, team in zip("abc", TEAMS, strict=True):
-        at.backup(name, team)
-        at.until_phase("Backup", name, "Queued", "ReadyToStart", "InProgress")
-        at.place.wait(0.5)
-    at.until_phase("Backup", "a", "InProgress")
-    at.place.kill()
-    at.place.wait(1)
-    at.place.release_storage()
-    at.place.start(ServerFlags())
-    at.until_idle()
+        steps.backup(name, team)
+        steps.wait_for_phase("Backup", name, "Queued", "ReadyToStart", "InProgress")
+        steps.cluster.wait(0.5)
+    steps.wait_for_phase("Backup", "a", "InProgress")
+    steps.cluster.kill()
+    steps.cluster.wait(1)
+    steps.cluster.unfreeze_storage()
+    steps.cluster.start(ServerFlags())
+    steps.wait_until_idle()
 
 
 # ── backups, restores, storage ───────────────────────────────────────────────────────────────────────────────
 
 
-def restore_and_delete(at: Hands) -> None:
-    at.place.start(ServerFlags())
-    until_available(at)
-    at.backup("kept")
-    at.until_phase("Backup", "kept", "Completed")
-    at.place.create("Restore", "again", {"backupName": "kept", "namespaceMapping": {TEAMS[0]: "team-new"}})
-    at.until_phase("Restore", "again", "Completed", "PartiallyFailed", "Failed")
-    at.place.create("Restore", "nothing", {"backupName": "no-such"})
-    at.until_phase("Restore", "nothing", "FailedValidation")
-    at.place.create("DeleteBackupRequest", "missing", {"backupName": "no-such"})
-    at.until_phase("DeleteBackupRequest", "missing", "Processed")
-    at.place.create("DeleteBackupRequest", "away", {"backupName": "kept"})
-    at.until_gone("Backup", "kept")
-    at.until_gone("Restore", "again")
-    at.until_gone("DeleteBackupRequest", "away")
+def restore_and_delete(steps: StorySteps) -> None:
+    steps.cluster.start(ServerFlags())
+    wait_until_available(steps)
+    steps.backup("kept")
+    steps.wait_for_phase("Backup", "kept", "Completed")
+    steps.cluster.create("Restore", "again", {"backupName": "kept", "namespaceMapping": {TEAMS[0]: "team-new"}})
+    steps.wait_for_phase("Restore", "again", "Completed", "PartiallyFailed", "Failed")
+    steps.cluster.create("Restore", "nothing", {"backupName": "no-such"})
+    steps.wait_for_phase("Restore", "nothing", "FailedValidation")
+    steps.cluster.create("DeleteBackupRequest", "missing", {"backupName": "no-such"})
+    steps.wait_for_phase("DeleteBackupRequest", "missing", "Processed")
+    steps.cluster.create("DeleteBackupRequest", "away", {"backupName": "kept"})
+    steps.wait_until_gone("Backup", "kept")
+    steps.wait_until_gone("Restore", "again")
+    steps.wait_until_gone("DeleteBackupRequest", "away")
 
 
-def expiry(at: Hands) -> None:
-    at.place.start(ServerFlags(collects_every=timedelta(seconds=10)))
-    until_available(at)
-    at.backup("short", ttl="5s")
-    at.backup("long", TEAMS[1], ttl="1h0m0s")
-    at.until_phase("Backup", "short", "Completed")
-    at.until_phase("Backup", "long", "Completed")
-    at.until_gone("Backup", "short")
-    at.place.until(lambda: not at.place.all("DeleteBackupRequest"))
+def downloads(steps: StorySteps) -> None:
+    """Log and results of a backup and a restore are answered; those of a backup that does not exist never are."""
+    steps.cluster.start(ServerFlags())
+    wait_until_available(steps)
+    steps.backup("kept")
+    steps.wait_for_phase("Backup", "kept", "Completed")
+    steps.cluster.create("Restore", "again", {"backupName": "kept", "namespaceMapping": {TEAMS[0]: "team-new"}})
+    steps.wait_for_phase("Restore", "again", "Completed", "PartiallyFailed", "Failed")
+    for kind in ("BackupLog", "BackupResults", "RestoreLog", "RestoreResults"):
+        target = {"kind": kind, "name": "kept" if kind.startswith("Backup") else "again"}
+        steps.cluster.create("DownloadRequest", kind.lower(), {"target": target})
+        steps.wait_for_phase("DownloadRequest", kind.lower(), "Processed")
+    steps.cluster.create("DownloadRequest", "missing", {"target": {"kind": "BackupLog", "name": "no-such"}})
+    steps.cluster.wait(3)
 
 
-def storage_goes_and_comes_back(at: Hands) -> None:
+def expiry(steps: StorySteps) -> None:
+    steps.cluster.start(ServerFlags(collects_every=timedelta(seconds=10)))
+    wait_until_available(steps)
+    steps.backup("short", ttl="5s")
+    steps.backup("long", TEAMS[1], ttl="1h0m0s")
+    steps.wait_for_phase("Backup", "short", "Completed")
+    steps.wait_for_phase("Backup", "long", "Completed")
+    steps.wait_until_gone("Backup", "short")
+    steps.cluster.wait_until(lambda: not steps.cluster.list_all("DeleteBackupRequest"))
+
+
+def storage_goes_and_comes_back(steps: StorySteps) -> None:
     """Without its bucket the location is Unavailable and backups are refused; with it all is well again."""
-    at.place.patch("BackupStorageLocation", "default", {"spec": {"validationFrequency": "10s"}})
-    start_on_beat(at)
-    until_available(at)
-    at.schedule("hourly", NOT_DUE, skipImmediately=False)
-    at.place.drop_bucket()
-    at.until_phase("BackupStorageLocation", "default", "Unavailable")
-    at.backup("refused")
-    at.until_phase("Backup", "refused", "FailedValidation")
-    at.change("hourly", schedule="* * * * *")
-    at.until_second(BEAT + 5)
-    at.place.make_bucket()
-    until_available(at)
-    at.until_second(BEAT + 5)
-    at.until_idle()
+    steps.cluster.patch("BackupStorageLocation", "default", {"spec": {"validationFrequency": "10s"}})
+    start_on_beat(steps)
+    wait_until_available(steps)
+    steps.schedule("hourly", NOT_DUE, skipImmediately=False)
+    steps.cluster.delete_bucket()
+    steps.wait_for_phase("BackupStorageLocation", "default", "Unavailable")
+    steps.backup("refused")
+    steps.wait_for_phase("Backup", "refused", "FailedValidation")
+    steps.change("hourly", schedule="* * * * *")
+    steps.wait_for_second(BEAT + 5)
+    steps.cluster.create_bucket()
+    wait_until_available(steps)
+    steps.wait_for_second(BEAT + 5)
+    steps.wait_until_idle()
 
 
 STORIES = {
@@ -318,12 +349,13 @@ STORIES = {
     "queue of 1": Story(queue(1), 150),
     "queue of 2": Story(queue(2), 30),
     "queue of 3": Story(queue(3), 30, in_share=True),
-    "killed": Story(killed, 30, in_share=True),
+    "killed": Story(killed, 70),
     "restore and delete": Story(restore_and_delete, 30, in_share=True),
+    "downloads": Story(downloads, 15, in_share=True),
     "expiry": Story(expiry, 40),
     "storage goes and comes back": Story(storage_goes_and_comes_back, 150),
 }
 
 
-def tell(place: Place, name: str) -> None:
-    STORIES[name].tell(Hands(place))
+def play_story(cluster: VeleroCluster, name: str) -> None:
+    STORIES[name].play(StorySteps(cluster))

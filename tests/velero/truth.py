@@ -1,6 +1,6 @@
-"""`python -m tests.velero.truth --hours N [--seed S]`: random chapters on a real Velero, every forecast judged.
+"""`python -m tests.velero.truth --hours N [--seed S]`: random stories on a real Velero, every forecast judged.
 
-A chapter is ten minutes of random deeds on one server. Its seed is printed, and makes the same deeds again.
+A story is ten minutes of random actions on one server. Its seed is printed, and gives the same actions again.
 """
 
 from __future__ import annotations
@@ -12,110 +12,108 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 from tests.velero.build import RELEASES, prepare_velero
-from tests.velero.forecasts import ForetopWatch, Verdict, judge, of_schedules, table
-from tests.velero.place import HOME, TEAMS, Hands, ServerFlags
-from tests.velero.real_place import RealPlace
-from tests.velero.stories import until_available
+from tests.velero.forecasts import Verdict, table
+from tests.velero.judged_run import judged
+from tests.velero.real_cluster import RealVeleroCluster
+from tests.velero.stories import wait_until_available
+from tests.velero.velero_cluster import TEAMS, ServerFlags, StorySteps
 
-CHAPTER = timedelta(minutes=10)
+LENGTH = timedelta(minutes=10)
 CRONS = ("* * * * *", "*/2 * * * *", "*/3 * * * *", "@every 90s", "@every 2m30s", "1-59/2 * * * *", "0 * * * *")
 
 
-class Chapter:
-    """Random deeds from one seed."""
+class RandomStory:
+    """Random actions from one seed."""
 
-    def __init__(self, place: RealPlace, seed: str) -> None:
-        self._place = place
-        self._at = Hands(place)
+    def __init__(self, cluster: RealVeleroCluster, seed: str) -> None:
+        self._cluster = cluster
+        self._steps = StorySteps(cluster)
         self._random = random.Random(seed)
         self._names: list[str] = []
         self._made = 0
-        self._holds = False
+        self._frozen = False
 
     def play(self, length: timedelta) -> None:
         flags = ServerFlags(self._random.choice(RELEASES), self._random.randint(1, 3))
         print(f"  Velero {flags.version}, {flags.concurrent_backups} at once", flush=True)
-        self._place.start(flags)
-        until_available(self._at)
-        deeds: tuple[tuple[int, Callable[[], None]], ...] = (
+        self._cluster.start(flags)
+        wait_until_available(self._steps)
+        actions: tuple[tuple[int, Callable[[], None]], ...] = (
             (5, self._make),
             (3, self._pause),
             (3, self._unpause),
             (2, self._edit),
             (2, self._back_up),
-            (2, self._hold_or_release),
+            (2, self._freeze_or_unfreeze),
             (1, lambda: self._restart(flags)),
         )
-        weights, acts = [weight for weight, _ in deeds], [act for _, act in deeds]
-        end = self._place.now() + length
-        while self._place.now() < end:
+        weights, acts = [weight for weight, _ in actions], [act for _, act in actions]
+        end = self._cluster.now() + length
+        while self._cluster.now() < end:
             self._random.choices(acts, weights)[0]()
-            self._place.wait(self._random.uniform(2, 30))
-        self._place.release_storage()
+            self._cluster.wait(self._random.uniform(2, 30))
+        self._cluster.unfreeze_storage()
 
     def _make(self) -> None:
         if len(self._names) < 8:
             self._made += 1
             name = f"schedule-{self._made}"
             team, paused = self._random.choice(TEAMS), self._random.random() < 0.2
-            self._at.schedule(name, self._random.choice(CRONS), team, paused=paused)
+            self._steps.schedule(name, self._random.choice(CRONS), team, paused=paused)
             self._names.append(name)
 
     def _pause(self) -> None:
         if self._names:
-            self._at.change(self._random.choice(self._names), paused=True)
+            self._steps.change(self._random.choice(self._names), paused=True)
 
     def _unpause(self) -> None:
         if self._names:
             skip = self._random.choice((True, False))
-            self._at.change(self._random.choice(self._names), paused=False, skipImmediately=skip)
+            self._steps.change(self._random.choice(self._names), paused=False, skipImmediately=skip)
 
     def _edit(self) -> None:
         if self._names:
-            self._at.change(self._random.choice(self._names), schedule=self._random.choice(CRONS))
+            self._steps.change(self._random.choice(self._names), schedule=self._random.choice(CRONS))
 
     def _back_up(self) -> None:
         self._made += 1
-        self._at.backup(f"by-hand-{self._made}", self._random.choice(TEAMS))
+        self._steps.backup(f"by-hand-{self._made}", self._random.choice(TEAMS))
 
-    def _hold_or_release(self) -> None:
-        if self._holds:
-            self._place.release_storage()
+    def _freeze_or_unfreeze(self) -> None:
+        if self._frozen:
+            self._cluster.unfreeze_storage()
         else:
-            self._place.hold_storage()
-        self._holds = not self._holds
+            self._cluster.freeze_storage()
+        self._frozen = not self._frozen
 
     def _restart(self, flags: ServerFlags) -> None:
-        self._place.kill()
-        self._place.release_storage()
-        self._holds = False
-        self._place.wait(self._random.uniform(1, 20))
-        self._place.start(flags)
+        self._cluster.kill()
+        self._cluster.unfreeze_storage()
+        self._frozen = False
+        self._cluster.wait(self._random.uniform(1, 20))
+        self._cluster.start(flags)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hours", type=float, default=1.0)
     parser.add_argument("--seed", default=secrets.token_hex(4))
-    wishes = parser.parse_args()
-    end = time.monotonic() + wishes.hours * 3600
+    options = parser.parse_args()
+    end = time.monotonic() + options.hours * 3600
     verdicts: list[tuple[str, Verdict]] = []
-    with RealPlace(prepare_velero(print)) as place:
+    with RealVeleroCluster(prepare_velero(print)) as cluster:
         number = 0
         while (left := end - time.monotonic()) > 0:
             number += 1
-            seed = f"{wishes.seed}-{number}"
-            print(f"chapter {number}, seed {seed}", flush=True)
-            place.clear()
-            watch = ForetopWatch("schedules", place.cluster.kubeconfig("admin", HOME))
-            try:
-                Chapter(place, seed).play(min(CHAPTER, timedelta(seconds=left)))
-            finally:
-                watch.close()
-            found = judge(of_schedules(watch.rows), place.heard, place.deeds, place.now())
-            verdicts += [(f"chapter {seed}", verdict) for verdict in found]
+            seed = f"{options.seed}-{number}"
+            print(f"story {number}, seed {seed}", flush=True)
+            cluster.clear()
+            length = min(LENGTH, timedelta(seconds=left))
+            found = judged(cluster, partial(RandomStory(cluster, seed).play, length))
+            verdicts += [(f"seed {seed}", verdict) for verdict in found]
     print(table(verdicts))
     return 1 if any(verdict.outcome == "broken" for _, verdict in verdicts) else 0
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.real.server import Server, ServerError
+from tests.velero.velero_log import VeleroLog, read_log
 
 FIXED_PORT = 8080
 """Velero binds this one whatever its flags say: one server at a time on a machine."""
@@ -24,6 +25,7 @@ class RealVelero:
         self._kubeconfig = kubeconfig
         self._folder = folder
         self.log = folder / "velero.log"
+        self._forgotten = 0
         self._server: Server | None = None
         credentials = folder / "credentials"
         credentials.write_text(_CREDENTIALS)
@@ -47,7 +49,7 @@ class RealVelero:
         if _is_taken(FIXED_PORT):
             raise ServerError(f"port {FIXED_PORT} is taken, and Velero binds no other: end what listens there")
         begin = self.log.stat().st_size if self.log.exists() else 0
-        command = [
+        command: list[str | Path] = [
             binary,
             "server",
             f"--kubeconfig={self._kubeconfig}",
@@ -55,11 +57,19 @@ class RealVelero:
             f"--plugin-dir={self._plugins}",
             "--metrics-address=127.0.0.1:0",
             "--profiler-address=127.0.0.1:0",
+            "--log-level=debug",
             *flags,
         ]
         server = Server(command, self.log, lambda: self._has_begun(begin), self._environ)
         server.start()
         self._server = server
+
+    def read_log(self) -> VeleroLog:
+        """What the log has since `forget_log`."""
+        return read_log(self.log.read_text(errors="replace")[self._forgotten :] if self.log.exists() else "")
+
+    def forget_log(self) -> None:
+        self._forgotten = len(self.log.read_text(errors="replace")) if self.log.exists() else 0
 
     def kill(self) -> None:
         """End it as `kill -9` does."""

@@ -129,10 +129,34 @@ def test_a_due_run_starts_at_the_next_heartbeat() -> None:
     assert expected_start(hourly, at("02:40:30"), DIALECT, HEARTBEAT) == at("02:41:03")
 
 
+@pytest.mark.parametrize(
+    ("now", "start"), [("02:41:03.400", "02:41:03"), ("02:41:04.900", "02:41:03"), ("02:41:06", "02:42:03")]
+)
+def test_a_heartbeat_that_has_just_come_is_still_the_expected_start(now: str, start: str) -> None:
+    """Velero's look takes a moment, and so does its news: the run is not a minute late because it is not seen yet."""
+    hourly = schedule(cron="40 * * * *", last="01:40:03")
+    assert expected_start(hourly, at(now), DIALECT, HEARTBEAT) == at(start)
+
+
+def test_a_schedule_that_never_fires_starts_again_at_the_heartbeat_after_its_last_backup() -> None:
+    never = schedule(cron="0 0 31 2 *", last="02:41:03")
+    assert expected_start(never, at("02:41:03.400"), DIALECT, HEARTBEAT) == at("02:42:03")
+    assert expected_start(never, at("02:42:03.400"), DIALECT, HEARTBEAT) == at("02:42:03")
+    far = schedule(cron="0 0 31 2 *", last="9998-12-31T23:59:59Z")
+    assert expected_start(far, at("02:41:00"), DIALECT, HEARTBEAT) == at("02:41:03")
+
+
 def test_a_blocked_or_paused_schedule_has_no_expected_start() -> None:
     running = backup("nightly-1", "InProgress", of="nightly")
     assert expected_start(schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT, HEARTBEAT, [running]) is None
     assert expected_start(schedule(cron="0 * * * *", last="01:00:03", paused=True), NOW, DIALECT, HEARTBEAT) is None
+
+
+@pytest.mark.parametrize("phase", ["Queued", "ReadyToStart"])
+def test_a_schedule_whose_own_backup_waits_has_no_expected_start(phase: str) -> None:
+    """The backup may be InProgress at the next look, and then no other is created."""
+    waiting = backup("nightly-1", phase, of="nightly")
+    assert expected_start(schedule(cron="0 * * * *", last="02:00:03"), NOW, DIALECT, HEARTBEAT, [waiting]) is None
 
 
 @pytest.mark.parametrize("phase", ["", "New", "InProgress"])

@@ -50,11 +50,12 @@ _TOLD = frozenset(
 
 
 def spec_section(_state: DashboardState, _key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
-    told = [_line(label, text) for label, text in _spec(resource) if text]
+    told = [_line(label, text) for label, text in spec_lines(resource) if text]
     return told or [paragraph("It has no spec that foretop reads.", Tone.DIM)]
 
 
-def _spec(resource: Resource) -> Iterator[tuple[str, str]]:
+def spec_lines(resource: Resource) -> Iterator[tuple[str, str]]:
+    """The label and the text of each field; "" where it is not set."""
     match resource:
         case Schedule():
             spec = resource.spec
@@ -95,8 +96,16 @@ def _backup(spec: BackupSpec) -> Iterator[tuple[str, str]]:
         "Namespaced resources",
         _kept(spec.included_namespace_scoped_resources, spec.excluded_namespace_scoped_resources, ""),
     )
-    yield "Cluster resources", _kept(spec.included_cluster_scoped_resources, spec.excluded_cluster_scoped_resources, "")
+    yield "Cluster resources", _cluster_resources(spec)
     yield from _rest(spec)
+
+
+def _cluster_resources(spec: BackupSpec) -> str:
+    """With an exclusion alone, Velero takes no cluster-scoped resource by itself."""
+    included, excluded = spec.included_cluster_scoped_resources, spec.excluded_cluster_scoped_resources
+    if not included and not excluded:
+        return ""
+    return _kept(included, excluded, "all" if included else "only those that namespaced ones need")
 
 
 def _restore(spec: RestoreSpec) -> Iterator[tuple[str, str]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import UTC, datetime, tzinfo
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
@@ -14,6 +14,9 @@ from foretop_core.rules.phases import HOLDS_SCHEDULE
 
 MOST_RUNS = 10_000
 """Missed runs are counted up to here."""
+_IN_QUEUE = frozenset({"Queued", "ReadyToStart"})
+_LOOK_LASTS = timedelta(seconds=2)
+"""For so long after its second of the minute, what a look of Velero did may not be seen yet."""
 
 
 def base_time(schedule: Schedule) -> datetime | None:
@@ -67,14 +70,14 @@ def missed_runs(schedule: Schedule, now: datetime, dialect: Dialect, zone: tzinf
 
 def blocker(schedule: Schedule, backups: Iterable[Backup]) -> Backup | None:
     """The unfinished backup of the schedule that keeps Velero from starting another."""
-    holding = [
-        backup
-        for backup in backups
-        if backup.schedule_name == schedule.name
-        and backup.namespace == schedule.namespace
-        and backup.phase in HOLDS_SCHEDULE
-    ]
+    holding = [backup for backup in _own(schedule, backups) if backup.phase in HOLDS_SCHEDULE]
     return min(holding, key=lambda backup: backup.created or datetime.min.replace(tzinfo=UTC), default=None)
+
+
+def _own(schedule: Schedule, backups: Iterable[Backup]) -> Iterator[Backup]:
+    for backup in backups:
+        if backup.schedule_name == schedule.name and backup.namespace == schedule.namespace:
+            yield backup
 
 
 def expected_start(
@@ -85,13 +88,19 @@ def expected_start(
     backups: Iterable[Backup] = (),
     zone: tzinfo = UTC,
 ) -> datetime | None:
-    """When Velero will submit the next backup, to the second; None where that cannot be told."""
-    if schedule.spec.paused or invalid(schedule, dialect) or beat.silence(now) or blocker(schedule, backups):
+    """When Velero will submit the next backup, to the second; None where that cannot be told.
+
+    A backup of the schedule that waits in the queue does not hold it up, but may be InProgress at the next look.
+    """
+    if schedule.spec.paused or invalid(schedule, dialect) or beat.silence(now):
         return None
-    run = next_run(schedule, dialect, zone)
-    if run is None and not is_due(schedule, now, dialect, zone):
+    if any(backup.phase in HOLDS_SCHEDULE or backup.phase in _IN_QUEUE for backup in _own(schedule, backups)):
         return None
-    return beat.first_look(now if run is None else max(run, now))
+    base, run = base_time(schedule), next_run(schedule, dialect, zone)
+    if base is None or (run is None and not is_due(schedule, now, dialect, zone)):
+        return None
+    due = min(base, now) + timedelta(seconds=1) if run is None else run
+    return beat.first_look(max(due, now - _LOOK_LASTS))
 
 
 def run_after(schedule: Schedule, base: datetime, dialect: Dialect, zone: tzinfo) -> datetime | None:

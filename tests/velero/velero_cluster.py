@@ -1,4 +1,4 @@
-"""Where a story happens: a cluster with one Velero, in the box or real, under the same hands."""
+"""A cluster with one Velero, simulated or real, as the stories use it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.unit.minicluster.recording_replay import ObservedChange
 
 Raw = dict[str, Any]
 BUCKET = "backups"
-HOME = "velero"
+VELERO_NAMESPACE = "velero"
 TEAMS = ("team-a", "team-b", "team-c")
 
 
@@ -25,18 +25,19 @@ class ServerFlags:
     collects_every: timedelta = timedelta(hours=1)
 
 
-class Place(Protocol):
-    """People's hands in a cluster, and its time. Objects are in the namespace of Velero unless said otherwise."""
+class VeleroCluster(Protocol):
+    """What people do to a cluster, and its clock. All objects are in the namespace of Velero."""
 
-    told: list[ObservedChange]
-    """What the watches of Velero's kinds have seen, oldest first."""
+    @property
+    def changes(self) -> list[ObservedChange]:
+        """What watches of Velero's kinds have seen, oldest first."""
 
     def now(self) -> datetime: ...
 
     def wait(self, seconds: float) -> None: ...
 
-    def until(self, is_so: Callable[[], object], limit: float = 120.0) -> None:
-        """Wait until something is so; an AssertionError where it does not come."""
+    def wait_until(self, condition: Callable[[], object], limit: float = 120.0) -> None:
+        """Wait for a condition; raises AssertionError where it does not come within `limit` seconds."""
 
     def start(self, flags: ServerFlags) -> None: ...
 
@@ -50,54 +51,54 @@ class Place(Protocol):
 
     def find(self, kind: str, name: str) -> Raw | None: ...
 
-    def all(self, kind: str) -> list[Raw]: ...
+    def list_all(self, kind: str) -> list[Raw]: ...
 
-    def hold_storage(self) -> None:
+    def freeze_storage(self) -> None:
         """Let every request to object storage hang."""
 
-    def release_storage(self) -> None: ...
+    def unfreeze_storage(self) -> None: ...
 
-    def drop_bucket(self) -> None: ...
+    def delete_bucket(self) -> None: ...
 
-    def make_bucket(self) -> None: ...
+    def create_bucket(self) -> None: ...
 
 
-class Hands:
-    """What stories do again and again, in words of the field."""
+class StorySteps:
+    """What stories do again and again: create, change, and wait for a phase."""
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
+    def __init__(self, cluster: VeleroCluster) -> None:
+        self.cluster = cluster
 
-    def until_second(self, second: int) -> None:
+    def wait_for_second(self, second: int) -> None:
         """Wait for the next time that the clock shows this second."""
-        now = self.place.now()
+        now = self.cluster.now()
         ahead = (second - now.second) % 60 - now.microsecond / 1e6
-        self.place.wait(ahead if ahead > 0 else ahead + 60)
+        self.cluster.wait(ahead if ahead > 0 else ahead + 60)
 
     def schedule(self, name: str, cron: str, namespace: str = TEAMS[0], **spec: Any) -> None:
         template = {"includedNamespaces": [namespace], "ttl": "1h0m0s"}
-        self.place.create("Schedule", name, {"schedule": cron, "template": template, **spec})
+        self.cluster.create("Schedule", name, {"schedule": cron, "template": template, **spec})
 
     def backup(self, name: str, namespace: str = TEAMS[0], **spec: Any) -> None:
-        self.place.create("Backup", name, {"includedNamespaces": [namespace], "ttl": "1h0m0s", **spec})
+        self.cluster.create("Backup", name, {"includedNamespaces": [namespace], "ttl": "1h0m0s", **spec})
 
     def change(self, name: str, **spec: Any) -> None:
-        self.place.patch("Schedule", name, {"spec": spec})
+        self.cluster.patch("Schedule", name, {"spec": spec})
 
     def phase(self, kind: str, name: str) -> str | None:
-        found = self.place.find(kind, name)
+        found = self.cluster.find(kind, name)
         return None if found is None else (found.get("status") or {}).get("phase") or ""
 
-    def until_phase(self, kind: str, name: str, *phases: str) -> None:
-        self.place.until(lambda: self.phase(kind, name) in phases)
+    def wait_for_phase(self, kind: str, name: str, *phases: str) -> None:
+        self.cluster.wait_until(lambda: self.phase(kind, name) in phases)
 
-    def until_gone(self, kind: str, name: str) -> None:
-        self.place.until(lambda: self.place.find(kind, name) is None)
+    def wait_until_gone(self, kind: str, name: str) -> None:
+        self.cluster.wait_until(lambda: self.cluster.find(kind, name) is None)
 
-    def until_idle(self) -> None:
+    def wait_until_idle(self) -> None:
         """Wait until no backup is open; a real queue may leave its slot free for a minute before each of them."""
         open_phases = ("", "New", "Queued", "ReadyToStart", "InProgress", "Finalizing")
-        self.place.until(
+        self.cluster.wait_until(
             lambda: all((item.get("status") or {}).get("phase", "") not in open_phases for item in self.runs()),
             limit=400.0,
         )
@@ -107,6 +108,6 @@ class Hands:
         label = "velero.io/schedule-name"
         return [
             item
-            for item in self.place.all("Backup")
+            for item in self.cluster.list_all("Backup")
             if not schedule or (item["metadata"].get("labels") or {}).get(label) == schedule
         ]

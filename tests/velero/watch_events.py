@@ -1,4 +1,4 @@
-"""What the watches of a real API server tell of Velero's kinds, with the moment at which each change was heard."""
+"""The watch events of Velero's kinds from a real API server, each with the time at which it arrived."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import urllib3
 
 from tests.real.cluster import RealCluster
 
-KINDS = ("schedules", "backups", "restores", "deletebackuprequests", "backupstoragelocations")
+KINDS = ("schedules", "backups", "restores", "deletebackuprequests", "downloadrequests", "backupstoragelocations")
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """One change of one object."""
+class WatchEvent:
+    """One change of one object, and when it arrived."""
 
     at: datetime
     plural: str
@@ -26,25 +26,24 @@ class Heard:
     body: dict[str, Any]
 
 
-class WatchLog:
+class WatchEvents:
     """Watches from the moment it is made until it is closed, one connection for each kind."""
 
-    def __init__(self, cluster: RealCluster, namespace: str) -> None:
-        self.heard: list[Heard] = []
-        self._cluster = cluster
-        self._pool = urllib3.PoolManager(ca_certs=str(cluster.ca), maxsize=len(KINDS), retries=False, timeout=600.0)
-        self._headers = {"Authorization": f"Bearer {cluster.token('admin')}"}
+    def __init__(self, api_server: RealCluster, namespace: str) -> None:
+        self.events: list[WatchEvent] = []
+        self._pool = urllib3.PoolManager(ca_certs=str(api_server.ca), maxsize=len(KINDS), retries=False, timeout=600.0)
+        self._headers = {"Authorization": f"Bearer {api_server.token('admin')}"}
         self._responses: list[urllib3.BaseHTTPResponse] = []
         self._threads: list[threading.Thread] = []
         self._closing = False
         for plural in KINDS:
             path = f"/apis/velero.io/v1/namespaces/{namespace}/{plural}"
-            version = cluster.admin.get(path).expect(200)["metadata"]["resourceVersion"]
-            url = f"{cluster.url}{path}?watch=true&resourceVersion={version}&timeoutSeconds=7200"
+            version = api_server.admin.get(path).expect(200)["metadata"]["resourceVersion"]
+            url = f"{api_server.url}{path}?watch=true&resourceVersion={version}&timeoutSeconds=7200"
             response = self._pool.request("GET", url, headers=self._headers, preload_content=False)
             assert response.status == 200, f"the watch of {plural} was answered {response.status}"
             self._responses.append(response)
-            thread = threading.Thread(target=self._listen, args=(plural, response), daemon=True)
+            thread = threading.Thread(target=self._read, args=(plural, response), daemon=True)
             thread.start()
             self._threads.append(thread)
 
@@ -56,11 +55,11 @@ class WatchLog:
             thread.join(10)
         self._pool.clear()
 
-    def _listen(self, plural: str, response: urllib3.BaseHTTPResponse) -> None:
+    def _read(self, plural: str, response: urllib3.BaseHTTPResponse) -> None:
         try:
             for line in _lines(response):
                 event = json.loads(line)
-                self.heard.append(Heard(datetime.now(UTC), plural, event["type"], event["object"]))
+                self.events.append(WatchEvent(datetime.now(UTC), plural, event["type"], event["object"]))
         except (urllib3.exceptions.HTTPError, OSError, ValueError):
             if not self._closing:
                 raise
