@@ -162,7 +162,8 @@ def _step(
         return step
     means, *others = meaning(read, now)
     lead = means if len(read) > 1 else f"means {means}"
-    return replace(step, changes=(*step.changes, lead, *others))
+    at = next(place for place, line in enumerate(step.changes, start=1) if line.startswith("spec.schedule "))
+    return replace(step, changes=(*step.changes[:at], lead, *others, *step.changes[at:]))
 
 
 def _forecast(snapshot: ClusterSnapshot, before: Schedule, after: Schedule, now: datetime) -> str:
@@ -174,7 +175,7 @@ def _forecast(snapshot: ClusterSnapshot, before: Schedule, after: Schedule, now:
     elif before.spec.schedule != after.spec.schedule:
         was = next_run(before, snapshot.readings(before)[-1].dialect)
         then = now if coming.at_once else coming.next_run
-        if coming.predictable and (was or then):
+        if coming.predictable and not coming.silence and (was or then):
             told = f"next run {_when(was, now)} → {_when(then, now)}; {told}"
     kept = snapshot.backups_by_schedule.get((before.namespace, before.name), ())
     if kept and before.spec.template != after.spec.template:
@@ -207,7 +208,8 @@ def _moved_meanwhile(
     if opened is None:
         return ()
     shown = _at_leaves(patch, opened)
-    return change_lines("PATCH", {"spec": _effective(_at_leaves(patch, held), shown)}, {"spec": shown})
+    moved = _effective(_at_leaves(patch, held), shown)
+    return change_lines("PATCH", {"spec": moved}, {"spec": shown}) if moved else ()
 
 
 def _effective(patch: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:

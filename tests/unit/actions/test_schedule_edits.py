@@ -146,6 +146,11 @@ def test_a_field_that_someone_else_changed_meanwhile_is_named() -> None:
     assert step.changes[0] == "spec.schedule 0 2 * * * → 0 4 * * *"
 
 
+def test_what_was_shown_and_is_still_so_is_no_news() -> None:
+    opened = {"schedule": "0 2 * * *", "template": {"ttl": "24h0m0s"}}
+    assert step_of(ScheduleEdit({"schedule": "0 4 * * *", "template": {"ttl": "5h"}}, opened)).warnings == ()
+
+
 def test_a_schedule_made_again_meanwhile_is_refused() -> None:
     plan = plan_edit_schedule(snapshot_of(DAILY), [DAILY], ScheduleEdit({"schedule": "@daily"}, {}, "u0"), NOW)
     assert [refusal.why for refusal in plan.refused] == ["it was deleted and created again in the meantime"]

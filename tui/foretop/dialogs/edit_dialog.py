@@ -168,11 +168,11 @@ class EditScheduleDialog(ActionDialog):
 
     def on_unmount(self) -> None:
         """A text that could not be used, or whose change was not made, stays where it is."""
-        results = self.plan_run.told if self.plan_run is not None else ()
-        failed = any(one.result.outcome is not Outcome.DONE for one in results)
         if self._draft is None:
             return
-        if self._broken is not None or failed:
+        run = self.plan_run
+        made = run is None or (run.is_sent and all(one.result.outcome is Outcome.DONE for one in run.told))
+        if self._broken is not None or not made:
             self.app.notify(f"The edited text is in {self._draft}")
         else:
             self._remove_draft()
