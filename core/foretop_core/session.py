@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
@@ -14,6 +15,7 @@ from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.kube.connection.failures import ApiError
 from foretop_core.kube.connection.open_connections import Connections, connect
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementOwner, SinkFactory
 from foretop_core.kube.watching.retry import WatchTimings
@@ -39,6 +41,9 @@ WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*MOVEME
 _SETTLED = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NOT_INSTALLED, WatchState.NO_NAMESPACE})
 
 
+_ANSWERS_WITHIN = 15.0
+
+
 class Session:
     """Facts come down through here: whoever shows something reads the store and drains its feed."""
 
@@ -56,12 +61,18 @@ class Session:
         self.namespaces = named.namespaces if named else ()
         self.local_clock = clock or SystemClock()
         self._clocks = {name: self._clock_of(client) for name, client in connections.clients.items()}
-        sinks = {name: self._sinks(name) for name in connections.clients}
-        self.clusters: Mapping[str, ClusterWatcher] = {
-            name: ClusterWatcher(client, sinks[name], self._clocks[name], kinds, named, timing=timing)
-            for name, client in connections.clients.items()
-        }
+
+        def watcher(name: str, client: ApiClient) -> ClusterWatcher:
+            return ClusterWatcher(client, self._sinks(name), self._clocks[name], kinds, named, timing=timing)
+
+        self._watcher = watcher
+        self._clusters = {name: watcher(name, client) for name, client in connections.clients.items()}
         self._running: asyncio.Task[None] | None = None
+        self._group: asyncio.TaskGroup | None = None
+
+    @property
+    def clusters(self) -> Mapping[str, ClusterWatcher]:
+        return self._clusters
 
     @property
     def contexts(self) -> tuple[str, ...]:
@@ -88,6 +99,29 @@ class Session:
         return PlanExecutor(
             cluster.client, cluster.access, self.clock(context), journal, user, lambda: self.snapshot(context)
         )
+
+    def other_contexts(self) -> tuple[str, ...]:
+        """The contexts of the kubeconfig that are not watched."""
+        return tuple(name for name in self.connections.known() if name not in self._clusters)
+
+    async def add_context(self, name: str) -> None:
+        """Watches another context of the kubeconfig from now on; one that does not answer is not added."""
+        if name in self._clusters:
+            return
+        client = self.connections.open_more(name)
+        try:
+            await _check_reachable(client)
+        except BaseException:
+            await client.close()
+            raise
+        if name in self._clusters:
+            await client.close()
+            return
+        self.connections.clients[name] = client
+        self._clocks[name] = self._clock_of(client)
+        self._clusters[name] = self._watcher(name, client)
+        if self._group is not None:
+            self._group.create_task(self._clusters[name].run(), name=f"cluster {name}")
 
     def watch_events(self, context: str, uid: str, namespace: str) -> None:
         """Follows the events of the one object that is open; no uid ends it."""
@@ -152,6 +186,7 @@ class Session:
 
     async def _run(self) -> None:
         async with asyncio.TaskGroup() as group:
+            self._group = group
             for name, cluster in self.clusters.items():
                 group.create_task(cluster.run(), name=f"cluster {name}")
             group.create_task(self._follow_movements(), name="movements")
@@ -159,7 +194,7 @@ class Session:
     async def _follow_movements(self) -> None:
         """Keeps the watches of data movements to the runs that are not finished."""
         changed = asyncio.Event()
-        unfinished: dict[str, dict[ObjectRef, MovementOwner]] = {name: {} for name in self.clusters}
+        unfinished: defaultdict[str, dict[ObjectRef, MovementOwner]] = defaultdict(dict)
         feed = self.store.feed.subscribe((BACKUP.name, RESTORE.name), changed.set)
         try:
             while True:
@@ -195,6 +230,18 @@ def open_session(
     given = options.velero_versions or NONE_GIVEN
     given.check(connections.clients)
     return Session(connections, named, local, kinds, given_versions=given)
+
+
+async def _check_reachable(client: ApiClient) -> None:
+    """Raises where nothing answers or nobody is signed in; what may be seen there is found out by watching."""
+    try:
+        async with asyncio.timeout(_ANSWERS_WITHIN):
+            await client.request("GET", "/version")
+    except TimeoutError:
+        raise ForetopError("no answer", f"within {_ANSWERS_WITHIN:.0f} seconds") from None
+    except ApiError as problem:
+        if problem.status == 401:
+            raise
 
 
 def _unfinished(found: Resource | None) -> MovementOwner | None:

@@ -62,6 +62,12 @@ class FilledSource:
     def retry_now(self) -> None:
         self.retries += 1
 
+    def other_contexts(self) -> tuple[str, ...]:
+        return ()
+
+    async def add_context(self, name: str) -> None:
+        raise ForetopError(f"Context {name!r} does not exist")
+
     def watch_events(self, context: str, uid: str, namespace: str) -> None:
         """There is no cluster that could send any."""
 

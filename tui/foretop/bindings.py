@@ -127,6 +127,7 @@ ACTIONS: tuple[Action, ...] = (
         "results",
         13,
         ("errors", "warnings"),
+        instead_of=(intents.EDIT_SCHEDULE.id,),
         disabled_reason="Only backups and restores have results",
     ),
     Action("copy_name", ("c",), "c", "copy its name", ActionGroup.OBJECT, "copy", 11),

@@ -42,6 +42,7 @@ class FollowUp(Enum):
     """The write itself is all there is to see."""
     SCHEDULE_RESUMED = auto()
     SCHEDULE_JUDGED = auto()
+    SCHEDULE_EDITED = auto()
     BACKUP_BEGUN = auto()
     RESTORE_ENDED = auto()
     BACKUP_DELETED = auto()
@@ -304,6 +305,19 @@ CREATE_SCHEDULE = Intent(
     follow_up=FollowUp.SCHEDULE_JUDGED,
     commands=("schedule create",),
 )
+EDIT_SCHEDULE = Intent(
+    "edit-schedule",
+    "Edit the schedule",
+    "e",
+    (SCHEDULE,),
+    (RequiredPermission("patch", SCHEDULE),),
+    short="edit",
+    footer=4,
+    words=("change", "cron", "ttl", "editor"),
+    hint="edit {}",
+    follow_up=FollowUp.SCHEDULE_EDITED,
+    commands=("schedule edit",),
+)
 DELETE_SCHEDULE = Intent(
     "delete-schedule",
     "Delete the schedule",
@@ -421,6 +435,7 @@ INTENTS = (
     NONADMIN_RESULTS,
     CANCEL_MOVEMENTS,
     CREATE_SCHEDULE,
+    EDIT_SCHEDULE,
     DELETE_SCHEDULE,
     DELETE_BACKUP,
     EXTEND_BACKUP,

@@ -128,7 +128,7 @@ def _create_step(
     meta = {"labels": dict(request.labels), "annotations": dict(request.annotations)}
     forecasts = [(reading.releases, _forecast(snapshot, request, reading.parsed, now)) for reading in read]
     forecast = forecasts[0][1] if len(read) == 1 else "; ".join(f"on {where}: {what}" for where, what in forecasts)
-    return create_step(where, spec, changes, forecast, warnings=_doubts(snapshot, request, read), meta=meta)
+    return create_step(where, spec, changes, forecast, warnings=doubts(snapshot, request, read), meta=meta)
 
 
 def meaning(read: Readings, now: datetime) -> tuple[str, ...]:
@@ -161,19 +161,20 @@ def _forecast(snapshot: ClusterSnapshot, request: NewSchedule, parsed: CronSched
     return f"first backup {humanize.time(runs[0], now)}{starts}, in {humanize.duration((start or runs[0]) - now)}"
 
 
-def _doubts(snapshot: ClusterSnapshot, request: NewSchedule, read: Readings) -> tuple[str, ...]:
-    doubts = []
+def doubts(snapshot: ClusterSnapshot, request: NewSchedule, read: Readings) -> tuple[str, ...]:
+    """What the API server accepts and a person may not have meant."""
+    found = []
     location = request.template.storage_location
     known = [item.name for item in snapshot.storage if item.namespace == request.namespace]
     if location and known and location not in known:
-        doubts.append(
+        found.append(
             f"Storage location {location} does not exist in {request.namespace}; it has {humanize.join(known)}."
         )
     if doubt := differences(request.cron, snapshot.verdict(request.namespace).candidates):
-        doubts.append(doubt)
+        found.append(doubt)
     if any(isinstance(one.parsed, CronSchedule) and one.parsed.every is not None for one in read):
-        doubts.append("@every counts from the actual last run, so it drifts.")
-    return tuple(doubts)
+        found.append("@every counts from the actual last run, so it drifts.")
+    return tuple(found)
 
 
 def _delete_step(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> PlanStep:

@@ -106,6 +106,34 @@ def schedule_probe(namespace: str, name: str) -> Probe:
     return probe
 
 
+def edit_probe(before: Schedule, before_runs: tuple[str, ...], *, starts_or_skips: bool) -> Probe:
+    """Velero has looked at an edited schedule; where nothing is due, it leaves no trace of that."""
+    place = (before.namespace, before.name)
+
+    def probe(snapshot: ClusterSnapshot) -> ProgressReport:
+        now = next((one for one in snapshot.schedules if (one.namespace, one.name) == place), None)
+        if now is None:
+            return ProgressReport(f"{before.name} was deleted in the meantime", done=True, well=False)
+        if now.spec == before.spec:
+            return ProgressReport("the change is not visible yet")
+        if now.spec.paused:
+            return ProgressReport("Velero reads it once it is unpaused", done=True)
+        if now.phase == "FailedValidation" and now.status != before.status:
+            return ProgressReport(f"Velero refuses it: {'; '.join(now.status.validation_errors)}", True, False)
+        if now.status.last_skipped and now.status.last_skipped != before.status.last_skipped:
+            return ProgressReport(f"Velero picked it up {_clock(now.status.last_skipped)}, lastSkipped set", done=True)
+        new = [run for run in snapshot.backups_by_schedule.get(place, ()) if run.name not in before_runs]
+        if new:
+            return ProgressReport(f"Velero picked it up, backup {new[-1].name} ({new[-1].phase or 'New'})", done=True)
+        if now.phase != before.phase:
+            return ProgressReport(f"Velero picked it up: {now.phase}", done=True)
+        if starts_or_skips or now.phase == "FailedValidation":
+            return ProgressReport("it waits for Velero")
+        return ProgressReport("Velero uses it from the next run on", done=True)
+
+    return probe
+
+
 def run_probe(kind: type[Backup] | type[Restore], namespace: str, name: str, to_the_end: bool) -> Probe:
     """A backup or restore until Velero has begun with it, or to its end."""
 

@@ -55,6 +55,14 @@ class ClusterSession(Protocol):
     @property
     def clusters(self) -> Mapping[str, WritableCluster]: ...
 
+    def other_contexts(self) -> tuple[str, ...]:
+        """Contexts that could be watched too; raises ForetopError where the kubeconfig cannot be read."""
+        ...
+
+    async def add_context(self, name: str) -> None:
+        """Watches another context from now on; raises ForetopError where it cannot be reached, and changes nothing."""
+        ...
+
     def watch_events(self, context: str, uid: str, namespace: str) -> None:
         """Follows the events of this one object; no uid ends it."""
         ...

@@ -56,6 +56,9 @@ class FindingsTableModel(TableModel):
     def reversed(self) -> bool:
         return self._reversed
 
+    def close(self) -> None:
+        """The findings are read anew every time: there is nothing to end."""
+
     def pump(self) -> bool:
         seen = (self.state.findings_revision, self.state.focus, self.filter_text, self._opened)
         if self._seen == seen:

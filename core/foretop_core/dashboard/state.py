@@ -74,6 +74,14 @@ class DashboardState:
         self._began = self._took = 0.0
         self._opened = ticks()
 
+    def take_contexts(self) -> None:
+        """The session watches another context from now on."""
+        new = [context for context in self.source.contexts if context not in self._stages]
+        self._stages |= {context: RenderContextFactory(self.store, context) for context in new}
+        self._first_look.update(new)
+        self._opened = self._ticks()
+        self.contexts = self.source.contexts
+
     @property
     def store(self) -> Store:
         return self.source.store

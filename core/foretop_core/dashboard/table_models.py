@@ -89,6 +89,18 @@ class TableModel(ABC):
     @abstractmethod
     def item(self, key: ObjectRef) -> Item: ...
 
+    def take_over(self, before: TableModel) -> None:
+        """Sorted, grouped and narrowed as another model of the same view, which is not used any more."""
+        self.faults_only = before.faults_only
+        self.sort(before.sorted_by, reverse=before.reversed)
+        if (self.groups is None) != (before.groups is None):
+            self.toggle_groups()
+        before.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Takes in no more changes."""
+
     def subject(self, key: ObjectRef) -> ObjectRef | None:
         """The object that a row is about; a head is about none."""
         return None if key.kind == HEAD else key
@@ -241,6 +253,9 @@ class StoreTableModel(TableModel):
     @property
     def reversed(self) -> bool:
         return self.entries.reversed
+
+    def close(self) -> None:
+        self.live.close()
 
     @property
     def can_group(self) -> bool:

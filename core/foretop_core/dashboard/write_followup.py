@@ -5,6 +5,7 @@ from __future__ import annotations
 from foretop_core.actions import write_progress
 from foretop_core.actions.intents import FollowUp, Intent
 from foretop_core.actions.plans import Plan, PlanStep
+from foretop_core.actions.schedule_edits import follow_edit
 from foretop_core.actions.write_progress import Probe
 from foretop_core.models import Backup, Resource, Restore, Schedule
 from foretop_core.rules.forecast import may_be_due
@@ -21,6 +22,8 @@ def probe_for(plan: Plan, step: PlanStep, before: Resource | None, snapshot: Clu
             return _resumed(plan, step, before, snapshot) if isinstance(before, Schedule) else None
         case FollowUp.SCHEDULE_JUDGED:
             return write_progress.schedule_probe(target.namespace, target.name)
+        case FollowUp.SCHEDULE_EDITED:
+            return follow_edit(snapshot, before, step, plan.at) if isinstance(before, Schedule) else None
         case FollowUp.BACKUP_BEGUN:
             return write_progress.run_probe(Backup, target.namespace, target.name, to_the_end=False)
         case FollowUp.RESTORE_ENDED:

@@ -41,7 +41,7 @@ def read(text: str, source: str) -> Manifest:
     objects: list[tuple[Kind, Resource]] = []
     unreadable: list[Unreadable] = []
     others = 0
-    for number, (document, kind_hint) in enumerate(_flat(_documents(text, source)), start=1):
+    for number, (document, kind_hint) in enumerate(_flat(read_documents(text, source)), start=1):
         try:
             kind = _kind(document, kind_hint, f"object {number} of {source}")
             if kind is None:
@@ -53,7 +53,8 @@ def read(text: str, source: str) -> Manifest:
     return Manifest(tuple(objects), tuple(unreadable), others)
 
 
-def _documents(text: str, source: str) -> list[object]:
+def read_documents(text: str, source: str) -> list[object]:
+    """The YAML or JSON documents of a text; BadInput with the place of the error where it does not parse."""
     if text.lstrip()[:1] in {"{", "["}:
         try:
             return [msgspec.json.decode(text)]

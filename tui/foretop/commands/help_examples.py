@@ -26,6 +26,7 @@ EXAMPLES = {
     "schedule pause": "foretop schedule pause -l tier=gold --yes",
     "schedule unpause": "foretop schedule unpause daily --skip-immediately true --dry-run",
     "schedule create": "foretop schedule create nightly --schedule '0 1 * * *' --include-namespaces shop",
+    "schedule edit": "foretop schedule edit nightly --schedule '0 3 * * *' --ttl 720h --dry-run",
     "schedule delete": "foretop schedule delete nightly",
     "backup create": "foretop backup create --from-schedule nightly --wait",
     "backup delete": "foretop backup delete nightly-20261115010012",

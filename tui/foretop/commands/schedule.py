@@ -1,4 +1,4 @@
-"""`foretop schedule`: pause, unpause, create and delete."""
+"""`foretop schedule`: pause, unpause, create, edit and delete."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from foretop.commands.backup_spec_options import template_from, template_options
 from foretop.commands.connection import connection_options
 from foretop.commands.object_selection import ObjectSelection, choosing_options, pairs, velero_namespace
 from foretop.commands.output import say_to
+from foretop.commands.schedule_edit import KINDS, edit
 from foretop.commands.write_command import (
     DONE,
     CommandSession,
@@ -39,17 +40,16 @@ from foretop_core.actions.schedules import (
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Schedule
-from foretop_core.models.kinds import BACKUP, DEFINITION, DEPLOYMENT, SCHEDULE, SERVER_STATUS, STORAGE
+from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.forecast import Choice, may_be_due
 from foretop_core.rules.snapshot import ClusterSnapshot
 
-KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT, SERVER_STATUS, DEFINITION)
 _TRUTH = click.Choice(["true", "false"], case_sensitive=False)
 
 
 @click.group("schedule")
 def command() -> None:
-    """Pause, unpause, create and delete schedules.
+    """Pause, unpause, create, edit and delete schedules.
 
     Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
     """
@@ -232,6 +232,9 @@ async def _create(
             return write_progress.schedule_probe(step.target.namespace, step.target.name)
 
         return await run_action(at, planner, placed, write_options, probe=probe if wait else None)
+
+
+verb_of(command, intents.EDIT_SCHEDULE)(edit)
 
 
 @verb_of(command, intents.DELETE_SCHEDULE)

@@ -94,6 +94,13 @@ class OptionCycler(Widget, can_focus=True):
     def value(self) -> str:
         return self.values[self.at]
 
+    def offer(self, value: str) -> None:
+        """Takes a value, also one that was not among them."""
+        if value not in self.values:
+            self.values = (*self.values, value)
+        self.at = self.values.index(value)
+        self.refresh()
+
     def render(self) -> Text:
         left, right = ("<", ">") if self._ascii else ("‹", "›")
         style = CURSOR if self.has_focus else PLAIN

@@ -9,6 +9,7 @@ from textual.screen import Screen
 from foretop.dialogs import confirm_dialogs
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
+from foretop.dialogs.edit_dialog import EditScheduleDialog
 from foretop.dialogs.form_dialogs import CreateScheduleDialog, RestoreDialog
 from foretop.dialogs.lifetime_dialog import ExtendBackupDialog
 from foretop.dialogs.log_viewer import LogViewer
@@ -34,6 +35,7 @@ _DIALOGS: dict[str, type[ActionDialog]] = {
     intents.SERVER_DEFAULT.id: confirm_dialogs.ServerDefaultDialog,
     intents.RESTORE_FROM.id: RestoreDialog,
     intents.CREATE_SCHEDULE.id: CreateScheduleDialog,
+    intents.EDIT_SCHEDULE.id: EditScheduleDialog,
 }
 
 

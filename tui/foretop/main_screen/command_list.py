@@ -18,7 +18,7 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
     pages = [PaletteEntry(f"go {page}", names, titles[page]) for page, names in COMMANDS.items() if page in titles]
     others = [
         PaletteEntry("ns", ("ns ",), "show one namespace: ns team-a; ns alone lists all"),
-        PaletteEntry("ctx", ("ctx ",), "show one context: ctx prod; ctx alone lists all"),
+        PaletteEntry("ctx", ("ctx ",), "show one context of the kubeconfig: ctx prod; ctx alone lists all"),
         PaletteEntry("q", ("q", "quit"), "quit foretop"),
     ]
     here = [action for action in available if action.id not in ("palette", "escape", "back")]

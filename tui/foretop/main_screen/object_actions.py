@@ -24,6 +24,17 @@ _HAVE_FAULTS = FAULTY - {"FailedValidation"}
 _HAVE_EXPRESSIONS = frozenset({SCHEDULE.name, PRESCALED.name, CRON_JOB.name})
 
 
+def run_under_cursor(host: ActionHost) -> ObjectRef | None:
+    """The backup or restore under the cursor, or the first that a finding names; a line of many means none."""
+    page, state = host.page, host.state
+    if page is None or state is None:
+        return None
+    finding = finding_under_cursor(page)
+    named = related_to_finding(finding) if finding is not None and not finding.members else ()
+    keys = (page.subject(), *(key for key in named if state.store.get(key) is not None))
+    return next((key for key in keys if key is not None and key.kind in HAVE_RESULTS), None)
+
+
 class ObjectActions:
     """The handlers of those actions."""
 
@@ -83,10 +94,7 @@ class ObjectActions:
             await self.host.show_object(key, "results")
 
     def _run(self) -> ObjectRef | None:
-        """The backup or restore under the cursor, or the first that a finding names; a line of many means none."""
-        finding = finding_under_cursor(self.host.page)
-        keys = (self._subject(), *(self.targets() if finding is not None and not finding.members else ()))
-        return next((key for key in keys if key is not None and key.kind in HAVE_RESULTS), None)
+        return run_under_cursor(self.host)
 
     def runs(self) -> tuple[ObjectRef, ...]:
         """What has results that say why it failed, where the key for them leads there."""

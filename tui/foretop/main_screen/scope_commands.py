@@ -9,6 +9,7 @@ from foretop.dialogs.choice_list import Choose
 from foretop.main_screen.action_host import ActionHost
 from foretop_core.dashboard.object_access import set_scope
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.errors import ForetopError
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, MOVEMENTS
 from foretop_core.rules import humanize
 
@@ -45,27 +46,61 @@ class ScopeCommands:
             self._host.app.notify(f"{name!r} is not a valid namespace name", severity="warning")
 
     def _context(self, name: str) -> None:
-        names, namespace = self._state.contexts, self._state.focus.namespace
-        found = [one for one in names if one == name] or [one for one in names if name and name in one]
-        if len(names) < 2:
-            only = humanize.join(names) or "nothing"
-            said = f"foretop is connected to {only} only; start it with more --context NAME"
-            self._host.app.notify(said)
-        elif len(found) == 1:
-            self.look_at(namespace, found[0])
-        elif found or not name:
-            self._offer("Which context", "all contexts", found or names, lambda one: self.look_at(namespace, one))
-        else:
-            listed = humanize.join(names, 5)
+        """Those that are watched come first; a name that fits one of them alone means that one."""
+        watched, others = self._state.contexts, self._others()
+        found = _fitting(name, watched) or _fitting(name, others)
+        if len(found) == 1:
+            self._look_at_context(found[0])
+        elif found or (not name and (others or len(watched) > 1)):
+            names = found or (*watched, *others)
+            labels = [one if one in watched else f"{one}  (not watched yet)" for one in names]
+            self._offer("Which context", "all contexts", names, self._look_at_context, labels)
+        elif name:
+            listed = humanize.join((*watched, *others), 5) or "the kubeconfig has none"
             self._host.app.notify(f"Unknown context {name!r}: {listed}", severity="warning")
+        else:
+            self._host.app.notify(f"{humanize.join(watched) or 'Nothing'} is the only context of the kubeconfig")
 
-    def _offer(self, title: str, everything: str, names: Sequence[str], take: Callable[[str], None]) -> None:
+    def _others(self) -> tuple[str, ...]:
+        """A kubeconfig that cannot be read any more is told, and leaves those that are watched."""
+        try:
+            return self._state.source.other_contexts()
+        except ForetopError as problem:
+            self._host.app.notify(str(problem), severity="error")
+            return ()
+
+    def _look_at_context(self, name: str) -> None:
+        if not name or name in self._state.contexts:
+            self.look_at(self._state.focus.namespace, name)
+        else:
+            self._host.run_worker(self._watch(name))
+
+    async def _watch(self, name: str) -> None:
+        self._host.app.notify(f"Connecting to {name}")
+        try:
+            await self._state.source.add_context(name)
+        except (ForetopError, OSError) as problem:
+            self._host.app.notify(f"Cannot watch {name}: {problem}", severity="error")
+            return
+        self._state.take_contexts()
+        self._host.attach(self._state)
+        self.look_at(self._state.focus.namespace, name)
+        self._host.app.notify(f"{name} is watched from now on; 0 shows all contexts")
+
+    def _offer(
+        self,
+        title: str,
+        everything: str,
+        names: Sequence[str],
+        take: Callable[[str], None],
+        labels: Sequence[str] = (),
+    ) -> None:
         def chosen(place: int | None) -> None:
             if place is not None:
                 take(("", *names)[place])
 
-        labels = [everything, *names]
-        self._host.app.push_screen(Choose(title, labels, self._host.display_options.ascii), chosen)
+        shown = [everything, *(labels or names)]
+        self._host.app.push_screen(Choose(title, shown, self._host.display_options.ascii), chosen)
 
     def _namespaces(self) -> list[str]:
         """Those that something was seen in."""
@@ -77,3 +112,8 @@ class ScopeCommands:
             for key, _ in store.items(context, kind)
         }
         return sorted(found.union(*(store.snapshot(context).velero_namespaces for context in self._state.contexts)))
+
+
+def _fitting(name: str, names: Sequence[str]) -> list[str]:
+    """The one of that name, else those that contain it; none for no name."""
+    return [one for one in names if one == name] or [one for one in names if name and name in one]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
+from foretop.terminal.job_control import plain_terminal
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
 
@@ -16,7 +14,7 @@ from foretop_core.errors import ForetopError
 def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
     """Nothing else happens meanwhile: the terminal is the plugin's."""
     try:
-        with app.suspend(), _interrupts_left_to_the_plugin():
+        with plain_terminal(app):
             print(f"Signing in to {context}; ctrl+c cancels", flush=True)
             state.source.sign_in(context)
     except SuspendNotSupported:
@@ -29,13 +27,3 @@ def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
     else:
         app.notify(f"Signed in to {context}")
     app.refresh()
-
-
-@contextmanager
-def _interrupts_left_to_the_plugin() -> Iterator[None]:
-    """ctrl+c reaches both; a handler, unlike ignoring, is not passed on to the plugin."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -12,6 +12,7 @@ from foretop.bindings import RESUME, WRITE_ACTIONS, Handler
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.choice_list import Choose
 from foretop.main_screen.action_host import ActionHost
+from foretop.main_screen.object_actions import run_under_cursor
 from foretop.pages.detail_page import DetailPage
 from foretop.pages.findings_page import finding_under_cursor
 from foretop.pages.table_page import TablePage
@@ -59,6 +60,8 @@ class WriteActions:
         intent = _BY_ID[action_id]
         if intent.page and self.host.current != intent.page:
             return False
+        if intent is intents.EDIT_SCHEDULE and run_under_cursor(self.host) is not None:
+            return False  # the key is that of the results
         if intent.asked_of is not AskedOf.CHOSEN:
             return intent.asked_of is AskedOf.NEW or bool(self._server().keys)
         if intent.only_in_results and not (isinstance(page := self.host.page, DetailPage) and page.has_list):

@@ -67,6 +67,8 @@ class CalendarPage(FilterablePage):
 
     def attach(self, state: DashboardState) -> None:
         super().attach(state)
+        if self.timeline is not None:
+            self.timeline.close()
         self.timeline = self.lanes.timeline = TimelineModel(state.store, state.contexts)
         self.lanes.length_of = self._length_of
         self.lanes.names = short_names(state.contexts) if len(state.contexts) > 1 else {}

@@ -66,10 +66,13 @@ class TablePage(FilterablePage):
 
     def attach(self, state: DashboardState) -> None:
         super().attach(state)
-        self.rows = self.spec.rows(state)
+        before, self.rows = self.rows, self.spec.rows(state)
         if state.focus:
             self.rows.renew()
         self.table.show(self.rows)
+        if before is not None:
+            self.rows.take_over(before)
+            self.table.rearranged()
         self.narrow_to(self.prompt.value)
         self._tell()
 

@@ -1,4 +1,4 @@
-"""Suspend and resume: SIGCONT restarts the screen only after a suspend.
+"""Suspend and resume, and the terminal lent to another program. SIGCONT restarts the screen only after a suspend.
 
 A shell, tmux and a terminal that hangs up also send SIGCONT to a program that was never suspended. Textual would then
 start a second input thread, which outlives the screen and spins on a terminal that is gone.
@@ -7,8 +7,12 @@ start a second input thread, which outlives the screen and spins on a terminal t
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
+from typing import Any
+
+from textual.app import App
 
 
 def resume_only_after_suspend(redraw: Callable[[], object]) -> None:
@@ -35,3 +39,29 @@ def resume_only_after_suspend(redraw: Callable[[], object]) -> None:
 
     signal.signal(signal.SIGTSTP, on_suspend)
     signal.signal(signal.SIGCONT, on_resume)
+
+
+@contextmanager
+def plain_terminal(app: App[Any]) -> Iterator[None]:
+    """Nothing else happens meanwhile; raises SuspendNotSupported where the terminal cannot be lent."""
+    with app.suspend(), signals_left_to_the_child():
+        yield
+
+
+@contextmanager
+def signals_left_to_the_child() -> Iterator[None]:
+    """ctrl+c and ctrl+z reach both: the child acts on them, and the screen is not brought back over it.
+
+    A handler, unlike ignoring, is not passed on to the child.
+    """
+    before = {number: signal.signal(number, _leave) for number in (signal.SIGINT, signal.SIGCONT)}
+    before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    """The child has it."""

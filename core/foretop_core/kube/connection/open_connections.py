@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from foretop_core.clock import Clock, SystemClock, steady_seconds
+from foretop_core.errors import BadInput
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.config import ConnectionOptions
-from foretop_core.kube.connection.connection_budget import connection_budget
+from foretop_core.kube.connection.config import ConnectionOptions, ContextConfig
+from foretop_core.kube.connection.connection_budget import ConnectionBudget, connection_budget
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
-from foretop_core.kube.connection.kubeconfig import choose_contexts, reloading
+from foretop_core.kube.connection.kubeconfig import choose_contexts, read_kubeconfig, reloading
 from foretop_core.kube.connection.oidc import OidcTokens
 from foretop_core.kube.connection.user_settings import read_only_contexts
+
+
+def _no_other(name: str) -> ApiClient:
+    raise BadInput(f"Context {name!r} does not exist")
 
 
 @dataclass(frozen=True, slots=True)
 class Connections:
     """The clients of a run by context, in the order asked for; no connection is open yet."""
 
-    clients: Mapping[str, ApiClient]
+    clients: dict[str, ApiClient]
     plugins: ExecPlugins
+    known: Callable[[], tuple[str, ...]] = tuple
+    """The contexts of the kubeconfig as it is now; BadInput where it cannot be read."""
+    open_more: Callable[[str], ApiClient] = _no_other
+    """The client of another context of the kubeconfig; BadInput where that cannot be used."""
 
 
 def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock, read_only: bool) -> Connections:
@@ -32,11 +41,20 @@ def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock
     protected = read_only_contexts(environ)
     plugins = ExecPlugins(clock, environ)
     oidc = OidcTokens(clock)
-    clients = {}
     chosen = choose_contexts(options, environ)
     budget = connection_budget(len(chosen))
     ticks = steady_seconds if isinstance(clock, SystemClock) else None
-    for context in chosen:
+
+    def client(context: ContextConfig, budget: ConnectionBudget) -> ApiClient:
         auth = Authenticator(context, reloading(context, options, environ), plugins, clock, oidc)
-        clients[context.name] = ApiClient(auth, clock, read_only or context.name in protected, budget, ticks)
-    return Connections(clients, plugins)
+        return ApiClient(auth, clock, read_only or context.name in protected, budget, ticks)
+
+    def open_more(name: str) -> ApiClient:
+        (context,) = choose_contexts(replace(options, contexts=(name,)), environ)
+        return client(context, connection_budget(len(clients) + 1))
+
+    def known() -> tuple[str, ...]:
+        return tuple(read_kubeconfig(options, environ).contexts)
+
+    clients = {context.name: client(context, budget) for context in chosen}
+    return Connections(clients, plugins, known, open_more)

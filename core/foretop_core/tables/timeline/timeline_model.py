@@ -44,6 +44,10 @@ class TimelineModel:
                 self._put(key, item)
         self._arrange()
 
+    def close(self) -> None:
+        """Takes in no more changes."""
+        self._store.feed.unsubscribe(self._feed)
+
     def __len__(self) -> int:
         return len(self._items)
 

@@ -1,0 +1,205 @@
+"""Editing a schedule: exactly the changed fields are sent, with what its runs do before and after."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from foretop_core.actions.plans import PlanStep
+from foretop_core.actions.schedule_edits import (
+    ScheduleEdit,
+    follow_edit,
+    merge_patch,
+    merged,
+    patch_from,
+    plan_edit_schedule,
+    texts_of,
+)
+from foretop_core.errors import ForetopError
+from foretop_core.models import Schedule
+from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
+from tests.objects import NOW, backup, location, schedule
+
+DAILY = schedule(last="02:00:03", skip=False, uid="u1", template={"ttl": "24h0m0s", "includedNamespaces": ["shop"]})
+SERVERS = {"velero": VeleroInfo(version="v1.18.0")}
+
+
+def snapshot_of(item: Schedule, *backups: Any) -> ClusterSnapshot:
+    return ClusterSnapshot("prod", schedules=(item,), backups=backups, storage=(location(),), servers=SERVERS)
+
+
+def step_of(edit: ScheduleEdit, item: Schedule = DAILY, *backups: Any) -> PlanStep:
+    (step,) = plan_edit_schedule(snapshot_of(item, *backups), [item], edit, NOW).steps
+    return step
+
+
+def test_only_the_changed_fields_are_sent_with_the_uid_of_the_schedule() -> None:
+    texts = {**texts_of({"schedule": "0 2 * * *"}), "schedule": "0 2 * * *", "ttl": "720h", "included": "shop, web"}
+    step = step_of(ScheduleEdit(patch_from(texts)))
+    assert step.write.body == {
+        "spec": {
+            "template": {"ttl": "720h", "includedNamespaces": ["shop", "web"]},
+            "skipImmediately": None,
+        },
+        "metadata": {"uid": "u1", "resourceVersion": DAILY.metadata.resource_version},
+    }
+    assert step.write.before == {
+        "spec": {"template": {"ttl": "24h0m0s", "includedNamespaces": ["shop"]}, "skipImmediately": False}
+    }
+    assert step.changes == (
+        "spec.template.ttl 24h0m0s → 720h",
+        "spec.template.includedNamespaces shop → shop, web",
+        "spec.skipImmediately removed (was false)",
+    )
+
+
+def test_a_spec_turned_into_texts_and_back_changes_nothing() -> None:
+    spec = {
+        "schedule": "@daily",
+        "skipImmediately": True,
+        "template": {"ttl": "24h", "includedNamespaces": ["a", "b"], "storageLocation": "default"},
+    }
+    assert merged(spec, patch_from(texts_of(spec))) == spec
+    plan = plan_edit_schedule(snapshot_of(DAILY), [DAILY], ScheduleEdit({"schedule": "0 2 * * *"}), NOW)
+    assert (plan.steps, plan.refused) == ((), ())
+
+
+@pytest.mark.parametrize("ttl", ["0s", "", None])
+def test_velero_s_default_ttl_is_an_empty_field(ttl: str | None) -> None:
+    assert texts_of({"template": {"ttl": ttl}})["ttl"] == ""
+
+
+def test_a_later_hour_moves_the_next_run() -> None:
+    step = step_of(ScheduleEdit({"schedule": "0 4 * * *"}))
+    assert step.forecast == (
+        "next run 16 Nov 02:00Z → 04:00:00Z; no backup now: none is due; "
+        "next run 04:00:00Z, starts 04:00:03Z, in 78 minutes"
+    )
+    assert step.changes[:2] == ("spec.schedule 0 2 * * * → 0 4 * * *", "means at 04:00 every day")
+    assert step.changes[2].startswith("next runs 04:00:00Z, 16 Nov 04:00Z")
+
+
+def test_an_expression_with_a_run_since_the_last_backup_starts_one_at_once() -> None:
+    step = step_of(ScheduleEdit({"schedule": "*/10 * * * *"}))
+    assert step.forecast.startswith("next run 16 Nov 02:00Z → now; one backup starts at once: due since 02:10:00Z")
+    skipping = step_of(ScheduleEdit({"schedule": "*/10 * * * *", "skipImmediately": True}))
+    assert "no backup now: skips the run due since 02:10:00Z" in skipping.forecast
+
+
+def test_a_paused_schedule_stays_paused() -> None:
+    paused = schedule(last="02:00:03", skip=False, paused=True)
+    step = step_of(ScheduleEdit({"schedule": "*/10 * * * *"}), paused)
+    assert step.forecast.startswith("no backup until it is unpaused; unpaused now: one backup starts at once")
+    assert "paused" not in step.write.body["spec"]
+
+
+def test_existing_backups_keep_what_they_have() -> None:
+    step = step_of(ScheduleEdit({"template": {"ttl": "48h"}}), DAILY, backup(of="nightly"))
+    assert step.forecast.endswith("; 1 existing backup stays unchanged")
+
+
+@pytest.mark.parametrize(
+    ("patch", "warning"),
+    [
+        ({"template": {"storageLocation": "gone"}}, "Storage location gone does not exist in velero; it has default."),
+        ({"schedule": "@every 6h"}, "@every counts from the actual last run, so it drifts."),
+        ({"template": {"excludedNamespaces": ["shop"]}}, "shop is both included and excluded"),
+        ({"template": {"excludedNamespaces": ["*"]}}, "* cannot be excluded"),
+        ({"template": {"includedNamespaces": ["*", "shop"]}}, "* is included beside other namespaces"),
+    ],
+)
+def test_what_the_server_accepts_and_velero_does_not_is_a_warning(patch: dict[str, Any], warning: str) -> None:
+    (said,) = step_of(ScheduleEdit(patch)).warnings
+    assert warning in said
+
+
+def test_other_readings_of_a_new_expression_are_told() -> None:
+    item = schedule(last="02:00:03", skip=False)
+    unknown = ClusterSnapshot("prod", schedules=(item,), storage=(location(),))
+    (step,) = plan_edit_schedule(unknown, [item], ScheduleEdit({"schedule": "0 2 * * 7"}), NOW).steps
+    assert sum(line.startswith("on ") for line in step.changes) > 1
+    assert "on " in step.forecast
+
+
+@pytest.mark.parametrize(
+    ("patch", "words"),
+    [
+        ({"schedule": "0 25 * * *"}, "is not a valid schedule in the field hour"),
+        ({"schedule": None}, "A schedule needs a cron expression"),
+        ({"template": {"ttl": "30d"}}, "The TTL '30d' is not a valid duration"),
+        ({"template": {"ttl": 30}}, "template.ttl"),
+        ({"template": {"includedNamespaces": ["Shop"]}}, "'Shop' is not a valid namespace name"),
+        ({"paused": True}, "spec.paused is not edited"),
+    ],
+)
+def test_what_cannot_be_is_one_line(patch: dict[str, Any], words: str) -> None:
+    with pytest.raises(ForetopError) as problem:
+        step_of(ScheduleEdit(patch))
+    assert words in str(problem.value)
+
+
+def test_a_field_that_someone_else_changed_meanwhile_is_named() -> None:
+    opened = {"schedule": "0 1 * * *", "template": {"ttl": "72h"}}
+    step = step_of(ScheduleEdit({"schedule": "0 4 * * *"}, opened))
+    assert step.warnings == ("Someone else changed it while it was being edited: spec.schedule 0 1 * * * → 0 2 * * *.",)
+    assert step.changes[0] == "spec.schedule 0 2 * * * → 0 4 * * *"
+
+
+def test_what_was_shown_and_is_still_so_is_no_news() -> None:
+    opened = {"schedule": "0 2 * * *", "template": {"ttl": "24h0m0s"}}
+    assert step_of(ScheduleEdit({"schedule": "0 4 * * *", "template": {"ttl": "5h"}}, opened)).warnings == ()
+
+
+def test_a_schedule_made_again_meanwhile_is_refused() -> None:
+    plan = plan_edit_schedule(snapshot_of(DAILY), [DAILY], ScheduleEdit({"schedule": "@daily"}, {}, "u0"), NOW)
+    assert [refusal.why for refusal in plan.refused] == ["it was deleted and created again in the meantime"]
+    assert plan.steps == ()
+
+
+def test_a_field_that_foretop_does_not_know_is_shown_with_its_value() -> None:
+    opened = {"schedule": "0 2 * * *", "template": {"newer": "a"}, "spread": 1}
+    step = step_of(ScheduleEdit({"template": {"newer": "b"}, "spread": None}, opened))
+    assert step.changes == ("spec.template.newer a → b", "spec.spread removed (was 1)")
+
+
+def test_a_patch_makes_the_one_spec_out_of_the_other() -> None:
+    old = {"schedule": "@daily", "template": {"hooks": {"a": 1}, "ttl": "1h", "labels": ["x"]}, "skipImmediately": True}
+    new = {"schedule": "@daily", "template": {"hooks": {"a": 2}, "labels": ["x", "y"]}, "extra": {}}
+    patch = merge_patch(old, new)
+    assert patch == {
+        "skipImmediately": None,
+        "template": {"ttl": None, "hooks": {"a": 2}, "labels": ["x", "y"]},
+        "extra": {},
+    }
+    assert merged(old, patch) == new
+    assert merge_patch(old, old) == {}
+
+
+def test_what_velero_made_of_an_edit_is_followed() -> None:
+    moved = step_of(ScheduleEdit({"schedule": "0 4 * * *"}))
+    probe = follow_edit(snapshot_of(DAILY), DAILY, moved, NOW)
+    assert not probe(snapshot_of(DAILY)).done
+    later = schedule(last="02:00:03", cron="0 4 * * *", skip=False)
+    assert probe(snapshot_of(later)).sentence == "Velero uses it from the next run on"
+    due = step_of(ScheduleEdit({"schedule": "*/10 * * * *"}))
+    probe = follow_edit(snapshot_of(DAILY), DAILY, due, NOW)
+    often = schedule(last="02:00:03", cron="*/10 * * * *", skip=False)
+    assert probe(snapshot_of(often)).sentence == "it waits for Velero"
+    made = probe(snapshot_of(often, backup("new", "New", of="nightly")))
+    assert (made.done, made.sentence) == (True, "Velero picked it up, backup new (New)")
+
+
+def test_a_schedule_that_velero_refuses_is_not_called_done_before_it_is_read_again() -> None:
+    broken = schedule(cron="0 2 * * *", phase="FailedValidation", last="02:00:03", skip=False)
+    step = step_of(ScheduleEdit({"schedule": "0 4 * * *"}), broken)
+    probe = follow_edit(snapshot_of(broken), broken, step, NOW)
+    still = schedule(cron="0 4 * * *", phase="FailedValidation", last="02:00:03", skip=False)
+    assert probe(snapshot_of(still)).sentence == "it waits for Velero"
+    well = schedule(cron="0 4 * * *", last="02:00:03", skip=False)
+    assert probe(snapshot_of(well)).sentence == "Velero picked it up: Enabled"
+
+
+def test_a_field_of_the_wrong_type_is_named_with_its_schedule() -> None:
+    with pytest.raises(ForetopError, match=r"velero/nightly cannot be read: spec\.template\.hooks"):
+        step_of(ScheduleEdit({"template": {"hooks": ["x"]}}))

@@ -1,0 +1,54 @@
+"""A person's editor on a file that only they can read."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from foretop_core.errors import ForetopError
+
+_VARIABLES = ("KUBE_EDITOR", "VISUAL", "EDITOR")
+_DEFAULT = "vi"
+_LONGEST_NAME = 60
+
+
+def create_draft(folder: Path, name: str, text: str) -> Path:
+    """A new file with the text, mode 0600."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        safe = re.sub(r"[^a-z0-9.-]", "_", name)[:_LONGEST_NAME]
+        descriptor, path = tempfile.mkstemp(prefix=f"{safe}-", suffix=".yaml", dir=folder)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as problem:
+        raise ForetopError(f"Cannot write a file in {folder}", problem.strerror or str(problem)) from None
+    return Path(path)
+
+
+def run_editor(path: Path, environ: Mapping[str, str]) -> str:
+    """The text after the editor has ended; the terminal is the editor's until then."""
+    command = _command(environ)
+    try:
+        ended = subprocess.run([*command, str(path)], check=False)
+        text = path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise ForetopError(
+            f"Cannot edit {path} with {command[0]}", problem.strerror or str(problem), "set EDITOR"
+        ) from None
+    except UnicodeDecodeError:
+        raise ForetopError(f"{path} is not valid", "it is not UTF-8") from None
+    if ended.returncode:
+        raise ForetopError(f"{command[0]} failed with exit code {ended.returncode}", "", f"the text is in {path}")
+    return text
+
+
+def _command(environ: Mapping[str, str]) -> list[str]:
+    named = next((text for name in _VARIABLES if (text := environ.get(name, "").strip())), _DEFAULT)
+    try:
+        return shlex.split(named) or [_DEFAULT]
+    except ValueError as problem:
+        raise ForetopError(f"{named!r} is not a valid editor command", str(problem)) from None
