@@ -377,7 +377,7 @@ async def test_a_server_put_back_to_lower_versions_in_silence_is_listed_again(se
 async def test_a_server_that_was_away_is_listed_again_though_its_versions_are_as_high_as_before(
     server: RoughServer,
 ) -> None:
-    """An etcd restored from an older snapshot counts on from there, and soon has the same versions for other objects."""
+    """An etcd restored from an older snapshot counts on from there: soon other objects have the same versions."""
     async with following(server) as sink:
         await server.until_watched()
         await sink.until_equal(server)
