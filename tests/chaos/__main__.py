@@ -1,35 +1,45 @@
-"""`python -m tests.chaos [--objects N] [--seed S]`: mutated objects at every entry point, and what was lost."""
+"""`python -m tests.chaos WHAT [NUMBER] [--seed S]`: foretop broken on purpose; what was tried, and what was lost."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import sys
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 from tests.chaos.every_entry import Outcome, try_objects
+from tests.chaos.process_deaths import try_death
+from tests.chaos.real_faults import try_real_faults
+from tests.chaos.store_runs import try_store
+from tests.chaos.write_runs import ACTIONS, try_writes
+from tests.real.build import prepare
+from tests.real.cluster import RealCluster
 
 EACH = 250
 """So many mutated objects stand in one cluster, which has a seed of its own."""
+_HEAVY_SHARE = 50
+"""One of so many faults ends or restores a server, which takes long."""
+_MOST_LINES = 20
 
 
-def _try(seed: int) -> Outcome:
+def _try_objects(seed: int) -> Outcome:
     outcome = Outcome()
     try_objects(EACH, seed, outcome)
     return outcome
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.chaos")
-    parser.add_argument("--objects", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=1)
-    wanted = parser.parse_args()
-    seeds = range(wanted.seed, wanted.seed + -(-wanted.objects // EACH))
+def mutate_objects(number: int, seed: int) -> int:
+    """Mutated objects at every entry point."""
+    outcome = Outcome()
+    seeds = range(seed, seed + -(-number // EACH))
     print(f"mutated objects, seeds {seeds[0]} to {seeds[-1]}", flush=True)
-    outcome, began = Outcome(), time.monotonic()
+    began = time.monotonic()
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for part in pool.map(_try, seeds):
+        for part in pool.map(_try_objects, seeds):
             outcome.add(part)
     lost = len(outcome.escaped) + outcome.false_calm
     print(f"tried {outcome.tried:,} in {time.monotonic() - began:.0f} s, lost {lost}")
@@ -37,9 +47,62 @@ def main() -> int:
     print(f"  exceptions that escaped: {len(outcome.escaped)}")
     print(f"  failures that a guard caught and named: {outcome.caught.total()}")
     print(f'  "No problems" while something was not judged: {outcome.false_calm}')
-    for line in [*outcome.escaped[:20], *(f"{count} x {what}" for what, count in outcome.caught.most_common(20))]:
+    _print_lines([*outcome.escaped, *(f"{count} x {what}" for what, count in outcome.caught.most_common())])
+    return lost
+
+
+def _seeded(what: str, one: Callable[[int], list[str]], number: int, seed: int) -> int:
+    """So many runs, each with a seed of its own, on all cores."""
+    seeds = range(seed, seed + number)
+    print(f"{what}, seeds {seeds[0]} to {seeds[-1]}", flush=True)
+    began, lost = time.monotonic(), list[str]()
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for part in pool.map(one, seeds):
+            lost += part
+    print(f"tried {number:,} in {time.monotonic() - began:.0f} s, lost {len(lost)}")
+    _print_lines(lost)
+    return len(lost)
+
+
+def break_real_server(number: int, seed: int) -> int:
+    """Faults between foretop and a real API server."""
+    print(f"faults over a real API server, seed {seed}", flush=True)
+    with RealCluster(prepare(print)) as cluster:
+        began = time.monotonic()
+        outcome = asyncio.run(
+            try_real_faults(cluster, number, number // _HEAVY_SHARE, seed, partial(print, flush=True))
+        )
+    print(f"tried {outcome.tried.total():,} in {time.monotonic() - began:.0f} s, lost {len(outcome.lost)}")
+    print(f"  writes meanwhile: {outcome.writes:,}; quiet moments, all equal to a fresh list: {outcome.quiet:,}")
+    print(f"  the longest until all was equal again: {outcome.slowest[0]:.1f} s, after {outcome.slowest[1]}")
+    _print_lines([f"{count} x {what}" for what, count in outcome.tried.most_common()], most=100)
+    _print_lines(outcome.lost)
+    return len(outcome.lost)
+
+
+def _print_lines(lines: Sequence[str], most: int = _MOST_LINES) -> None:
+    for line in lines[:most]:
         print(f"    {line}")
-    return 1 if lost else 0
+
+
+WHAT: dict[str, tuple[Callable[[int, int], int], int]] = {
+    "objects": (mutate_objects, 20_000),
+    "store": (partial(_seeded, "a store behind a server that misbehaves", try_store), 1_000),
+    "writes": (partial(_seeded, f"{ACTIONS} actions whose writes are answered at random", try_writes), 300),
+    "deaths": (partial(_seeded, "foretop killed inside its writes", try_death), 50),
+    "real": (break_real_server, 1_000),
+}
+"""What can be tried, and how often it is in the whole table."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos")
+    parser.add_argument("what", choices=WHAT)
+    parser.add_argument("number", type=int, nargs="?")
+    parser.add_argument("--seed", type=int, default=1)
+    wanted = parser.parse_args()
+    tried, usual = WHAT[wanted.what]
+    return 1 if tried(wanted.number or usual, wanted.seed) else 0
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import yaml
 
 from tests.real.api import Api
 from tests.real.build import Kit
-from tests.real.credentials import GROUPS, Authority, TokenFile, kubeconfig, write_private
+from tests.real.credentials import GROUPS, Authority, Signed, TokenFile, kubeconfig, write_private
 from tests.real.etcd import Etcd
 from tests.real.server import PAUSE_SECONDS, Server, free_port
 
@@ -96,6 +96,16 @@ class RealCluster:
         write_private(path, kubeconfig(self.url, self.ca, user, namespace, credentials))
         return path
 
+    def kubeconfig_by(self, url: str, user: str) -> Path:
+        """A kubeconfig that reaches the cluster by another address, whose certificate is of the same authority."""
+        path = self._folder / f"kubeconfig-{next(self._numbers)}-{user}"
+        write_private(path, kubeconfig(url, self.ca, user, "default", {"token": self.token(user)}))
+        return path
+
+    def serving_certificate(self) -> Signed:
+        """For a server of the test that stands before the API server."""
+        return self._authority.for_server("proxy")
+
     def kubectl(self, *arguments: str, user: str = "admin", stdin: str = "") -> str:
         """The output of kubectl; a failure is a CalledProcessError with its stderr."""
         environment = {
@@ -131,6 +141,21 @@ class RealCluster:
         self._etcd.start()
         self._apiserver.wait_until_ready()
         self.wait_until_served()
+
+    def save_etcd(self) -> None:
+        """Keep a copy of etcd's data for `restore_etcd`; etcd is killed and started again for it."""
+        self._etcd.kill()
+        self._etcd.save(self._folder / "etcd-copy")
+        self.start_etcd()
+
+    def restore_etcd(self) -> None:
+        """Take etcd back to the last `save_etcd`, as its manual says: with the API server stopped."""
+        self._apiserver.kill()
+        self._etcd.kill()
+        self._etcd.put_back(self._folder / "etcd-copy")
+        self._etcd.start()
+        self._forget_admin()
+        self.start_apiserver()
 
     def compact(self) -> None:
         """Drop all history from etcd: continue tokens and lists at an older resourceVersion are answered 410.
@@ -178,7 +203,8 @@ class RealCluster:
         return list(self.admin.get(CRDS_PATH).expect(200)["items"])
 
     def wait_until_served(self) -> None:
-        """Wait for a new or restarted CRD, which answers 429 for a while."""
+        """Wait for a new or restarted CRD, which answers 429 for a while, as may the list of them."""
+        self._wait(lambda: self.admin.get(CRDS_PATH).status == 200, "the CRDs to be listed")
         for crd in self.crds():
             self._wait_until_served(crd)
 

@@ -38,8 +38,8 @@ class Authority:
         self.path = folder / "ca.crt"
         self._ca.cert_pem.write_to_path(str(self.path))
 
-    def for_server(self) -> Signed:
-        return self._write("apiserver", self._ca.issue_cert("127.0.0.1", "localhost"))
+    def for_server(self, name: str = "apiserver") -> Signed:
+        return self._write(name, self._ca.issue_cert("127.0.0.1", "localhost"))
 
     def for_user(self, user: str) -> Signed:
         """A client certificate; the API server reads its common name as the user and its organisation as a group."""

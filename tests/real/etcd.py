@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import shutil
 from pathlib import Path
 
 import urllib3
@@ -16,9 +17,10 @@ class Etcd:
     def __init__(self, binary: Path, folder: Path) -> None:
         self.url = f"http://127.0.0.1:{free_port()}"
         peer = f"http://127.0.0.1:{free_port()}"
+        self._data = folder / "etcd"
         command: list[str | Path] = [
             binary,
-            f"--data-dir={folder / 'etcd'}",
+            f"--data-dir={self._data}",
             f"--listen-client-urls={self.url}",
             f"--advertise-client-urls={self.url}",
             f"--listen-peer-urls={peer}",
@@ -39,6 +41,16 @@ class Etcd:
 
     def kill(self) -> None:
         self._server.kill()
+
+    def save(self, copy: Path) -> None:
+        """Copy its data; it must not run meanwhile."""
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(self._data, copy)
+
+    def put_back(self, copy: Path) -> None:
+        """Take up the data of that moment: revisions begin again from there; it must not run meanwhile."""
+        shutil.rmtree(self._data)
+        shutil.copytree(copy, self._data)
 
     def compact(self) -> None:
         """Drop every revision but the newest."""

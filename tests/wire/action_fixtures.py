@@ -59,6 +59,10 @@ class Wire:
 
 @pytest.fixture
 def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
+    return tapped(monkeypatch)
+
+
+def tapped(monkeypatch: pytest.MonkeyPatch) -> Wire:
     """Every box that is opened from now on tells this of its requests."""
     known = Wire()
 

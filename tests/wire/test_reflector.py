@@ -374,6 +374,35 @@ async def test_a_server_put_back_to_lower_versions_in_silence_is_listed_again(se
         await sink.until_equal(server)
 
 
+async def test_a_server_that_was_away_is_listed_again_though_its_versions_are_as_high_as_before(
+    server: RoughServer,
+) -> None:
+    """An etcd restored from an older snapshot counts on from there: soon other objects have the same versions."""
+    async with following(server) as sink:
+        await server.until_watched()
+        await sink.until_equal(server)
+        server.watch_faults.extend([hang_up, hang_up])
+        server.objects.clear()
+        server.log.clear()
+        server.objects["other"] = {"metadata": {"name": "other", "namespace": "velero", "resourceVersion": "2"}}
+        server.version += 50
+        await server.end_watches()
+        await sink.until_equal(server)
+    assert len(server.lists()) == 2
+
+
+async def test_after_a_cut_a_new_list_comes_once_the_last_one_is_old(server: RoughServer) -> None:
+    """The server behind the cut connection may have been restored meanwhile, and nothing would tell."""
+    server.scripts.append(Script(cut_inside_line=1))
+    async with following(server, WatchTimings(list_after_cut=0.0)) as sink:
+        await server.until_watched()
+        await sink.until_equal(server)
+        del server.objects["daily"]
+        await server.put("more")
+        await sink.until_equal(server)
+    assert "daily" not in sink.objects
+
+
 async def test_a_kind_that_is_served_in_another_version_only_is_read_all_the_same(server: RoughServer) -> None:
     async def group(request: web.Request) -> web.StreamResponse:
         offered = {"groupVersion": "velero.io/v2", "version": "v2"}

@@ -3,144 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from random import Random
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from foretop_core.kube.watching.retry import WatchTimings
-from tests.wire.faulty_server import RoughServer, Script, answer, hang_up, serving
-from tests.wire.watching import WatchedStore, following
+from tests.wire.faulty_server import Script
+from tests.wire.store_steps import (
+    FAULTS,
+    NAMES,
+    SCRIPTS,
+    Step,
+    burst,
+    catch_up,
+    compact,
+    delete,
+    fault,
+    live_through,
+    misbehave,
+    put,
+    shuffled,
+)
 
-NAMES = ["a", "b", "c", "d", "e"]
-
-
-@dataclass
-class Pair:
-    """The two that must agree."""
-
-    server: RoughServer
-    store: WatchedStore
-
-    def agrees(self) -> bool:
-        wanted = {name: found["metadata"]["resourceVersion"] for name, found in self.server.objects.items()}
-        odd = {name for name, found in self.server.objects.items() if found["spec"]["schedule"] == 7}
-        readable = {name: version for name, version in wanted.items() if name not in odd}
-        return self.store.versions() == readable and set(self.store.bad) == odd
-
-    async def catch_up(self) -> None:
-        """Everything so far has arrived: a last object, told after all else, is there."""
-        self.server.holding = False
-        await self.server.put("last", spec={"schedule": str(self.server.version)})
-        last = self.server.objects["last"]["metadata"]["resourceVersion"]
-        await self.store.until(lambda: self.store.versions().get("last") == last)
-
-
-Step = Callable[[Pair], Awaitable[None]]
-
-
-def _put(name: str, odd: bool) -> Step:
-    async def step(pair: Pair) -> None:
-        await pair.server.put(name, spec={"schedule": 7 if odd else f"{pair.server.version} * * * *"})
-
-    return step
-
-
-def _delete(name: str) -> Step:
-    async def step(pair: Pair) -> None:
-        if name in pair.server.objects:
-            await pair.server.delete(name)
-
-    return step
-
-
-async def _compact(pair: Pair) -> None:
-    pair.server.version += 1
-    await pair.server.compact()
-
-
-async def _catch_up(pair: Pair) -> None:
-    await pair.catch_up()
-
-
-def _fault(queue: str, code: int) -> Step:
-    async def step(pair: Pair) -> None:
-        faults = pair.server.list_faults if queue == "list" else pair.server.watch_faults
-        faults.append(hang_up if code == 0 else answer(code, "Fault", retry_after=1 if code == 429 else None))
-
-    return step
-
-
-def _script(make: Callable[[], Script]) -> Step:
-    """The next watch misbehaves; the present one is ended so that the next one comes."""
-
-    async def step(pair: Pair) -> None:
-        pair.server.scripts.append(make())
-        await pair.server.end_watches()
-
-    return step
-
-
-def _shuffled(seed: int) -> Callable[[list[bytes]], list[bytes]]:
-    def twist(lines: list[bytes]) -> list[bytes]:
-        mixed = [*lines, *lines]
-        Random(seed).shuffle(mixed)
-        return mixed
-
-    return twist
-
-
-def _burst(steps: list[Step]) -> Step:
-    """Several things at once, in one flush of the watch."""
-
-    async def step(pair: Pair) -> None:
-        pair.server.holding = True
-        for one in steps:
-            await one(pair)
-        await pair.server.release()
-
-    return step
-
-
-SCRIPTS = [
-    lambda: Script(cut_inside_line=1),
-    lambda: Script(cut_inside_line=3),
-    lambda: Script(end_after=1),
-    lambda: Script(error_after=2),
-    lambda: Script(drip=True),
-    lambda: Script(gzipped=True),
-    lambda: Script(twist=lambda lines: [b"{]\n", *lines[1:]], end_after=1),
-]
 WRITES = st.one_of(
-    st.builds(_put, st.sampled_from(NAMES), st.sampled_from([False, False, True])),
-    st.builds(_delete, st.sampled_from(NAMES)),
+    st.builds(put, st.sampled_from(NAMES), st.sampled_from([False, False, True])),
+    st.builds(delete, st.sampled_from(NAMES)),
 )
 STEPS = st.one_of(
     WRITES,
-    st.builds(_burst, st.lists(WRITES, min_size=2, max_size=8)),
-    st.sampled_from([_compact, _catch_up]),
-    st.builds(_fault, st.sampled_from(["list", "watch"]), st.sampled_from([0, 410, 429, 500, 503])),
-    st.builds(_script, st.sampled_from(SCRIPTS)),
-    st.builds(_script, st.integers(0, 99).map(lambda seed: lambda: Script(twist=_shuffled(seed)))),
+    st.builds(burst, st.lists(WRITES, min_size=2, max_size=8)),
+    st.sampled_from([compact, catch_up]),
+    st.builds(fault, st.sampled_from(["list", "watch"]), st.sampled_from(FAULTS)),
+    st.builds(misbehave, st.sampled_from(SCRIPTS)),
+    st.builds(misbehave, st.integers(0, 99).map(lambda seed: lambda: Script(twist=shuffled(seed)))),
 )
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(STEPS, max_size=40))
 def test_after_any_history_the_store_equals_the_server(steps: list[Step]) -> None:
-    asyncio.run(_live_through(steps))
-
-
-async def _live_through(steps: list[Step]) -> None:
-    async with serving(RoughServer()) as server:
-        for name in NAMES[:3]:
-            await server.put(name, spec={"schedule": "@daily"})
-        async with following(server, WatchTimings(chunk=2)) as sink:
-            pair = Pair(server, sink)
-            for step in steps:
-                await step(pair)
-            await pair.catch_up()
-            await pair.catch_up()
-            assert pair.agrees()
+    asyncio.run(live_through(steps))

@@ -31,6 +31,7 @@ from foretop_core.models.wire import Resource, from_builtins, is_earlier
 
 _CHANGES: dict[str, EventType] = {name: name for name in get_args(EventType)}
 _WORTH_RESUMING = frozenset({429, 500, 502, 503, 504})
+_SERVER_AWAY = frozenset({500, 502, 503, 504})
 _RESUMES_BEFORE_A_NEW_LIST = 5
 
 
@@ -62,6 +63,8 @@ class Reflector:
         self._verb = "list"
         self._synced = False
         self._in_doubt = False
+        self._was_cut = False
+        self._listed_at = clock.now()
         self._settled = True
         self._whole = False
         self._silent_since: datetime | None = None
@@ -78,7 +81,7 @@ class Reflector:
             try:
                 if self._fell_silent:
                     await self._ask_version()
-                if not self._version or self._in_doubt:
+                if not self._version or self._in_doubt or self._is_old_and_cut():
                     await self._list()
                 if self._slots.take(self._scope):
                     await self._watch_while_it_may()
@@ -112,6 +115,7 @@ class Reflector:
         self._sink.replace_end()
         self._slots.note(self._scope, filled=seen > 0)
         self._version, self._in_doubt, self._whole, self._synced = version, False, False, True
+        self._was_cut, self._listed_at = False, self._clock.now()
         if self._settled:
             self._backoff.reset()
 
@@ -233,8 +237,22 @@ class Reflector:
         self._sink.unreadable("", "", str(problem))
         self._in_doubt = self._verb == "watch"
 
+    def _note_cut(self) -> None:
+        """A server that was away may have been restored from an older snapshot: its versions may be as high as before.
+
+        So a watch goes on from where it was after one cut; if that fails too, it is listed again.
+        """
+        self._was_cut = True
+        self._in_doubt = self._in_doubt or self._backoff.failures > 0
+
+    def _is_old_and_cut(self) -> bool:
+        passed = self._clock.now() - self._listed_at
+        return self._was_cut and not timedelta() <= passed < timedelta(seconds=self._timing.list_after_cut)
+
     async def _recover(self, problem: ForetopError) -> float:
         """Makes a failure this watch's health; answers how many seconds to wait before the next try."""
+        if isinstance(problem, Unreachable) or (isinstance(problem, ApiError) and problem.status in _SERVER_AWAY):
+            self._note_cut()
         if isinstance(problem, Unauthenticated):
             return self._report_pause(WatchState.SIGNED_OUT, problem, self._backoff.next())
         if isinstance(problem, EndlessList):
