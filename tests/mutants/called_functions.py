@@ -41,7 +41,7 @@ class _Recorder:
             yield
         finally:
             sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type]
+            threading.settrace(None)
         called = sorted({_named(code) for code in self._seen.values() if _CORE in code.co_filename})
         self._tests[item.nodeid] = {"seconds": round(time.monotonic() - began, 2), "called": called}
 
