@@ -1,4 +1,4 @@
-"""`python -m tests.mutants [--count N] [--seed S] [--only PART]`: how many changes to the core the tests notice."""
+"""`python -m tests.mutants [--count N] [--seed S]`: how many changes to the core the tests notice."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ GOAL = 0.9
 _CAUGHT = frozenset({MutantFate.CAUGHT, MutantFate.NEVER_ENDED})
 
 
-def chosen(parts: tuple[str, ...], count: int, seed: int) -> list[Mutant]:
+def chosen(parts: tuple[str, ...], count: int, seed: int, text: str = "") -> list[Mutant]:
     """So many mutants, each part of the core in turn."""
     dice = random.Random(seed)
     pools = []
     for part in parts:
         files = sorted((ROOT / "core" / "foretop_core" / part).rglob("*.py"))
-        pool = [one for file in files for one in mutants(ROOT, file) if not is_same(one)]
+        pool = [one for file in files for one in mutants(ROOT, file) if not is_same(one) and text in str(one)]
         dice.shuffle(pool)
         pools.append(pool)
     return list(_in_turn(pools, count))
@@ -49,13 +49,14 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=PARTS, action="append", help="a part of the core; may be repeated")
+    parser.add_argument("--match", default="", help="only mutants that are printed with this text in them")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--measure", action="store_true", help="find out again which tests call what")
     wanted = parser.parse_args()
     if wanted.measure or not KEPT.exists():
         measure(wanted.jobs)
     called = read_map()
-    picked = chosen(tuple(wanted.only or PARTS), wanted.count, wanted.seed)
+    picked = chosen(tuple(wanted.only or PARTS), wanted.count, wanted.seed, wanted.match)
     print(f"{len(picked)} mutants, seed {wanted.seed}", flush=True)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="foretop-mutants-") as folder:

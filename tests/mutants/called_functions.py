@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any
 
 import pytest
 
@@ -26,7 +25,6 @@ class _Recorder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._seen: dict[int, CodeType] = {}
-        self._tests: dict[str, dict[str, Any]] = {}
 
     def trace(self, frame: FrameType, _event: str, _arg: object) -> None:
         self._seen[id(frame.f_code)] = frame.f_code
@@ -43,11 +41,9 @@ class _Recorder:
             sys.settrace(None)
             threading.settrace(None)
         called = sorted({_named(code) for code in self._seen.values() if _CORE in code.co_filename})
-        self._tests[item.nodeid] = {"seconds": round(time.monotonic() - began, 2), "called": called}
-
-    def pytest_sessionfinish(self) -> None:
-        if self._tests:
-            (self._folder / f"{os.getpid()}.json").write_text(json.dumps(self._tests))
+        seen = {"seconds": round(time.monotonic() - began, 2), "called": called}
+        with (self._folder / f"{os.getpid()}.jsonl").open("a") as file:
+            file.write(f"{json.dumps([item.nodeid, seen])}\n")
 
 
 def pytest_configure(config: pytest.Config) -> None:
