@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests of the screen wait for it half of their time: one more at once than there are cores.
 SPREAD = -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)") --dist worksteal
 
-.PHONY: help demo test test-real test-velero test-velero-share truth check format bench bench-quick screenshots snapshots tour chaos chaos-full bundle man clean
+.PHONY: help demo test test-real test-velero test-velero-share truth check format bench bench-quick screenshots snapshots tour chaos chaos-full mutants bundle man clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -77,6 +77,11 @@ chaos: compiled  ## broken on purpose, from a seed: a share of the table in test
 chaos-full: compiled ## the whole table
 	$(BIN)/python -m tests.chaos --objects 100000
 	$(BIN)/python -m pytest $(SPREAD) tests/tui/test_hostile_bytes.py tests/tui/test_survives.py
+
+MUTANTS ?= 100
+SEED ?= 1
+mutants: compiled ## change one operator, comparison, number or condition of the core at a time: do the tests notice?
+	nice $(BIN)/python -m tests.mutants --count $(MUTANTS) --seed $(SEED)
 
 bundle: $(READY) ## foretop with an interpreter of its own, in one file under dist/
 	$(BIN)/python packaging/bundle.py $(BUNDLE)

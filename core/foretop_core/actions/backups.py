@@ -10,7 +10,7 @@ from foretop_core.actions import validation
 from foretop_core.actions.intents import BACK_UP_NOW, CANCEL_MOVEMENTS, DELETE_BACKUP, RUN_AGAIN
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.steps import create_step, patch_step, stamped, velero, wire
-from foretop_core.models import Backup, DataMovement, Schedule
+from foretop_core.models import Backup, DataMovement, DataUpload, PodVolumeBackup, Schedule
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, MOVEMENTS, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
@@ -86,7 +86,8 @@ def plan_cancel_movements(snapshot: ClusterSnapshot, backups: Iterable[Backup], 
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in backups:
-        moving = snapshot.movements_by_backup.get((backup.namespace, label_value(backup.name)), ())
+        movements = snapshot.movements_by_backup.get((backup.namespace, label_value(backup.name)), ())
+        moving = [one for one in movements if isinstance(one, PodVolumeBackup | DataUpload)]
         running = [one for one in moving if one.phase not in _ENDED_MOVEMENTS and not one.spec.cancel]
         if not running:
             why = "its data movements are already being cancelled" if moving else "it has no active data movements"

@@ -14,19 +14,23 @@ from typing import TypeAlias
 from foretop_core.models import Backup, NonAdmin, Resource, Restore, Schedule
 from foretop_core.models.kinds import (
     BACKUP,
+    DATA_UPLOAD,
     DELETE_REQUEST,
     DEPLOYMENT,
     DOWNLOAD_REQUEST,
-    MOVEMENTS,
     NAB,
     NABSL_REQUEST,
     NAR,
     NONADMIN_DOWNLOAD,
+    POD,
+    POD_VOLUME_BACKUP,
     RESTORE,
     SCHEDULE,
     Kind,
+    RequiredPermission,
 )
 from foretop_core.rules import phases
+from foretop_core.rules.servers import VELERO_DEPLOYMENT
 
 Applies: TypeAlias = Callable[[Resource, Callable[[], bool]], str]
 """Why it cannot be asked of an object, "" where it can; the second tells whether data is being moved for it.
@@ -61,14 +65,6 @@ class AskedOf(Enum):
     """The Velero of the object under the cursor."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequiredPermission:
-    """A verb on a kind that an action needs."""
-
-    verb: str
-    kind: Kind
-
-
 def _always(_item: Resource, _moves: Callable[[], bool]) -> str:
     return ""
 
@@ -84,6 +80,8 @@ class Intent:
     kinds: tuple[Kind, ...]
     rights: tuple[RequiredPermission, ...]
     """All that its plans write: a plan with any other write cannot be made."""
+    reads: tuple[RequiredPermission, ...] = ()
+    """What it reads that is not watched."""
     dangerous: bool = False
     """The dialog asks for the name."""
     many: bool = False
@@ -111,7 +109,7 @@ class Intent:
     commands: tuple[str, ...] = ()
     """The words on the command line that do the same: group and verb."""
     purpose: str = ""
-    """What the doctor says one can do with its rights in Velero's namespace; "" where it does not tell."""
+    """What the doctor says one can do with its rights; "" where another record with the same rights says it."""
 
 
 # When they apply
@@ -153,6 +151,9 @@ def _has_led_somewhere(item: Resource, _moves: Callable[[], bool]) -> str:
 def _has_movements(_item: Resource, moves: Callable[[], bool]) -> str:
     return "" if moves() else "nothing of it is being moved"
 
+
+_URL_OF_A_FILE = tuple(RequiredPermission(verb, DOWNLOAD_REQUEST) for verb in ("get", "watch"))
+_URL_OF_A_TENANTS_FILE = tuple(RequiredPermission(verb, NONADMIN_DOWNLOAD) for verb in ("get", "watch"))
 
 # The records, in the order of footer, help and palette
 
@@ -240,6 +241,8 @@ LOGS = Intent(
     footer=2,
     hint="logs of {}",
     fetches=True,
+    reads=(*_URL_OF_A_FILE, RequiredPermission("list", POD), RequiredPermission("get", POD, "log")),
+    purpose="fetch logs and results",
 )
 NONADMIN_LOGS = Intent(
     "nonadmin-logs",
@@ -252,6 +255,8 @@ NONADMIN_LOGS = Intent(
     footer=2,
     hint="logs of {}",
     fetches=True,
+    reads=_URL_OF_A_TENANTS_FILE,
+    purpose="fetch logs and results of NABs and NARs",
 )
 RESULTS = Intent(
     "fetch-results",
@@ -264,6 +269,7 @@ RESULTS = Intent(
     short="fetch results",
     footer=1,
     fetches=True,
+    reads=_URL_OF_A_FILE,
 )
 NONADMIN_RESULTS = Intent(
     "fetch-nonadmin-results",
@@ -276,13 +282,14 @@ NONADMIN_RESULTS = Intent(
     short="fetch results",
     footer=1,
     fetches=True,
+    reads=_URL_OF_A_TENANTS_FILE,
 )
 CANCEL_MOVEMENTS = Intent(
     "cancel-movements",
     "Cancel its data movements",
     "x",
     (BACKUP,),
-    tuple(RequiredPermission("patch", kind) for kind in MOVEMENTS),
+    (RequiredPermission("patch", POD_VOLUME_BACKUP), RequiredPermission("patch", DATA_UPLOAD)),
     dangerous=True,
     applies=_has_movements,
     short="cancel",
@@ -290,6 +297,7 @@ CANCEL_MOVEMENTS = Intent(
     words=("stop",),
     hint="cancel the data movements of {}",
     commands=("backup cancel",),
+    purpose="cancel data movements",
 )
 CREATE_SCHEDULE = Intent(
     "create-schedule",
@@ -304,6 +312,7 @@ CREATE_SCHEDULE = Intent(
     words=("new", "add"),
     follow_up=FollowUp.SCHEDULE_JUDGED,
     commands=("schedule create",),
+    purpose="create schedules",
 )
 EDIT_SCHEDULE = Intent(
     "edit-schedule",
@@ -329,6 +338,7 @@ DELETE_SCHEDULE = Intent(
     short="delete",
     footer=13,
     commands=("schedule delete",),
+    purpose="delete schedules",
 )
 DELETE_BACKUP = Intent(
     "delete-backup",
@@ -370,6 +380,7 @@ DELETE_RESTORE = Intent(
     footer=13,
     follow_up=FollowUp.RESTORE_DELETED,
     commands=("restore delete",),
+    purpose="delete restores",
 )
 DELETE_NAB = Intent(
     "delete-nab",
@@ -383,6 +394,7 @@ DELETE_NAB = Intent(
     footer=13,
     follow_up=FollowUp.NONADMIN_DELETED,
     commands=("nab delete",),
+    purpose="delete NABs",
 )
 DELETE_NAR = Intent(
     "delete-nar",
@@ -396,6 +408,7 @@ DELETE_NAR = Intent(
     footer=13,
     follow_up=FollowUp.NONADMIN_DELETED,
     commands=("nar delete",),
+    purpose="delete NARs",
 )
 DECIDE_STORAGE = Intent(
     "decide-storage",
@@ -409,18 +422,20 @@ DECIDE_STORAGE = Intent(
     words=("approve", "reject"),
     hint="approve or reject {}",
     commands=("storage-request approve", "storage-request reject"),
+    purpose="approve and reject storage requests",
 )
 SERVER_DEFAULT = Intent(
     "server-default",
     "Set the server's skip default",
     "",
     (DEPLOYMENT,),
-    (RequiredPermission("patch", DEPLOYMENT),),
+    (RequiredPermission("patch", DEPLOYMENT, names=(VELERO_DEPLOYMENT,)),),
     dangerous=True,
     asked_of=AskedOf.SERVER,
     page="schedules",
     short="server default",
     commands=("server set",),
+    purpose="set the server's skip default",
 )
 
 INTENTS = (
@@ -448,8 +463,8 @@ INTENTS = (
 """Where two share a key, the first that can be asked of what is chosen has it."""
 
 
-def told_rights(intents: Iterable[Intent] = INTENTS) -> Iterator[tuple[str, Kind, str]]:
-    """Verb, kind and what they are for: the rights that the doctor looks at."""
+def told_rights(intents: Iterable[Intent] = INTENTS) -> Iterator[tuple[RequiredPermission, Kind, str]]:
+    """The rights that the doctor looks at, with the kind that the action is asked of and what one can do with them."""
     for intent in intents:
         if intent.purpose:
-            yield from ((needed.verb, needed.kind, intent.purpose) for needed in intent.rights)
+            yield from ((needed, intent.kinds[0], intent.purpose) for needed in (*intent.rights, *intent.reads))

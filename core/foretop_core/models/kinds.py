@@ -29,6 +29,25 @@ class Kind:
         return f"{self.group}/{self.version}" if self.group else self.version
 
 
+@dataclass(frozen=True, slots=True)
+class RequiredPermission:
+    """A verb on a kind that foretop needs."""
+
+    verb: str
+    kind: Kind
+    subresource: str = ""
+    names: tuple[str, ...] = ()
+    """The only objects that it is needed for; none means all of them."""
+
+    @property
+    def resource(self) -> str:
+        """As a role names it: `pods/log`."""
+        return f"{self.kind.plural}/{self.subresource}" if self.subresource else self.kind.plural
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.resource}{f'.{self.kind.group}' if self.kind.group else ''}"
+
+
 SCHEDULE = Kind("Schedule", velero.Schedule, VELERO, "v1", "schedules")
 BACKUP = Kind("Backup", velero.Backup, VELERO, "v1", "backups")
 RESTORE = Kind("Restore", velero.Restore, VELERO, "v1", "restores")
@@ -94,6 +113,9 @@ NONADMIN_DOWNLOAD = Kind(
     status_subresource=True,
 )
 
+POD = Kind("Pod", Resource, "", "v1", "pods", ("po",), True)
+NAMESPACE = Kind("Namespace", Resource, "", "v1", "namespaces", ("ns",), True, namespaced=False)
+
 MOVEMENTS = (POD_VOLUME_BACKUP, POD_VOLUME_RESTORE, DATA_UPLOAD, DATA_DOWNLOAD)
 KINDS = (
     SCHEDULE,
@@ -115,7 +137,7 @@ KINDS = (
     SERVER_STATUS,
     DEFINITION,
 )
-"""The kinds that are watched; download requests are only created and polled."""
+"""The kinds that are watched; download requests are only created and polled, pods and namespaces only read."""
 RELEASE_HINTS = frozenset({SERVER_STATUS, DEFINITION})
 """Read only to detect the release of a Velero server; a missing permission for them does no harm."""
 VERSION_KINDS = frozenset({DEPLOYMENT.name, *(kind.name for kind in RELEASE_HINTS)})

@@ -308,6 +308,12 @@ def test_a_location_without_recent_checks_is_not_healthy() -> None:
     assert shown.text("phase", "what") == [["▲", "Available", "not checked for 26 minutes"]]
 
 
+def test_a_location_that_is_unavailable_stays_so_without_recent_checks() -> None:
+    shown = Shown("storage", [location("s3", "Unavailable", message="denied")])
+    shown.clock.advance(timedelta(minutes=26))
+    assert shown.text("phase", "what") == [["✗", "Unavailable", "denied"]]
+
+
 def test_a_location_with_disabled_checks_is_not_a_problem() -> None:
     shown = Shown("storage", [location("s3", spec={"validationFrequency": "0s"})])
     shown.clock.advance(timedelta(minutes=26))

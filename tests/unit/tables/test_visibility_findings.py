@@ -47,6 +47,12 @@ def test_an_expired_login_is_reported_with_how_to_sign_in() -> None:
     assert "Sign in" in render(found.remedy, NOW)
 
 
+def test_a_cluster_without_any_watch_yet_has_no_counts_and_no_finding() -> None:
+    new = health()
+    assert (new.synced, new.watches, new.unreadable, new.polled, new.polled_every) == (0, 0, 0, 0, 0.0)
+    assert visibility_findings("prod", new, NOW) == ()
+
+
 def test_a_brief_interruption_of_a_watch_is_not_a_finding() -> None:
     assert visibility_findings("prod", health((WatchScope("prod", BACKUP), ago(4))), NOW) == ()
     part = health((WatchScope("prod", BACKUP), ago(4)), (WatchScope("prod", SCHEDULE), LIVE))

@@ -17,7 +17,7 @@ EXAMPLES = {
     "get": "foretop get backups --field-selector phase=Failed -o custom-columns=NAME:.name,WHY:.failureReason",
     "describe": "foretop describe schedule velero/daily",
     "watch": "foretop watch --severity error --exec 'logger -t foretop \"$FORETOP_EVENT $FORETOP_NAME $FORETOP_WHAT\"'",
-    "doctor": "foretop doctor --context prod-eu",
+    "doctor": "foretop doctor --roles velero-admin --velero-namespace openshift-adp",
     "upgrade-check": "foretop upgrade-check --to 1.18.3",
     "journal": "foretop journal -o json",
     "completion": "source <(foretop completion bash)",

@@ -12,7 +12,7 @@ import msgspec
 from foretop_core.clock import Clock
 from foretop_core.kube.connection.client import ApiClient, Response
 from foretop_core.kube.connection.failures import ApiError
-from foretop_core.models.kinds import Kind
+from foretop_core.models.kinds import Kind, RequiredPermission
 
 REMEMBER = timedelta(minutes=1)
 REMEMBER_LONGEST = timedelta(hours=1)
@@ -81,9 +81,10 @@ class AccessRules:
     rules: tuple[AccessRule, ...] = ()
     incomplete: bool = False
 
-    def allow(self, verb: str, group: str, resource: str) -> bool:
+    def allow(self, verb: str, group: str, resource: str, names: tuple[str, ...] = ()) -> bool:
+        """Whether it is allowed for these objects; no names means all of them."""
         return any(
-            not rule.resource_names
+            (not rule.resource_names or (names and set(names) <= set(rule.resource_names)))
             and _covers(rule.verbs, verb)
             and _covers(rule.api_groups, group)
             and _covers(rule.resources, resource)
@@ -116,6 +117,13 @@ class AccessReviewer:
                 known = (self._clock.now(), await self._ask(wanted))
                 self._verdicts[wanted] = known
             return known[1]
+
+    async def may(self, needed: RequiredPermission, namespace: str = "") -> bool:
+        """Whether it is allowed for every object that it is needed for."""
+        asked = [
+            permission(needed.verb, needed.kind, namespace, name, needed.subresource) for name in needed.names or ("",)
+        ]
+        return all([(await self.verdict(one)).allowed for one in asked])
 
     async def rules(self, namespace: str) -> AccessRules:
         """What may be done there; known answers are renewed one a second, and ever more rarely while they stay."""

@@ -7,18 +7,33 @@ from dataclasses import dataclass
 
 import msgspec
 
-from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
+from foretop_core.kube.access.access_reviewer import AccessReviewer, AccessRules, permission
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.kube.watching.list_watch_codec import ListGuard
-from foretop_core.models.kinds import Kind
+from foretop_core.models.kinds import DEFINITION, DEPLOYMENT, NAMESPACE, Kind, RequiredPermission
+from foretop_core.rules.build_snapshot import BACKUP_DEFINITION
+from foretop_core.rules.servers import OADP_DEPLOYMENT, VELERO_DEPLOYMENT
 
 _NAMESPACES = "/api/v1/namespaces"
 _PROJECTS = "/apis/project.openshift.io/v1/projects"
 _CHUNK = "500"
 _REVIEWS_AT_ONCE = 16
 EVERYWHERE = ("",)
+WATCHED_NAMES: dict[Kind, tuple[str, ...]] = {
+    DEPLOYMENT: (VELERO_DEPLOYMENT, OADP_DEPLOYMENT),
+    DEFINITION: (BACKUP_DEFINITION,),
+}
+"""Of these kinds only the objects of these names are read: a cluster has thousands."""
+READ_VERBS = ("get", "list", "watch")
+NAMESPACE_READS = tuple(RequiredPermission(verb, NAMESPACE) for verb in ("get", "list"))
+"""For persons who may see all namespaces; the others name theirs with -n."""
+
+
+def watch_permissions(kind: Kind) -> tuple[RequiredPermission, ...]:
+    """What it takes to watch a kind and to show its objects as the server has them."""
+    return tuple(RequiredPermission(verb, kind, names=WATCHED_NAMES.get(kind, ())) for verb in READ_VERBS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +109,13 @@ async def _names(client: ApiClient, path: str) -> tuple[str, ...] | None:
 
 
 async def _may_list_everywhere(client: ApiClient, access: AccessReviewer, kind: Kind) -> bool:
-    verdict = await access.verdict(permission("list", kind))
-    if verdict.known:
-        return verdict.allowed
+    names = WATCHED_NAMES.get(kind, ("",))
+    verdicts = [await access.verdict(permission("list", kind, name=name)) for name in names]
+    if all(verdict.known for verdict in verdicts):
+        return all(verdict.allowed for verdict in verdicts)
+    named = {"fieldSelector": f"metadata.name={names[0]}"} if names[0] else {}
     try:
-        await client.request("GET", api_paths.collection(kind), {"limit": "1"})
+        await client.request("GET", api_paths.collection(kind), {"limit": "1", **named})
     except ApiError as problem:
         return problem.status != 403
     return True
@@ -108,4 +125,9 @@ async def _may_list(access: AccessReviewer, kind: Kind, namespace: str, turns: a
     """One review for each namespace serves all kinds; rules that are incomplete are left to the attempt."""
     async with turns:
         rules = await access.rules(namespace)
-    return rules.incomplete or rules.allow("list", kind.group, kind.plural)
+    return rules.incomplete or may_list(rules, kind)
+
+
+def may_list(rules: AccessRules, kind: Kind) -> bool:
+    """Whether the objects of a kind that are watched may be listed."""
+    return rules.allow("list", kind.group, kind.plural, WATCHED_NAMES.get(kind, ()))

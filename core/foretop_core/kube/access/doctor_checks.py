@@ -11,8 +11,13 @@ import msgspec
 
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError
-from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
-from foretop_core.kube.access.accessible_namespaces import EVERYWHERE
+from foretop_core.kube.access.access_reviewer import AccessReviewer
+from foretop_core.kube.access.accessible_namespaces import (
+    EVERYWHERE,
+    NAMESPACE_READS,
+    READ_VERBS,
+    watch_permissions,
+)
 from foretop_core.kube.access.find_velero import FoundVelero, find_velero
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
 from foretop_core.kube.access.server_evidence import server_snapshot
@@ -20,7 +25,7 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
 from foretop_core.kube.watching.discovery import served_version
-from foretop_core.models.kinds import BACKUP, KINDS, MOVEMENTS, SCHEDULE, STORAGE, Kind
+from foretop_core.models.kinds import BACKUP, BESIDE_VELERO, KINDS, SCHEDULE, STORAGE, Kind, RequiredPermission
 from foretop_core.rules import humanize
 from foretop_core.rules.dialects import NEWEST_KNOWN, releases_of
 from foretop_core.rules.server_upgrade import server_upgrades, target
@@ -29,8 +34,8 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 LARGE_SKEW = timedelta(seconds=5)
 _NEEDED = frozenset({SCHEDULE, BACKUP, STORAGE})
-ToldRight = tuple[str, Kind, str]
-"""A verb on a kind in Velero's namespace, and what one can do with it."""
+ToldRight = tuple[RequiredPermission, Kind, str]
+"""A permission of an action, the kind that the action is asked of, and what one can do with it."""
 
 
 class CheckStatus(StrEnum):
@@ -77,17 +82,18 @@ async def diagnose(
     yield _skew(client)
     access = AccessReviewer(client, clock)
     places = NamespaceResolver(client, access, clock, named)
+    yield await _namespaces(access)
     for kind in KINDS:
-        if kind not in MOVEMENTS:
-            yield await _kind(client, access, kind, places)
+        yield await _kind(client, access, kind, places)
     servers = await _servers(client, named)
     for check in _velero(servers):
         yield check
     for server in servers:
         yield _cron(await server_snapshot(client, server, given_versions or {}), server.namespace, clock.now())
-    for place in [server.namespace for server in servers] or [config.namespace]:
-        for verb, kind, purpose in told:
-            yield await _action(access, verb, kind, purpose, place)
+    beside = tuple(server.namespace for server in servers) or (config.namespace,)
+    for needed, kind, purpose in told:
+        for place in beside if kind in BESIDE_VELERO else await _tenants(client, kind, places):
+            yield await _action(access, needed, purpose, place)
 
 
 async def _version(client: ApiClient) -> str:
@@ -125,24 +131,50 @@ async def _kind(client: ApiClient, access: AccessReviewer, kind: Kind, places: N
         if await served_version(client, kind) is None:
             return Check(about, missing, "not installed", "install Velero's CRDs" if kind in _NEEDED else "")
         found = await places.of(kind)
-        denied = [place for place in found.namespaces if not await _may_watch(access, kind, place)]
+        denied = [await _denied(access, kind, place) for place in found.namespaces]
     except ApiError as problem:
         return Check(about, missing, str(problem))
     if found.missing:
         return Check(
             about, missing, f"namespace {', '.join(found.missing)} does not exist", "name an existing namespace"
         )
-    if denied:
-        where = ", ".join(place or "all namespaces" for place in denied)
-        remedy = f"ask for a role with list and watch on {about}"
-        return Check(about, missing, f"list and watch are not allowed in {where}", remedy)
+    if verbs := [verb for verb in READ_VERBS if any(verb in some for some in denied)]:
+        where = ", ".join(_place(name) for name, some in zip(found.namespaces, denied, strict=True) if some)
+        what = f"{humanize.join(verbs)} {'is' if len(verbs) == 1 else 'are'} not allowed in {where}"
+        remedy = f"ask for a role with {humanize.join(verbs)} on {about}"
+        if verbs == ["get"]:
+            return Check(about, CheckStatus.NOTE, f"{what}: you cannot see their YAML or change them", remedy)
+        return Check(about, missing, what, remedy)
     where = "in all namespaces" if found.namespaces == EVERYWHERE else f"in {', '.join(found.namespaces)}"
     return Check(about, CheckStatus.OK, f"can be listed and watched {where}")
 
 
-async def _may_watch(access: AccessReviewer, kind: Kind, namespace: str) -> bool:
-    verdicts = [await access.verdict(permission(verb, kind, namespace)) for verb in ("list", "watch")]
-    return all(verdict.allowed for verdict in verdicts)
+async def _namespaces(access: AccessReviewer) -> Check:
+    denied = [needed.verb for needed in NAMESPACE_READS if not await access.may(needed)]
+    if not denied:
+        return Check("namespaces", CheckStatus.OK, "can be listed")
+    verbs = humanize.join(denied)
+    found = f"{verbs} {'is' if len(denied) == 1 else 'are'} not allowed: you cannot see which ones exist"
+    return Check(
+        "namespaces", CheckStatus.NOTE, found, f"name yours with -n, or ask for a role with {verbs} on namespaces"
+    )
+
+
+async def _denied(access: AccessReviewer, kind: Kind, namespace: str) -> tuple[str, ...]:
+    """The verbs that are not allowed."""
+    return tuple([needed.verb for needed in watch_permissions(kind) if not await access.may(needed, namespace)])
+
+
+async def _tenants(client: ApiClient, kind: Kind, places: NamespaceResolver) -> tuple[str, ...]:
+    """Where the tenants' objects of a kind are looked for; nowhere if it is not installed."""
+    try:
+        return (await places.of(kind)).namespaces if await served_version(client, kind) else ()
+    except ForetopError:
+        return ()
+
+
+def _place(namespace: str) -> str:
+    return namespace or "all namespaces"
 
 
 async def _servers(client: ApiClient, named: NamespaceSelection) -> tuple[FoundVelero, ...]:
@@ -203,17 +235,17 @@ def _cron(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Check:
     return Check("cron", CheckStatus.NOTE if remedy or against else CheckStatus.OK, found, remedy)
 
 
-async def _action(access: AccessReviewer, verb: str, kind: Kind, purpose: str, namespace: str) -> Check:
-    about = f"{verb} {api_paths.title(kind)}"
+async def _action(access: AccessReviewer, needed: RequiredPermission, purpose: str, namespace: str) -> Check:
+    about = str(needed)
     try:
-        verdict = await access.verdict(permission(verb, kind, namespace))
+        allowed = await access.may(needed, namespace)
     except ForetopError as problem:
         return Check(about, CheckStatus.NOTE, str(problem))
-    if verdict.allowed:
-        return Check(about, CheckStatus.OK, f"allowed in {namespace}: you can {purpose}")
+    if allowed:
+        return Check(about, CheckStatus.OK, f"allowed in {_place(namespace)}: you can {purpose}")
     return Check(
         about,
         CheckStatus.NOTE,
-        f"not allowed in {namespace}: you cannot {purpose}",
+        f"not allowed in {_place(namespace)}: you cannot {purpose}",
         "ask for a role with this permission",
     )

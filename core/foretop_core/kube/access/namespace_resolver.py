@@ -10,7 +10,12 @@ from urllib.parse import quote
 
 from foretop_core.clock import Clock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
-from foretop_core.kube.access.accessible_namespaces import EVERYWHERE, AccessibleNamespaces, accessible_namespaces
+from foretop_core.kube.access.accessible_namespaces import (
+    EVERYWHERE,
+    AccessibleNamespaces,
+    accessible_namespaces,
+    may_list,
+)
 from foretop_core.kube.access.find_velero import USUAL_NAMESPACES, find_velero
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import ApiError
@@ -103,7 +108,7 @@ class NamespaceResolver:
         return replace(found, namespaces=tuple(sorted((*kept, *allowed))))
 
     async def _may_list(self, kind: Kind, namespace: str) -> bool:
-        return (await self._access.rules(namespace)).allow("list", kind.group, kind.plural)
+        return may_list(await self._access.rules(namespace), kind)
 
     async def _where_velero_is(self) -> tuple[str, ...]:
         async with self._asking:

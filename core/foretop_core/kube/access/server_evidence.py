@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from foretop_core.errors import ForetopError, Unreadable
+from foretop_core.kube.access.accessible_namespaces import WATCHED_NAMES
 from foretop_core.kube.access.find_velero import FoundVelero
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
@@ -34,9 +35,11 @@ async def server_snapshot(client: ApiClient, server: FoundVelero, given_versions
 
 async def _listed(client: ApiClient, kind: Kind, namespace: str) -> list[Resource]:
     found: list[Resource] = []
-    with suppress(ForetopError):
-        response = await client.request("GET", api_paths.collection(kind, namespace))
-        for raw in read_page(response.body).items or []:
-            with suppress(Unreadable):
-                found.append(read_object(kind, raw))
+    for name in WATCHED_NAMES.get(kind, ("",)):
+        with suppress(ForetopError):
+            named = {"fieldSelector": f"metadata.name={name}"} if name else None
+            response = await client.request("GET", api_paths.collection(kind, namespace), named)
+            for raw in read_page(response.body).items or []:
+                with suppress(Unreadable):
+                    found.append(read_object(kind, raw))
     return found

@@ -12,7 +12,7 @@ from typing import Literal
 from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError
 from foretop_core.kube.access.access_reviewer import AccessReviewer
-from foretop_core.kube.access.accessible_namespaces import EVERYWHERE, AccessibleNamespaces
+from foretop_core.kube.access.accessible_namespaces import EVERYWHERE, WATCHED_NAMES, AccessibleNamespaces
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.failures import Unauthenticated
@@ -24,8 +24,6 @@ from foretop_core.kube.watching.watch_slots import WatchSlots
 from foretop_core.models.kinds import (
     DATA_DOWNLOAD,
     DATA_UPLOAD,
-    DEFINITION,
-    DEPLOYMENT,
     EVENT,
     POD_VOLUME_BACKUP,
     POD_VOLUME_RESTORE,
@@ -33,18 +31,11 @@ from foretop_core.models.kinds import (
 )
 from foretop_core.models.movement import label_value
 from foretop_core.models.velero import BACKUP_LABEL, RESTORE_LABEL
-from foretop_core.rules.build_snapshot import BACKUP_DEFINITION
-from foretop_core.rules.servers import OADP_DEPLOYMENT, VELERO_DEPLOYMENT
 
 _MOVED_BY: dict[str, tuple[str, tuple[Kind, ...]]] = {
     "Backup": (BACKUP_LABEL, (POD_VOLUME_BACKUP, DATA_UPLOAD)),
     "Restore": (RESTORE_LABEL, (POD_VOLUME_RESTORE, DATA_DOWNLOAD)),
 }
-_CHOSEN_NAMES: dict[Kind, tuple[str, ...]] = {
-    DEPLOYMENT: (VELERO_DEPLOYMENT, OADP_DEPLOYMENT),
-    DEFINITION: (BACKUP_DEFINITION,),
-}
-"""Of these kinds only the objects of these names are watched: a cluster has thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +197,7 @@ class ClusterWatcher:
         return self._scopes(kind, "")[0]
 
     def _scopes(self, kind: Kind, namespace: str) -> tuple[WatchScope, ...]:
-        names = _CHOSEN_NAMES.get(kind)
+        names = WATCHED_NAMES.get(kind)
         if names is None:
             return (WatchScope(self.name, kind, namespace),)
         return tuple(WatchScope(self.name, kind, namespace, fields=f"metadata.name={name}") for name in names)

@@ -1,0 +1,127 @@
+"""The smallest roles for those who work with foretop, made from what the watches and the actions' records need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from foretop_core.actions.intents import INTENTS, Intent
+from foretop_core.kube.access.accessible_namespaces import NAMESPACE_READS, watch_permissions
+from foretop_core.models.kinds import BESIDE_VELERO, KINDS, Kind, RequiredPermission
+
+SUBJECT = "SUBJECT"
+"""The name to replace in the bindings."""
+_API_GROUP = "rbac.authorization.k8s.io"
+
+
+class RoleHolder(StrEnum):
+    """Who works with foretop."""
+
+    CLUSTER_ADMIN = "cluster-admin"
+    """Sees everything everywhere, and may ask for every action."""
+    VELERO_ADMIN = "velero-admin"
+    """Acts in Velero's namespace only, and sees the tenants' objects."""
+    OADP_TENANT = "oadp-tenant"
+    """Sees and deletes NABs and NARs of own namespaces, and nothing of Velero."""
+    AUDITOR = "auditor"
+    """Sees everything everywhere, and changes nothing."""
+    NOBODY = "nobody"
+    """Has signed in, which is enough for `foretop doctor`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleNeeds:
+    """What a role allows, by where it allows it."""
+
+    everywhere: tuple[RequiredPermission, ...] = ()
+    beside_velero: tuple[RequiredPermission, ...] = ()
+    in_own_namespaces: tuple[RequiredPermission, ...] = ()
+
+
+def role_intents(holder: RoleHolder) -> tuple[Intent, ...]:
+    """The actions that a role is for."""
+    match holder:
+        case RoleHolder.CLUSTER_ADMIN:
+            return INTENTS
+        case RoleHolder.VELERO_ADMIN:
+            return tuple(intent for intent in INTENTS if _is_beside_velero(intent))
+        case RoleHolder.OADP_TENANT:
+            return tuple(intent for intent in INTENTS if not _is_beside_velero(intent))
+        case RoleHolder.AUDITOR | RoleHolder.NOBODY:
+            return ()
+
+
+def role_needs(holder: RoleHolder) -> RoleNeeds:
+    """What the watches and the actions of a role need."""
+    acting = tuple(needed for intent in role_intents(holder) for needed in (*intent.rights, *intent.reads))
+    beside = _watched(kind for kind in KINDS if kind in BESIDE_VELERO)
+    others = _watched(kind for kind in KINDS if kind not in BESIDE_VELERO)
+    match holder:
+        case RoleHolder.CLUSTER_ADMIN | RoleHolder.AUDITOR:
+            return RoleNeeds(everywhere=(*NAMESPACE_READS, *beside, *others, *acting))
+        case RoleHolder.VELERO_ADMIN:
+            return RoleNeeds(everywhere=(*NAMESPACE_READS, *others), beside_velero=(*beside, *acting))
+        case RoleHolder.OADP_TENANT:
+            own = tuple(needed for needed in others if needed.kind.namespaced)
+            return RoleNeeds(in_own_namespaces=(*own, *acting))
+        case RoleHolder.NOBODY:
+            return RoleNeeds()
+
+
+def role_manifests(
+    holder: RoleHolder, velero_namespace: str, namespaces: Iterable[str], subject: str = SUBJECT
+) -> list[dict[str, Any]]:
+    """The roles of one holder, each with its binding, as `kubectl apply` takes them."""
+    needs, name = role_needs(holder), f"foretop-{holder}"
+    own = tuple(namespaces) if needs.in_own_namespaces else ()
+    found: list[dict[str, Any]] = []
+    if needs.everywhere or not (needs.beside_velero or own):
+        found += _bound("ClusterRole", name, "", needs.everywhere, subject)
+    if needs.beside_velero:
+        found += _bound("Role", name, velero_namespace, needs.beside_velero, subject)
+    for namespace in own:
+        found += _bound("Role", name, namespace, needs.in_own_namespaces, subject)
+    return found
+
+
+def role_rules(needs: Iterable[RequiredPermission]) -> list[dict[str, Any]]:
+    """Rules that allow exactly this: resources of one group with the same verbs and names are one rule."""
+    verbs: dict[tuple[str, str, tuple[str, ...]], dict[str, None]] = {}
+    for needed in needs:
+        verbs.setdefault((needed.kind.group, needed.resource, needed.names), {})[needed.verb] = None
+    rules: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for (group, resource, names), allowed in verbs.items():
+        rules.setdefault((group, tuple(sorted(allowed)), names), []).append(resource)
+    return [
+        {
+            "apiGroups": [group],
+            "resources": resources,
+            **({"resourceNames": list(names)} if names else {}),
+            "verbs": list(allowed),
+        }
+        for (group, allowed, names), resources in sorted(rules.items())
+    ]
+
+
+def _is_beside_velero(intent: Intent) -> bool:
+    return all(kind in BESIDE_VELERO for kind in intent.kinds)
+
+
+def _watched(kinds: Iterable[Kind]) -> tuple[RequiredPermission, ...]:
+    return tuple(needed for kind in kinds for needed in watch_permissions(kind))
+
+
+def _bound(
+    kind: str, name: str, namespace: str, needs: tuple[RequiredPermission, ...], subject: str
+) -> Iterator[dict[str, Any]]:
+    meta = {"name": name, **({"namespace": namespace} if namespace else {})}
+    yield {"apiVersion": f"{_API_GROUP}/v1", "kind": kind, "metadata": meta, "rules": role_rules(needs)}
+    yield {
+        "apiVersion": f"{_API_GROUP}/v1",
+        "kind": f"{kind}Binding",
+        "metadata": dict(meta),
+        "roleRef": {"apiGroup": _API_GROUP, "kind": kind, "name": name},
+        "subjects": [{"apiGroup": _API_GROUP, "kind": "User", "name": subject}],
+    }

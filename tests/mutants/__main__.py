@@ -1,0 +1,94 @@
+"""`python -m tests.mutants [--count N] [--seed S]`: how many changes to the core the tests notice."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+
+from tests.mutants.called_map import KEPT, ROOT, CalledMap, measure, read_map
+from tests.mutants.mutations import Mutant, mutants
+from tests.mutants.same_program import is_same
+from tests.mutants.trial import CopyOfCore, MutantFate
+
+PARTS = ("rules", "cron", "actions", "store", "tables", "kube")
+GOAL = 0.9
+_CAUGHT = frozenset({MutantFate.CAUGHT, MutantFate.NEVER_ENDED})
+
+
+def chosen(parts: tuple[str, ...], count: int, seed: int, text: str = "") -> list[Mutant]:
+    """So many mutants, each part of the core in turn."""
+    dice = random.Random(seed)
+    pools = []
+    for part in parts:
+        files = sorted((ROOT / "core" / "foretop_core" / part).rglob("*.py"))
+        pool = [one for file in files for one in mutants(ROOT, file) if not is_same(one) and text in str(one)]
+        dice.shuffle(pool)
+        pools.append(pool)
+    return list(_in_turn(pools, count))
+
+
+def _in_turn(pools: list[list[Mutant]], count: int) -> Iterator[Mutant]:
+    while count and any(pools):
+        for pool in pools:
+            if pool and count:
+                yield pool.pop()
+                count -= 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants")
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=PARTS, action="append", help="a part of the core; may be repeated")
+    parser.add_argument("--match", default="", help="only mutants that are printed with this text in them")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--measure", action="store_true", help="find out again which tests call what")
+    wanted = parser.parse_args()
+    if wanted.measure or not KEPT.exists():
+        measure(wanted.jobs)
+    called = read_map()
+    picked = chosen(tuple(wanted.only or PARTS), wanted.count, wanted.seed, wanted.match)
+    print(f"{len(picked)} mutants, seed {wanted.seed}", flush=True)
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="foretop-mutants-") as folder:
+        fates = _try_all(picked, called, Path(folder), wanted.jobs)
+    counts = Counter(fates)
+    caught = sum(counts[fate] for fate in _CAUGHT)
+    for fate, number in counts.most_common():
+        print(f"{number:5} {fate}")
+    share = caught / len(picked) if picked else 1.0
+    print(f"{caught} of {len(picked)} caught ({share:.0%}) in {(time.monotonic() - began) / 60:.0f} min")
+    return 0 if share >= GOAL else 1
+
+
+def _try_all(picked: list[Mutant], called: CalledMap, folder: Path, jobs: int) -> list[MutantFate]:
+    copies: SimpleQueue[CopyOfCore] = SimpleQueue()
+    for number in range(jobs):
+        copy = CopyOfCore(folder / str(number))
+        copy.make()
+        copies.put(copy)
+
+    def attempt(mutant: Mutant) -> MutantFate:
+        copy = copies.get()
+        try:
+            fate = copy.run(mutant, called.tests_for(mutant), called)
+        finally:
+            copies.put(copy)
+        print(f"{fate:24} {mutant}", flush=True)
+        return fate
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(attempt, picked))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

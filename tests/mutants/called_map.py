@@ -1,0 +1,64 @@
+"""Which tests call which function: measured once by a run of all tests, kept in build/."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.mutants.called_functions import OUT
+from tests.mutants.mutations import Mutant
+
+ROOT = Path(__file__).parents[2]
+KEPT = ROOT / "build" / "mutants" / "called.json"
+
+
+@dataclass(frozen=True, slots=True)
+class CalledMap:
+    """The tests by the functions that they call."""
+
+    seconds: dict[str, float]
+    by_function: dict[str, tuple[str, ...]]
+    by_file: dict[str, tuple[str, ...]]
+
+    def tests_for(self, mutant: Mutant) -> tuple[str, ...]:
+        """The tests that can notice, the quickest first; for a change outside of functions all of its file."""
+        found: Iterable[str] = self.by_file.get(mutant.path, ())
+        if mutant.function:
+            found = self.by_function.get(f"{mutant.path}::{mutant.function}", ())
+        return tuple(sorted(found, key=lambda test: self.seconds[test]))
+
+
+def measure(jobs: int, *paths: str) -> None:
+    """Runs all tests once, or those of some paths, and writes the map; what it holds of other tests stays."""
+    KEPT.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "pytest", "-p", "tests.mutants.called_functions", "-n", str(jobs)]
+        environ = {**os.environ, OUT: folder, "CI": "1"}
+        done = subprocess.run([*command, "--dist", "worksteal", *paths], cwd=ROOT, env=environ, check=False)
+        if done.returncode:
+            print("not every test passed while they were measured: a mutant that only these notice is not sure")
+        tests: dict[str, dict[str, object]] = json.loads(KEPT.read_text()) if paths and KEPT.exists() else {}
+        for part in Path(folder).glob("*.jsonl"):
+            tests.update(json.loads(line) for line in part.read_text().splitlines())
+    KEPT.write_text(json.dumps(tests, indent=0))
+
+
+def read_map() -> CalledMap:
+    tests = json.loads(KEPT.read_text())
+    by_function: dict[str, list[str]] = {}
+    by_file: dict[str, set[str]] = {}
+    for name, seen in tests.items():
+        for function in seen["called"]:
+            by_function.setdefault(function, []).append(name)
+            by_file.setdefault(function.partition("::")[0], set()).add(name)
+    return CalledMap(
+        {name: seen["seconds"] for name, seen in tests.items()},
+        {name: tuple(found) for name, found in by_function.items()},
+        {name: tuple(sorted(found)) for name, found in by_file.items()},
+    )

@@ -1,0 +1,27 @@
+"""A pytest plugin that runs the tests of a list, in its order; tests that the list's maker did not know come first."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, settings
+
+LIST = "FORETOP_CHOSEN_TESTS"
+"""The file with the list: `chosen` in order, and all that are `known`."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    held = json.loads(Path(os.environ[LIST]).read_text())
+    order = {name: place for place, name in enumerate(held["chosen"])}
+    known = frozenset(held["known"])
+    kept = [item for item in items if item.nodeid in order or item.nodeid not in known]
+    dropped = [item for item in items if item.nodeid not in order and item.nodeid in known]
+    items[:] = sorted(kept, key=lambda item: order.get(item.nodeid, -1))
+    config.hook.pytest_deselected(items=dropped)
+    # One counterexample is enough: the smallest one is nobody's business here.
+    settings.register_profile("mutants", settings.default, phases=(Phase.explicit, Phase.generate), database=None)
+    settings.load_profile("mutants")

@@ -1,0 +1,54 @@
+"""The changes that `make mutants` makes: each is one change, and what counts as the same program is still there."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from tests.mutants.called_map import ROOT
+from tests.mutants.mutations import mutants, mutated
+from tests.mutants.same_program import SAME, is_same
+
+SOURCE = '''
+"""A module with 1 of each."""
+from dataclasses import dataclass
+
+LIMIT = 3
+
+@dataclass(frozen=True)
+class Kept:
+    age: int = 0
+
+    def is_old(self, other: "int" = 5) -> bool:
+        if self.age > LIMIT and not other:
+            return True
+        return [one + 1 for one in range(other) if one is not None] == []
+'''
+
+
+def test_every_operator_comparison_number_and_condition_is_changed_alone(tmp_path: Path) -> None:
+    path = tmp_path / "kept.py"
+    path.write_text(SOURCE)
+    found = list(mutants(tmp_path, path))
+    assert [(one.line, one.function, one.change) for one in found] == [
+        (5, "", "3 to 4"),
+        (9, "", "0 to 1"),
+        (11, "Kept.is_old", "5 to 6"),
+        (12, "Kept.is_old", "condition negated"),
+        (12, "Kept.is_old", "and to or"),
+        (12, "Kept.is_old", "> to >="),
+        (13, "Kept.is_old", "True to False"),
+        (14, "Kept.is_old", "== to !="),
+        (14, "Kept.is_old", "+ to -"),
+        (14, "Kept.is_old", "1 to 2"),
+        (14, "Kept.is_old", "condition negated"),
+        (14, "Kept.is_old", "is not to is"),
+    ]
+    made = [mutated(SOURCE, one.number) for one in found]
+    assert len({*made, ast.unparse(ast.parse(SOURCE))}) == len(found) + 1
+
+
+def test_what_counts_as_the_same_program_is_still_in_the_source() -> None:
+    for one in SAME:
+        assert one.reason
+        assert any(is_same(mutant) for mutant in mutants(ROOT, ROOT / one.path) if mutant.text == one.text), one
