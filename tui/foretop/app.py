@@ -26,6 +26,8 @@ from foretop_core.tables.text.cell_text import clean, cut_end
 
 if TYPE_CHECKING:
     from foretop.dialogs.too_small_screen import TooSmallScreen
+    from foretop.main_screen.settings_applier import SettingsApplier
+    from foretop_core.config.live_config import LiveConfig
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
 
@@ -50,7 +52,10 @@ class Dashboard(SerialKeyApp):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "leave", show=False)]
 
     def __init__(
-        self, open_source: Callable[[], ClusterSession], display_options: DisplayOptions | None = None
+        self,
+        open_source: Callable[[], ClusterSession],
+        display_options: DisplayOptions | None = None,
+        config: LiveConfig | None = None,
     ) -> None:
         self.display_options = display_options or DisplayOptions()
         super().__init__(ansi_color=True, typed=self.display_options.typed)
@@ -68,6 +73,7 @@ class Dashboard(SerialKeyApp):
         self._again = asyncio.Event()
         self._canvas = CellDiff()
         self._size_notice: TooSmallScreen | None = None
+        self.config = config
 
     def get_default_screen(self) -> MainScreen:
         return MainScreen(self.display_options, self)
@@ -80,11 +86,12 @@ class Dashboard(SerialKeyApp):
 
     @property
     def my_zone(self) -> tzinfo:
-        """The zone of the machine that foretop runs on."""
+        """The zone of the configuration where that names one, else that of the machine that foretop runs on."""
         # When it is first asked for: the first paint needs no zone.
-        from foretop_core.clock import local_zone
+        from foretop_core.clock import local_zone, named_zone
 
-        return local_zone(os.environ)
+        named = named_zone(self.config.settings.time_zone) if self.config is not None else None
+        return named or local_zone(os.environ)
 
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda _: self._canvas.forget())
@@ -133,6 +140,7 @@ class Dashboard(SerialKeyApp):
 
             self._source.start()
             state = DashboardState(self._source, asyncio.get_running_loop().time)
+            self._follow_config(state)
             self.main_screen.attach(state)
             await self._pump(state)
         except Exception as problem:
@@ -164,11 +172,25 @@ class Dashboard(SerialKeyApp):
     async def _pump(self, state: DashboardState) -> None:
         seen: tuple[object, ...] = ()
         while True:
+            if self._applier is not None and self._applier.poll(asyncio.get_running_loop().time()):
+                seen = ()
             found = self._state(state)
             if found != seen:
                 seen = found
                 self.pulse()
             await asyncio.sleep(PACE)
+
+    def _follow_config(self, state: DashboardState) -> None:
+        """The configuration is in effect before the first rows are shown."""
+        if self.config is None:
+            return
+        # After the first paint: it knows of rules and clusters.
+        from foretop.main_screen.settings_applier import SettingsApplier
+
+        self._applier = SettingsApplier(self.config, self, self.main_screen, state)
+        self._applier.start()
+
+    _applier: SettingsApplier | None = None
 
     def _state(self, state: DashboardState) -> tuple[object, ...]:
         """What moves when there is something to draw: the facts, their health, and the second."""

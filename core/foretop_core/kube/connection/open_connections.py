@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from foretop_core.clock import Clock, SystemClock, steady_seconds
+from foretop_core.config.config_file import read_config
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.config import ConnectionOptions
@@ -13,7 +14,6 @@ from foretop_core.kube.connection.connection_budget import connection_budget
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
 from foretop_core.kube.connection.kubeconfig import choose_contexts, reloading
 from foretop_core.kube.connection.oidc import OidcTokens
-from foretop_core.kube.connection.user_settings import read_only_contexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class Connections:
 def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock, read_only: bool) -> Connections:
     """Reads the kubeconfig; what is wrong with it is raised as one line, before anything is sent.
 
-    A context is read-only where the caller or the person's own configuration says so.
+    A context is read-only where the caller or the user's configuration file says so.
     """
-    protected = read_only_contexts(environ)
+    config = read_config(environ)
     plugins = ExecPlugins(clock, environ)
     oidc = OidcTokens(clock)
     clients = {}
@@ -38,5 +38,7 @@ def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock
     ticks = steady_seconds if isinstance(clock, SystemClock) else None
     for context in chosen:
         auth = Authenticator(context, reloading(context, options, environ), plugins, clock, oidc)
-        clients[context.name] = ApiClient(auth, clock, read_only or context.name in protected, budget, ticks)
+        client = ApiClient(auth, clock, read_only, budget, ticks)
+        client.protection = config.protection(context.name)
+        clients[context.name] = client
     return Connections(clients, plugins)
