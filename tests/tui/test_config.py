@@ -21,7 +21,7 @@ from tests.tui.pilot import MIDDLE, Screen
 
 
 def live(folder: Path, text: str) -> LiveConfig:
-    environ = {"XDG_CONFIG_HOME": str(folder)}
+    environ = {"XDG_CONFIG_HOME": str(folder), "XDG_STATE_HOME": str(folder)}
     path = folder / "foretop" / "config.yaml"
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)

@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.console import RenderableType
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
 from textual.geometry import Size
 
 from foretop.main_screen.main_screen import MainScreen
@@ -27,6 +28,7 @@ from foretop_core.tables.text.cell_text import clean, cut_end
 if TYPE_CHECKING:
     from foretop.dialogs.too_small_screen import TooSmallScreen
     from foretop.main_screen.settings_applier import SettingsApplier
+    from foretop.terminal.themes import ThemeFilter
     from foretop_core.config.live_config import LiveConfig
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
@@ -74,6 +76,10 @@ class Dashboard(SerialKeyApp):
         self._canvas = CellDiff()
         self._size_notice: TooSmallScreen | None = None
         self.config = config
+        self.theme_name = "terminal"
+        self._theme_filter: ThemeFilter | None = None
+        if config is not None:
+            self.show_theme(config.settings.theme)
 
     def get_default_screen(self) -> MainScreen:
         return MainScreen(self.display_options, self)
@@ -260,6 +266,37 @@ class Dashboard(SerialKeyApp):
 
     def action_leave(self) -> None:
         self.exit()
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Where colours are not wanted at all, a theme has none to give."""
+        filters = super().get_line_filters()
+        return filters if self._theme_filter is None or self.no_color else [*filters, self._theme_filter]
+
+    def show_theme(self, name: str, *, afresh: bool = False) -> None:
+        """The terminal's own colours, or those of a theme or skin; `afresh` where its colours may have changed."""
+        if name == self.theme_name and not afresh:
+            return
+        # Only for another theme: the terminal's own colours need none of it.
+        from foretop.terminal.themes import ThemeFilter, theme_colours
+
+        colours = theme_colours(name, self.config.settings.skins if self.config is not None else {})
+        self.theme_name = name
+        self._theme_filter = None if colours is None else ThemeFilter(colours)
+        if self._is_up:
+            self._draw_again()
+
+    def cycle_theme(self) -> None:
+        """A choice that the configuration goes over holds until the end."""
+        # As above.
+        from foretop.terminal.themes import next_theme
+
+        self.show_theme(next_theme(self.theme_name, self.config.settings.skins if self.config is not None else {}))
+        origin = self.config.theme_origin if self.config is not None else ""
+        if self.config is not None:
+            self.config.choose_theme(self.theme_name)
+        off = " (NO_COLOR is set: no colours)" if self.no_color else ""
+        until = f" until you quit: {origin} sets another" if origin else ""
+        self.notify(f"Theme {self.theme_name}{until}{off}")
 
     def toggle_mouse(self) -> None:
         """The terminal's own selection and our mouse exclude each other."""

@@ -279,6 +279,14 @@ ACTIONS: tuple[Action, ...] = (
         "mouse on or off (on disables the terminal's own selection)",
         ActionGroup.SCREEN,
     ),
+    Action(
+        "theme",
+        ("ctrl+t",),
+        "ctrl+t",
+        "next theme: the terminal's colours, dark, light, high-contrast, colour-blind, your own",
+        ActionGroup.SCREEN,
+        words=("colours", "skin"),
+    ),
     Action("suspend", (), "", "suspend to the shell; fg returns", ActionGroup.SCREEN),
     Action(
         "leave",

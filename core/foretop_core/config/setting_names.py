@@ -9,9 +9,7 @@ from typing import Literal, get_args
 
 PageName = Literal["triage", "schedules", "nonadmin", "queue", "calendar", "primer", "backups", "restores", "storage"]
 PAGE_NAMES: tuple[str, ...] = get_args(PageName)
-ThemeTone = Literal[
-    "foreground", "background", "border", "plain", "dim", "good", "running", "waiting", "paused", "warn", "bad"
-]
+ThemeTone = Literal["foreground", "background", "border", "dim", "good", "running", "waiting", "paused", "warn", "bad"]
 """What a theme gives colours to: the screen, and the tones of what stands on it."""
 BUILT_IN_THEMES = ("terminal", "dark", "light", "high-contrast", "colour-blind")
 PAGE_COLUMNS: dict[str, tuple[str, ...]] = {
@@ -90,6 +88,7 @@ ActionName = Literal[
     "full",
     "messages",
     "mouse",
+    "theme",
     "suspend",
 ]
 """What a key can be given to, as the palette names it; esc, ctrl+c and the keys of fields stay as they are."""

@@ -45,7 +45,7 @@ TEMPLATE = """\
 # terminal (its own sixteen colours), dark, light, high-contrast, colour-blind, or a skin from below.
 #theme: terminal
 
-# Your own themes: colours for foreground, background, border, plain, dim, good, running, waiting, paused, warn, bad.
+# Your own themes: colours for foreground, background, border, dim, good, running, waiting, paused, warn, bad.
 # What a skin leaves out is taken from dark.
 #skins:
 #  midnight: {background: '#10141c', foreground: '#d0d0d0', bad: '#ff5f5f', warn: '#ffd75f'}

@@ -178,5 +178,9 @@ def test_the_names_are_those_of_the_screen_and_the_rules() -> None:
     assert {page: tuple(column.name for column in columns) for page, columns in TABLE_COLUMNS.items()} == PAGE_COLUMNS
     fixed = {"edit", "edit_minutes", "section", "copy_primed", "escape", "leave"}
     assert list(get_args(ActionName)) == [one.id.replace("_", "-") for one in ACTIONS if one.id not in fixed]
-    assert set(get_args(ThemeTone)) == {tone.value for tone in Tone} | {"foreground", "background", "border"}
+    assert set(get_args(ThemeTone)) == {tone.value for tone in Tone if tone is not Tone.PLAIN} | {
+        "foreground",
+        "background",
+        "border",
+    }
     assert ThresholdSettings.__struct_fields__ == tuple(one.name for one in fields(Thresholds))

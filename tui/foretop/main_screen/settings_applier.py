@@ -27,6 +27,8 @@ class SettingsHost(Protocol):
     @property
     def my_zone(self) -> tzinfo: ...
 
+    def show_theme(self, name: str, *, afresh: bool = False) -> None: ...
+
     def set_keymap(self, keymap: dict[str, str]) -> None: ...
 
     def notify(self, message: str, *, severity: Literal["information", "warning", "error"] = "information") -> None: ...
@@ -68,6 +70,8 @@ class SettingsApplier:
         if limits != self._state.thresholds:
             self._state.thresholds = limits
             self._state.judge(at_once=before is not None)
+        if before is not None and (before.theme, before.skins) != (settings.theme, settings.skins):
+            self._host.show_theme(settings.theme, afresh=True)
         self._screen.configure(settings)
 
     def _take_keys(self) -> list[str]:
