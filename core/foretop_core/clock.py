@@ -77,3 +77,13 @@ def local_zone(environ: Mapping[str, str], localtime: str = _LOCALTIME) -> tzinf
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         return datetime.now(UTC).astimezone().tzinfo or UTC
+
+
+def named_zone(name: str) -> tzinfo | None:
+    """The zone of this name, such as Europe/Berlin; None for the words that name no place, and for unknown ones."""
+    if "/" not in name:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return None

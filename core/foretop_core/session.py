@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from foretop_core.clock import Clock, ShiftedClock, SystemClock
+from foretop_core.config.thresholds import thresholds_of
 from foretop_core.errors import ForetopError
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.connection import api_paths
@@ -27,7 +28,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import Triage, triage
+from foretop_core.rules.triage import Thresholds, Triage, triage
 from foretop_core.store import Store
 
 if TYPE_CHECKING:
@@ -55,7 +56,9 @@ class Session:
         kinds: tuple[Kind, ...] = WATCHED,
         timing: WatchTimings | None = None,
         given_versions: GivenVersions = NONE_GIVEN,
+        thresholds: Thresholds | None = None,
     ) -> None:
+        self.thresholds = thresholds or Thresholds()
         self.store = Store(given_versions)
         self.connections = connections
         self.namespaces = named.namespaces if named else ()
@@ -89,7 +92,7 @@ class Session:
         return self.store.snapshot(context)
 
     def triage(self, context: str) -> Triage:
-        return triage(self.snapshot(context), self.clock(context).now())
+        return triage(self.snapshot(context), self.clock(context).now(), self.thresholds)
 
     def executor(self, context: str, journal: Journal, user: str) -> PlanExecutor:
         """What wishes are carried out with in one context; loaded with the first wish, for the rows come before it."""
@@ -229,7 +232,8 @@ def open_session(
     connections = connect(options.connect, environ, local, options.read_only)
     given = options.velero_versions or NONE_GIVEN
     given.check(connections.clients)
-    return Session(connections, named, local, kinds, given_versions=given)
+    limits = thresholds_of(options.thresholds)
+    return Session(connections, named, local, kinds, given_versions=given, thresholds=limits)
 
 
 async def _check_reachable(client: ApiClient) -> None:

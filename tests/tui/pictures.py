@@ -52,6 +52,7 @@ class Picture:
     display_options: DisplayOptions = field(default_factory=lambda: DisplayOptions(flash=False))
     seen: Callable[[FilledSource], None] | None = None
     colour: bool = True
+    theme: str = "terminal"
     snapshot: Literal["", "svg", "txt"] = ""
     """It is kept, colours and all or as text alone, and a test holds the screen to it."""
 
@@ -112,6 +113,10 @@ PICTURES = (
     Picture("volumes", "volumes", ("4",)),
     Picture("ascii", "default", (), SMALL, DisplayOptions(ascii=True, flash=False)),
     Picture("wide", "default", ("3",), MIDDLE),
+    Picture("theme-dark", "default", theme="dark"),
+    Picture("theme-light", "default", theme="light"),
+    Picture("theme-high-contrast", "default", theme="high-contrast"),
+    Picture("theme-colour-blind", "default", theme="colour-blind"),
 )
 
 
@@ -132,6 +137,7 @@ async def looking_at(picture: Picture) -> AsyncIterator[Screen]:
         if not picture.colour:
             environ.setenv("NO_COLOR", "1")
         async with screen(source, picture.size, picture.display_options) as shown:
+            shown.app.show_theme(picture.theme)
             await shown.press(*picture.keys)
             await shown.settle()
             yield shown

@@ -114,11 +114,27 @@ def test_bad_input_is_one_line_and_nothing_is_sent(
     assert not (tmp_path / "state").exists()
 
 
-def test_a_configuration_that_cannot_be_read_is_one_line(
+def test_a_mistake_in_the_configuration_is_one_line_and_protects_the_context(
     foretop: Foretop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "config" / "foretop").mkdir(parents=True)
     (tmp_path / "config" / "foretop" / "config.yaml").write_text("contexts: {minicluster: {readonly: yes please}}\n")
-    assert foretop("schedule", "pause", "nightly", "--yes") == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "config.yaml cannot be used" in line
+    assert foretop("schedule", "pause", "nightly", "--yes") == 3
+    mistake, refusal = capsys.readouterr().err.splitlines()
+    assert "config.yaml:1: contexts.minicluster: unknown setting 'readonly'; did you mean readOnly?" in mistake
+    assert "read-only is on" in refusal
+
+
+def test_a_production_context_is_written_to_when_its_name_is_given(
+    foretop: Foretop, wire: Wire, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "config" / "foretop").mkdir(parents=True)
+    (tmp_path / "config" / "foretop" / "config.yaml").write_text("contexts: {minicluster: {production: true}}\n")
+    pause = ("schedule", "pause", "nightly", "--yes")
+    for more in ((), ("--confirm-context", "other")):
+        assert foretop(*pause, *more) == 3
+        assert "minicluster is marked production (add --confirm-context minicluster)" in capsys.readouterr().err
+    assert foretop("schedule", "pause", "nightly", "--dry-run") == 0
+    assert changed_by(wire) == []
+    assert foretop(*pause, "--confirm-context", "minicluster") == 0
+    assert len(changed_by(wire)) == 1

@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.console import RenderableType
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
 from textual.geometry import Size
 
 from foretop.main_screen.main_screen import MainScreen
@@ -26,6 +27,9 @@ from foretop_core.tables.text.cell_text import clean, cut_end
 
 if TYPE_CHECKING:
     from foretop.dialogs.too_small_screen import TooSmallScreen
+    from foretop.main_screen.settings_applier import SettingsApplier
+    from foretop.terminal.themes import ThemeFilter
+    from foretop_core.config.live_config import LiveConfig
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
 
@@ -52,7 +56,10 @@ class Dashboard(SerialKeyApp):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "leave", show=False)]
 
     def __init__(
-        self, open_source: Callable[[], ClusterSession], display_options: DisplayOptions | None = None
+        self,
+        open_source: Callable[[], ClusterSession],
+        display_options: DisplayOptions | None = None,
+        config: LiveConfig | None = None,
     ) -> None:
         self.display_options = display_options or DisplayOptions()
         super().__init__(ansi_color=True, typed=self.display_options.typed)
@@ -70,6 +77,11 @@ class Dashboard(SerialKeyApp):
         self._again = asyncio.Event()
         self._canvas = CellDiff()
         self._size_notice: TooSmallScreen | None = None
+        self.config = config
+        self.theme_name = "terminal"
+        self._theme_filter: ThemeFilter | None = None
+        if config is not None:
+            self.show_theme(config.settings.theme)
 
     def get_default_screen(self) -> MainScreen:
         return MainScreen(self.display_options, self)
@@ -82,11 +94,12 @@ class Dashboard(SerialKeyApp):
 
     @property
     def my_zone(self) -> tzinfo:
-        """The zone of the machine that foretop runs on."""
+        """The zone of the configuration where that names one, else that of the machine that foretop runs on."""
         # When it is first asked for: the first paint needs no zone.
-        from foretop_core.clock import local_zone
+        from foretop_core.clock import local_zone, named_zone
 
-        return local_zone(os.environ)
+        named = named_zone(self.config.settings.time_zone) if self.config is not None else None
+        return named or local_zone(os.environ)
 
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda _: self._canvas.forget())
@@ -135,6 +148,7 @@ class Dashboard(SerialKeyApp):
 
             self._source.start()
             state = DashboardState(self._source, asyncio.get_running_loop().time)
+            self._follow_config(state)
             self.main_screen.attach(state)
             await self._pump(state)
         except Exception as problem:
@@ -166,11 +180,25 @@ class Dashboard(SerialKeyApp):
     async def _pump(self, state: DashboardState) -> None:
         seen: tuple[object, ...] = ()
         while True:
+            if self._applier is not None and self._applier.poll(asyncio.get_running_loop().time()):
+                seen = ()
             found = self._state(state)
             if found != seen:
                 seen = found
                 self.pulse()
             await asyncio.sleep(PACE)
+
+    def _follow_config(self, state: DashboardState) -> None:
+        """The configuration is in effect before the first rows are shown."""
+        if self.config is None:
+            return
+        # After the first paint: it knows of rules and clusters.
+        from foretop.main_screen.settings_applier import SettingsApplier
+
+        self._applier = SettingsApplier(self.config, self, self.main_screen, state)
+        self._applier.start()
+
+    _applier: SettingsApplier | None = None
 
     def _state(self, state: DashboardState) -> tuple[object, ...]:
         """What moves when there is something to draw: the facts, their health, and the second."""
@@ -240,6 +268,37 @@ class Dashboard(SerialKeyApp):
 
     def action_leave(self) -> None:
         self.exit()
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Where colours are not wanted at all, a theme has none to give."""
+        filters = super().get_line_filters()
+        return filters if self._theme_filter is None or self.no_color else [*filters, self._theme_filter]
+
+    def show_theme(self, name: str, *, afresh: bool = False) -> None:
+        """The terminal's own colours, or those of a theme or skin; `afresh` where its colours may have changed."""
+        if name == self.theme_name and not afresh:
+            return
+        # Only for another theme: the terminal's own colours need none of it.
+        from foretop.terminal.themes import ThemeFilter, theme_colours
+
+        colours = theme_colours(name, self.config.settings.skins if self.config is not None else {})
+        self.theme_name = name
+        self._theme_filter = None if colours is None else ThemeFilter(colours)
+        if self._is_up:
+            self._draw_again()
+
+    def cycle_theme(self) -> None:
+        """A choice that the configuration goes over holds until the end."""
+        # As above.
+        from foretop.terminal.themes import next_theme
+
+        self.show_theme(next_theme(self.theme_name, self.config.settings.skins if self.config is not None else {}))
+        origin = self.config.theme_origin if self.config is not None else ""
+        if self.config is not None:
+            self.config.choose_theme(self.theme_name)
+        off = " (NO_COLOR is set: no colours)" if self.no_color else ""
+        until = f" until you quit: {origin} sets another" if origin else ""
+        self.notify(f"Theme {self.theme_name}{until}{off}")
 
     def toggle_mouse(self) -> None:
         """The terminal's own selection and our mouse exclude each other."""

@@ -10,7 +10,7 @@ one view are an error when this is imported.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import combinations
 
@@ -280,6 +280,14 @@ ACTIONS: tuple[Action, ...] = (
         "mouse on or off (on disables the terminal's own selection)",
         ActionGroup.SCREEN,
     ),
+    Action(
+        "theme",
+        ("ctrl+t",),
+        "ctrl+t",
+        "next theme: the terminal's colours, dark, light, high-contrast, colour-blind, your own",
+        ActionGroup.SCREEN,
+        words=("colours", "skin"),
+    ),
     Action("suspend", (), "", "suspend to the shell; fg returns", ActionGroup.SCREEN),
     Action(
         "leave",
@@ -341,6 +349,15 @@ def check_letters(actions: Iterable[Action], view: str, sorting: Iterable[str]) 
     for action in actions:
         if taken := letters.intersection(action.keys):
             raise KeyConflict(f"{action.id} is on {', '.join(sorted(taken))}, which sorts the table of {view}")
+
+
+def with_key(actions: Iterable[Action], action_id: str, key: str, shown: str) -> tuple[Action, ...]:
+    """The actions with one of them on another key; raises KeyConflict where that is taken."""
+    changed = tuple(
+        replace(action, keys=(key,), shown=shown) if action.id == action_id else action for action in actions
+    )
+    check_keys(changed)
+    return changed
 
 
 check_keys(ACTIONS)

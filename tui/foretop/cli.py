@@ -12,7 +12,7 @@ from typing import Any, NoReturn, cast
 import click
 
 from foretop.commands.complete_words import REFRESH
-from foretop.commands.connection import connection_options
+from foretop.commands.connection import config_of, connection_options
 from foretop.commands.display_flags import DisplayFlags, has_terminal, screen_options, watch_clusters
 from foretop.commands.help_examples import EXAMPLES, START_EXAMPLES
 from foretop_core.kube.connection.config import SessionOptions
@@ -37,6 +37,7 @@ COMMANDS = {
     "server": ("foretop.commands.server", "Set Velero's default for skipImmediately."),
     "journal": ("foretop.commands.journal", "Show what foretop has written to which cluster."),
     "explain": ("foretop.commands.explain", "Explain when schedules run, skips, the queue, phases, cron dialects."),
+    "config": ("foretop.commands.config", "Show, write and explain the configuration file."),
     "completion": ("foretop.commands.completion", "Print the completion script of a shell."),
     "report": ("foretop.commands.report", "Report next runs, queue and findings of a cluster or of a file."),
 }
@@ -44,6 +45,8 @@ COMMANDS = {
 
 HIDDEN = {REFRESH: "foretop.commands.completion_names"}
 """Commands that foretop calls itself."""
+_SILENT = frozenset({REFRESH, "completion", "demo"})
+"""Commands that say nothing of mistakes in the configuration: nobody reads it, or the screen shows them."""
 
 
 class _ReaderGone(Exception):
@@ -110,13 +113,26 @@ def foretop(ctx: click.Context, session_options: SessionOptions, display_flags: 
     """
     ctx.obj = session_options
     if ctx.invoked_subcommand is not None:
+        if ctx.invoked_subcommand not in _SILENT:
+            warn_of_mistakes(config_of(ctx).mistakes)
         return None
     if has_terminal():
         return watch_clusters(session_options, display_flags)
     from foretop.commands.report import report_on_clusters
 
+    warn_of_mistakes(config_of(ctx).mistakes)
     report_on_clusters(session_options)
     return 0
+
+
+def warn_of_mistakes(mistakes: Sequence[str]) -> None:
+    """What is wrong with the configuration, one line each; the command goes on with the rest of it."""
+    if not mistakes:
+        return
+    from foretop_core.tables.text.cell_text import clean
+
+    for mistake in mistakes:
+        click.echo(f"foretop: {clean(mistake)}", err=True)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from foretop.app import Dashboard
 from foretop.terminal.probe import TerminalProbe, ask_width, is_ssh, needs_ascii
+from foretop_core.config.live_config import LiveConfig
 from foretop_core.dashboard.cluster_session import ClusterSession, DisplayOptions
 
 
@@ -31,9 +32,11 @@ def detect_display(
     return DisplayOptions(plain or heard.wide, lit and not calm, mouse, read_only, speed, page, heard.typed)
 
 
-def run_dashboard(open_source: Callable[[], ClusterSession], display_options: DisplayOptions) -> int:
+def run_dashboard(
+    open_source: Callable[[], ClusterSession], display_options: DisplayOptions, config: LiveConfig
+) -> int:
     """Runs until the person leaves; the exit code is that of the command line."""
-    app = Dashboard(open_source, display_options)
+    app = Dashboard(open_source, display_options, config)
     answer = asyncio.run(_run(app, display_options))
     return answer if isinstance(answer, int) else app.return_code or 0
 

@@ -62,6 +62,11 @@ class ActionService:
     def is_read_only(self, contexts: Sequence[str]) -> bool:
         return any(self._clusters[context].client.read_only for context in contexts)
 
+    def production(self, contexts: Sequence[str]) -> tuple[str, ...]:
+        """Those of the contexts that the configuration marks as production."""
+        reached = [name for name in dict.fromkeys(contexts) if name in self._clusters]
+        return tuple(name for name in reached if self._clusters[name].client.protection.production)
+
     def client(self, context: str) -> ApiClient:
         return self._clusters[context].client
 

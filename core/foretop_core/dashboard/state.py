@@ -18,6 +18,7 @@ from foretop_core.rules.triage import (
     Debounced,
     Finding,
     Severity,
+    Thresholds,
     aggregated,
     debounce,
     failure_finding,
@@ -54,6 +55,7 @@ class DashboardState:
         self.contexts = source.contexts
         self.zoning = TimeZoneSetting()
         self.focus = NamespaceScope()
+        self.thresholds = Thresholds()
         self.findings: tuple[Finding, ...] = ()
         self.unseen: tuple[VisibilityGap, ...] = ()
         self.findings_revision = 0
@@ -216,11 +218,11 @@ class DashboardState:
         self._judged[context] = (self.clock(context), self._version(context))
         if self._is_coming_in(context):
             return
-        found = triage(self.store.snapshot(context), now)
+        found = triage(self.store.snapshot(context), now, self.thresholds)
         self._failed_rules[context] = found.failures
         # What comes in with the first list has not just begun: it is shown at once.
         held = None if context in self._first_look else self._settled.get(context)
-        self._settled[context] = debounce(held, found.findings, now)
+        self._settled[context] = debounce(held, found.findings, now, self.thresholds)
         if self.health(context).state is not WatchState.SYNCING:
             self._first_look.discard(context)
 

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.config.config_file import ConfigFile, read_config
+from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 
 if TYPE_CHECKING:
+    from foretop_core.config.settings import Settings
     from foretop_core.rules.dialects.given_versions import GivenVersions
 
 # Deferred imports: the rules are loaded only where a release is given.
@@ -67,7 +69,9 @@ _NAMES = (
     "request_timeout",
     "read_only",
 )
-_NO = frozenset({"", "0", "false", "no"})
+_ELSEWHERE = ("kubeconfig", "kube_cluster", "kube_user", "kube_server")
+"""Options that lead to another place than the contexts of the configuration file."""
+_CONFIG = "foretop.config"
 
 
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,9 +80,9 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def with_session_options(*arguments: Any, **options: Any) -> Any:
         given = {name: options.pop(name, None) for name in _NAMES}
-        return command(
-            *arguments, session_options=_merge(session_options_of(click.get_current_context()), given), **options
-        )
+        context = click.get_current_context()
+        merged = _merge(session_options_of(context), given, config_of(context).settings)
+        return command(*arguments, session_options=merged, **options)
 
     for option in reversed(_OPTIONS):
         with_session_options = option(with_session_options)
@@ -91,19 +95,38 @@ def without_option(command: Callable[..., Any], name: str) -> None:
     params[:] = [param for param in params if param.name != name]
 
 
+def config_of(context: click.Context) -> ConfigFile:
+    """The user's configuration, read once for a command line."""
+    found: ConfigFile | None = context.meta.get(_CONFIG)
+    if found is None:
+        found = context.meta[_CONFIG] = read_config(os.environ)
+    return found
+
+
 def session_options_of(context: click.Context) -> SessionOptions:
-    """What was said so far; the environment speaks first."""
+    """What was said so far; the configuration file and the environment speak first."""
     found = context.find_object(SessionOptions)
     if found is not None:
         return found
-    return SessionOptions(read_only=os.environ.get("FORETOP_READ_ONLY", "").strip().lower() not in _NO)
+    settings = config_of(context).settings
+    return SessionOptions(
+        ConnectionOptions(contexts=settings.expanded(settings.default_contexts)),
+        settings.namespaces,
+        settings.read_only,
+        settings.velero_namespace,
+        velero_versions=_configured_versions(settings),
+        thresholds=settings.thresholds,
+    )
 
 
-def _merge(before: SessionOptions, given: dict[str, Any]) -> SessionOptions:
+def _merge(before: SessionOptions, given: dict[str, Any], settings: Settings) -> SessionOptions:
+    elsewhere = any(given[name] for name in _ELSEWHERE)
+    usual = before.connect.contexts == settings.expanded(settings.default_contexts)
+    contexts = settings.expanded(given["contexts"]) or (() if elsewhere and usual else before.connect.contexts)
     connect = replace(
         before.connect,
         kubeconfig=given["kubeconfig"] or before.connect.kubeconfig,
-        contexts=given["contexts"] or before.connect.contexts,
+        contexts=contexts,
         as_user=given["as_user"] or before.connect.as_user,
         as_groups=given["as_groups"] or before.connect.as_groups,
         cluster=given["kube_cluster"] or before.connect.cluster,
@@ -118,8 +141,15 @@ def _merge(before: SessionOptions, given: dict[str, Any]) -> SessionOptions:
         raise click.UsageError("give --certificate-authority or --insecure-skip-tls-verify, not both")
     namespaces = () if given["all_namespaces"] else given["namespaces"] or before.namespaces
     velero = given["velero_namespace"] or before.velero_namespace
-    versions = _versions(given["velero_versions"]) or before.velero_versions
-    return SessionOptions(connect, namespaces, before.read_only or given["read_only"], velero, velero_versions=versions)
+    versions = _versions(given["velero_versions"], before.velero_versions)
+    return replace(
+        before,
+        connect=connect,
+        namespaces=namespaces,
+        read_only=before.read_only or given["read_only"],
+        velero_namespace=velero,
+        velero_versions=versions,
+    )
 
 
 def _seconds(text: str | None) -> float | None:
@@ -135,10 +165,22 @@ def _seconds(text: str | None) -> float | None:
     return hours * 3600 + minutes * 60 + seconds or None
 
 
-def _versions(texts: tuple[str, ...]) -> GivenVersions | None:
+def _versions(texts: tuple[str, ...], before: GivenVersions | None) -> GivenVersions | None:
     """Loaded with the first one given: what knows of releases brings the whole of cron, for which no screen waits."""
     if not texts:
-        return None
+        return before
     from foretop_core.rules.dialects.given_versions import GivenVersions
 
-    return GivenVersions.read(texts)
+    return replace(GivenVersions.read(texts), defaults=before.defaults if before else {})
+
+
+def _configured_versions(settings: Settings) -> GivenVersions | None:
+    found = {name: one.velero_version for name, one in settings.contexts.items() if one.velero_version}
+    if settings.velero_version:
+        found[""] = settings.velero_version
+    if not found:
+        return None
+    # As above: only where a version is configured.
+    from foretop_core.rules.dialects.given_versions import GivenVersions
+
+    return GivenVersions({}, GivenVersions.read(f"{name}={version}" for name, version in found.items()).versions)

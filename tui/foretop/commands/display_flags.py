@@ -12,6 +12,9 @@ from typing import Any
 
 import click
 
+from foretop.commands.connection import config_of
+from foretop_core.config.live_config import LiveConfig
+from foretop_core.config.setting_names import BUILT_IN_THEMES, PAGE_NAMES
 from foretop_core.dashboard.cluster_session import ClusterSession
 from foretop_core.kube.connection.config import SessionOptions
 
@@ -22,8 +25,10 @@ _OPTIONS = (
     click.option("--calm", is_flag=True, help="Do not flash changed cells (the default over SSH)."),
     click.option("--flash", is_flag=True, help="Flash changed cells, even over SSH."),
     click.option("--mouse", is_flag=True, help="Enable the mouse; this disables the terminal's own selection."),
+    click.option("--page", type=click.Choice(PAGE_NAMES), help="The page to start on."),
+    click.option("--theme", metavar="NAME", help=f"Colours: {', '.join(BUILT_IN_THEMES)}, or a skin of the file."),
 )
-_NAMES = ("ascii_only", "calm", "flash", "mouse")
+_NAMES = ("ascii_only", "calm", "flash", "mouse", "page", "theme")
 _SELDOM = 50_000
 """So many new objects before the collector looks: what is made here stays, first the modules and then the cluster's."""
 
@@ -36,6 +41,20 @@ class DisplayFlags:
     calm: bool = False
     flash: bool = False
     mouse: bool = False
+    page: str = ""
+    theme: str = ""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that go over those of the configuration file."""
+        given = {"page": self.page, "theme": self.theme, "mouse": self.mouse}
+        return {name: value for name, value in given.items() if value}
+
+
+def display_flags_of(context: click.Context) -> DisplayFlags:
+    """What was said so far."""
+    found: DisplayFlags = context.meta.get(__name__, DisplayFlags())
+    return found
 
 
 def screen_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,14 +63,24 @@ def screen_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def with_tastes(*arguments: Any, **options: Any) -> Any:
         context = click.get_current_context()
-        before: DisplayFlags = context.meta.get(__name__, DisplayFlags())
+        before = display_flags_of(context)
         given = {name: options.pop(name) or getattr(before, name) for name in _NAMES}
+        _check_theme(given["theme"], context)
         display_flags = context.meta[__name__] = DisplayFlags(**given)
         return command(*arguments, display_flags=display_flags, **options)
 
     for option in reversed(_OPTIONS):
         with_tastes = option(with_tastes)
     return with_tastes
+
+
+def _check_theme(name: str, context: click.Context) -> None:
+    if name and name not in BUILT_IN_THEMES:
+        # Only for a name of the person's own: the built-in ones are known without the parser.
+        from foretop_core.config.config_checks import theme_problem
+
+        if problem := theme_problem(config_of(context).settings, name):
+            raise click.UsageError(f"--theme: {problem}")
 
 
 def has_terminal() -> bool:
@@ -69,16 +98,18 @@ def show_dashboard(
     gc.set_threshold(_SELDOM)
     from foretop.startup import detect_display, run_dashboard
 
+    config = LiveConfig(config_of(click.get_current_context()), os.environ, display_flags.settings)
     display_options = detect_display(
         os.environ,
         ascii=display_flags.ascii_only,
         calm=display_flags.calm,
         flash=display_flags.flash,
-        mouse=display_flags.mouse,
+        mouse=config.settings.mouse,
         read_only=read_only,
         speed=speed,
+        page=config.settings.page,
     )
-    return run_dashboard(open_source, display_options)
+    return run_dashboard(open_source, display_options, config)
 
 
 def watch_clusters(session_options: SessionOptions, display_flags: DisplayFlags) -> int:

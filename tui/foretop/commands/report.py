@@ -15,6 +15,7 @@ from foretop.commands.connection import connection_options
 from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.metrics import metrics_text
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
+from foretop_core.config.thresholds import thresholds_of
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
@@ -23,7 +24,7 @@ from foretop_core.rules.dialects import NONE_GIVEN
 from foretop_core.rules.failures import Failure, problem_text
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import Severity, Triage, aggregated, failure_finding, triage
+from foretop_core.rules.triage import Severity, Thresholds, Triage, aggregated, failure_finding, triage
 from foretop_core.tables.resources.json_items import (
     Item,
     finding_item,
@@ -58,7 +59,7 @@ def command(session_options: SessionOptions, source: str | None, at: str | None,
     given = session_options.velero_versions or NONE_GIVEN
     given.check(())
     snapshot = assemble((item for _, item in read.objects), given_versions=given.of(""))
-    return report_snapshots([(snapshot, now)], read.unreadable, form)
+    return report_snapshots([(snapshot, now)], read.unreadable, form, thresholds_of(session_options.thresholds))
 
 
 def report_on_clusters(session_options: SessionOptions) -> int:
@@ -71,15 +72,18 @@ async def _of_clusters(session_options: SessionOptions, at: datetime | None, for
         good, bad = await wait_synced(session)
         snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
         lost = tuple(Unreadable(problem.what, problem.why, problem.hint) for problem in bad)
-        return report_snapshots(snapshots, (*unreadable(session), *lost), form)
+        return report_snapshots(snapshots, (*unreadable(session), *lost), form, session.thresholds)
 
 
 def report_snapshots(
-    snapshots: Sequence[tuple[ClusterSnapshot, datetime]], unreadable: Sequence[Unreadable], form: str
+    snapshots: Sequence[tuple[ClusterSnapshot, datetime]],
+    unreadable: Sequence[Unreadable],
+    form: str,
+    limits: Thresholds | None = None,
 ) -> int:
     """Prints the report on some clusters, and answers with its exit code."""
     now = snapshots[0][1]
-    parts = [_on_cluster(snapshot, at) for snapshot, at in snapshots]
+    parts = [_on_cluster(snapshot, at, limits) for snapshot, at in snapshots]
     found = [judged for _, judged in parts]
     answer = {
         "at": rfc3339(now),
@@ -97,9 +101,11 @@ def report_snapshots(
     return exit_code(found, unreadable)
 
 
-def _on_cluster(snapshot: ClusterSnapshot, at: datetime) -> tuple[dict[str, list[Item]], Triage]:
+def _on_cluster(
+    snapshot: ClusterSnapshot, at: datetime, limits: Thresholds | None
+) -> tuple[dict[str, list[Item]], Triage]:
     """The report on one cluster; a part that fails is left out, and is a finding instead."""
-    judged = triage(snapshot, at)
+    judged = triage(snapshot, at, limits)
     failures = list(judged.failures)
     schedules: list[Item] = []
     for schedule in sorted(snapshot.schedules, key=lambda schedule: (schedule.namespace, schedule.name)):

@@ -40,6 +40,8 @@ class WriteOptions:
     dry_run: str
     yes: bool
     form: str
+    confirmed_context: str = ""
+    """The context marked production that --confirm-context names."""
 
     @property
     def asks(self) -> bool:
@@ -98,14 +100,21 @@ def acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds what every write takes; the command is handed `manner`."""
 
     @functools.wraps(command)
-    def with_manner(*arguments: Any, dry_run: str | None, yes: bool, form: str, **options: Any) -> Any:
-        write_options = WriteOptions(dry_run or "", yes, form)
+    def with_manner(
+        *arguments: Any, dry_run: str | None, yes: bool, form: str, confirm_context: str | None, **options: Any
+    ) -> Any:
+        write_options = WriteOptions(dry_run or "", yes, form, confirm_context or "")
         write_options.check()
         return command(*arguments, write_options=write_options, **options)
 
     for option in (
         click.option(
             "-o", "--output", "form", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True
+        ),
+        click.option(
+            "--confirm-context",
+            metavar="NAME",
+            help="With --yes: the name of a context that the configuration marks as production.",
         ),
         click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation."),
         click.option(
@@ -172,6 +181,7 @@ async def run_action(
     if write_options.dry_run == "client" or not plan.steps:
         reporter.close(planned=plan.steps)
         return REFUSED if plan.refused and not plan.steps else _exit_code(plan, [])
+    _confirm_production(at, write_options)
     await at.introduce()
     results = await _send(at, plan, again or planner, write_options, reporter)
     well = True
@@ -179,6 +189,20 @@ async def run_action(
         well = await _follow(at, results, probe, within, reporter)
     reporter.close()
     return _exit_code(plan, results) or (DONE if well else SOME_FAILED)
+
+
+def _confirm_production(at: CommandSession, write_options: WriteOptions) -> None:
+    """In a context marked production its name is asked for, or was given; --yes alone is not enough."""
+    if write_options.dry_run or not at.executor.client.protection.production:
+        return
+    if write_options.asks:
+        question = f"{at.context} is marked production: type its name to continue"
+        typed: str = click.prompt(question, default="", show_default=False, err=True)
+        if typed.strip() != at.context:
+            raise click.Abort
+    elif write_options.confirmed_context != at.context:
+        hint = f"add --confirm-context {at.context}"
+        raise ActionRefused("Nothing was sent", f"{at.context} is marked production", hint)
 
 
 async def _send(

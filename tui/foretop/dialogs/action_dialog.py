@@ -76,6 +76,8 @@ class ActionDialog(DialogBoard):
         self.plan_run: PlanRun | None = None
         self.problem = ""
         self._refusal = ""
+        self._production = service.production([key.context for key in targets.keys])
+        """As it was when the dialog was opened: what is to be typed does not change while somebody types it."""
         self._asked_rights = False
         self._news: list[Paragraph] = []
 
@@ -134,19 +136,28 @@ class ActionDialog(DialogBoard):
 
     @property
     def wanted(self) -> str:
-        """The name, of one that nobody can type its end, or of several how many."""
-        if not self.intent.dangerous:
-            return ""
-        if len(self.keys) > 1:
-            return str(len(self.keys))
-        name = self.keys[0].name
-        return name if len(name) <= _LONGEST_TYPED else name[-_END_TYPED:]
+        """In production the name of the context; of what is dangerous its name, or of several how many.
+
+        Of a name that nobody can type it is the end.
+        """
+        return " ".join((*map(_typed, self._production), *([self._wanted_object] if self.intent.dangerous else [])))
+
+    @property
+    def _wanted_object(self) -> str:
+        return str(len(self.keys)) if len(self.keys) > 1 else _typed(self.keys[0].name)
 
     @property
     def wanted_is(self) -> str:
-        if len(self.keys) > 1:
-            return " (the number of objects)"
-        return "" if self.wanted == self.keys[0].name else " (the end of its name)"
+        """What is to be typed, where it is not a name alone."""
+        several = self.intent.dangerous and len(self.keys) > 1
+        names = (*self._production, *([self.keys[0].name] if self.intent.dangerous else []))
+        parts = [
+            "production" if self._production else "",
+            "the number of objects" if several else "",
+            "the end of its name" if not several and any(name != _typed(name) for name in names) else "",
+        ]
+        said = ", ".join(part for part in parts if part)
+        return f" ({said})" if said else ""
 
     @property
     def contexts(self) -> list[str]:
@@ -305,6 +316,11 @@ class ActionDialog(DialogBoard):
         self.show_fields(True)
         self.forget_what_was_typed()
         self.replan()
+
+
+def _typed(name: str) -> str:
+    """What of a name is to be typed."""
+    return name if len(name) <= _LONGEST_TYPED else name[-_END_TYPED:]
 
 
 def _toast(app: App[Any]) -> Callable[[PlanRun], None]:

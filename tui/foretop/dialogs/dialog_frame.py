@@ -66,7 +66,7 @@ class DialogBoard(BaseModal[None]):
 
     @property
     def is_dangerous(self) -> bool:
-        """What it does cannot be undone, and it looks so."""
+        """What it does cannot be undone, or is done in production, and it looks so."""
         return bool(self.wanted)
 
     def compose(self) -> ComposeResult:

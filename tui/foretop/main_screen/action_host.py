@@ -44,6 +44,9 @@ class AppHost(Protocol):
 
     def toggle_mouse(self) -> None: ...
 
+    def cycle_theme(self) -> None:
+        """The next theme, remembered."""
+
     def note_failure(self, what: str, subject: ObjectRef | None, problem: Exception) -> bool:
         """Something failed that was asked for or drawn: it is told once, and listed in Triage."""
 

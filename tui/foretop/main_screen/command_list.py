@@ -22,7 +22,8 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
         PaletteEntry("q", ("q", "quit"), "quit foretop"),
     ]
     here = [action for action in available if action.id not in ("palette", "escape", "back")]
-    elsewhere = [action for action in WRITE_ACTIONS if action not in here]
+    known = {action.id for action in here}
+    elsewhere = [action for action in WRITE_ACTIONS if action.id not in known]
     return [*pages, *others, *(_entry(action) for action in here), *(_entry(one, works=False) for one in elsewhere)]
 
 

@@ -17,7 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.screen import Screen
 
-from foretop.bindings import ACTIONS, BY_ID, Action, Handler, KeyHints
+from foretop.bindings import ACTIONS, Action, Handler, KeyHints
 from foretop.main_screen import header_footer
 from foretop.main_screen.key_hints import IN_A_WINDOW, footer_hints
 from foretop.main_screen.navigation import NavigationHistory
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from foretop.main_screen.screen_actions import ScreenActions
     from foretop.main_screen.write_actions import WriteActions
     from foretop.panes.applicable_actions import ApplicableAction
+    from foretop_core.config.settings import Settings
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
 
@@ -65,6 +66,9 @@ class MainScreen(Screen[None]):
         self.pages: dict[str, Page] = {}
         self.current = ""
         self.history = NavigationHistory()
+        self.actions: tuple[Action, ...] = ACTIONS
+        """With the keys of the person's own configuration."""
+        self.settings: Settings | None = None
         self.trouble: ForetopError | None = None
         """What keeps the session from being opened."""
         self._version: tuple[object, ...] | None = None
@@ -136,6 +140,13 @@ class MainScreen(Screen[None]):
         for page in self.pages.values():
             page.attach(state)
         self.pulse()
+
+    def configure(self, settings: Settings) -> None:
+        """The person's configuration, at the start and whenever it changes."""
+        self.settings = settings
+        for page in self.pages.values():
+            page.configure(settings)
+        self._version = None
 
     def stand_by(self, trouble: ForetopError) -> None:
         """There is no session yet, and this is why; the frame stays and the keys work."""
@@ -257,6 +268,8 @@ class MainScreen(Screen[None]):
             await self.query_one("#pages").mount(page)
             # Only now, for whoever attaches the facts to all pages must find this one whole.
             self.pages[page_id] = page
+            if self.settings is not None:
+                page.configure(self.settings)
             if self.state is not None:
                 page.attach(self.state)
             elif self.trouble is not None:
@@ -284,7 +297,7 @@ class MainScreen(Screen[None]):
 
     def available(self) -> list[Action]:
         """What would do something here and now."""
-        return [action for action in ACTIONS if self.handler(action.id) is not None]
+        return [action for action in self.actions if self.handler(action.id) is not None]
 
     def offered(self) -> list[Action]:
         """What is held out to a person: with read-only no writes, though their keys still say what would happen."""
@@ -315,8 +328,8 @@ class MainScreen(Screen[None]):
 
     def disabled_reason(self, action_id: str) -> str:
         """Why its key does nothing here; "" where another action has the key, or there is nothing to explain."""
-        action = BY_ID[action_id]
-        sharing = [other for other in ACTIONS if set(other.keys) & set(action.keys)]
+        action = next(one for one in self.actions if one.id == action_id)
+        sharing = [other for other in self.actions if set(other.keys) & set(action.keys)]
         if self.state is None or any(self.handler(other.id) is not None for other in sharing):
             return ""
         return self.write_actions.disabled_reason(action_id) or action.disabled_reason

@@ -42,6 +42,7 @@ class ScreenActions:
             "relist": self.do_relist,
             "sign_in": self.do_sign_in,
             "mouse": self.app_host.toggle_mouse,
+            "theme": self.app_host.cycle_theme,
             "suspend": self.do_suspend,
             "windows": self.do_windows,
         }

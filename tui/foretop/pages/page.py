@@ -25,6 +25,7 @@ from foretop_core.dashboard.cluster_session import DisplayOptions
 
 if TYPE_CHECKING:
     from foretop.pages.page_host import PageHost
+    from foretop_core.config.settings import Settings
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
 
@@ -47,6 +48,9 @@ class Page(Widget):
     def attach(self, state: DashboardState) -> None:
         """The facts are there from now on."""
         self.state = state
+
+    def configure(self, settings: Settings) -> None:
+        """The person's configuration, when the page is made and whenever it changes."""
 
     def explain(self, lines: Sequence[Line]) -> None:
         """There are no facts at all yet, and this is why."""

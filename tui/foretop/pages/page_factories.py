@@ -150,7 +150,7 @@ PAGE_FACTORIES: Mapping[str, PageFactory] = {
 }
 """By the id of its tab, how a page is made."""
 
-_COLUMNS: Mapping[str, Sequence[Column[Any]]] = {
+TABLE_COLUMNS: Mapping[str, Sequence[Column[Any]]] = {
     "triage": findings.COLUMNS,
     "schedules": SchedulesView().columns,
     "nonadmin": NonAdminView().columns,
@@ -159,6 +159,6 @@ _COLUMNS: Mapping[str, Sequence[Column[Any]]] = {
     "restores": RestoresView().columns,
     "storage": StorageView().columns,
 }
-for _view, _columns in _COLUMNS.items():
+for _view, _columns in TABLE_COLUMNS.items():
     check_letters(ACTIONS, _view, sort_keys((CONTEXT, *_columns)))
     check_letters(ACTIONS, _view, sort_keys(_columns))

@@ -23,6 +23,7 @@ from foretop.widgets.line_widgets import Divider, StyledLine, TextPane
 from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph
 from foretop.widgets.prompt import EDITING, Prompt
 from foretop.widgets.styles import DIM, style_of
+from foretop_core.config.settings import Settings
 from foretop_core.cron import Dialect
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
@@ -71,6 +72,13 @@ class PrimerPage(Page, can_focus=True):
 
     def on_mount(self) -> None:
         self._minutes.value = _USUAL_MINUTES
+
+    def configure(self, settings: Settings) -> None:
+        """The minutes that stand there until somebody types others."""
+        if self._minutes.value == self._configured_minutes:
+            self._minutes.value = self._configured_minutes = str(settings.warm_up_minutes)
+
+    _configured_minutes = _USUAL_MINUTES
 
     @property
     def _expression(self) -> Prompt:

@@ -23,6 +23,7 @@ from foretop.panes.stale_notice import not_allowed, stale_paras
 from foretop.widgets.line_widgets import Divider, TextPane
 from foretop.widgets.paragraphs import Line, Paragraph, span
 from foretop.widgets.table import Table
+from foretop_core.config.settings import PageSettings, Settings
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
@@ -52,6 +53,7 @@ class TablePage(FilterablePage):
         self.spec = spec
         self.rows: TableModel | None = None
         self._problem = ""
+        self._page_settings: PageSettings | None = None
 
     def compose(self) -> ComposeResult:
         yield filter_line("text  !text  -l label=value  -f fuzzy  phase:Failed", ascii=self.display_options.ascii)
@@ -70,11 +72,26 @@ class TablePage(FilterablePage):
         if state.focus:
             self.rows.renew()
         self.table.show(self.rows)
+        self._arrange()
         if before is not None:
             self.rows.take_over(before)
             self.table.rearranged()
         self.narrow_to(self.prompt.value)
         self._tell()
+
+    def configure(self, settings: Settings) -> None:
+        """Columns and order are taken up where they are set, or were set before; a person's own order stays else."""
+        wanted = settings.page_settings(self.page_id)
+        if wanted != self._page_settings:
+            self._page_settings = wanted
+            self._arrange()
+
+    def _arrange(self) -> None:
+        wanted = self._page_settings
+        if wanted is not None:
+            self.table.configure(wanted.columns, wanted.sort, reverse=wanted.reverse)
+        elif self.table.is_configured:
+            self.table.configure((), "", reverse=False)
 
     def explain(self, lines: Sequence[Line]) -> None:
         self.table.explain(lines)

@@ -48,6 +48,8 @@ class ColumnPriorities:
     """By column, how much of it is kept when it is cut, where that is not the usual."""
     without: frozenset[str] = frozenset()
     """What is told elsewhere."""
+    chosen: tuple[str, ...] = ()
+    """The columns that a person wants, in their order; further ones are shown in a wide table only."""
 
 
 def arrange(
@@ -55,11 +57,12 @@ def arrange(
 ) -> tuple[ColumnSlot, ...]:
     """Places the columns in their own order; what does not fit goes by rank, and long ones are cut before that."""
     least = [_least(column, size, priorities) for column, size in zip(columns, natural, strict=True)]
-    shown = [place for place in range(len(columns)) if columns[place].name not in priorities.without]
+    shown = [place for place in range(len(columns)) if is_wanted(columns[place].name, priorities)]
     order = sorted(shown, key=lambda place: _rank(columns, place, priorities))
     taken: list[int] = []
     for place in order:
-        modest = columns[place].wide and not priorities.wide and columns[place].name != priorities.selected
+        asked_for = columns[place].name == priorities.selected or columns[place].name in priorities.chosen
+        modest = columns[place].wide and not priorities.wide and not asked_for
         sizes = natural if modest else least
         if _total([sizes[other] for other in (*taken, place)]) <= room:
             taken.append(place)
@@ -70,7 +73,14 @@ def arrange(
     names = [place for place in taken if columns[place].name in _ALWAYS]
     spare = _share_out(sizes_of, [min(natural[place], _NAME) for place in range(len(columns))], spare, names)
     _share_out(sizes_of, natural, spare, taken)
-    return _placed(sizes_of)
+    return _placed(sizes_of, columns, priorities)
+
+
+def is_wanted(name: str, priorities: ColumnPriorities) -> bool:
+    """Whether a column may stand on the line at all; that of the context always may."""
+    if name in priorities.without:
+        return False
+    return not priorities.chosen or priorities.wide or name in (*priorities.chosen, "context", priorities.selected)
 
 
 def _share_out(sizes_of: dict[int, int], wanted: Sequence[int], spare: int, places: Sequence[int]) -> int:
@@ -114,6 +124,8 @@ def _least(column: Column[Any], natural: int, priorities: ColumnPriorities) -> i
 
 def _rank(columns: Sequence[Column[Any]], place: int, priorities: ColumnPriorities) -> tuple[int, int, int]:
     column = columns[place]
+    if column.name in priorities.chosen:
+        return 0, 0, priorities.chosen.index(column.name)
     if column.name in _ALWAYS:
         return 0, 0, place
     if column.name == priorities.selected:
@@ -130,10 +142,14 @@ def _total(sizes: Sequence[int]) -> int:
     return sum(sizes) + GAP * (len(sizes) - 1)
 
 
-def _placed(sizes_of: dict[int, int]) -> tuple[ColumnSlot, ...]:
+def _placed(
+    sizes_of: dict[int, int], columns: Sequence[Column[Any]], priorities: ColumnPriorities
+) -> tuple[ColumnSlot, ...]:
+    """In the order that a person chose, behind the context; the others follow in their own order."""
+    order = {name: at for at, name in enumerate(("context", *priorities.chosen))} if priorities.chosen else {}
     slots: list[ColumnSlot] = []
     x = 0
-    for place in sorted(sizes_of):
+    for place in sorted(sizes_of, key=lambda place: (order.get(columns[place].name, len(order)), place)):
         slots.append(ColumnSlot(place, x, sizes_of[place]))
         x += sizes_of[place] + GAP
     return tuple(slots)

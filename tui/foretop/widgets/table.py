@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 
-from foretop.widgets.column_layout import sort_keys
+from foretop.widgets.column_layout import is_wanted, sort_keys
 from foretop.widgets.table_base import TableBase
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.models.wire import ObjectRef
@@ -34,6 +35,16 @@ class Table(TableBase, can_focus=True):
         self._selected, self._usual_order = rows.sorted_by, (rows.sorted_by, rows.reversed)
         self._widths.forget(rows)
         self.pulse()
+
+    def configure(self, columns: tuple[str, ...], sort: str, *, reverse: bool) -> None:
+        """The columns in an order of the person's own, none for the usual ones; and what the rows are sorted by."""
+        self._priorities = replace(self._priorities, chosen=columns)
+        if self.rows is None:
+            return
+        if sort and (sort, reverse) != (self.rows.sorted_by, self.rows.reversed):
+            self.rows.sort(sort, reverse=reverse)
+        self._selected, self._usual_order = self.rows.sorted_by, (self.rows.sorted_by, self.rows.reversed)
+        self.rearranged(to_first=True)
 
     # What changes
 
@@ -124,7 +135,9 @@ class Table(TableBase, can_focus=True):
         """Another column is the selected one; it is brought into sight."""
         if self.rows is None:
             return
-        names = [column.name for column in self.rows.columns if column.name not in self.rows.columns_in_header]
+        wanted = replace(self._priorities, wide=self.wide, without=self.rows.columns_in_header)
+        names = [column.name for column in self.rows.columns if is_wanted(column.name, wanted)]
+        names.sort(key=lambda name: wanted.chosen.index(name) if name in wanted.chosen else len(wanted.chosen))
         at = names.index(self._selected) if self._selected in names else 0
         self._selected = names[(at + by) % len(names)]
         self._paint(whole=True)

@@ -73,6 +73,11 @@ class TableBase(Widget):
                 self.refresh()
 
     @property
+    def is_configured(self) -> bool:
+        """Whether the columns are those of a person's choice."""
+        return bool(self._priorities.chosen)
+
+    @property
     def height(self) -> int:
         """Lines for rows, the head not counted."""
         return max(0, self.size.height - 1)

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from foretop_core.clock import Clock
+from foretop_core.config.settings import ContextSettings
 from foretop_core.kube.connection.auth import Authenticator, Credentials
 from foretop_core.kube.connection.clock_skew import ClockSkew
 from foretop_core.kube.connection.config import ContextConfig
@@ -86,6 +87,8 @@ class ApiClient:
         self._auth = auth
         self._clock = clock
         self._read_only = read_only
+        self.protection = ContextSettings()
+        """What the user's configuration file says of this context; it may change while foretop runs."""
         self._time = ClockSkew(ticks)
         self._pool: aiohttp.ClientSession | None = None
         self._made_for: tuple[ContextConfig, bytes, bytes] | None = None
@@ -96,7 +99,7 @@ class ApiClient:
 
     @property
     def read_only(self) -> bool:
-        return self._read_only
+        return self._read_only or self.protection.read_only
 
     @property
     def skew(self) -> timedelta | None:
@@ -258,7 +261,7 @@ class ApiClient:
         return headers
 
     def _hold_read_only(self, method: str, path: str) -> None:
-        if not self._read_only or method == "GET" or (method == "POST" and path in REVIEWS):
+        if not self.read_only or method == "GET" or (method == "POST" and path in REVIEWS):
             return
         raise ReadOnlyRefused(
             f"{method} {path} was not sent",

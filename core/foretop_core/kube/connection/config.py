@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from foretop_core.config.settings import DEFAULT_THRESHOLDS, ThresholdSettings
+
 if TYPE_CHECKING:
     from foretop_core.rules.dialects.given_versions import GivenVersions
 
@@ -122,6 +124,8 @@ class SessionOptions:
     with_velero: bool = False
     """Velero's own kinds are looked at where they are, though other namespaces were named."""
     velero_versions: GivenVersions | None = None
+    thresholds: ThresholdSettings = DEFAULT_THRESHOLDS
+    """The limits of triage that differ from those of the rules."""
 
 
 Reload = Callable[[], ContextConfig]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from foretop_core.clock import Clock, SystemClock, steady_seconds
+from foretop_core.config.config_file import read_config
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
@@ -14,7 +15,6 @@ from foretop_core.kube.connection.connection_budget import ConnectionBudget, con
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
 from foretop_core.kube.connection.kubeconfig import choose_contexts, read_kubeconfig, reloading
 from foretop_core.kube.connection.oidc import OidcTokens
-from foretop_core.kube.connection.user_settings import read_only_contexts
 
 
 def _no_other(name: str) -> ApiClient:
@@ -36,9 +36,9 @@ class Connections:
 def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock, read_only: bool) -> Connections:
     """Reads the kubeconfig; what is wrong with it is raised as one line, before anything is sent.
 
-    A context is read-only where the caller or the person's own configuration says so.
+    A context is read-only where the caller or the user's configuration file says so.
     """
-    protected = read_only_contexts(environ)
+    config = read_config(environ)
     plugins = ExecPlugins(clock, environ)
     oidc = OidcTokens(clock)
     chosen = choose_contexts(options, environ)
@@ -47,7 +47,9 @@ def connect(options: ConnectionOptions, environ: Mapping[str, str], clock: Clock
 
     def client(context: ContextConfig, budget: ConnectionBudget) -> ApiClient:
         auth = Authenticator(context, reloading(context, options, environ), plugins, clock, oidc)
-        return ApiClient(auth, clock, read_only or context.name in protected, budget, ticks)
+        opened = ApiClient(auth, clock, read_only, budget, ticks)
+        opened.protection = config.protection(context.name)
+        return opened
 
     def open_more(name: str) -> ApiClient:
         (context,) = choose_contexts(replace(options, contexts=(name,)), environ)

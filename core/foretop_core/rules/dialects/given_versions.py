@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from foretop_core.errors import BadInput
 from foretop_core.rules.dialects.releases import read_release
@@ -14,10 +14,12 @@ class GivenVersions:
     """`--velero-version 1.18.2` or `--velero-version CONTEXT[/NAMESPACE]=1.18.2`, repeatable.
 
     `versions` is keyed by the text before the `=`. Context names may contain slashes, so only a session that knows
-    its contexts can separate a namespace from a context name.
+    its contexts can separate a namespace from a context name. `defaults` has the same form and comes from the
+    configuration file: it may name contexts that are not in use, and any given version wins over it.
     """
 
     versions: Mapping[str, str]
+    defaults: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, texts: Iterable[str]) -> GivenVersions:
@@ -38,14 +40,15 @@ class GivenVersions:
 
     def of(self, context: str) -> dict[str, str]:
         """The versions by namespace, "" for all others; a version given for a cluster wins over one for all."""
-        prefix = f"{context}/"
-        found = {
-            target.removeprefix(prefix): version
-            for target, version in self.versions.items()
-            if target.startswith(prefix)
-        }
-        whole = self.versions.get(context) or self.versions.get("")
-        return found | ({"": whole} if whole else {})
+        given = _by_namespace(self.versions, context)
+        return given if "" in given else _by_namespace(self.defaults, context) | given
+
+
+def _by_namespace(versions: Mapping[str, str], context: str) -> dict[str, str]:
+    prefix = f"{context}/"
+    found = {target.removeprefix(prefix): version for target, version in versions.items() if target.startswith(prefix)}
+    whole = versions.get(context) or versions.get("")
+    return found | ({"": whole} if whole else {})
 
 
 NONE_GIVEN = GivenVersions({})

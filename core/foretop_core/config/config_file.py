@@ -1,0 +1,116 @@
+"""The configuration file on the disk. A machine without one pays for one look, and for no parser."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foretop_core.config.settings import DEFAULT_SETTINGS, ContextSettings, Settings
+from foretop_core.config.variables import VARIABLES
+
+if TYPE_CHECKING:
+    from foretop_core.config.config_reader import SettingPath
+
+FileStamp = tuple[int, int, int]
+"""What tells one version of a file from another: time, size and inode."""
+_ABSENT: FileStamp = (0, 0, 0)
+_MOST_BYTES = 1_000_000
+_PROTECTED = "every context is read-only until this is fixed"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """What the user's file says; the default of every setting where there is no file."""
+
+    path: Path
+    settings: Settings = DEFAULT_SETTINGS
+    mistakes: tuple[str, ...] = ()
+    """One line each, with the file and the line."""
+    stamp: FileStamp = _ABSENT
+    lines: Mapping[SettingPath, int] = field(default_factory=dict)
+    protects_all: bool = False
+    """It cannot be told which contexts the file protects: all are read-only until it is fixed."""
+    from_environment: frozenset[str] = frozenset()
+    """The settings that come from the environment."""
+
+    @property
+    def exists(self) -> bool:
+        return self.stamp != _ABSENT
+
+    def sets(self, *path: str) -> bool:
+        """Whether the file has this setting, and nothing goes over it."""
+        return path in self.lines and path[0] not in self.from_environment
+
+    def protection(self, context: str) -> ContextSettings:
+        """Whether a context may be written to, and how that is confirmed."""
+        found = self.settings.contexts.get(context, ContextSettings())
+        read_only = found.read_only or self.settings.read_only or self.protects_all
+        return ContextSettings(read_only=read_only, production=found.production)
+
+
+def config_path(environ: Mapping[str, str]) -> Path:
+    given = environ.get("XDG_CONFIG_HOME", "")
+    base = Path(given) if given.startswith("/") else Path(environ.get("HOME", "/")) / ".config"
+    return base / "foretop" / "config.yaml"
+
+
+def file_stamp(path: Path) -> FileStamp:
+    try:
+        found = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return _ABSENT
+    except OSError as problem:
+        return (problem.errno or 1, -1, -1)
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def read_config(environ: Mapping[str, str]) -> ConfigFile:
+    """The settings of the file and, over them, of the environment.
+
+    Never raises: what is wrong with them is among the mistakes.
+    """
+    path = config_path(environ)
+    stamp = file_stamp(path)
+    text, unreadable = ("", "") if stamp == _ABSENT else _text(path)
+    if not text and not any(environ.get(variable, "").strip() for variable in VARIABLES.values()):
+        mistakes = (f"{path}: {unreadable}; {_PROTECTED}",) if unreadable else ()
+        return ConfigFile(path, mistakes=mistakes, stamp=stamp, protects_all=bool(unreadable))
+    # Only where something is set: the parser costs more than all else at the start.
+    from foretop_core.config.config_checks import check_settings
+    from foretop_core.config.config_reader import read_settings
+    from foretop_core.config.environment import apply_environment
+
+    found = read_settings(text)
+    check_settings(found)
+    apply_environment(found, environ)
+    lines = [f"{path}:{one.line}: {one.text}" if one.line else one.text for one in found.mistakes]
+    if unreadable:
+        lines.append(f"{path}: {unreadable}; {_PROTECTED}")
+    elif found.protects_all:
+        lines.append(f"{path}: {_PROTECTED}")
+    return ConfigFile(
+        path,
+        found.settings,
+        tuple(lines),
+        stamp,
+        found.lines,
+        found.protects_all or bool(unreadable),
+        frozenset(found.from_environment),
+    )
+
+
+def _text(path: Path) -> tuple[str, str]:
+    """What is in the file, or why that cannot be had."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            return "", f"it is larger than {_MOST_BYTES:,} bytes"
+        return data.decode("utf-8"), ""
+    except OSError as problem:
+        return "", (problem.strerror or "it cannot be read").lower()
+    except UnicodeDecodeError:
+        return "", "it is not UTF-8 text"

@@ -1,0 +1,221 @@
+"""Reads a configuration file setting by setting: a mistake costs its own setting, and all others are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+import yaml
+
+from foretop_core.config.settings import ConfigSection, ContextSettings, Settings
+from foretop_core.yaml_guard import check_yaml
+
+SettingPath = tuple[str, ...]
+"""The names that lead to a setting."""
+_NULL = "tag:yaml.org,2002:null"
+_FEW = 9
+_LONGEST_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One thing that is wrong, and where; lines count from 1, and 0 is for what is not in the file."""
+
+    line: int
+    text: str
+
+
+@dataclass(slots=True)
+class ConfigReading:
+    """What a file says, what is wrong with it, and on which line each setting is."""
+
+    settings: Settings = field(default_factory=Settings)
+    mistakes: list[Mistake] = field(default_factory=list)
+    lines: dict[SettingPath, int] = field(default_factory=dict)
+    from_environment: set[str] = field(default_factory=set)
+    """The settings that the environment has put over those of the file."""
+    protects_all: bool = False
+    """Nobody can tell what the file protects: every context is read-only until it is fixed."""
+
+    def note(self, path: SettingPath, text: str) -> None:
+        """A mistake in a setting that was read."""
+        self.mistakes.append(Mistake(self.lines.get(path, 1), f"{'.'.join(path)}: {text}"))
+
+
+def read_settings(text: str) -> ConfigReading:
+    """Never raises for what a file may say: all that cannot be used is among the mistakes."""
+    found = ConfigReading()
+    try:
+        check_yaml(text, yaml.SafeLoader)
+        node = yaml.compose(text, yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError) as problem:
+        why = " ".join(str(getattr(problem, "problem", None) or problem).split()).removeprefix("but ")
+        found.mistakes.append(Mistake(_line_of(text, problem), f"not valid YAML: {why}"))
+        found.protects_all = True
+        return found
+    if node is not None and not _is_null(node):
+        _SettingsWalk(found).start(node)
+    return found
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`; did you mean X?`, or all possible words where none is close and they are few; else nothing."""
+    words = list(known)
+    close = _closest(word, words)
+    if close:
+        return f"; did you mean {close}?"
+    return f"; use {', '.join(words)}" if 0 < len(words) <= _FEW else ""
+
+
+def _closest(word: str, words: Iterable[str]) -> str:
+    folded = {_folded(one): one for one in words}
+    close = get_close_matches(_folded(word), folded, 1, 0.6)
+    return folded[close[0]] if close else ""
+
+
+def _folded(word: str) -> str:
+    return word.lower().replace("-", "").replace("_", "")
+
+
+def quoted(value: str) -> str:
+    """A value in a message: one line of it, not all of a long one."""
+    return repr(value if len(value) <= _LONGEST_SHOWN else f"{value[:_LONGEST_SHOWN]}…")
+
+
+def _line_of(text: str, problem: Exception) -> int:
+    mark, position = getattr(problem, "problem_mark", None), getattr(problem, "position", None)
+    if mark is not None:
+        return int(mark.line) + 1
+    return text.count("\n", 0, position) + 1 if isinstance(position, int) else 1
+
+
+def _is_null(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.tag == _NULL
+
+
+class _Unusable(Exception):
+    """A value that cannot be used; its mistake is noted already."""
+
+
+class _SettingsWalk:
+    """Follows the nodes of a file and the types of the settings together."""
+
+    def __init__(self, found: ConfigReading) -> None:
+        self._found = found
+        self._unsure: set[SettingPath] = set()
+        """Contexts with a mistake: they may have been meant to be protected, and are read-only."""
+
+    def start(self, node: yaml.Node) -> None:
+        try:
+            self._found.settings = self._section(node, Settings, ())
+        except _Unusable:
+            self._found.protects_all = True
+
+    def _note(self, node: yaml.Node, path: SettingPath, text: str) -> _Unusable:
+        where = f"{'.'.join(path)}: " if path else ""
+        self._found.mistakes.append(Mistake(node.start_mark.line + 1, f"{where}{text}"))
+        return _Unusable()
+
+    def _value(self, node: yaml.Node, wanted: Any, path: SettingPath) -> Any:
+        self._found.lines[path] = node.start_mark.line + 1
+        if isinstance(wanted, type) and issubclass(wanted, ConfigSection):
+            return self._section(node, wanted, path)
+        origin, arguments = get_origin(wanted), get_args(wanted)
+        if origin is dict:
+            return self._mapping(node, arguments[0], arguments[1], path)
+        if origin is tuple:
+            return self._list(node, arguments[0], path)
+        return self._scalar(node, wanted, path)
+
+    def _section(self, node: yaml.Node, wanted: type[Any], path: SettingPath) -> Any:
+        types = get_type_hints(wanted, include_extras=True)
+        fields = {one.encode_name: one.name for one in msgspec.structs.fields(wanted)}
+        values: dict[str, Any] = {}
+        for name, key, value in self._pairs(node, path):
+            if name not in fields:
+                self._note(key, path, f"unknown setting {quoted(name)}{nearest(name, fields)}")
+                self._protect((*path, _closest(name, fields)))
+                continue
+            try:
+                values[fields[name]] = self._value(value, types[fields[name]], (*path, name))
+            except _Unusable:
+                self._protect((*path, name))
+        if path in self._unsure:
+            values["read_only"] = True
+        return wanted(**values)
+
+    def _mapping(self, node: yaml.Node, key_type: Any, value_type: Any, path: SettingPath) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        known = get_args(key_type) if get_origin(key_type) is Literal else ()
+        for name, key, value in self._pairs(node, path):
+            if known and name not in known:
+                self._note(key, path, f"unknown name {quoted(name)}{nearest(name, known)}")
+                continue
+            try:
+                values[name] = self._value(value, value_type, (*path, name))
+            except _Unusable:
+                if value_type is ContextSettings:
+                    values[name] = ContextSettings(read_only=True)
+        return values
+
+    def _pairs(self, node: yaml.Node, path: SettingPath) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
+        """The settings of a mapping; one without a value is left at its default."""
+        if not isinstance(node, yaml.MappingNode):
+            raise self._note(node, path, "must be a mapping of names to values")
+        seen: dict[str, int] = {}
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self._note(key, path, "a name must be text")
+                continue
+            if key.value in seen:
+                self._note(key, path, f"{key.value} is set twice, first on line {seen[key.value]}; this one is used")
+            seen[key.value] = key.start_mark.line + 1
+            if not _is_null(value):
+                yield key.value, key, value
+
+    def _list(self, node: yaml.Node, item_type: Any, path: SettingPath) -> tuple[Any, ...]:
+        if not isinstance(node, yaml.SequenceNode):
+            raise self._note(node, path, "must be a list such as [a, b]")
+        values = []
+        for place, item in enumerate(node.value):
+            try:
+                values.append(self._value(item, item_type, (*path, str(place))))
+            except _Unusable:
+                continue
+        return tuple(values)
+
+    def _scalar(self, node: yaml.Node, wanted: Any, path: SettingPath) -> Any:
+        if not isinstance(node, yaml.ScalarNode):
+            kind = "list" if isinstance(node, yaml.SequenceNode) else "mapping"
+            raise self._note(node, path, f"must be {_described(wanted)}, not a {kind}")
+        words = [str(one) for one in get_args(wanted) if one] if get_origin(wanted) is Literal else []
+        try:
+            # A version such as 1.10 is text here, and not the number 1.1.
+            value = node.value if words or _is_text(wanted) else yaml.safe_load(node.value)
+            return msgspec.convert(value, wanted)
+        except (msgspec.ValidationError, yaml.YAMLError):
+            said = quoted(node.value)
+            text = f"{said} is not valid{nearest(node.value, words)}" if words else f"must be {_described(wanted)}"
+            raise self._note(node, path, text if words else f"{text}, not {said}") from None
+
+    def _protect(self, path: SettingPath) -> None:
+        """What may have been meant to protect a cluster protects it until the file is right."""
+        if path[0] == "contexts" and len(path) > 1:
+            self._unsure.add(path[:2])
+        elif path[0] in ("contexts", "readOnly"):
+            self._found.protects_all = True
+
+
+def _is_text(wanted: Any) -> bool:
+    return wanted is str or (get_origin(wanted) is Annotated and get_args(wanted)[0] is str)
+
+
+def _described(wanted: Any) -> str:
+    """What a setting must be, in words."""
+    if wanted is bool:
+        return "true or false"
+    described = next((one.description for one in get_args(wanted) if isinstance(one, msgspec.Meta)), None)
+    return described or "text"

@@ -1,0 +1,70 @@
+"""The configuration of a running screen: the file is looked at now and then, and taken up when it has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from foretop_core.config.config_file import ConfigFile, file_stamp, read_config
+from foretop_core.config.remembered import remember_theme, remembered_theme
+from foretop_core.config.setting_names import BUILT_IN_THEMES
+from foretop_core.config.settings import Settings
+from foretop_core.config.variables import VARIABLES
+
+LOOK_EVERY = 2.0
+"""Seconds between two looks; each is one call to the system."""
+AT_START = ("page", "default_contexts", "groups", "namespaces", "velero_namespace", "velero_version", "mouse")
+"""Settings that take effect at the next start only."""
+
+
+class LiveConfig:
+    """`flags` are settings by their Python names that go over the file, now and after every change of it."""
+
+    def __init__(self, config: ConfigFile, environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> None:
+        self.config = config
+        self._environ = environ
+        self.flags = dict(flags or {})
+        self._looked = 0.0
+        self._chosen_theme = remembered_theme(environ)
+
+    @property
+    def settings(self) -> Settings:
+        """A theme that was chosen on the screen is used where nothing else names one."""
+        settings = msgspec.structs.replace(self.config.settings, **self.flags)
+        known = (*BUILT_IN_THEMES, *settings.skins)
+        if self.theme_origin or self._chosen_theme not in known:
+            return settings
+        return msgspec.structs.replace(settings, theme=self._chosen_theme)
+
+    @property
+    def theme_origin(self) -> str:
+        """What names the theme and goes over a choice on the screen; "" for nothing."""
+        if "theme" in self.flags:
+            return "--theme"
+        if "theme" in self.config.from_environment:
+            return VARIABLES["theme"]
+        return self.config.path.name if ("theme",) in self.config.lines else ""
+
+    def choose_theme(self, name: str) -> None:
+        """A choice on the screen, for this run and, where nothing else names a theme, for the next ones."""
+        self._chosen_theme = name
+        remember_theme(self._environ, name)
+
+    def poll(self, ticks: float) -> Settings | None:
+        """The settings before, where the file has changed since; None for nothing new."""
+        if ticks - self._looked < LOOK_EVERY:
+            return None
+        self._looked = ticks
+        if file_stamp(self.config.path) == self.config.stamp:
+            return None
+        before = self.settings
+        self.config = read_config(self._environ)
+        return before
+
+    def at_next_start(self, before: Settings) -> list[str]:
+        """The changed settings, by their names in the file, that this run does not take up."""
+        after = self.settings
+        names = {one.name: one.encode_name for one in msgspec.structs.fields(Settings)}
+        return [names[name] for name in AT_START if getattr(before, name) != getattr(after, name)]

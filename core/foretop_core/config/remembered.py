@@ -1,0 +1,35 @@
+"""What a person chose on the screen and finds again at the next start: the theme."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+_LONGEST = 100
+
+
+def remembered_theme(environ: Mapping[str, str]) -> str:
+    """The theme that was last chosen on the screen; "" where none was."""
+    try:
+        with _file(environ).open(encoding="utf-8") as file:
+            return file.read(_LONGEST).strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def remember_theme(environ: Mapping[str, str], name: str) -> None:
+    """Keeps it in the state folder; where that cannot be written, the choice holds until the end."""
+    path = _file(environ)
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f"{path.name}.{os.getpid()}")
+        draft.write_text(f"{name}\n", encoding="utf-8")
+        draft.replace(path)
+
+
+def _file(environ: Mapping[str, str]) -> Path:
+    given = environ.get("XDG_STATE_HOME", "")
+    base = Path(given) if given.startswith("/") else Path(environ.get("HOME", "/")) / ".local" / "state"
+    return base / "foretop" / "theme"

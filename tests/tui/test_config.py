@@ -1,0 +1,149 @@
+"""The configuration file on the screen: at the start, and when it changes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from foretop.app import Dashboard
+from foretop.widgets.prompt import Prompt
+from foretop_core.config.config_file import read_config
+from foretop_core.config.live_config import LiveConfig
+from foretop_core.dashboard.cluster_session import DisplayOptions
+from foretop_core.models.kinds import SCHEDULE
+from tests.tui.acting import stand
+from tests.tui.fake_source import FilledSource, troubled
+from tests.tui.pilot import MIDDLE, Screen
+
+
+def live(folder: Path, text: str) -> LiveConfig:
+    environ = {"XDG_CONFIG_HOME": str(folder), "XDG_STATE_HOME": str(folder)}
+    path = folder / "foretop" / "config.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return LiveConfig(read_config(environ), environ)
+
+
+@asynccontextmanager
+async def configured(folder: Path, text: str) -> AsyncIterator[Screen]:
+    source = FilledSource(troubled())
+    config = live(folder, text)
+    app = Dashboard(lambda: source, DisplayOptions(flash=False, page=config.settings.page), config)
+    async with app.run_test(size=MIDDLE) as pilot:
+        shown = Screen(app, pilot, source)
+        await shown.until(lambda: app.main_screen.state is not None and bool(app.main_screen.current))
+        await shown.tick()
+        yield shown
+
+
+def titles(shown: Screen) -> list[str]:
+    """The titles of the columns, without the arrow of the sorted one."""
+    return [word for word in shown.lines[3].replace("↑", " ").replace("↓", " ").split() if word.isupper()]
+
+
+async def change(shown: Screen, text: str) -> None:
+    """Another file, looked at when the time for that has come."""
+    config = shown.app.config
+    assert config is not None
+    before = config.config
+    config.config.path.write_text(text)
+    await shown.until(lambda: config.config is not before)
+    await shown.tick()
+
+
+async def test_page_columns_and_order_are_those_of_the_file(tmp_path: Path) -> None:
+    text = "page: backups\npages: {backups: {columns: [phase, name, started], sort: name, reverse: true}}\n"
+    async with configured(tmp_path, text) as shown:
+        assert shown.page == "backups"
+        assert titles(shown) == ["PHASE", "BACKUP", "STARTED"]
+        names = [row.key.name for row in shown.table.window]
+        assert names == sorted(names, reverse=True)
+        await shown.press("ctrl+w")
+        assert titles(shown)[:3] == ["PHASE", "BACKUP", "STARTED"]
+        assert len(titles(shown)) > 3
+
+
+async def test_a_changed_file_is_taken_up_and_what_waits_for_the_next_start_is_named(tmp_path: Path) -> None:
+    async with configured(tmp_path, "page: backups\n") as shown:
+        assert "TOOK" in titles(shown)
+        await change(shown, "page: queue\npages: {backups: {columns: [name, phase]}}\n")
+        assert titles(shown) == ["BACKUP", "PHASE"]
+        assert shown.app.told[-1][1] == "Configuration reloaded; page at the next start"
+        await change(shown, "page: backups\n")
+        assert "TOOK" in titles(shown)
+
+
+async def test_a_file_that_appears_later_is_taken_up_and_its_mistakes_are_shown(tmp_path: Path) -> None:
+    async with configured(tmp_path, "") as shown:
+        config = shown.app.config
+        assert config is not None
+        config.config.path.unlink()
+        await shown.until(lambda: not config.config.exists)
+        await change(shown, "warmUpMinutes: 25\npgae: queue\n")
+        assert "config.yaml:2: unknown setting 'pgae'; did you mean page?" in shown.app.told[-1][1]
+        await shown.press("6")
+        assert shown.app.main_screen.query_one("#minutes", Prompt).value == "25"
+
+
+async def test_thresholds_decide_what_triage_finds(tmp_path: Path) -> None:
+    async with configured(tmp_path, "") as shown:
+        state = shown.app.main_screen.state
+        assert state is not None
+        codes = {one.code for one in state.findings}
+        assert "schedule-overdue" in codes
+        await change(shown, "thresholds: {overdue: 60d, goesAfter: 1s}\n")
+        shown.source.manual.advance(timedelta(seconds=30))
+        await shown.tick()
+        state.judge(at_once=True)
+        assert codes - {one.code for one in state.findings} == {"schedule-overdue"}
+
+
+async def test_a_key_of_the_file_does_the_action_and_is_shown_and_a_taken_one_is_a_mistake(tmp_path: Path) -> None:
+    async with configured(tmp_path, "keys: {messages: f5, zone: j, mark: S}\n") as shown:
+        said = [text for _, text in shown.app.told]
+        assert any("config.yaml:1: keys.zone: zone is on j, which is a key of every table" in one for one in said)
+        assert any("keys.mark: mark is on S, which sorts the table" in one for one in said)
+        await shown.press("m")
+        assert len(shown.app.screen_stack) == 1
+        await shown.press("f5")
+        assert len(shown.app.screen_stack) == 2
+        await shown.press("escape", "colon", *"messages")
+        assert "f5" in next(line for line in shown.lines if "message history" in line)
+        await shown.press("escape")
+        await change(shown, "")
+        await shown.press("escape", "f5")
+        assert len(shown.app.screen_stack) == 1
+        await shown.press("m")
+        assert len(shown.app.screen_stack) == 2
+
+
+@pytest.mark.parametrize(("zone", "words"), [("Europe/Berlin", "Europe/Berlin"), ("UTC", "")])
+async def test_times_are_in_the_zone_of_the_file(zone: str, words: str, tmp_path: Path) -> None:
+    async with configured(tmp_path, f"timeZone: {zone}\n") as shown:
+        state = shown.app.main_screen.state
+        assert state is not None
+        assert str(state.zone) == zone
+        assert state.zoning.is_named is bool(words)
+
+
+async def test_a_write_in_production_wants_the_name_of_the_context(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "foretop").mkdir()
+    (tmp_path / "foretop" / "config.yaml").write_text("contexts: {minicluster: {production: true}}\n")
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "mail"))
+        await at.shown.press("t")
+        await at.see("Type minicluster to confirm (production)")
+        await at.send()
+        assert at.shown.app.told[-1][1] == "Type minicluster first"
+        assert at.writes == []
+        await at.shown.press("left", "up", *"minicluster", "enter")
+        await at.send()
+        await at.see("✓ made 02:3")
+        await at.shown.press("escape", "ctrl+d")
+        await at.see("Type minicluster mail to confirm (production)")

@@ -1,0 +1,121 @@
+"""Brings the configuration onto a running screen, at the start and whenever the file changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from textual.keys import _character_to_key
+
+from foretop.bindings import ACTIONS, KeyConflict, check_letters, with_key
+from foretop.pages.page_factories import TABLE_COLUMNS
+from foretop.widgets.column_layout import sort_keys
+from foretop_core.config.live_config import LiveConfig
+from foretop_core.config.thresholds import thresholds_of
+from foretop_core.tables.text.time_zones import TimeZoneMode, TimeZoneSetting
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from foretop.main_screen.main_screen import MainScreen
+    from foretop_core.config.settings import Settings
+    from foretop_core.dashboard.state import DashboardState
+
+
+class SettingsHost(Protocol):
+    """What the app does for it."""
+
+    @property
+    def my_zone(self) -> tzinfo: ...
+
+    def show_theme(self, name: str, *, afresh: bool = False) -> None: ...
+
+    def set_keymap(self, keymap: dict[str, str]) -> None: ...
+
+    def notify(self, message: str, *, severity: Literal["information", "warning", "error"] = "information") -> None: ...
+
+
+class SettingsApplier:
+    """What a setting was is remembered: only one that changed is taken up, so a person's own changes stay."""
+
+    def __init__(self, config: LiveConfig, host: SettingsHost, screen: MainScreen, state: DashboardState) -> None:
+        self._config = config
+        self._host = host
+        self._screen = screen
+        self._state = state
+
+    def start(self) -> None:
+        self._apply(None)
+        self._complain(self._take_keys())
+
+    def poll(self, ticks: float) -> bool:
+        """Looks at the file from time to time; whether it has changed and was taken up."""
+        before = self._config.poll(ticks)
+        if before is None:
+            return False
+        self._apply(before)
+        problems = self._take_keys()
+        later = self._config.at_next_start(before)
+        waits = f"; {', '.join(later)} at the next start" if later else ""
+        self._host.notify(f"Configuration reloaded{waits}")
+        self._complain(problems)
+        return True
+
+    def _apply(self, before: Settings | None) -> None:
+        settings = self._config.settings
+        for context, cluster in self._state.source.clusters.items():
+            cluster.client.protection = self._config.config.protection(context)
+        if before is None or before.time_zone != settings.time_zone:
+            self._state.zoning = zoning(settings.time_zone, self._host.my_zone)
+        limits = thresholds_of(settings.thresholds)
+        if limits != self._state.thresholds:
+            self._state.thresholds = limits
+            self._state.judge(at_once=before is not None)
+        if before is not None and (before.theme, before.skins) != (settings.theme, settings.skins):
+            self._host.show_theme(settings.theme, afresh=True)
+        self._screen.configure(settings)
+
+    def _take_keys(self) -> list[str]:
+        """Puts actions onto the keys asked for; the problems are those that cannot be."""
+        actions, keymap, problems = ACTIONS, dict[str, str](), list[str]()
+        for name, shown in self._config.settings.keys.items():
+            action_id = next(one.id for one in ACTIONS if one.id.replace("_", "-") == name)
+            key = textual_key(shown)
+            try:
+                changed = with_key(actions, action_id, key, shown)
+                for page, columns in TABLE_COLUMNS.items():
+                    check_letters((one for one in changed if one.id == action_id), page, sort_keys(columns))
+            except KeyConflict as problem:
+                line = self._config.config.lines.get(("keys", name), 1)
+                problems.append(f"{self._config.config.path}:{line}: keys.{name}: {problem}")
+                continue
+            actions = changed
+            keymap[action_id] = key
+        if actions != self._screen.actions:
+            self._screen.actions = actions
+            self._host.set_keymap(keymap)
+        return problems
+
+    def _complain(self, problems: list[str]) -> None:
+        mistakes = [*self._config.config.mistakes, *problems]
+        for mistake in mistakes:
+            self._host.notify(mistake, severity="warning")
+        if len(mistakes) > 1:
+            path = self._config.config.path
+            self._host.notify(f"{len(mistakes)} mistakes in {path}: m shows them", severity="warning")
+
+
+def zoning(name: str, mine: tzinfo) -> TimeZoneSetting:
+    """The setting as the Z key has it; a named zone stands in the place of the local one."""
+    match name:
+        case "UTC":
+            return TimeZoneSetting()
+        case "expression":
+            return TimeZoneSetting(TimeZoneMode.EXPRESSION)
+        case _:
+            return TimeZoneSetting(TimeZoneMode.MINE, mine)
+
+
+def textual_key(shown: str) -> str:
+    """A key as Textual calls it: signs by their names."""
+    *held, last = shown.rsplit("+", 1) if len(shown) > 1 else [shown]
+    return "+".join([*held, _character_to_key(last) if len(last) == 1 else last])
