@@ -203,6 +203,7 @@ _OWN: Mapping[str, Doing] = {
     "fold": Doing(changes, ("space",)),
     "search": Doing(types_into("search")),
     "save": Doing(tells("aved"), ()),
+    "wrap": Doing(changes, ("w",)),
 }
 
 

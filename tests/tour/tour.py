@@ -293,7 +293,8 @@ _OF_THE_PRIMER = (
 )
 _FETCH = ("l", "right", "enter")
 _OF_A_SEARCH = frozenset({"next(1)", "next(-1)"})
-_LOG = _window("LogViewer", " lines ", focus="LogLines")
+_OF_ERRORS = frozenset({"next_error(1)", "next_error(-1)", "errors_only"})
+_LOG = _window("LogViewer", " lines", focus="LogLines")
 _OF_A_BACKUP = (
     _row("a backup that has ended", _ENDED, _on("etcd"), "results"),
     _dialog("restore", _ENDED, "r"),
@@ -305,20 +306,7 @@ _OF_A_BACKUP = (
         _ENDED,
         ("l",),
         _window("LogViewer", "[ Fetch ]", focus="cancel"),
-        without=_OF_A_SEARCH | {"search", "save"},
-    ),
-    Place("reading a log", "log", _ENDED, _FETCH, _LOG, without=_OF_A_SEARCH, time_goes_on=True),
-    Place(
-        "searching a log",
-        "search",
-        _ENDED,
-        _FETCH,
-        _LOG,
-        own=False,
-        extra=(Step("n", "next match", changes, ("N",)), Step("N", "match before", changes, ("n",))),
-        time_goes_on=True,
-        onward=("slash", *typed("item"), "enter"),
-        really=_reading(" matches"),
+        without=_OF_A_SEARCH | _OF_ERRORS | {"search", "save", "wrap"},
     ),
     _detail("a backup", _FAILED),
     *(_section(section, "a backup", _FAILED, _OF_A_BACKUP) for section in _OF_A_BACKUP[1:]),
@@ -343,7 +331,46 @@ _OF_OTHERS = (
     _dialog("decide about a storage request", _REQUEST, "a"),
     _dialog("decide, on the knob that cancels", _REQUEST, "a", "tab"),
 )
-PLACES: tuple[Place, ...] = (*_TABS, *_ROWS, *_OF_SCHEDULES, *_OF_THE_PRIMER, *_OF_A_BACKUP, *_OF_OTHERS)
+_OF_LOGS = (
+    Place("agreeing to fetch a log", "consent", _ENDED, _FETCH, _LOG, only=frozenset(), own=False, time_goes_on=True),
+    Place("reading a log", "log", _ENDED, ("l",), _LOG, without=_OF_A_SEARCH | _OF_ERRORS),
+    Place(
+        "searching a log",
+        "search",
+        _ENDED,
+        ("l",),
+        _LOG,
+        own=False,
+        extra=(Step("n", "next match", changes, ("N",)), Step("N", "match before", changes, ("n",))),
+        onward=("slash", *typed("item"), "enter"),
+        really=_reading(" matches"),
+    ),
+    Place(
+        "reading a log with errors",
+        "errors",
+        _FAILED,
+        ("l",),
+        _LOG,
+        own=False,
+        extra=(
+            Step("e", "next error", changes, ("home",)),
+            Step("E", "error before", changes, ("home",)),
+            Step("o", "errors only", changes, ("o",)),
+            Step("ctrl+z", "errors only, as in a table", changes, ("ctrl+z",)),
+        ),
+        time_goes_on=True,
+    ),
+)
+"""At the end: from the first consent on nothing is asked any more."""
+PLACES: tuple[Place, ...] = (
+    *_TABS,
+    *_ROWS,
+    *_OF_SCHEDULES,
+    *_OF_THE_PRIMER,
+    *_OF_A_BACKUP,
+    *_OF_OTHERS,
+    *_OF_LOGS,
+)
 
 
 # Walking through it

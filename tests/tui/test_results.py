@@ -57,10 +57,30 @@ async def test_what_failed_is_two_keys_and_one_consent_away(tmp_path: Path, monk
         await at.see("It has changed since these were fetched")
         await at.shown.press("right", "left")
         assert "namespace wiki" in at.shown.text
-        await at.shown.press("escape", "e")
-        await at.see("e fetches the list, by namespace and resource")
-        assert "namespace wiki" not in at.shown.text
+        await at.shown.press("escape", "2", "7", "e")
+        await at.see("It has changed since these were fetched", "namespace wiki")
+        await at.shown.press("e")
+        await at.see("Fetched at", "namespace wiki")
+        assert at.writes == [f"POST {REQUESTS}"] * 2
         assert at.shown.faults == []
+
+
+async def test_results_are_of_one_object_and_not_of_the_next_with_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        name = await faulty(at)
+        await at.shown.press("e")
+        await at.see("e fetches the list")
+        await at.shown.press("e")
+        await at.send()
+        await at.see("Fetched at", "namespace wiki")
+        backups, again = at.box.storage.kind("Backup"), at.object("Backup", name)
+        at.box.storage.delete(backups, HOME, name)
+        kept = {field: again["metadata"][field] for field in ("name", "namespace", "labels")}
+        at.box.storage.create(backups, again | {"metadata": kept})
+        await at.see("e fetches the list")
+        assert "namespace wiki" not in at.shown.text
 
 
 async def test_where_nothing_went_wrong_there_is_nothing_to_fetch(

@@ -14,6 +14,7 @@ from foretop_core.actions.plan_executor import PlanExecutor, whoami
 from foretop_core.actions.plan_sender import Result
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
 from foretop_core.dashboard.cluster_session import ClusterSession
+from foretop_core.dashboard.session_downloads import SessionDownloads
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.models import Resource
@@ -45,6 +46,7 @@ class ActionService:
         self._environ = environ
         self._clusters = source.clusters
         self._users: dict[str, str] = {}
+        self.downloads = SessionDownloads()
 
     def reach(self, context: str) -> bool:
         return context in self._clusters

@@ -30,6 +30,7 @@ from foretop_core.tables.text.cell_text import width
 from foretop_core.tables.text.progress_bar import bar
 
 _BAR = 30
+_ONCE = "foretop asks once: later logs and results of this cluster are fetched at once until you quit."
 _NOTICE = 5.0
 """Seconds for which a message is shown in the place of the keys."""
 
@@ -42,7 +43,7 @@ class DownloadState(Enum):
 
 
 class DownloadScreen(BaseModal[None]):
-    """The base of log and results; asks before it creates a DownloadRequest.
+    """The base of log and results; asks once in a session and cluster before it creates DownloadRequests.
 
     What would be refused anyway is tried at once, to show why.
     """
@@ -84,11 +85,16 @@ class DownloadScreen(BaseModal[None]):
         raise NotImplementedError
 
     def on_mount(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Asks, or fetches at once where there is nothing to ask."""
         owner = self._owner()
         why_not = (
             why_no_file(self.executor.snapshot(), owner, self.file) if isinstance(owner, Backup | Restore) else None
         )
-        if owner is None or why_not or self.executor.client.read_only:
+        agreed = self.service.downloads.is_agreed(self.key.context)
+        if agreed or owner is None or why_not or self.executor.client.read_only:
             self._fetch()
         else:
             self.query_one("#cancel").focus()
@@ -158,7 +164,8 @@ class DownloadScreen(BaseModal[None]):
         plan = self._plan() if self.download_state is DownloadState.ASKING else None
         if plan is None:
             return self.said
-        return plan_text.proposal(plan, ActionTargets((self.key,)), max(40, self.size.width - 4))
+        proposal = plan_text.proposal(plan, ActionTargets((self.key,)), max(40, self.size.width - 4))
+        return [*proposal, paragraph(""), paragraph(_ONCE, Tone.DIM)]
 
     def show_foot(self) -> None:
         foot = self.query_one("#fetch-foot", StyledLine)
@@ -179,6 +186,7 @@ class DownloadScreen(BaseModal[None]):
     def _pressed(self, event: DialogButton.Pressed) -> None:
         event.stop()
         if event.knob.id == "go":
+            self.service.downloads.agree(self.key.context)
             self._fetch()
         else:
             self.action_leave()

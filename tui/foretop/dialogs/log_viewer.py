@@ -1,4 +1,4 @@
-"""The log of a backup or restore, full screen: fetched with progress, searched, saved."""
+"""The log of a backup or restore, full screen: fetched with progress, narrowed to its errors, searched, saved."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
 from foretop.dialogs.download_screen import DownloadScreen, DownloadState
-from foretop.widgets.line_widgets import StyledLine
+from foretop.widgets.line_widgets import StyledLine, key_line
 from foretop.widgets.log_lines import LogLines
 from foretop.widgets.paragraphs import Span, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop.widgets.styles import BOLD, DIM
 from foretop_core.actions.run_files import Run, RunFile
 from foretop_core.actions.run_logs import RunLog, log_file_name, log_of
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
 from foretop_core.models import NonAdmin
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.text.cell_text import width
 
 
 class LogViewer(DownloadScreen):
@@ -34,6 +35,10 @@ class LogViewer(DownloadScreen):
         Binding("slash", "search", show=False),
         Binding("n", "next(1)", show=False),
         Binding("N", "next(-1)", show=False),
+        Binding("e", "next_error(1)", show=False),
+        Binding("E", "next_error(-1)", show=False),
+        Binding("o,ctrl+z", "errors_only", show=False),
+        Binding("w", "wrap", show=False),
         Binding("ctrl+s,s", "save", show=False),
     ]
     file = RunFile.LOG
@@ -48,8 +53,18 @@ class LogViewer(DownloadScreen):
             yield Label("/", markup=False)
             yield Prompt(placeholder="search; n and N jump between matches", id="search")
 
+    def begin(self) -> None:
+        """A log that was fetched before is shown at once."""
+        kept = self.service.downloads.log(self.key, self._item())
+        if kept is None:
+            super().begin()
+            return
+        self.fetched, self.download_state = kept, DownloadState.SHOWN
+        self.got()
+
     async def get(self, item: Run | NonAdmin) -> None:
         self.fetched = await log_of(self.executor, item, progress=self.came)
+        self.service.downloads.keep_log(self.key, item, self.fetched)
 
     def got(self) -> None:
         assert self.fetched is not None
@@ -72,12 +87,20 @@ class LogViewer(DownloadScreen):
             super().show_foot()
             return
         lines = self.query_one(LogLines)
-        last = min(len(lines.lines), lines.top + max(1, lines.size.height))
-        found = f"   {len(lines.matches)} matches" if self.query_one(Prompt).value else ""
-        where = f" {last:,} of {len(lines.lines):,} lines{found}   "
-        keys = (("/", "search"), ("n N", "next"), ("s", "save"), ("left right", "aside"), ("q", "back"))
-        told = (piece for key, word in keys for piece in (Span(key, BOLD), Span(f" {word}  ", DIM)))
-        self.query_one("#fetch-foot", StyledLine).show([Span(where), *told])
+        noun = "error" if lines.errors_only else "line"
+        where = f"{lines.last_visible:,} of {humanize.count(lines.visible_count, noun)}"
+        if not lines.errors_only and lines.errors:
+            where += f", {humanize.count(len(lines.errors), 'error')}"
+        keys = [("/", "search")]
+        if self.query_one(Prompt).value:
+            where += f", {len(lines.matches):,} matches"
+            keys.append(("n N", "next"))
+        if lines.errors:
+            keys += [("e E", "error"), ("o", "all lines" if lines.errors_only else "errors only")]
+        keys += [("w", "no wrap" if lines.wraps else "wrap"), ("q", "back"), ("s", "save")]
+        keys += [] if lines.wraps else [("left right", "aside")]
+        room = self.size.width - width(where) - 2
+        self.query_one("#fetch-foot", StyledLine).show([Span(f" {where} "), *key_line(keys, room)])
 
     def action_search(self) -> None:
         if self.download_state is DownloadState.SHOWN:
@@ -86,6 +109,24 @@ class LogViewer(DownloadScreen):
 
     def action_next(self, by: int) -> None:
         self.query_one(LogLines).next_match(by)
+
+    def action_next_error(self, by: int) -> None:
+        lines = self.query_one(LogLines)
+        if self.download_state is DownloadState.SHOWN and not lines.errors:
+            self.show_notice("No errors in this log")
+        lines.next_error(by)
+
+    def action_errors_only(self) -> None:
+        lines = self.query_one(LogLines)
+        if self.download_state is not DownloadState.SHOWN:
+            return
+        if lines.errors:
+            lines.toggle_errors_only()
+        else:
+            self.show_notice("No errors in this log")
+
+    def action_wrap(self) -> None:
+        self.query_one(LogLines).toggle_wrap()
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

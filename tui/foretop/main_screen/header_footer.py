@@ -1,18 +1,18 @@
-"""The texts of header and footer that need no data: tabs, hint and keys."""
+"""The texts of header and footer that need no data: tabs and hint."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.style import Style
 
 from foretop.pages.tabs import Tab
 from foretop.widgets.line_widgets import line_width
 from foretop.widgets.paragraphs import Line, Span, span
-from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN
+from foretop.widgets.styles import BOLD, CURSOR, PLAIN
 from foretop_core.errors import ForetopError
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
-from foretop_core.tables.text.cell_text import cut_end, width
+from foretop_core.tables.text.cell_text import cut_end
 
 CONNECTING: Line = (Span(" foretop", BOLD), Span("   connecting"))
 
@@ -42,19 +42,6 @@ def _tabs(pages: Sequence[Tab], names: Sequence[str], current: str, between: str
         style = CURSOR + BOLD if tab.id == current else PLAIN
         pieces += [Span(after if pieces else " "), Span(f"{tab.digit}", style + BOLD)]
         pieces.append(Span(f"{between}{name}" if name else "", style))
-    return tuple(pieces)
-
-
-def footer(ways: Iterable[tuple[str, str]], cells: int) -> Line:
-    """As many keys as there is room for, the important ones first."""
-    pieces: list[Span] = [Span(" ")]
-    used = 1
-    for key, word in ways:
-        size = width(key) + width(word) + 3
-        if used + size > cells:
-            continue
-        pieces += [Span(key, BOLD), Span(f" {word}  ", DIM)]
-        used += size
     return tuple(pieces)
 
 

@@ -24,7 +24,7 @@ from foretop.main_screen.navigation import NavigationHistory
 from foretop.pages.page import Page
 from foretop.pages.page_address import PageAddress
 from foretop.pages.tabs import DETAIL, TABS
-from foretop.widgets.line_widgets import Divider, StyledLine, line_width
+from foretop.widgets.line_widgets import Divider, StyledLine, key_line, line_width
 from foretop.widgets.styles import style_of
 from foretop_core.dashboard.cluster_session import DisplayOptions
 from foretop_core.errors import ForetopError
@@ -194,7 +194,7 @@ class MainScreen(Screen[None]):
         hint = self._hint(page) if page else ""
         tone = Tone.BAD if page is not None and page.has_problem else Tone.WARN
         self.query_one("#bottom-rule", Divider).show(header_footer.hint(hint, style_of(tone)))
-        self.query_one("#footer", StyledLine).show(header_footer.footer(self._key_hints(), cells))
+        self.query_one("#footer", StyledLine).show(key_line(self._key_hints(), cells))
 
     def _hint(self, page: Page) -> str:
         """How the page is narrowed, and as of when its rows are; a problem is told alone."""

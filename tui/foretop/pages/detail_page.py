@@ -33,6 +33,9 @@ from foretop_core.rules.results import Results
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.text.cell_text import cut
 
+_MOST_FETCHED = 20
+"""Objects whose results are kept until foretop ends."""
+
 
 class DetailPage(Page, can_focus=True):
     """The page has the focus itself: up and down scroll; left, right and tab change the section."""
@@ -58,7 +61,8 @@ class DetailPage(Page, can_focus=True):
         self._asked: tuple[ObjectRef, str] | None = None
         """Of which object in which version the whole was asked for."""
         self._yaml: tuple[tuple[object, ...], Sequence[Paragraph]] = ((), ())
-        self._kept: FetchedResults | None = None
+        self._fetched: dict[ObjectRef, FetchedResults] = {}
+        """The results that were fetched in this session, the latest of them."""
         self._refusal = ""
         self._refusal_of: tuple[ObjectRef, RunStatus] | None = None
         """Of which object in which state it was asked whether its results may be fetched."""
@@ -90,8 +94,8 @@ class DetailPage(Page, can_focus=True):
         self._forget()
 
     def _forget(self) -> None:
-        """Results are kept while the object is open, and no longer."""
-        self._kept, self._refusal, self._refusal_of = None, "", None
+        """What was asked about the object that was open."""
+        self._refusal, self._refusal_of = "", None
 
     def shown(self) -> None:
         self.screen.set_focus(self, scroll_visible=False)
@@ -200,8 +204,22 @@ class DetailPage(Page, can_focus=True):
         """They were fetched; of an object that is still open they are shown."""
         status = self._status()
         if self.state is not None and key == self.key and status is not None:
-            self._kept = keep(key, status, self.state.now(key.context), results)
+            self._fetched.pop(key, None)
+            self._fetched[key] = keep(key, self._uid(), status, self.state.now(key.context), results)
+            while len(self._fetched) > _MOST_FETCHED:
+                del self._fetched[next(iter(self._fetched))]
             self._draw(keep_place=False)
+
+    def _kept(self, key: ObjectRef) -> FetchedResults | None:
+        """What was fetched of this object and not of another that had its name before."""
+        found = self._fetched.get(key)
+        return found if found is not None and found.uid == self._uid() else None
+
+    def _uid(self) -> str:
+        assert self.state is not None
+        assert self.key is not None
+        found = self.state.store.get(self.key)
+        return found.metadata.uid if found is not None else ""
 
     def _show(self, section: str) -> None:
         """The key that leads into a section leads back to the overview as well."""
@@ -251,7 +269,7 @@ class DetailPage(Page, can_focus=True):
         if status is not None and has_list(status) and self._refusal_of != (key, status):
             self._refusal_of = (key, status)
             self.run_worker(self._ask_whether(state, key), group="results", exclusive=True)
-        return fetching(status, self._kept, self._refusal, state.now(key.context), state.zone_of(key))
+        return fetching(status, self._kept(key), self._refusal, state.now(key.context), state.zone_of(key))
 
     async def _ask_whether(self, state: DashboardState, key: ObjectRef) -> None:
         """Whether the list may be fetched is told before a person tries."""

@@ -32,14 +32,15 @@ class FetchedResults:
     """Fetched results, when, and the status then; wrapped once, because lists can be long."""
 
     key: ObjectRef
+    uid: str
     status: RunStatus
     at: datetime
     results: Results
     said: tuple[Paragraph, ...]
 
 
-def keep(key: ObjectRef, status: RunStatus, at: datetime, results: Results) -> FetchedResults:
-    return FetchedResults(key, status, at, results, tuple(_listed(results)))
+def keep(key: ObjectRef, uid: str, status: RunStatus, at: datetime, results: Results) -> FetchedResults:
+    return FetchedResults(key, uid, status, at, results, tuple(_listed(results)))
 
 
 def status_of(state: DashboardState, key: ObjectRef, resource: Resource | None) -> RunStatus | None:
@@ -90,7 +91,8 @@ def fetching(
             (
                 Span(RESULTS.key, BOLD),
                 span(" fetches the list, by namespace and resource. It is in object storage, so this creates a "),
-                span("DownloadRequest: a write, so foretop asks first. Velero removes it after ten minutes."),
+                span("DownloadRequest: a write, so foretop asks first, once in a session. "),
+                span("Velero removes it after ten minutes."),
             )
         ),
     ]

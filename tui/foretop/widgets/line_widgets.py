@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from foretop.widgets.paragraphs import Line, Paragraph, Span, wrap
-from foretop.widgets.styles import CURSOR, PLAIN, to_ascii
+from foretop.widgets.styles import BOLD, CURSOR, DIM, PLAIN, to_ascii
 from foretop_core.tables.text.cell_text import width
 
 
@@ -32,6 +32,19 @@ def changed_cells(before: Line, after: Line) -> tuple[int, int]:
 
 def line_width(line: Line) -> int:
     return sum(width(piece.text) for piece in line)
+
+
+def key_line(hints: Iterable[tuple[str, str]], cells: int) -> Line:
+    """As many keys as there is room for, the important ones first."""
+    pieces: list[Span] = [Span(" ")]
+    used = 1
+    for key, word in hints:
+        size = width(key) + width(word) + 3
+        if used + size > cells:
+            continue
+        pieces += [Span(key, BOLD), Span(f" {word}  ", DIM)]
+        used += size
+    return tuple(pieces)
 
 
 def explanation_strip(lines: Sequence[Line], y: int, size: Size, ascii: bool) -> Strip:

@@ -1,10 +1,13 @@
-"""Many lines of text: only those on the screen are drawn, what is searched for is lit."""
+"""Many lines of text: only those on the screen are drawn, levels have a sign and a colour, matches are highlighted."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import ClassVar
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
@@ -12,16 +15,22 @@ from textual.widget import Widget
 
 from foretop.widgets.line_widgets import highlighted, strip_of
 from foretop.widgets.paragraphs import Line, Span
-from foretop.widgets.styles import PLAIN, style_of
-from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.cell_text import clean
+from foretop.widgets.styles import CURSOR, PLAIN, style_of
+from foretop_core.rules.log_levels import LogLevel, log_level
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.text.cell_text import clean, fold
 
 _SIDEWAYS = 20
-_LEVELS = (("level=error", Tone.BAD), ("level=fatal", Tone.BAD), ("level=warn", Tone.WARN))
+_MARGIN = 2
+"""Cells before the text: the sign of the level."""
+_SIGNS = {LogLevel.ERROR: StatusGlyph.BROKEN, LogLevel.WARNING: StatusGlyph.LOOK}
 
 
 class LogLines(Widget, can_focus=True):
-    """A view of many lines that scrolls by lines and sideways; a search goes from match to match."""
+    """A view of many lines that scrolls by rows and sideways, and goes from match to match and from error to error.
+
+    A long line is one row, or with wrap as many as it needs.
+    """
 
     DEFAULT_CSS = "LogLines { width: 1fr; height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -42,41 +51,129 @@ class LogLines(Widget, can_focus=True):
         super().__init__()
         self.lines: Sequence[str] = ()
         self.top = 0
+        """The row at the upper edge."""
         self.matches: list[int] = []
+        """The visible lines that have the searched text, by their place in `lines`."""
+        self.errors: list[int] = []
+        self.errors_only = False
+        self.wraps = False
+        self.current: int | None = None
+        """The line that the last jump went to."""
+        self._levels: list[LogLevel] = []
+        self._visible: Sequence[int] = ()
+        self._starts: list[int] = [0]
+        """With wrap, the first row of each visible line, and at the end the number of rows."""
         self._wanted = ""
         self._aside = 0
         self._ascii = ascii
 
     def show(self, lines: Sequence[str]) -> None:
         self.lines = lines
+        self._levels = [log_level(line) for line in lines]
+        self.errors = [at for at, level in enumerate(self._levels) if level is LogLevel.ERROR]
+        self.current = None
+        self._arrange()
         self.action_by(0)
-        self.refresh()
+
+    # Rows
+
+    @property
+    def rows(self) -> int:
+        return self._starts[-1] if self.wraps else len(self._visible)
+
+    @property
+    def last_visible(self) -> int:
+        """The number of the last line on the screen, among those that are not filtered out."""
+        if not self._visible:
+            return 0
+        return self._place(min(self.rows, self.top + max(1, self.size.height)) - 1) + 1
+
+    @property
+    def visible_count(self) -> int:
+        return len(self._visible)
+
+    def _arrange(self) -> None:
+        """What is visible, and how many rows each line takes."""
+        self._visible = self.errors if self.errors_only else range(len(self.lines))
+        if self.wraps:
+            cells = self._cells
+            sizes = (len(fold(clean(self.lines[at]), cells)) for at in self._visible)
+            self._starts = list(accumulate(sizes, initial=0))
+        self.matches = [at for at in self._visible if self._wanted and self._wanted in self.lines[at].casefold()]
+
+    @property
+    def _cells(self) -> int:
+        return max(10, self.size.width - _MARGIN)
+
+    def _place(self, row: int) -> int:
+        """Which of the visible lines a row belongs to."""
+        return bisect_right(self._starts, row) - 1 if self.wraps else row
+
+    def _row(self, line: int) -> int:
+        """The first row of a line, or of the next one that is visible."""
+        place = bisect_left(self._visible, line)
+        return self._starts[min(place, len(self._visible))] if self.wraps else place
+
+    def _line(self, row: int) -> int | None:
+        place = self._place(row)
+        return self._visible[place] if 0 <= place < len(self._visible) else None
+
+    def on_resize(self, event: events.Resize) -> None:
+        if self.wraps:
+            self._rearrange(self._line(self.top))
+
+    def _rearrange(self, first: int | None) -> None:
+        """This line comes to the upper edge where it can."""
+        self._arrange()
+        self._go_to(self._row(first) if first is not None else 0)
+
+    # What is shown
+
+    def toggle_wrap(self) -> None:
+        first = self._line(self.top)
+        self.wraps, self._aside = not self.wraps, 0
+        self._rearrange(first)
+
+    def toggle_errors_only(self) -> None:
+        first = self.current if self._is_in_sight(self.current) else self._line(self.top)
+        self.errors_only = not self.errors_only
+        self._rearrange(first)
 
     def search(self, text: str) -> None:
-        """Lights the text and goes to its first place at or after the top line."""
+        """Highlights the text and goes to its first match at or after the top line."""
         self._wanted = text.casefold()
-        self.matches = [at for at, line in enumerate(self.lines) if self._wanted and self._wanted in line.casefold()]
-        if self.matches:
-            self._go_to(next((at for at in self.matches if at >= self.top), self.matches[0]))
+        self._arrange()
+        self.current = None
+        self.next_match(1)
         self.refresh()
         self.post_message(self.Moved())
 
     def next_match(self, by: int) -> None:
-        if not self.matches:
+        self._jump(self.matches, by)
+
+    def next_error(self, by: int) -> None:
+        self._jump(self.errors, by)
+
+    def _jump(self, places: Sequence[int], by: int) -> None:
+        """To the next or the previous of these lines, round and round."""
+        if not places:
             return
-        later = [at for at in self.matches if at > self.top]
-        earlier = [at for at in self.matches if at < self.top]
-        if by > 0:
-            self._go_to(later[0] if later and self._can_rise(later[0]) else self.matches[0])
+        if self._is_in_sight(self.current) and self.current is not None:
+            at = bisect_right(places, self.current) if by > 0 else bisect_left(places, self.current) - 1
         else:
-            self._go_to(earlier[-1] if earlier else self.matches[-1])
+            first = self._line(self.top) or 0
+            at = bisect_left(places, first) - (by < 0)
+        self.current = places[at % len(places)]
+        row = self._row(self.current)
+        if not self._is_in_sight(self.current) or row < self.top:
+            self._go_to(row)
+        self.refresh()
+        self.post_message(self.Moved())
 
-    def _can_rise(self, at: int) -> bool:
-        return at <= self._last or self.top < self._last
+    def _is_in_sight(self, line: int | None) -> bool:
+        return line is not None and self.top <= self._row(line) < self.top + max(1, self.size.height)
 
-    @property
-    def _last(self) -> int:
-        return max(0, len(self.lines) - self.size.height)
+    # Scrolling
 
     def action_by(self, by: int) -> None:
         self._go_to(self.top + by)
@@ -85,22 +182,44 @@ class LogLines(Widget, can_focus=True):
         self._go_to(self.top + by * max(1, self.size.height - 1))
 
     def action_aside(self, by: int) -> None:
-        self._aside = max(0, self._aside + by)
-        self.refresh()
+        if not self.wraps:
+            self._aside = max(0, self._aside + by)
+            self.refresh()
 
     def _go_to(self, top: int) -> None:
-        self.top = max(0, min(top, self._last))
+        self.top = max(0, min(top, self.rows - self.size.height))
         self.refresh()
         self.post_message(self.Moved())
 
     def render_line(self, y: int) -> Strip:
-        place = self.top + y
-        if place >= len(self.lines):
+        row = self.top + y
+        line = self._line(row) if row < self.rows else None
+        if line is None:
             return Strip.blank(self.size.width, PLAIN)
-        text = clean(self.lines[place])[self._aside :]
-        return strip_of(self._lit(text, self.lines[place]), self.size.width, self._ascii)
+        level = _SIGNS.get(self._levels[line])
+        style = style_of(level.tone if level is not None else Tone.PLAIN)
+        text = clean(self.lines[line])
+        whole = highlighted((Span(text, style),), self._wanted)
+        sign = level.value if level is not None else " "
+        if self.wraps:
+            nth = row - self._starts[self._place(row)]
+            pieces = fold(text, self._cells)
+            start = sum(map(len, pieces[:nth]))
+            shown = _part(whole, start, start + len(pieces[nth]))
+            sign = sign if nth == 0 else " "
+        else:
+            shown = _part(whole, self._aside, len(text))
+        margin = (Span(sign, style + CURSOR if line == self.current else style), Span(" "))
+        return strip_of((*margin, *shown), self.size.width, self._ascii)
 
-    def _lit(self, text: str, whole: str) -> Line:
-        tone = next((tone for word, tone in _LEVELS if word in whole), Tone.PLAIN)
-        style = style_of(tone)
-        return highlighted((Span(text, style),), self._wanted)
+
+def _part(line: Line, start: int, stop: int) -> Line:
+    """The spans from one character to another."""
+    pieces: list[Span] = []
+    at = 0
+    for piece in line:
+        kept = piece.text[max(0, start - at) : max(0, stop - at)]
+        at += len(piece.text)
+        if kept:
+            pieces.append(Span(kept, piece.style))
+    return tuple(pieces)

@@ -127,6 +127,18 @@ def pad(text: str, cells: int, *, right: bool = False) -> str:
     return f"{space}{text}" if right else f"{text}{space}"
 
 
+def fold(text: str, cells: int) -> list[str]:
+    """Clean text in pieces of at most so many cells, cut anywhere between graphemes; at least one piece."""
+    if _SURELY_ONE_CELL.issuperset(text):
+        return [text[at : at + cells] for at in range(0, len(text), cells)] or [""]
+    pieces: list[str] = []
+    while text:
+        piece = _head(text, cells) or text[:1]
+        pieces.append(piece)
+        text = text[len(piece) :]
+    return pieces or [""]
+
+
 def _head(text: str, cells: int) -> str:
     """As much of the beginning as fits, in whole graphemes."""
     taken, end = 0, 0

@@ -1,0 +1,105 @@
+"""The log viewer: errors only, from error to error, wrapped or not, a sign for each level, asked for and fetched once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from foretop.dialogs.log_viewer import LogViewer
+from foretop.widgets.log_lines import LogLines
+from foretop_core.models.kinds import BACKUP
+from tests.tui.acting import Stand, stand
+from tests.tui.test_dialogs import newest
+from tests.tui.test_results import REQUESTS, faulty
+
+
+def lines_of(at: Stand) -> LogLines:
+    window = at.shown.app.screen
+    assert isinstance(window, LogViewer), at.shown.text
+    return window.query_one(LogLines)
+
+
+async def fetch_log(at: Stand) -> LogLines:
+    await at.shown.press("l")
+    await at.see("[ Fetch ]", "foretop asks once")
+    await at.send()
+    await at.see("Setting up backup log")
+    return lines_of(at)
+
+
+async def test_errors_are_marked_counted_jumped_to_and_shown_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await faulty(at)
+        lines = await fetch_log(at)
+        await at.see("3 errors", "e E error", "o errors only", "w wrap")
+        errors = [number for number, line in enumerate(lines.lines) if "level=error" in line]
+        assert lines.errors == errors
+        assert len(errors) == 3
+        for wanted in (*errors, errors[0]):
+            await at.shown.press("e")
+            assert lines.current == wanted
+        await at.shown.press("E")
+        assert lines.current == errors[-1]
+        marks = [line[0] for line in at.shown.lines if "level=" in line]
+        assert marks.count("✗") == 3
+        assert marks.count("▲") == 1
+        await at.shown.press("o")
+        shown = [line for line in at.shown.lines if "level=" in line]
+        assert len(shown) == 3
+        assert all("level=error" in line for line in shown)
+        await at.see("3 of 3 errors", "o all lines")
+        await at.shown.press("ctrl+z")
+        await at.see(f"of {len(lines.lines)} lines")
+
+
+async def test_a_wrapped_line_is_whole_and_its_end_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await faulty(at)
+        lines = await fetch_log(at)
+        last = lines.lines[lines.errors[-1]]
+        assert len(last) > 2 * 78
+        await at.shown.press("e", "E")
+        assert last not in "".join(line[2:] for line in at.shown.lines)
+        await at.shown.press("w")
+        await at.see("w no wrap")
+        await at.shown.press("G")
+        assert last in "".join(line[2:] for line in at.shown.lines)
+        top = lines.top
+        await at.shown.press("up")
+        assert lines.top == top - 1
+        await at.shown.press("w")
+        await at.see("w wrap")
+        assert last not in "".join(line[2:] for line in at.shown.lines)
+
+
+async def test_a_log_without_errors_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("7", at.key(BACKUP, newest(at, "wiki")))
+        lines = await fetch_log(at)
+        for key in ("e", "o"):
+            await at.shown.press(key)
+            await at.see("No errors in this log")
+        assert not lines.errors_only
+
+
+async def test_consent_is_asked_once_and_a_log_is_fetched_once_until_its_object_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        name = await faulty(at)
+        await fetch_log(at)
+        assert at.writes == [f"POST {REQUESTS}"]
+        await at.shown.press("q", "2", "7", "l")
+        await at.see("Setting up backup log", "3 errors")
+        assert at.writes == [f"POST {REQUESTS}"]
+        await at.shown.press("q", "e", "e")
+        await at.see("Fetched at", "namespace wiki")
+        assert at.writes == [f"POST {REQUESTS}"] * 2, "the results, without asking again"
+        at.patch("Backup", name, {"status": {"errors": 4}})
+        await at.see("4 errors")
+        await at.shown.press("l")
+        await at.see("Setting up backup log", "4 errors")
+        assert at.writes == [f"POST {REQUESTS}"] * 3
