@@ -95,7 +95,7 @@ class Session:
         return triage(self.snapshot(context), self.clock(context).now(), self.thresholds)
 
     def executor(self, context: str, journal: Journal, user: str) -> PlanExecutor:
-        """What wishes are carried out with in one context; loaded with the first wish, for the rows come before it."""
+        """The executor of writes in one context; loaded with the first of them, because the rows come before it."""
         from foretop_core.actions.plan_executor import PlanExecutor
 
         cluster = self.clusters[context]

@@ -281,7 +281,8 @@ class Dashboard(SerialKeyApp):
         # Only for another theme: the terminal's own colours need none of it.
         from foretop.terminal.themes import ThemeFilter, theme_colours
 
-        colours = theme_colours(name, self.config.settings.skins if self.config is not None else {})
+        skins: Mapping[str, Mapping[str, str]] = self.config.settings.skins if self.config is not None else {}
+        colours = theme_colours(name, skins)
         self.theme_name = name
         self._theme_filter = None if colours is None else ThemeFilter(colours)
         if self._is_up:

@@ -97,7 +97,7 @@ def plan_cancel_movements(snapshot: ClusterSnapshot, backups: Iterable[Backup], 
 
 
 def replan_cancel(snapshot: ClusterSnapshot, movements: Iterable[DataMovement], now: datetime) -> Plan:
-    """The same wish for movements that were read afresh."""
+    """The same plan for movements that were read afresh."""
     steps = []
     for movement in movements:
         key = (movement.namespace, movement.backup_name)

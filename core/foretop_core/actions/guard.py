@@ -14,7 +14,7 @@ _ASKED_BY_NAME = 10
 
 
 class ActionRefused(ForetopError):
-    """The wish was not granted, and nothing was sent."""
+    """The action was refused, and nothing was sent."""
 
 
 async def guard_plan(plan: Plan, client: ApiClient, access: AccessReviewer) -> None:

@@ -56,7 +56,7 @@ class PlanExecutor:
         await guard_plan(plan, self.client, self.access)
 
     async def carry_out(self, plan: Plan, planner: Planner, dry_run: bool = False) -> AsyncIterator[Result]:
-        """Sends the plan; `wish` is asked again for an object that somebody else wrote meanwhile."""
+        """Sends the plan; `planner` is asked again for an object that somebody else wrote meanwhile."""
         executor = PlanSender(self.client, self.journal, self.clock, self.user, dry_run, self.patience, self.look_for)
         async for result in executor.run(plan, self._replan(plan, planner)):
             yield result

@@ -56,7 +56,7 @@ class Result:
 
 
 Replan = Callable[[PlanStep], Awaitable[PlanStep | None]]
-"""Reads the object afresh and plans the same wish again; None where it can no longer be granted."""
+"""Reads the object afresh and plans the same action again; None where it is refused by then."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An object for which the wish cannot be granted, and why."""
+    """An object that the action is refused for, and why."""
 
     target: ObjectRef
     why: str
@@ -73,7 +73,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that one wish comes to, as of one moment."""
+    """All that one action writes, as of one moment."""
 
     intent: Intent
     at: datetime

@@ -73,7 +73,7 @@ class ActionService:
         return self._clusters[context].client
 
     def plan(self, intent: Intent, planner: Planner, keys: Sequence[ObjectRef]) -> TrackedPlan:
-        """What the wish comes to for each of these objects as the store shows them now."""
+        """What the action writes for each of these objects as the store shows them now."""
         steps: list[PlanStep] = []
         origins: list[ObjectRef] = []
         refused: list[Refusal] = []

@@ -255,7 +255,7 @@ class StoreTableModel(TableModel):
         return self.entries.reversed
 
     def close(self) -> None:
-        self.live.close()
+        self.entries.close()
 
     @property
     def can_group(self) -> bool:

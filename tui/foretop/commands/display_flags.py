@@ -58,7 +58,7 @@ def display_flags_of(context: click.Context) -> DisplayFlags:
 
 
 def screen_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options to a command, which is handed `tastes`: those given before it as well as its own."""
+    """Adds the options to a command, which gets `display_flags`: those given before it as well as its own."""
 
     @functools.wraps(command)
     def with_tastes(*arguments: Any, **options: Any) -> Any:

@@ -97,7 +97,7 @@ def verb_of(group: click.Group, intent: Intent, place: int = 0) -> Callable[[Cal
 
 
 def acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds what every write takes; the command is handed `manner`."""
+    """Adds what every write takes; the command gets `write_options`."""
 
     @functools.wraps(command)
     def with_manner(

@@ -1,4 +1,4 @@
-"""From the command line's wishes to clients, one for each context, sharing their exec plugins and OIDC tokens."""
+"""From the command line's options to clients, one for each context, sharing their exec plugins and OIDC tokens."""
 
 from __future__ import annotations
 
