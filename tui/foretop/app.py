@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -281,8 +281,7 @@ class Dashboard(SerialKeyApp):
         # Only for another theme: the terminal's own colours need none of it.
         from foretop.terminal.themes import ThemeFilter, theme_colours
 
-        skins: Mapping[str, Mapping[str, str]] = self.config.settings.skins if self.config is not None else {}
-        colours = theme_colours(name, skins)
+        colours = theme_colours(name, self.config.settings.skins if self.config is not None else {})
         self.theme_name = name
         self._theme_filter = None if colours is None else ThemeFilter(colours)
         if self._is_up:

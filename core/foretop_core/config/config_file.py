@@ -14,6 +14,8 @@ from foretop_core.config.variables import VARIABLES
 if TYPE_CHECKING:
     from foretop_core.config.config_reader import SettingPath
 
+# Deferred imports: a start without a configuration file pays for no parser.
+
 FileStamp = tuple[int, int, int]
 """What tells one version of a file from another: time, size and inode."""
 _ABSENT: FileStamp = (0, 0, 0)
