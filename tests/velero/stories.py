@@ -163,13 +163,16 @@ def overlap(steps: StorySteps) -> None:
     steps.cluster.unfreeze_storage()
     steps.wait_until_idle()
     steps.wait_for_second(BEAT + 10)
-    steps.change("second", paused=False)
-    steps.wait_until_idle()
-    steps.change("second", paused=True)
-    steps.change("first", paused=False)
-    steps.wait_until_idle()
-    steps.wait_for_second(BEAT + 10)
-    steps.wait_until_idle()
+    for name in ("first", "second"):
+        before = len(steps.runs(name))
+        steps.change(name, paused=False)
+        steps.cluster.wait_until(partial(_has_more_runs, steps, name, before))
+        steps.change(name, paused=True)
+        steps.wait_until_idle()
+
+
+def _has_more_runs(steps: StorySteps, name: str, before: int) -> bool:
+    return len(steps.runs(name)) > before
 
 
 def invalid_and_fixed(steps: StorySteps) -> None:
